@@ -1,0 +1,22 @@
+# The architecture: every room of the house, bottom first. An include or a link may point only to an
+# earlier room; a leaf may be linked by nobody but a program.
+set(APISERVER_ROOMS
+  # Vocabulary.
+  base runtime meta codec patch patch.apply
+  # Interfaces that everyone above may name.
+  http auth request client openapi
+  # Policy: who, whether, and what is remembered.
+  cel authn authz audit
+  # State.
+  storage storage.kv storage.index storage.memory storage.value storage.store storage.cacher
+  rest admission registry
+  # Serving.
+  response flowcontrol discovery endpoints server
+  # Built-in API groups.
+  groups
+  # Whole servers built from the above.
+  apiextensions aggregator controlplane)
+
+# Wired by main; no room may depend on one. A leaf may use every room and the leaves before it.
+set(APISERVER_LEAVES
+  storage.rocks storage.etcd storage.kms client.cpprest cpprest testing.storage testing.server)

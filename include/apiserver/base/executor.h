@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/function.h"
+
+namespace apiserver::inline v0 {
+
+// Runs functions: a loop (one thread, in order, nothing may wait on it) or a pool (many threads,
+// work may wait). All methods may be called from any thread.
+class Executor {
+ public:
+  using Task = UniqueFunction<void()>;
+  // Cancels what it was given for, if that has not begun; harmless otherwise. Any thread.
+  using Cancel = UniqueFunction<void()>;
+
+  virtual ~Executor() = default;
+
+  // Runs `task` soon. A task that is still queued when the executor stops is destroyed unrun.
+  virtual void Post(Task task) = 0;
+  // Runs `task` once `delay` has passed, by this executor's clock.
+  [[nodiscard]] virtual Cancel PostAfter(std::chrono::nanoseconds delay, Task task) = 0;
+  // Whether tasks may wait. False on a loop.
+  virtual bool may_block() const = 0;
+  // Whether the calling thread is one of this executor's.
+  virtual bool Inside() const = 0;
+};
+
+struct ThreadPoolOptions {
+  std::string name = "pool";  // Prefix of the threads' names.
+  // Threads that stay. Queued work never waits for more than these plus `threads_extra_max`.
+  std::size_t threads = 4;
+  // Threads added while every thread is busy and work is queued, so that work which calls back into
+  // its own server cannot starve itself. They end after `idle` without work.
+  std::size_t threads_extra_max = 1024;
+  std::chrono::milliseconds idle = std::chrono::seconds(10);
+};
+
+// A pool that grows under load. Stop() waits for running work and drops what is queued; the
+// destructor stops it.
+class ThreadPool : public Executor {
+ public:
+  virtual void Stop() = 0;
+  // Threads alive now; for tests and metrics.
+  virtual std::size_t threads() const = 0;
+};
+
+std::unique_ptr<ThreadPool> NewThreadPool(ThreadPoolOptions options = {});
+
+// Something that waits for news and is told on its own executor that there may be some.
+class Wakeable {
+ public:
+  virtual ~Wakeable() = default;
+  // Called on the executor named in the Waker; may come without news, never after destruction.
+  virtual void OnWake() = 0;
+};
+
+// How a source of news reaches one that waits. Copyable, cheap; an empty one wakes nobody.
+class Waker {
+ public:
+  Waker() = default;
+  Waker(Executor& home, std::weak_ptr<Wakeable> target)
+      : home_(&home), target_(std::move(target)) {}
+
+  // Posts OnWake to the home executor. Any thread.
+  void Wake() const;
+  Executor* home() const { return home_; }
+  bool empty() const { return home_ == nullptr; }
+
+  // Wakes all with one Post per home executor: what makes an event for ten thousand watches cheap.
+  static void WakeAll(std::span<const Waker> wakers);
+
+ private:
+  Executor* home_ = nullptr;
+  std::weak_ptr<Wakeable> target_;
+};
+
+}  // namespace apiserver::inline v0

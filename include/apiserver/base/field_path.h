@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/status.h"
+
+// Where in an object something is wrong, and what: k8s.io/apimachinery/pkg/util/validation/field.
+namespace apiserver::inline v0::field {
+
+// "spec.ports[2].name", "metadata.labels[app]". Immutable; each step returns a longer path.
+class Path {
+ public:
+  Path() = default;
+  explicit Path(std::string text) : text_(std::move(text)) {}
+
+  Path Child(std::string_view name) const;
+  Path Index(std::size_t index) const;
+  Path Key(std::string_view key) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// One finding. `detail` and `bad_value` are as Go prints them; see the factories of ErrorList.
+struct Error {
+  enum class Type {
+    kRequired,
+    kInvalid,
+    kDuplicate,
+    kNotSupported,
+    kForbidden,
+    kTooLong,
+    kTooMany,
+    kNotFound,
+    kTypeInvalid,
+    kInternal,
+  };
+  Type type;
+  std::string field;
+  std::string bad_value;  // Printed as Go does: strings quoted, "null", numbers, JSON otherwise.
+  std::string detail;
+
+  // "Invalid value: 3: must be even": the message without the field.
+  std::string Body() const;
+  // "spec.replicas: Invalid value: 3: must be even".
+  std::string Message() const;
+  // "FieldValueInvalid".
+  std::string_view CauseReason() const;
+};
+
+// Findings in the order in which they were made. Empty means valid.
+class ErrorList {
+ public:
+  void Required(const Path& path, std::string detail = "");
+  // `bad_value` as text that is quoted.
+  void Invalid(const Path& path, std::string_view bad_value, std::string detail);
+  // `printed` is put in as it is: "3", "null", `{"a":1}`.
+  void InvalidPrinted(const Path& path, std::string printed, std::string detail);
+  void Duplicate(const Path& path, std::string_view bad_value);
+  void NotSupported(const Path& path, std::string_view bad_value,
+                    const std::vector<std::string>& supported);
+  void Forbidden(const Path& path, std::string detail);
+  // `limit` < 0: no number is known.
+  void TooLong(const Path& path, long limit);
+  void TooMany(const Path& path, std::size_t actual, std::size_t limit);
+  void NotFound(const Path& path, std::string_view bad_value);
+  void TypeInvalid(const Path& path, std::string printed, std::string detail);
+  void Internal(const Path& path, std::string detail);
+
+  void Add(Error error) { errors_.push_back(std::move(error)); }
+  void Append(ErrorList other);
+
+  bool empty() const { return errors_.empty(); }
+  std::size_t size() const { return errors_.size(); }
+  auto begin() const { return errors_.begin(); }
+  auto end() const { return errors_.end(); }
+  const Error& operator[](std::size_t i) const { return errors_[i]; }
+
+  // One message alone, or "[a, b]", each distinct message once: Go's ToAggregate().Error().
+  std::string Aggregate() const;
+  std::vector<StatusCause> Causes() const;
+
+ private:
+  std::vector<Error> errors_;
+};
+
+// Go's %q, for the strings that API messages quote.
+std::string Quote(std::string_view text);
+
+}  // namespace apiserver::inline v0::field

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+
+namespace apiserver::inline v0 {
+
+// The files a server reads and writes outside its storage engine (certificates, tokens,
+// kubeconfigs), so that tests can hold them in memory and make them fail. Paths are UTF-8. All
+// methods may block and may be called from any thread.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  // kNotFound: no such file. kInternalError: anything else, with path and errno's text.
+  virtual Result<std::string> Read(const std::string& path) const = 0;
+  // Replaces `path` by a file with exactly these bytes: written to a temporary name beside it with
+  // `mode`, synced, renamed. Readers see the old file or the new one, never a part.
+  virtual Status WriteAtomically(const std::string& path, std::string_view bytes,
+                                 unsigned mode) = 0;
+  // Creates `path` and its parents with `mode`; no error if it exists.
+  virtual Status MakeDirectories(const std::string& path, unsigned mode) = 0;
+  virtual bool Exists(const std::string& path) const = 0;
+  virtual Status Remove(const std::string& path) = 0;
+};
+
+// The machine's. Lives as long as the process; stateless.
+FileSystem& RealFileSystem();
+// Starts empty, forgets everything when destroyed.
+std::unique_ptr<FileSystem> NewMemoryFileSystem();
+
+}  // namespace apiserver::inline v0

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace apiserver::inline v0 {
+
+enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
+
+// One key and its value, as structured logs have them.
+struct LogField {
+  std::string_view key;
+  std::string value;
+};
+
+// Where one server's log lines go. The host brings its own or takes a default below; nothing in the
+// library logs elsewhere. Write() may be called from any thread, must not throw and should not
+// block for long.
+class LogSink {
+ public:
+  virtual ~LogSink() = default;
+  virtual bool Enabled(LogLevel level) const = 0;
+  virtual void Write(LogLevel level, std::string_view message,
+                     std::span<const LogField> fields) = 0;
+};
+
+// Writes `message` and `fields` if `sink` wants that level.
+void Log(LogSink& sink, LogLevel level, std::string_view message,
+         std::initializer_list<LogField> fields = {});
+
+// Drops everything. Lives as long as the process.
+LogSink& NullLogSink();
+// Text lines on standard error through spdlog: `I1121 05:00:00.123 message key="value"`.
+std::unique_ptr<LogSink> NewStderrLogSink(LogLevel lowest = LogLevel::kInfo);
+
+}  // namespace apiserver::inline v0

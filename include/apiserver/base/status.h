@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace apiserver::inline v0 {
+
+// Why an operation failed, in the words of metav1.StatusReason. HttpCode() is the only table that
+// turns one into a number.
+enum class Reason : std::uint8_t {
+  kUnknown,  // Go's empty reason; 500.
+  kUnauthorized,
+  kForbidden,
+  kNotFound,
+  kAlreadyExists,
+  kConflict,
+  kGone,
+  kInvalid,
+  kServerTimeout,
+  kStorageReadError,
+  kTimeout,
+  kTooManyRequests,
+  kBadRequest,
+  kMethodNotAllowed,
+  kNotAcceptable,
+  kRequestEntityTooLarge,
+  kUnsupportedMediaType,
+  kInternalError,
+  kExpired,
+  kServiceUnavailable,
+  // Never leaves the process: the caller's thread must not wait, and the answer needs waiting. An
+  // operation that returns it has changed nothing and may be repeated where waiting is allowed.
+  kWouldBlock,
+};
+
+// The word clients see in `reason`: "NotFound"; empty for kUnknown.
+std::string_view ReasonWord(Reason reason);
+// The HTTP status code of a Status with this reason and no code of its own.
+int HttpCode(Reason reason);
+
+// One of the reasons why an object was refused, as metav1.StatusCause.
+struct StatusCause {
+  std::string reason;   // "FieldValueInvalid".
+  std::string message;  // "Invalid value: 3: must be even".
+  std::string field;    // "spec.replicas".
+
+  friend bool operator==(const StatusCause&, const StatusCause&) = default;
+};
+
+// What a Status is about, as metav1.StatusDetails. Present but empty prints as `details: {}`.
+struct StatusDetails {
+  std::string name;
+  std::string group;
+  std::string kind;  // The plural resource for most reasons, the Kind for kInvalid: Go's habit.
+  std::string uid;
+  std::vector<StatusCause> causes;
+  int retry_after_seconds = 0;  // > 0 also sets the Retry-After header.
+
+  friend bool operator==(const StatusDetails&, const StatusDetails&) = default;
+};
+
+// The outcome of an operation that may fail: null when OK, else a reason, a message for people and
+// optional details. Cheap to copy; immutable once made. It is metav1.Status without the envelope.
+// API errors with Kubernetes' exact words are made in meta/errors.h.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;  // OK.
+  Status(Reason reason, std::string message);
+
+  static Status Ok() { return {}; }
+
+  bool ok() const { return rep_ == nullptr; }
+  // kUnknown when OK.
+  Reason reason() const { return rep_ ? rep_->reason : Reason::kUnknown; }
+  // The HTTP status code; 200 when OK.
+  int code() const;
+  // Empty when OK.
+  std::string_view message() const { return rep_ ? std::string_view(rep_->message) : ""; }
+  // Null when there are none.
+  const StatusDetails* details() const { return rep_ && rep_->details ? &*rep_->details : nullptr; }
+  // metadata.continue of an Expired list; empty otherwise.
+  std::string_view continue_token() const {
+    return rep_ ? std::string_view(rep_->continue_token) : "";
+  }
+
+  // Copies of this error with one thing changed. Must not be called on OK.
+  Status WithDetails(StatusDetails details) const;
+  Status WithCode(int http_code) const;
+  Status WithMessage(std::string message) const;
+  Status WithContinueToken(std::string token) const;
+
+  // "NotFound: flunders.wardle \"x\" not found", for logs and test output.
+  std::string ToString() const;
+
+  friend bool operator==(const Status& a, const Status& b);
+
+ private:
+  struct Rep {
+    Reason reason;
+    int code = 0;  // 0: HttpCode(reason).
+    std::string message;
+    std::optional<StatusDetails> details;
+    std::string continue_token;
+
+    friend bool operator==(const Rep&, const Rep&) = default;
+  };
+  template <class Change>
+  Status Changed(Change change) const;
+
+  std::shared_ptr<const Rep> rep_;
+};
+
+// A T, or the Status that says why there is none. An OK Status never stands in a Result.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+
+  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}       // NOLINT: implicit
+  Result(Status error) : state_(std::in_place_index<0>, std::move(error)) {}  // NOLINT: implicit
+  // From anything a T can be made of, so that `return std::make_unique<Derived>()` works.
+  template <class U>
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Status> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
+      : state_(std::in_place_index<1>, std::forward<U>(value)) {}  // NOLINT: implicit
+
+  bool ok() const { return state_.index() == 1; }
+  explicit operator bool() const { return ok(); }
+
+  // OK when there is a value.
+  Status status() const { return ok() ? Status() : std::get<0>(state_); }
+
+  // Must be ok(); std::bad_variant_access otherwise.
+  T& value() & { return std::get<1>(state_); }
+  const T& value() const& { return std::get<1>(state_); }
+  T&& value() && { return std::get<1>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  std::variant<Status, T> state_;
+};
+
+}  // namespace apiserver::inline v0

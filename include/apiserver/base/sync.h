@@ -1,0 +1,96 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "apiserver/base/function.h"
+
+namespace apiserver::inline v0 {
+
+// A value that cannot be touched without holding its lock.
+//
+//   Guarded<std::vector<int>> numbers;
+//   numbers.Lock()->push_back(3);
+//
+// Never call out (user code, a callback, another Guarded's owner) while a Locked is alive.
+template <class T>
+class Guarded {
+ public:
+  class Locked {
+   public:
+    T* operator->() const { return value_; }
+    T& operator*() const { return *value_; }
+    // Gives the lock up, waits for a Notify and takes the lock again, until `done` holds.
+    template <class Predicate>
+    void Wait(Predicate done) {
+      owner_->changed_.wait(lock_, std::move(done));
+    }
+    // As Wait, but at most until `deadline`; says whether `done` held.
+    template <class Predicate>
+    bool WaitUntil(std::chrono::steady_clock::time_point deadline, Predicate done) {
+      return owner_->changed_.wait_until(lock_, deadline, std::move(done));
+    }
+
+   private:
+    friend class Guarded;
+    explicit Locked(Guarded* owner) : owner_(owner), lock_(owner->mutex_), value_(&owner->value_) {}
+    Guarded* owner_;
+    std::unique_lock<std::mutex> lock_;
+    T* value_;
+  };
+
+  template <class... Args>
+  explicit Guarded(Args&&... args) : value_(std::forward<Args>(args)...) {}
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  [[nodiscard]] Locked Lock() { return Locked(this); }
+  [[nodiscard]] Locked Lock() const { return Locked(const_cast<Guarded*>(this)); }
+
+  // Wakes whoever stands in Wait; call after changing the value, with or without the lock.
+  void NotifyOne() { changed_.notify_one(); }
+  void NotifyAll() { changed_.notify_all(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  T value_;
+};
+
+// Happens once; anyone may wait for it.
+class Notification {
+ public:
+  void Notify();
+  bool HasBeenNotified() const;
+  void Wait() const;
+  // False when `timeout` passed first.
+  bool WaitFor(std::chrono::milliseconds timeout) const;
+
+ private:
+  mutable Guarded<bool> notified_{false};
+};
+
+// A thread of ours: named, joined by its destructor, and an exception that escapes `body` ends the
+// process with the thread's name rather than silently.
+class Thread {
+ public:
+  Thread() = default;
+  // `name` is cut to 15 bytes, what Linux shows.
+  Thread(std::string name, UniqueFunction<void()> body);
+  Thread(Thread&&) = default;
+  Thread& operator=(Thread&&) = default;
+  ~Thread();
+
+  void Join();
+  bool joinable() const { return thread_.joinable(); }
+
+ private:
+  std::thread thread_;
+};
+
+}  // namespace apiserver::inline v0

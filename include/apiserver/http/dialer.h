@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/http/message.h"
+#include "apiserver/http/tls.h"
+
+// The listener's transport turned outbound: streams, upgrades and HTTP/2, for tests, watches,
+// proxying and benchmarks.
+namespace apiserver::inline v0::http {
+
+struct DialOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;
+  std::optional<ClientTls> tls;  // Absent: plain.
+  bool http2 = true;             // False: HTTP/1.1, one request at a time on the connection.
+  std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);
+};
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string target;  // "/apis/x?watch=1".
+  Headers headers;
+  std::string body;
+};
+
+struct ClientResponse {
+  int code = 0;
+  Headers headers;
+  std::string body;
+};
+
+// A response read as it arrives. Used by one thread at a time; Cancel() from any.
+class ClientStream {
+ public:
+  virtual ~ClientStream() = default;  // Cancels.
+  // Waits for the head. kTimeout: `ctx` was done first; kServiceUnavailable: connection lost.
+  virtual Result<ResponseHead> Head(const Context& ctx) = 0;
+  // Waits for some bytes of the body; empty: it is complete. Errors as Head.
+  virtual Result<std::string> Read(const Context& ctx) = 0;
+  // After a 101: the raw connection's other direction.
+  virtual Status Write(std::string_view bytes) = 0;
+  virtual void Cancel() = 0;
+};
+
+// One connection to one server. Thread-safe; waits, so never used on a loop.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  virtual Result<ClientResponse> Call(const Context& ctx, const ClientRequest& request) = 0;
+  virtual Result<std::unique_ptr<ClientStream>> Open(const ClientRequest& request) = 0;
+  // The server said GOAWAY or Connection: close, or the connection broke.
+  virtual bool closed() const = 0;
+};
+
+// Owns the client's loop thread; connections must not outlive it.
+class Dialer {
+ public:
+  virtual ~Dialer() = default;
+  virtual Result<std::unique_ptr<Connection>> Dial(const Context& ctx,
+                                                   const DialOptions& options) = 0;
+};
+std::unique_ptr<Dialer> NewDialer();
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "apiserver/base/log.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/http/tls.h"
+
+namespace apiserver::inline v0::http {
+
+// Limits and addresses of a listener. Defaults are those of k8s.io/apiserver's secure serving.
+struct ListenerOptions {
+  std::string address = "127.0.0.1";  // IP literal; "::" and "0.0.0.0": all.
+  int port = 0;                       // Zero picks a free one; see Listener::port().
+  // Null: plain HTTP (tests only; h2c with prior knowledge and HTTP/1.1).
+  std::shared_ptr<ServerTls> tls;
+  std::size_t threads = 1;  // Loops; connections are dealt to them in turn.
+
+  std::size_t header_bytes_max = 1 << 20;     // Over it: 431, connection closed.
+  std::size_t header_fields_max = 256;        // Likewise; HTTP/2 resets the stream.
+  std::size_t body_buffer_bytes = 256 << 10;  // Unread request body kept per stream.
+  std::size_t streams_max = 1000;             // Concurrent HTTP/2 streams per connection.
+  std::size_t connections_max = 100'000;      // More are closed at once.
+  std::chrono::milliseconds header_timeout = std::chrono::seconds(32);
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(90);
+  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
+  // A peer that takes no bytes for this long while some are waiting is dead: closed.
+  std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(60);
+  LogSink* log = &NullLogSink();
+};
+
+// Accepts connections and drives their requests through a Service. Methods from any thread but the
+// listener's own.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual int port() const = 0;
+  virtual std::string address() const = 0;
+  // Stops accepting; idle connections close, busy ones after their answers (Connection: close,
+  // GOAWAY). Returns at once.
+  virtual void Drain() = 0;
+  // Drains, waits at most `grace` for answers in progress, closes the rest. Idempotent.
+  virtual void Stop(std::chrono::milliseconds grace) = 0;
+  virtual std::size_t connections() const = 0;
+};
+
+// Binds and starts. `service` must outlive the listener. kConflict: the address is taken.
+Result<std::unique_ptr<Listener>> Listen(ListenerOptions options, const Service& service);
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+
+// What a backend author writes: a key-value store with revisions, a log of its changes, and nothing
+// that knows Kubernetes. The model is etcd's (etcdserverpb), narrowed to what an API server needs.
+namespace apiserver::inline v0::storage::kv {
+
+// Counts writes of the whole store, upwards from 1. One transaction has one revision. Zero: none.
+using Revision = std::int64_t;
+using LeaseId = std::int64_t;  // Zero: none.
+
+// Bytes that are stored once and shared by the store, its log and the caches above it.
+using Bytes = std::shared_ptr<const std::string>;
+
+// A key and its value at one revision.
+struct KeyValue {
+  std::string key;
+  Bytes value;
+  Revision create_revision = 0;  // Of the write that created the key.
+  Revision mod_revision = 0;     // Of the write that made this value.
+  LeaseId lease = 0;
+};
+
+struct RangeRequest {
+  std::string key;
+  // Empty: only `key`. Else all keys in [key, end); see PrefixEnd().
+  std::string end;
+  std::size_t limit = 0;     // Zero: no limit.
+  Revision at_revision = 0;  // Zero: now. Else the state as of that revision.
+  bool keys_only = false;    // Values are null.
+  bool count_only = false;   // `kvs` stays empty.
+};
+
+struct RangeResponse {
+  std::vector<KeyValue> kvs;  // In byte order of their keys.
+  bool more = false;          // The limit cut the answer.
+  // Keys in the range, whatever the limit.
+  std::size_t count = 0;
+  // Of the store when it answered, also when `at_revision` was asked for.
+  Revision revision = 0;
+};
+
+// One conditional write of one key.
+struct TxnRequest {
+  std::string key;
+  // The write happens only if the key's mod revision is this; zero: only if the key does not exist.
+  Revision expected_mod_revision = 0;
+  // Null: delete the key (expected_mod_revision must not be zero).
+  Bytes value;
+  LeaseId lease = 0;
+};
+
+struct TxnResponse {
+  bool succeeded = false;
+  // Of the write if it succeeded, else of the store when it compared.
+  Revision revision = 0;
+  // When succeeded: what the key held before (mod_revision 0 and null value: nothing).
+  // When not: what it holds now, likewise.
+  KeyValue kv;
+};
+
+struct Event {
+  enum class Type : std::uint8_t { kPut, kDelete };
+  Type type = Type::kPut;
+  bool is_create = false;  // A put on a key that did not exist.
+  // Of a delete: the key, with mod_revision = the revision of the delete and null value.
+  KeyValue kv;
+  // What the key held before; null value if nothing, or if history no longer has it.
+  KeyValue previous;
+};
+
+// A piece of the log.
+struct EventBatch {
+  std::vector<Event> events;  // In revision order. A revision is never split over two batches.
+  // Every event of the prefix with a revision <= this has been delivered, in this batch or before.
+  Revision complete_up_to = 0;
+};
+
+// Reads the log of one prefix from one revision on. Not thread-safe: one reader.
+class Tail {
+ public:
+  enum class State : std::uint8_t {
+    kEvents,  // `batch` was filled; it may hold only progress (`complete_up_to`).
+    kWait,    // Nothing new; `waker` is woken when there is.
+    kEnd,     // It is over; status() says why: kExpired (compacted; see compacted_revision()),
+              // kInternalError, kServiceUnavailable (the engine stopped).
+  };
+  virtual ~Tail() = default;
+
+  // Never waits. A `waker` is kept until it is used once; a later Next() replaces it.
+  virtual State Next(EventBatch& batch, const Waker& waker) = 0;
+  virtual Status status() const = 0;
+  virtual Revision compacted_revision() const = 0;
+};
+
+// What an engine can tell about itself.
+struct Stats {
+  std::size_t keys = 0;
+  std::size_t bytes = 0;          // Values of the live keys.
+  std::size_t history_bytes = 0;  // Superseded values that are still kept.
+};
+
+// Told of every committed batch, in revision order, on the thread that made it durable and before
+// the writers get their answers: so that a cache which observes the engine answers a consistent
+// read from memory. Must be quick and must not call the engine.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void OnCommit(const std::vector<Event>& events, Revision revision) = 0;
+  // History below `compacted` has gone; for those who keep history of their own.
+  virtual void OnCompact(Revision compacted) { (void)compacted; }
+};
+
+// Every method may be called from any thread. Those with a Context may wait until it is done
+// (kTimeout), and answer kWouldBlock where ctx.may_block() is false and they would have to.
+// Common errors: kServiceUnavailable: the engine is stopped or cannot be reached.
+// kInternalError: the store is damaged or the disk fails; nothing was acknowledged.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // kExpired: `at_revision` is below the compacted revision. kTimeout with the cause
+  // ResourceVersionTooLarge: it lies in the future.
+  virtual Result<RangeResponse> Range(const Context& ctx, const RangeRequest& request) = 0;
+
+  // The outcome is durable when this returns, and not readable or observable before it is durable.
+  // kRequestEntityTooLarge: the value is over the engine's limit.
+  virtual Result<TxnResponse> Txn(const Context& ctx, const TxnRequest& request) = 0;
+
+  // The log of keys that begin with `prefix`, from revision `from` on (from == 0: from now on).
+  // A `from` below what is kept is not an error here: the first Next() is kEnd with kExpired.
+  virtual Result<std::unique_ptr<Tail>> NewTail(std::string_view prefix, Revision from) = 0;
+
+  // Asks that every tail soon gets a batch whose complete_up_to is at least the current revision.
+  // A no-op for engines whose tails always know.
+  virtual Status RequestProgress(const Context& ctx) = 0;
+
+  // Linearizable: at least the revision of every write acknowledged before the call.
+  virtual Result<Revision> CurrentRevision(const Context& ctx) = 0;
+
+  // Forgets history below `revision`: afterwards at_revision < revision and tails from < revision
+  // are kExpired; the state as of `revision` itself stays readable, values superseded since and the
+  // last value of keys deleted since included. kInvalid: `revision` is in the future.
+  virtual Status Compact(const Context& ctx, Revision revision) = 0;
+  // The largest revision anyone has compacted at.
+  virtual Revision CompactedRevision() const = 0;
+
+  // A lease that deletes its keys once `ttl` has passed; rounded up to seconds.
+  virtual Result<LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) = 0;
+
+  virtual Stats GetStats() const = 0;
+  // OK when reads and writes can be answered.
+  virtual Status Ready() const = 0;
+
+  // Registers an observer from the next commit on and returns the revision before it: the observer
+  // will see exactly the events after that revision. Embedded engines support it; others return
+  // kMethodNotAllowed and are followed by NewTail.
+  virtual Result<Revision> AddObserver(std::shared_ptr<Observer> observer) = 0;
+
+  // Ends all tails with kServiceUnavailable and waits for running calls. Idempotent.
+  virtual void Stop() = 0;
+};
+
+// The first key after every key that begins with `prefix`; empty prefix: "\0"-terminated end of all
+// keys, as etcd's.
+std::string PrefixEnd(std::string_view prefix);
+
+}  // namespace apiserver::inline v0::storage::kv
