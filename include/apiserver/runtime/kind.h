@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/names.h"
+#include "apiserver/runtime/schema.h"
+
+namespace apiserver::inline v0::runtime {
+
+class Object;
+class Kind;
+using KindPtr = std::shared_ptr<const Kind>;
+
+// Whose rules an object's JSON obeys.
+enum class Semantics : std::uint8_t {
+  kStruct,      // A Go type: declaration order, zero values and nulls as encoding/json has them.
+  kStructural,  // A custom resource: sorted keys, pruned by the schema, zeros are values.
+};
+
+// A column of `kubectl get`.
+struct PrinterColumn {
+  std::string name;       // "Ready".
+  std::string type;       // "string", "integer", "number", "boolean", "date".
+  std::string json_path;  // ".status.ready".
+  std::string format = "";
+  std::string description = "";
+  int priority = 0;  // > 0: only in the wide view.
+};
+
+// One version of a kind.
+struct KindVersion {
+  std::string version;  // "v1alpha1".
+  // A kStruct whose first field is metadata (ObjectMetaSchema()); without kind and apiVersion.
+  SchemaPtr schema;
+  bool served = true;
+  // Sent as a Warning on every call; empty: none.
+  std::string deprecation_warning = "";
+  // Fills what markers cannot express. Runs after the schema's default values.
+  std::function<void(Object&)> set_defaults = nullptr;
+  // Rewrite the content from this version into the hub's and back; null on the hub itself and
+  // where the shapes are the same. They keep metadata as it is.
+  std::function<Status(Object&)> to_hub = nullptr;
+  std::function<Status(Object&)> from_hub = nullptr;
+  std::vector<PrinterColumn> columns = {};
+};
+
+// What a kind is made of; see Kind::New.
+struct KindOptions {
+  std::string group;           // "wardle.example.com"; empty: the legacy group.
+  std::string kind;            // Required. "Flunder".
+  std::string plural;          // Required. "flunders".
+  std::string singular = "";   // Empty: `kind` in lower case.
+  std::string list_kind = "";  // Empty: `kind` + "List".
+  std::vector<std::string> short_names = {};
+  std::vector<std::string> categories = {};
+  bool namespaced = true;
+  Semantics semantics = Semantics::kStruct;
+  // Required. In priority order: the first is what clients prefer.
+  std::vector<KindVersion> versions;
+  // The version strategies, validation and admission see; empty: the first.
+  std::string hub_version = "";
+  // The version written to storage; empty: the hub.
+  std::string storage_version = "";
+  // Fields beside metadata.name and metadata.namespace that field selectors may name, as JSON paths
+  // in the hub: "spec.nodeName".
+  std::vector<std::string> selectable_fields = {};
+};
+
+// A kind of object: its names, versions and how they turn into each other. Immutable, shared.
+class Kind {
+ public:
+  // kInvalid: a name, version or schema that Kubernetes would not accept; the message lists all.
+  static Result<KindPtr> New(KindOptions options);
+  // A kind without schema, for content that is passed on as it is.
+  static KindPtr Untyped(const GroupVersionKind& gvk);
+
+  const std::string& group() const { return options_.group; }
+  const std::string& kind() const { return options_.kind; }
+  const std::string& list_kind() const { return options_.list_kind; }
+  const std::string& plural() const { return options_.plural; }
+  const std::string& singular() const { return options_.singular; }
+  const std::vector<std::string>& short_names() const { return options_.short_names; }
+  const std::vector<std::string>& categories() const { return options_.categories; }
+  bool namespaced() const { return options_.namespaced; }
+  Semantics semantics() const { return options_.semantics; }
+  const std::vector<KindVersion>& versions() const { return options_.versions; }
+  const std::string& hub_version() const { return options_.hub_version; }
+  const std::string& storage_version() const { return options_.storage_version; }
+  const std::vector<std::string>& selectable_fields() const { return options_.selectable_fields; }
+
+  GroupVersionKind gvk(std::string_view version) const {
+    return {group(), std::string(version), kind()};
+  }
+  GroupResource group_resource() const { return {group(), plural()}; }
+  GroupKind group_kind() const { return {group(), kind()}; }
+  // Null when there is none.
+  const KindVersion* FindVersion(std::string_view version) const;
+  // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: what stands before a body.
+  // Empty for an unknown version.
+  std::string_view JsonPrefix(std::string_view version) const;
+
+ private:
+  explicit Kind(KindOptions options);
+  KindOptions options_;
+  std::vector<std::string> prefixes_;  // One per version.
+};
+
+// The order of DESIGN "Objects": what happens to content on its way in. Each works on the object in
+// the version it is in; all are iterative and leave content that is already right untouched.
+//
+// Does what decoding into a Go struct and encoding again does (kStruct): drops nulls, unknown and
+// empty fields, orders fields, writes Quantity, Time and base64 canonically. kBadRequest: a value
+// does not fit its type; the message is Go's, `json: cannot unmarshal string into Go struct field
+// FlunderSpec.spec.replicas of type int32`.
+Status Normalize(Object& object);
+// kStructural: drops what the schema does not know. Paths of what was dropped go to `dropped`, if
+// not null: "spec.typo".
+void Prune(Object& object, std::vector<std::string>* dropped = nullptr);
+// Unknown fields, in Go's words `unknown field "spec.typo"`, in document order, without changing
+// the object.
+std::vector<std::string> UnknownFields(const Object& object);
+// Default values of the schema, then KindVersion::set_defaults.
+void SetDefaults(Object& object);
+// Through the hub. kInternalError: a conversion failed; kBadRequest: no such version.
+Status ConvertTo(Object& object, std::string_view version);
+// Constraints and types of the schema (kStructural), and `required`.
+field::ErrorList ValidateSchema(const Object& object);
+
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,167 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/value.h"
+
+namespace apiserver::inline v0::runtime {
+
+class Object;
+// What has left storage or a cache: shared and never changed again.
+using ObjectPtr = std::shared_ptr<const Object>;
+
+enum class Format : std::uint8_t { kJson, kProtobuf };
+
+// An object's body in one version and format, ready to be spliced into answers. JSON: what follows
+// Kind::JsonPrefix, closing brace included. Protobuf: the message without the envelope.
+struct Encoding {
+  std::string body;
+  // Where the text of metadata.resourceVersion stands in `body` (JSON: between the quotes);
+  // equal: it has none.
+  std::uint32_t rv_begin = 0;
+  std::uint32_t rv_end = 0;
+  // Where the value of metadata stands, braces included.
+  std::uint32_t metadata_begin = 0;
+  std::uint32_t metadata_end = 0;
+};
+using EncodingPtr = std::shared_ptr<const Encoding>;
+
+// A Kind plus content in one of its versions. Mutable while one owner holds it by unique_ptr (not
+// thread-safe), frozen once it is an ObjectPtr (every const method from any thread).
+//
+// The content is the JSON object without kind and apiVersion.
+class Object {
+ public:
+  // An empty object of `kind`; the version must be one of its versions.
+  Object(KindPtr kind, std::string_view version);
+  // Content that lives in `arena`.
+  Object(KindPtr kind, std::string_view version, Arena arena, Value root);
+  // Backed by bytes alone: `load` parses them on first touch of the content (once, on whichever
+  // thread; it must not fail for bytes that were validated when they were stored: if it does the
+  // object reads as empty and load_status() says why).
+  using Loader = std::function<Status(std::string_view bytes, Arena& arena, Value& root)>;
+  Object(KindPtr kind, std::string_view version, std::shared_ptr<const std::string> bytes,
+         Loader load);
+
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  ~Object();
+
+  const Kind& kind() const { return *kind_; }
+  const KindPtr& kind_ptr() const { return kind_; }
+  const std::string& version() const { return version_; }
+  GroupVersionKind gvk() const { return kind_->gvk(version_); }
+
+  Value root() const;
+  Value operator[](std::string_view key) const { return root()[key]; }
+  Status load_status() const;
+
+  // metadata, read. Views live as long as the object is not changed.
+  Value metadata() const { return root()["metadata"]; }
+  std::string_view name() const { return metadata()["name"].AsString(); }
+  std::string_view namespace_() const { return metadata()["namespace"].AsString(); }
+  std::string_view uid() const { return metadata()["uid"].AsString(); }
+  std::string_view resource_version() const { return metadata()["resourceVersion"].AsString(); }
+  std::string_view generate_name() const { return metadata()["generateName"].AsString(); }
+  std::int64_t generation() const { return metadata()["generation"].AsInt(); }
+  Value labels() const { return metadata()["labels"]; }
+  Value annotations() const { return metadata()["annotations"]; }
+  Value finalizers() const { return metadata()["finalizers"]; }
+  bool deleting() const { return !metadata()["deletionTimestamp"].is_null(); }
+
+  // --- Changing; only before the object is frozen. ---
+
+  // Where new Values for this object live.
+  Arena& arena();
+  void SetRoot(Value root);
+  // What the content is from now on written in; SetRoot usually goes with it.
+  void SetVersion(std::string_view version) { version_ = version; }
+
+  // Stands for one path; assigning sets it, making maps on the way. Text is copied.
+  class Editor {
+   public:
+    void operator=(std::string_view text) &&;
+    void operator=(const char* text) && { std::move(*this) = std::string_view(text); }
+    void operator=(const std::string& text) && { std::move(*this) = std::string_view(text); }
+    void operator=(std::int64_t number) &&;
+    void operator=(int number) && { std::move(*this) = static_cast<std::int64_t>(number); }
+    void operator=(bool value) &&;
+    void operator=(double number) &&;
+    // Copied into the object's arena.
+    void operator=(Value value) &&;
+
+   private:
+    friend class Object;
+    Editor(Object& object, std::vector<std::string> path)
+        : object_(object), path_(std::move(path)) {}
+    Object& object_;
+    std::vector<std::string> path_;
+  };
+  // object.Edit("spec", "replicas") = 3;
+  template <class... Keys>
+  Editor Edit(const Keys&... keys) {
+    return Editor(*this, {std::string(keys)...});
+  }
+  // Removes a member; nothing happens if it is not there.
+  template <class... Keys>
+  void Erase(const Keys&... keys) {
+    ErasePath({std::string(keys)...});
+  }
+  void SetPath(const std::vector<std::string>& path, Value value);  // `value` lives in arena().
+  void ErasePath(const std::vector<std::string>& path);
+
+  // A copy with an arena of its own.
+  std::unique_ptr<Object> Clone() const;
+
+  // --- Encodings, kept with the frozen object so that bytes are made once. ---
+
+  // Null when nobody has stored one. Lock-free.
+  EncodingPtr FindEncoding(std::string_view version, Format format) const;
+  // Keeps `encoding` and returns it, or the one that was there first.
+  EncodingPtr StoreEncoding(std::string_view version, Format format, EncodingPtr encoding) const;
+  // Bytes of the arena and the encodings.
+  std::size_t bytes() const;
+
+ private:
+  struct Slot {
+    std::string version;
+    Format format;
+    EncodingPtr encoding;
+    Slot* next;
+  };
+
+  KindPtr kind_;
+  std::string version_;
+  mutable Arena arena_;
+  mutable Value root_;
+  // Set while the content is not parsed yet.
+  std::shared_ptr<const std::string> bytes_;
+  Loader load_;
+  mutable Status load_status_;
+  mutable std::atomic<bool> loaded_{true};
+  mutable Guarded<bool> loading_{false};
+  mutable std::atomic<Slot*> encodings_{nullptr};
+};
+
+// A list as storage returns it; never a Value.
+struct List {
+  std::vector<ObjectPtr> items;
+  std::string resource_version;
+  std::string continue_token;  // Empty: complete.
+  std::optional<std::int64_t> remaining_item_count;
+};
+
+}  // namespace apiserver::inline v0::runtime
