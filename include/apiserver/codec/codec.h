@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/watch.h"
+#include "apiserver/runtime/object.h"
+
+// Objects to bytes and back, in each media type a server speaks.
+namespace apiserver::inline v0::codec {
+
+enum class MediaType : std::uint8_t { kJson, kYaml, kProtobuf };
+// "application/json", "application/yaml", "application/vnd.kubernetes.protobuf".
+std::string_view MediaTypeName(MediaType type);
+// The type of a Content-Type header; parameters are ignored, empty means JSON. nullopt: unknown.
+std::optional<MediaType> MediaTypeOfContentType(std::string_view content_type);
+inline constexpr std::string_view kAcceptedMediaTypes =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+// A request body, taken apart but not yet normalized, defaulted or converted.
+struct DecodedBody {
+  runtime::Arena arena;
+  runtime::Value root;      // Without kind and apiVersion.
+  std::string api_version;  // As sent; may be empty.
+  std::string kind;
+  // `duplicate field "spec.a"`, Go's strict decoding words without the prefix.
+  std::vector<std::string> strict_errors;
+};
+// kBadRequest: malformed. `body` is pinned, so that strings point into it.
+Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string> body,
+                               const JsonLimits& limits = {});
+
+struct DecodeOptions {
+  // What the request is about: a body without kind or apiVersion is taken for this.
+  runtime::KindPtr kind;
+  std::string version;
+};
+struct DecodedObject {
+  std::unique_ptr<runtime::Object> object;  // In the version it was sent in; a version of `kind`.
+  std::vector<std::string> strict_errors;   // Duplicate and unknown fields.
+};
+// Body -> object: decode, report unknown fields, Normalize or Prune, SetDefaults. Not converted.
+// kBadRequest with Kubernetes' words: malformed, another kind (`<Kind> in version "v" cannot be
+// handled as a <Kind>: …`), a version in the data the kind does not have.
+Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::string> body,
+                                   const DecodeOptions& options);
+
+// The body of `object` in `version`, made once and kept with the object. kBadRequest: no such
+// version; kNotAcceptable: the kind has no protobuf form; kInternalError: conversion failed.
+Result<runtime::EncodingPtr> EncodingOf(const runtime::Object& object, std::string_view version,
+                                        runtime::Format format);
+// Bytes as storage keeps them: JSON with TypeMeta, in the storage version, without resourceVersion,
+// ending in a newline as Go's encoder does.
+Result<std::string> EncodeForStorage(const runtime::Object& object);
+// The inverse: lazily parsed, converted to the hub, carrying `resource_version`.
+Result<runtime::ObjectPtr> DecodeFromStorage(const runtime::KindPtr& kind,
+                                             std::shared_ptr<const std::string> bytes,
+                                             std::int64_t resource_version);
+
+// metav1.Status, meta Table rows and everything else that is not a stored object is written from
+// Values; these wrap them. JSON ends with a newline unless pretty.
+std::string StatusToJson(const Status& status, bool pretty = false);
+// The `k8s\0` envelope around a Status or any meta/v1 message: see codec/protobuf.h.
+
+}  // namespace apiserver::inline v0::codec

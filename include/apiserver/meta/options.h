@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/base/status.h"
+#include "apiserver/meta/selector.h"
+
+// The options of each verb, as meta/v1 and meta/internalversion have them, read from decoded query
+// parameters. Go parses permissively; so does this: booleans are false for "false" and "0" in any
+// case, true for anything else.
+namespace apiserver::inline v0::meta {
+
+// Decoded query parameters in order; a key may repeat.
+using QueryValues = std::vector<std::pair<std::string, std::string>>;
+
+enum class ResourceVersionMatch : std::uint8_t { kUnset, kExact, kNotOlderThan, kOther };
+
+struct GetOptions {
+  std::string resource_version;  // "": linearizable; "0": any; else not older than.
+};
+
+struct ListOptions {
+  LabelSelector label_selector;
+  FieldSelector field_selector;
+  bool watch = false;
+  bool allow_watch_bookmarks = false;
+  std::string resource_version;
+  ResourceVersionMatch resource_version_match = ResourceVersionMatch::kUnset;
+  std::string resource_version_match_text;  // As sent, for error messages.
+  std::optional<std::int64_t> timeout_seconds;
+  std::int64_t limit = 0;
+  std::string continue_token;
+  std::optional<bool> send_initial_events;
+};
+
+enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
+
+struct CreateOptions {
+  bool dry_run = false;
+  std::string field_manager;
+  FieldValidation field_validation = FieldValidation::kWarn;
+};
+using UpdateOptions = CreateOptions;
+struct PatchOptions {
+  bool dry_run = false;
+  std::optional<bool> force;
+  std::string field_manager;
+  FieldValidation field_validation = FieldValidation::kWarn;
+};
+
+struct Preconditions {
+  std::optional<std::string> uid;
+  std::optional<std::string> resource_version;
+};
+
+enum class DeletionPropagation : std::uint8_t { kUnset, kOrphan, kBackground, kForeground };
+
+struct DeleteOptions {
+  std::optional<std::int64_t> grace_period_seconds;
+  Preconditions preconditions;
+  std::optional<bool> orphan_dependents;
+  DeletionPropagation propagation_policy = DeletionPropagation::kUnset;
+  bool dry_run = false;
+};
+
+// kBadRequest: a value does not parse (Go's words). kInvalid (kind ListOptions.meta.k8s.io, …):
+// values that contradict each other. Watch defaulting (WatchList) is done here: see behaviour of
+// k8s.io/apimachinery/pkg/apis/meta/internalversion.SetListOptionsDefaults.
+Result<GetOptions> ParseGetOptions(const QueryValues& query);
+Result<ListOptions> ParseListOptions(const QueryValues& query, bool forced_watch = false);
+Result<CreateOptions> ParseCreateOptions(const QueryValues& query);
+Result<UpdateOptions> ParseUpdateOptions(const QueryValues& query);
+// `apply`: server-side apply, which needs a fieldManager and alone may force.
+Result<PatchOptions> ParsePatchOptions(const QueryValues& query, bool apply);
+Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query);
+// The body form: a decoded DeleteOptions of any group version.
+Result<DeleteOptions> DeleteOptionsFrom(runtime::Value content);
+
+// "" and "0" read as 0. kBadRequest: not a decimal uint64.
+Result<std::uint64_t> ParseResourceVersion(std::string_view text);
+
+}  // namespace apiserver::inline v0::meta

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/object.h"
+
+// What a watch delivers: k8s.io/apimachinery/pkg/watch, but pulled instead of pushed.
+namespace apiserver::inline v0::watch {
+
+enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
+// "ADDED".
+std::string_view EventTypeWord(EventType type);
+
+// One change. Cheap to copy: the object is shared by every watcher.
+struct Event {
+  EventType type = EventType::kAdded;
+  // Null for bookmarks and errors. Of a delete: the last state.
+  runtime::ObjectPtr object;
+  // The revision that the object on the wire carries: of a delete, the revision of the delete,
+  // which `object` itself does not have. Of a bookmark: how far the watch has come.
+  std::string resource_version;
+  bool initial_events_end = false;  // kBookmark: carries the annotation.
+  Status error;                     // kError.
+};
+
+// A running watch: a cursor and references, no thread and no queue of its own. Used by one thread
+// at a time; destroyed anywhere.
+class Stream {
+ public:
+  enum class State : std::uint8_t {
+    kMore,  // There may be more at once.
+    kWait,  // Nothing new; `waker` is woken when there may be.
+    kEnd,   // Over. An error that ends it was delivered as an event before.
+  };
+  virtual ~Stream() = default;
+
+  // Appends at most `events_max` events; never waits. A waker is kept until it is used once; a
+  // later Next() replaces it.
+  virtual State Next(std::vector<Event>& events, std::size_t events_max, const Waker& waker) = 0;
+};
+
+}  // namespace apiserver::inline v0::watch
