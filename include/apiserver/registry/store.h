@@ -1,0 +1,97 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/random.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/rest/strategy.h"
+#include "apiserver/storage/interface.h"
+#include "apiserver/storage/kv/engine.h"
+
+// The generic store: any kind, any strategy, over storage::Interface.
+// k8s.io/apiserver/pkg/registry/generic/registry.Store.
+namespace apiserver::inline v0::registry {
+
+// Where the objects of a server's resources live; shared by all its stores.
+struct StorageConfig {
+  // Required; must outlive the stores.
+  storage::kv::Engine* engine = nullptr;
+  // Required: timers of watch caches. Must outlive the stores.
+  Executor* executor = nullptr;
+  // Prepended to every key. A resource's keys begin with
+  // "<prefix>/<group>/<plural>/", as with Go's RecommendedOptions.
+  std::string prefix = "/registry";
+  bool watch_cache = true;
+  std::size_t delete_collection_workers = 1;
+  bool enable_garbage_collection = true;
+  const Clock* clock = &RealClock();
+  Random* random = &SecureRandom();
+  LogSink* log = &NullLogSink();
+};
+
+struct StoreOptions {
+  // Required.
+  runtime::KindPtr kind;
+  // Required.
+  std::shared_ptr<const rest::Strategy> strategy;
+  // Columns of `kubectl get`; null: the columns of the kind's version, or Name and Created At.
+  std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
+  // How long an object lives; absent: for ever. `update`: it exists already.
+  std::function<std::optional<std::chrono::seconds>(const runtime::Object&, bool update)> ttl =
+      nullptr;
+  // The value of a field that field selectors may name; null: metadata.name, metadata.namespace
+  // and the kind's selectable fields.
+  std::function<std::string(const runtime::Object&, std::string_view field)> field_value = nullptr;
+  // Run after a write has been stored; must not fail. Not called for dry runs.
+  std::function<void(const runtime::Object&)> after_create = nullptr;
+  std::function<void(const runtime::Object&)> after_update = nullptr;
+  std::function<void(const runtime::Object&)> after_delete = nullptr;
+  // A delete answers with the object instead of a Status.
+  bool return_deleted_object = false;
+};
+
+// Serves one resource: get, list, watch, create, update, patch, delete, deletecollection, with
+// generateName, finalizers, graceful deletion, preconditions and dry run.
+class Store : public rest::Storage,
+              public rest::Scoper,
+              public rest::SingularNameProvider,
+              public rest::ShortNamesProvider,
+              public rest::CategoriesProvider,
+              public rest::StorageVersionProvider,
+              public rest::Getter,
+              public rest::Lister,
+              public rest::Watcher,
+              public rest::Creater,
+              public rest::Updater,
+              public rest::GracefulDeleter,
+              public rest::CollectionDeleter,
+              public rest::MayReturnFullObjectDeleter,
+              public rest::InlineReader,
+              public rest::StorageWithReadiness {
+ public:
+  // The resource's objects below everything else; for controllers and tests.
+  virtual storage::Interface& storage() = 0;
+};
+
+// kInvalid: a required option is missing.
+Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options);
+
+// The status subresource of `main`: same objects, a strategy of its own; get and update only.
+Result<std::shared_ptr<rest::Storage>> NewStatusStore(
+    std::shared_ptr<Store> main, std::shared_ptr<const rest::Strategy> strategy);
+
+// Columns Name and Created At, as rest.NewDefaultTableConvertor; or the kind's own columns.
+std::shared_ptr<const rest::TableConvertor> NewDefaultTableConvertor();
+std::shared_ptr<const rest::TableConvertor> NewColumnTableConvertor(
+    std::vector<runtime::PrinterColumn> columns, const Clock& clock);
+
+}  // namespace apiserver::inline v0::registry

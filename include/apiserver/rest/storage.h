@@ -1,0 +1,278 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/meta/options.h"
+#include "apiserver/meta/table.h"
+#include "apiserver/meta/watch.h"
+#include "apiserver/runtime/object.h"
+
+// What a resource can do, one small interface per capability: k8s.io/apiserver/pkg/registry/rest.
+// A resource implements Storage and whatever else it can; the installer asks once
+// (Capabilities::Of) and serves the verbs it found.
+//
+// Methods are plain blocking calls, from any thread and several at once. Objects are in the kind's
+// hub version. Errors are API errors (meta/errors.h): they reach the client as they are.
+namespace apiserver::inline v0::rest {
+
+// The namespace a request is about, in its Context; unit tests set it themselves. Empty: cluster
+// scope or all namespaces.
+struct Namespace {
+  std::string value;
+};
+std::string_view NamespaceOf(const Context& ctx);
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  // An empty object of what the resource's bodies hold.
+  virtual std::unique_ptr<runtime::Object> New() const = 0;
+  // Called once when the server stops; idempotent.
+  virtual void Destroy() {}
+};
+
+class Scoper {
+ public:
+  virtual ~Scoper() = default;
+  virtual bool NamespaceScoped() const = 0;
+};
+
+class SingularNameProvider {
+ public:
+  virtual ~SingularNameProvider() = default;
+  virtual std::string GetSingularName() const = 0;
+};
+
+class ShortNamesProvider {
+ public:
+  virtual ~ShortNamesProvider() = default;
+  virtual std::vector<std::string> ShortNames() const = 0;
+};
+
+class CategoriesProvider {
+ public:
+  virtual ~CategoriesProvider() = default;
+  virtual std::vector<std::string> Categories() const = 0;
+};
+
+// Overrides the group, version and kind a subresource's bodies have: autoscaling/v1 Scale.
+class GroupVersionKindProvider {
+ public:
+  virtual ~GroupVersionKindProvider() = default;
+  virtual runtime::GroupVersionKind GetGroupVersionKind(
+      const runtime::GroupVersion& containing) const = 0;
+};
+
+// Accepts request bodies of further group versions.
+class GroupVersionAcceptor {
+ public:
+  virtual ~GroupVersionAcceptor() = default;
+  virtual bool AcceptsGroupVersion(const runtime::GroupVersion& gv) const = 0;
+};
+
+class StorageVersionProvider {
+ public:
+  virtual ~StorageVersionProvider() = default;
+  virtual runtime::GroupVersionKind StorageVersion() const = 0;
+};
+
+class TableConvertor {
+ public:
+  virtual ~TableConvertor() = default;
+  // `items` of one kind, in any version. Columns always; rows in the order of `items`.
+  virtual Result<meta::Table> ConvertToTable(const Context& ctx,
+                                             const std::vector<runtime::ObjectPtr>& items,
+                                             const meta::TableOptions& options) const = 0;
+};
+
+class Getter {
+ public:
+  virtual ~Getter() = default;
+  virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
+                                         const meta::GetOptions& options) = 0;
+};
+
+// A Getter that takes options of its own from the query, and maybe a subpath.
+class GetterWithOptions {
+ public:
+  virtual ~GetterWithOptions() = default;
+  // `subpath` is what follows the resource's path; empty unless TakesSubpath().
+  virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
+                                         const meta::QueryValues& query,
+                                         std::string_view subpath) = 0;
+  virtual bool TakesSubpath() const { return false; }
+};
+
+class Lister : public TableConvertor {
+ public:
+  virtual Result<runtime::List> List(const Context& ctx, const meta::ListOptions& options) = 0;
+};
+
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  // `deadline` is when the server will end the watch: bookmarks are sent before it.
+  virtual Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx,
+                                                       const meta::ListOptions& options,
+                                                       Clock::Monotonic deadline) = 0;
+};
+
+// Called with the object as it is about to be stored; an error refuses the write. Admission.
+using ValidateObject = std::function<Status(const Context&, const runtime::Object&)>;
+using ValidateObjectUpdate = std::function<Status(const Context&, const runtime::Object& object,
+                                                  const runtime::Object& old)>;
+
+class Creater {
+ public:
+  virtual ~Creater() = default;
+  virtual Result<runtime::ObjectPtr> Create(const Context& ctx,
+                                            std::unique_ptr<runtime::Object> object,
+                                            const ValidateObject& validate,
+                                            const meta::CreateOptions& options) = 0;
+};
+
+// A Creater that is told the name in the URL: pods/binding.
+class NamedCreater {
+ public:
+  virtual ~NamedCreater() = default;
+  virtual Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view name,
+                                            std::unique_ptr<runtime::Object> object,
+                                            const ValidateObject& validate,
+                                            const meta::CreateOptions& options) = 0;
+};
+
+// Makes the new object from the old one; asked again whenever the old one has changed meanwhile.
+class UpdatedObjectInfo {
+ public:
+  virtual ~UpdatedObjectInfo() = default;
+  virtual meta::Preconditions GetPreconditions() const { return {}; }
+  // `old` is null when nothing is stored.
+  virtual Result<std::unique_ptr<runtime::Object>> UpdatedObject(
+      const Context& ctx, const runtime::ObjectPtr& old) const = 0;
+};
+
+struct UpdateRequest {
+  const UpdatedObjectInfo& info;
+  const ValidateObject& validate_create;
+  const ValidateObjectUpdate& validate_update;
+  bool force_allow_create = false;
+  meta::UpdateOptions options;
+};
+struct UpdateResult {
+  runtime::ObjectPtr object;
+  bool created = false;
+};
+
+class Updater {
+ public:
+  virtual ~Updater() = default;
+  virtual Result<UpdateResult> Update(const Context& ctx, std::string_view name,
+                                      const UpdateRequest& request) = 0;
+};
+
+struct DeleteResult {
+  // The object as it is now, or as it was last; null: answer with a Success Status made of
+  // `details`.
+  runtime::ObjectPtr object;
+  StatusDetails details;
+  bool deleted_immediately = false;
+};
+
+class GracefulDeleter {
+ public:
+  virtual ~GracefulDeleter() = default;
+  virtual Result<DeleteResult> Delete(const Context& ctx, std::string_view name,
+                                      const ValidateObject& validate,
+                                      const meta::DeleteOptions& options) = 0;
+};
+
+// Only for OpenAPI: a delete answers with the object rather than with a Status.
+class MayReturnFullObjectDeleter {
+ public:
+  virtual ~MayReturnFullObjectDeleter() = default;
+  virtual bool DeleteReturnsDeletedObject() const = 0;
+};
+
+class CollectionDeleter {
+ public:
+  virtual ~CollectionDeleter() = default;
+  virtual Result<runtime::List> DeleteCollection(const Context& ctx, const ValidateObject& validate,
+                                                 const meta::DeleteOptions& options,
+                                                 const meta::ListOptions& list_options) = 0;
+};
+
+// Answers any method on a subresource itself: proxy, exec, log streams.
+class Connecter {
+ public:
+  virtual ~Connecter() = default;
+  virtual std::vector<std::string> ConnectMethods() const = 0;
+  virtual bool TakesSubpath() const { return false; }
+  virtual Result<http::Handler> Connect(const Context& ctx, std::string_view name,
+                                        const meta::QueryValues& query,
+                                        std::string_view subpath) = 0;
+};
+
+// A result that is bytes rather than an object: logs.
+class ResourceStreamer {
+ public:
+  virtual ~ResourceStreamer() = default;
+  struct Input {
+    std::unique_ptr<http::BodySource> body;
+    std::string media_type;
+  };
+  virtual Result<Input> InputStream(const Context& ctx, std::string_view name,
+                                    const meta::QueryValues& query) = 0;
+};
+
+// Get and List answer from memory, with no host code on the way: they may be called on a loop,
+// where they return kWouldBlock in the rare case that they would have to wait.
+class InlineReader {
+ public:
+  virtual ~InlineReader() = default;
+  virtual bool AnswersInline() const = 0;
+};
+
+class StorageWithReadiness {
+ public:
+  virtual ~StorageWithReadiness() = default;
+  virtual Status ReadinessCheck() const = 0;
+};
+
+// What a Storage turned out to be able to do; pointers into it, null where it cannot.
+struct Capabilities {
+  Scoper* scoper = nullptr;
+  SingularNameProvider* singular_name = nullptr;
+  ShortNamesProvider* short_names = nullptr;
+  CategoriesProvider* categories = nullptr;
+  GroupVersionKindProvider* gvk = nullptr;
+  GroupVersionAcceptor* gv_acceptor = nullptr;
+  StorageVersionProvider* storage_version = nullptr;
+  TableConvertor* table_convertor = nullptr;
+  Getter* getter = nullptr;
+  GetterWithOptions* getter_with_options = nullptr;
+  Lister* lister = nullptr;
+  Watcher* watcher = nullptr;
+  Creater* creater = nullptr;
+  NamedCreater* named_creater = nullptr;
+  Updater* updater = nullptr;
+  GracefulDeleter* graceful_deleter = nullptr;
+  MayReturnFullObjectDeleter* full_object_deleter = nullptr;
+  CollectionDeleter* collection_deleter = nullptr;
+  Connecter* connecter = nullptr;
+  ResourceStreamer* streamer = nullptr;
+  InlineReader* inline_reader = nullptr;
+  StorageWithReadiness* readiness = nullptr;
+
+  // The only dynamic_casts of the project.
+  static Capabilities Of(Storage& storage);
+};
+
+}  // namespace apiserver::inline v0::rest

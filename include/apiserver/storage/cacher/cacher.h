@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
+#include "apiserver/storage/store/store.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+struct Options {
+  // Engine, kind and prefix of what is cached.
+  store::Options store;
+  // Required: runs timers for bookmarks and what waits for revisions. Must outlive the cacher.
+  Executor* executor = nullptr;
+  // Events kept for watches that resume; older ones come from the engine's log.
+  std::size_t history_events_max = 100'000;
+  // A watch that allows bookmarks gets one at least this often.
+  std::chrono::milliseconds bookmark_interval = std::chrono::seconds(60);
+  // How long a read waits for a revision the cache has not seen, before kTimeout.
+  std::chrono::milliseconds fresh_wait = std::chrono::seconds(3);
+  LogSink* log = &NullLogSink();
+};
+
+// A watch cache in front of a store: reads, lists and watches from memory, writes through. Over an
+// embedded engine it observes commits, so that a consistent read waits for nothing.
+std::unique_ptr<Interface> New(Options options);
+
+}  // namespace apiserver::inline v0::storage::cacher
