@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/admission/admission.h"
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/random.h"
+#include "apiserver/base/status.h"
+#include "apiserver/discovery/discovery.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/openapi/route.h"
+#include "apiserver/request/request_info.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/runtime/scheme.h"
+
+// A group version becomes routes: k8s.io/apiserver/pkg/endpoints.APIGroupVersion.
+namespace apiserver::inline v0::endpoints {
+
+// What every handler of a server shares; outlives all of them.
+struct Environment {
+  const admission::Chain* admission = nullptr;   // Null: nothing is admitted or refused.
+  const auth::Authorizer* authorizer = nullptr;  // For create-on-update; null: allowed.
+  std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);  // Watches: x 1..2.
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(34);        // 504 after it.
+  std::size_t json_patch_operations_max = 10'000;
+  std::size_t json_patch_copy_bytes_max = 3 << 20;
+  const Clock* clock = &RealClock();
+  Random* random = &SecureRandom();
+};
+
+// A group version's routes, ready to serve. Immutable; dispatches by RequestInfo, which the request
+// carries, rather than by matching patterns again.
+class Installed {
+ public:
+  virtual ~Installed() = default;
+  virtual const runtime::GroupVersion& group_version() const = 0;
+  // "/apis/wardle.example.com/v1alpha1".
+  virtual const std::string& prefix() const = 0;
+  // 404 and 405 as go-restful answers them.
+  virtual http::Step Serve(http::Exchange& exchange) const = 0;
+  virtual const std::vector<discovery::APIResource>& resources() const = 0;
+  virtual const std::vector<openapi::Route>& routes() const = 0;
+};
+
+// The resources of one version of a group.
+struct APIGroupVersion {
+  std::string root = "/apis";  // "/api" for the legacy group.
+  runtime::GroupVersion group_version;
+  // By resource, or resource/subresource: "flunders", "flunders/status".
+  std::map<std::string, std::shared_ptr<rest::Storage>> storage;
+  std::shared_ptr<const runtime::Scheme::Snapshot> scheme;
+  const Environment* environment = nullptr;  // Required; must outlive the result.
+
+  // kInvalid: a storage that cannot be served, e.g. a lister without tables, a subresource without
+  // parent, a kind the scheme does not know; the message names it.
+  Result<std::shared_ptr<const Installed>> InstallREST() const;
+};
+
+}  // namespace apiserver::inline v0::endpoints

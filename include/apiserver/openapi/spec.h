@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/openapi/route.h"
+#include "apiserver/runtime/kind.h"
+
+// OpenAPI documents from kinds and routes: what kubectl reads before it creates, applies and
+// explains. v2 as JSON and as gnostic's protobuf (kubectl <= 1.28), v3 one document per group
+// version.
+namespace apiserver::inline v0::openapi {
+
+struct Info {
+  std::string title = "Kubernetes";
+  std::string version = "unversioned";
+};
+
+// What the documents are made from. Definitions: every served version of every kind, its list, and
+// the meta/v1 types the routes name.
+struct Input {
+  Info info;
+  std::vector<runtime::KindPtr> kinds;
+  std::vector<Route> routes;
+};
+
+// A finished document and its identity.
+struct Document {
+  std::string json;
+  std::string protobuf;
+  std::string etag;  // Upper-case hex SHA-512 of the JSON, without quotes.
+};
+
+struct Documents {
+  Document v2;
+  // By path without leading slash: "apis/wardle.example.com/v1alpha1", "version", "api", "apis".
+  std::map<std::string, Document> v3;
+};
+
+// kInternalError: the result is not self-consistent (a $ref without definition, a kind defined
+// twice, an operation id used twice); the message lists what is wrong.
+Result<std::shared_ptr<const Documents>> Build(const Input& input);
+
+// Problems in a v2 or v3 JSON document, for hosts' tests and the check at start; empty: none.
+std::vector<std::string> Lint(const std::string& json);
+
+// "com.example.wardle.v1alpha1.Flunder" of a kind's version: the schema's name, or made from the
+// group as Kubernetes does.
+std::string DefinitionName(const runtime::Kind& kind, std::string_view version);
+
+}  // namespace apiserver::inline v0::openapi

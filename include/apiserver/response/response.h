@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/meta/table.h"
+#include "apiserver/meta/watch.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/runtime/object.h"
+
+// Objects, lists, streams and Status become bytes in the form the client asked for:
+// k8s.io/apiserver/pkg/endpoints/handlers/responsewriters and response.go.
+namespace apiserver::inline v0::response {
+
+// In which shape a resource's answers go out.
+struct Target {
+  runtime::KindPtr kind;
+  std::string version;  // Of the request's path.
+  // Null: Table is not acceptable.
+  const rest::TableConvertor* table = nullptr;
+};
+
+// kNotAcceptable when the Accept header names nothing that can be served for this target; checked
+// before any work is done. `watch`: a stream is wanted.
+Status CheckAcceptable(const http::Exchange& exchange, const Target& target, bool watch);
+
+// The object in the target's version, or as PartialObjectMetadata or Table if asked for.
+http::Step WriteObject(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
+                       const Target& target);
+// Streams large lists piece by piece from encodings made once per object.
+http::Step WriteList(http::Exchange& exchange, runtime::List list, const Target& target);
+
+struct WatchOptions {
+  std::chrono::milliseconds timeout;  // The stream simply ends then.
+  // Called once when the initial events have been written, or the stream is over.
+  UniqueFunction<void()> on_initialized = nullptr;
+};
+http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> stream,
+                      const Target& target, WatchOptions options);
+
+// metav1.Status, Success or Failure, in the negotiated media type (JSON when in doubt). This is the
+// server's http::ErrorWriter.
+void WriteStatus(http::Exchange& exchange, const Status& status);
+http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details);
+// A document that is JSON already (discovery, version); pretty-printed if the client wants it.
+http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const std::string> json);
+http::Step WriteText(http::Exchange& exchange, int code, std::string text);
+
+}  // namespace apiserver::inline v0::response

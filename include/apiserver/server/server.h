@@ -1,0 +1,154 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/admission/admission.h"
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/random.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/dialer.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/http/listener.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/runtime/scheme.h"
+
+// The server itself: Config -> Complete -> New -> PrepareRun -> Run, as
+// k8s.io/apiserver/pkg/server.
+namespace apiserver::inline v0::server {
+
+class GenericAPIServer;
+struct CompletedConfig;
+
+// What /version says.
+struct VersionInfo {
+  std::string major = "1";
+  std::string minor = "35";
+  std::string git_version = "v1.35.0+libapiserver";
+  std::string git_commit = "";
+  std::string git_tree_state = "";
+  std::string build_date = "";
+};
+
+// How a server is put together. Everything has a default but authentication; pointers must outlive
+// the server.
+struct Config {
+  std::string name = "apiserver";
+
+  // Where it listens; TLS is required for it (Run refuses plain text). Absent address and no TLS:
+  // the server answers in process only.
+  std::optional<http::ListenerOptions> serving = std::nullopt;
+
+  // Required. Who asks; everyone it does not know is answered 401.
+  std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
+  // Who may; null: everyone authenticated may do everything.
+  std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
+  // Run in this order on every write.
+  std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+
+  VersionInfo version = {};
+  std::string openapi_title = "Kubernetes";
+  std::string openapi_version = "unversioned";
+
+  std::size_t body_bytes_max = 3 << 20;  // 413 over it.
+  std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
+  std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
+  std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
+  // How long Stop waits for answers in progress.
+  std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
+  std::size_t pool_threads = 4;
+
+  const Clock* clock = &RealClock();
+  Random* random = &SecureRandom();
+  LogSink* log = &NullLogSink();
+
+  // Fills what depends on other fields. kInvalid: something required is missing, or contradicts.
+  Result<CompletedConfig> Complete() &&;
+};
+
+// A Config that has been checked; made only by Complete().
+struct CompletedConfig {
+  Config config;
+  // `delegate` answers what this server does not know, without its filters; may be null. It must
+  // outlive the server.
+  Result<std::unique_ptr<GenericAPIServer>> New(GenericAPIServer* delegate = nullptr) &&;
+};
+
+// A group and, per version, its resources.
+struct APIGroupInfo {
+  std::string group;  // Empty: the legacy group, under /api.
+  // By version, then by resource or resource/subresource.
+  std::map<std::string, std::map<std::string, std::shared_ptr<rest::Storage>>> storage;
+};
+
+// What hooks are given.
+struct HookContext {
+  GenericAPIServer& server;
+  Context ctx;  // Cancelled when the server stops.
+};
+using Hook = std::function<Status(const HookContext&)>;
+
+// Named checks of /healthz, /livez and /readyz.
+struct HealthCheck {
+  std::string name;
+  std::function<Status()> check;
+  bool healthz = true;
+  bool livez = true;
+  bool readyz = true;
+};
+
+// One API server. Methods from any thread unless they say otherwise.
+class GenericAPIServer {
+ public:
+  virtual ~GenericAPIServer() = default;  // Stops if that has not happened.
+
+  // The kinds it serves; add them before InstallAPIGroup.
+  virtual runtime::Scheme& scheme() = 0;
+  // Serves a group from now on: routes, discovery and OpenAPI change together. Also while running.
+  virtual Status InstallAPIGroup(APIGroupInfo group) = 0;
+  // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
+  // prefix. `listed`: appears in the index. kConflict: taken.
+  virtual Status HandlePath(std::string path, http::Handler handler, bool listed = true) = 0;
+  virtual Status AddHealthCheck(HealthCheck check) = 0;
+  // Runs once the server answers; /readyz waits for it as poststarthook/<name>. An error is fatal:
+  // Run returns it.
+  virtual Status AddPostStartHook(std::string name, Hook hook) = 0;
+  // Runs first when the server stops, while it still answers.
+  virtual Status AddPreShutdownHook(std::string name, Hook hook) = 0;
+
+  // Installs what stands beside the APIs: OpenAPI, health, version, index. Once, before Run.
+  virtual Status PrepareRun() = 0;
+  // Binds, starts the hooks and returns. kConflict: the address is taken.
+  virtual Status Start() = 0;
+  // Drains: /readyz fails, pre-shutdown hooks run, no new requests are taken, answers in progress
+  // are finished, watches end cleanly. Waits. Idempotent.
+  virtual void Stop() = 0;
+  // Start, waits until `ctx` is done, Stop.
+  virtual Status Run(const Context& ctx) = 0;
+
+  // The bound port; 0 before Start and for servers without listener.
+  virtual int port() const = 0;
+  // All readiness checks pass.
+  virtual bool ready() const = 0;
+  // A client through the whole chain without a socket, authenticated as system:apiserver in
+  // system:masters. Works from PrepareRun on; must not outlive the server.
+  virtual std::unique_ptr<http::Connection> LoopbackConnection() = 0;
+  // The chain and its last stop, for host adapters and in-process clients.
+  virtual const http::Service& service() const = 0;
+  // Where a server's blocking work runs.
+  virtual Executor& pool() = 0;
+};
+
+}  // namespace apiserver::inline v0::server
