@@ -16,6 +16,7 @@ namespace apiserver::inline v0::runtime {
 
 class Object;
 class Kind;
+class Patterns;  // Private: the compiled Constraints::pattern of all versions.
 using KindPtr = std::shared_ptr<const Kind>;
 
 // Whose rules an object's JSON obeys.
@@ -105,10 +106,12 @@ class Kind {
   // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: what stands before a body.
   // Empty for an unknown version.
   std::string_view JsonPrefix(std::string_view version) const;
+  const Patterns& patterns() const { return *patterns_; }
 
  private:
-  explicit Kind(KindOptions options);
+  Kind(KindOptions options, std::shared_ptr<const Patterns> patterns);
   KindOptions options_;
+  std::shared_ptr<const Patterns> patterns_;
   std::vector<std::string> prefixes_;  // One per version.
 };
 

@@ -120,8 +120,18 @@ SchemaPtr BooleanSchema();
 SchemaPtr IntegerSchema(int bits);
 SchemaPtr NumberSchema();
 SchemaPtr AnySchema();
+SchemaPtr BytesSchema();
+SchemaPtr TimeSchema();
+SchemaPtr MicroTimeSchema();
+SchemaPtr DurationSchema();
+SchemaPtr QuantitySchema();
+SchemaPtr IntOrStringSchema();
+SchemaPtr RawExtensionSchema();
 SchemaPtr ListOf(SchemaPtr items);
 SchemaPtr MapOf(SchemaPtr values);
+// x-kubernetes-list-type: set, and map with these keys.
+SchemaPtr SetOf(SchemaPtr items);
+SchemaPtr ListMapOf(SchemaPtr items, std::vector<std::string> keys);
 // meta/v1 ObjectMeta and ListMeta with Go's order, presence, omission and protobuf numbers.
 SchemaPtr ObjectMetaSchema();
 SchemaPtr ListMetaSchema();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,7 +32,13 @@ class Scheme {
 
    private:
     friend class Scheme;
+    // Group and kind, or group and plural; views of the kind's own strings.
+    using Key = std::pair<std::string_view, std::string_view>;
+    void Index();
+
     std::vector<KindPtr> kinds_;
+    std::map<Key, KindPtr> by_kind_;
+    std::map<Key, KindPtr> by_resource_;
     std::vector<std::pair<std::string, std::vector<std::string>>> priorities_;
   };
 
