@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -46,5 +47,19 @@ Status NewUnsupportedMediaType(std::string_view accepted_media_types);
 // resource" and siblings; details {} or about the resource if given.
 Status NewGenericServerResponse(int code, std::string_view verb, const GroupResource& resource,
                                 std::string_view name);
+// An answer that is no Status, as a client sees it.
+struct ServerResponse {
+  int code = 0;
+  std::string_view verb = {};  // As sent: "GET".
+  GroupResource resource = {};
+  std::string_view name = {};
+  std::string_view message = {};  // The answer's body.
+  int retry_after_seconds = 0;
+  bool unexpected = false;  // Adds the cause UnexpectedServerResponse.
+};
+Status NewGenericServerResponse(const ServerResponse& response);
+
+// Whether one of the causes has this reason: "ResourceVersionTooLarge".
+bool HasCause(const Status& status, std::string_view reason);
 
 }  // namespace apiserver::inline v0::meta

@@ -10,6 +10,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/base/status.h"
 #include "apiserver/meta/selector.h"
+#include "apiserver/runtime/value.h"
 
 // The options of each verb, as meta/v1 and meta/internalversion have them, read from decoded query
 // parameters. Go parses permissively; so does this: booleans are false for "false" and "0" in any
@@ -71,7 +72,9 @@ struct DeleteOptions {
 
 // kBadRequest: a value does not parse (Go's words). kInvalid (kind ListOptions.meta.k8s.io, …):
 // values that contradict each other. Watch defaulting (WatchList) is done here: see behaviour of
-// k8s.io/apimachinery/pkg/apis/meta/internalversion.SetListOptionsDefaults.
+// k8s.io/apimachinery/pkg/apis/meta/internalversion.SetListOptionsDefaults. `forced_watch`: the
+// path says watch; as in Go, the parameters are then judged as those of a list unless they say so
+// too, and nothing is defaulted.
 Result<GetOptions> ParseGetOptions(const QueryValues& query);
 Result<ListOptions> ParseListOptions(const QueryValues& query, bool forced_watch = false);
 Result<CreateOptions> ParseCreateOptions(const QueryValues& query);
@@ -79,7 +82,8 @@ Result<UpdateOptions> ParseUpdateOptions(const QueryValues& query);
 // `apply`: server-side apply, which needs a fieldManager and alone may force.
 Result<PatchOptions> ParsePatchOptions(const QueryValues& query, bool apply);
 Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query);
-// The body form: a decoded DeleteOptions of any group version.
+// The body form: a decoded DeleteOptions of any group version. kBadRequest: a member has another
+// type, in the words of Go's decoder.
 Result<DeleteOptions> DeleteOptionsFrom(runtime::Value content);
 
 // "" and "0" read as 0. kBadRequest: not a decimal uint64.

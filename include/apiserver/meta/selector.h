@@ -41,6 +41,10 @@ class LabelSelector {
   const std::vector<Requirement>& requirements() const { return requirements_; }
   // `labels` is metadata.labels: a map of strings, or null.
   bool Matches(runtime::Value labels) const;
+  // The value that label `key` must have, if the selector says so: its first requirement of `key`
+  // is `key=value` or `key in (value)`.
+  std::optional<std::string> RequiresExact(std::string_view key) const;
+  // In the form that Parse reads; `==` is written `=`.
   std::string ToString() const;
 
  private:
@@ -60,6 +64,11 @@ class FieldSelector {
   // kBadRequest: "invalid selector: …; can't understand …".
   static Result<FieldSelector> Parse(std::string_view text);
   static FieldSelector Equals(std::string field, std::string value);
+  // Gives a requirement other words, as Scheme's field label conversion does. A requirement whose
+  // field and value both become empty is dropped.
+  using Rewrite = std::function<Status(std::string& field, std::string& value)>;
+  // The first error of `rewrite`, or the selector with every requirement rewritten.
+  Result<FieldSelector> Transform(const Rewrite& rewrite) const;
 
   bool empty() const { return requirements_.empty(); }
   const std::vector<Requirement>& requirements() const { return requirements_; }

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apiserver/base/status.h"
+#include "apiserver/meta/options.h"
 #include "apiserver/runtime/object.h"
 
 // meta/v1 Table: what `kubectl get` prints. Built by a TableConvertor, encoded by response.
@@ -39,5 +42,7 @@ struct TableOptions {
   bool no_headers = false;
   IncludeObject include_object = IncludeObject::kMetadata;
 };
+// The parameter includeObject. kBadRequest: not one of its words.
+Result<TableOptions> ParseTableOptions(const QueryValues& query);
 
 }  // namespace apiserver::inline v0::meta

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ namespace apiserver::inline v0::watch {
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
 // "ADDED".
 std::string_view EventTypeWord(EventType type);
+// The inverse; nullopt: no such word.
+std::optional<EventType> EventTypeFromWord(std::string_view word);
 
 // One change. Cheap to copy: the object is shared by every watcher.
 struct Event {

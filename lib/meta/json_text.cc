@@ -1,0 +1,103 @@
+#include "meta/json_text.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+namespace apiserver::inline v0::meta {
+namespace {
+
+using runtime::Value;
+
+constexpr int kLevelsMax = 8;
+
+void AppendUnicodeEscape(std::uint32_t code, std::string& out) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(code >> shift) & 0xF];
+}
+
+void AppendString(std::string_view text, std::string& out) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || c == '<' || c == '>' || c == '&') {
+      AppendUnicodeEscape(byte, out);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void AppendDouble(double number, std::string& out) {
+  std::array<char, 32> buffer{};
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  if (error == std::errc()) out.append(buffer.data(), end);
+}
+
+void Append(Value value, int levels, std::string& out) {
+  switch (value.type()) {
+    case Value::Type::kNull:
+      out += "null";
+      return;
+    case Value::Type::kBool:
+      out += value.AsBool() ? "true" : "false";
+      return;
+    case Value::Type::kInt:
+      out += std::to_string(value.AsInt());
+      return;
+    case Value::Type::kDouble:
+      AppendDouble(value.AsDouble(), out);
+      return;
+    case Value::Type::kString:
+      AppendString(value.AsString(), out);
+      return;
+    case Value::Type::kRaw:
+      out += value.AsString();
+      return;
+    case Value::Type::kBytes:
+      out += "\"\"";
+      return;
+    case Value::Type::kList:
+    case Value::Type::kMap:
+      break;
+  }
+  const bool map = value.is_map();
+  out += map ? '{' : '[';
+  if (levels > 0) {
+    bool first = true;
+    for (const runtime::Member& member : value.members()) {
+      if (!first) out += ',';
+      first = false;
+      AppendString(member.key, out);
+      out += ':';
+      Append(member.value, levels - 1, out);
+    }
+    for (const Value item : value.items()) {
+      if (!first) out += ',';
+      first = false;
+      Append(item, levels - 1, out);
+    }
+  }
+  out += map ? '}' : ']';
+}
+
+}  // namespace
+
+std::string JsonText(Value value) {
+  std::string out;
+  Append(value, kLevelsMax, out);
+  return out;
+}
+
+}  // namespace apiserver::inline v0::meta
