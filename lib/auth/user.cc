@@ -1,0 +1,11 @@
+#include "apiserver/auth/user.h"
+
+#include <algorithm>
+
+namespace apiserver::inline v0::auth {
+
+bool UserInfo::InGroup(std::string_view group) const {
+  return std::ranges::find(groups, group) != groups.end();
+}
+
+}  // namespace apiserver::inline v0::auth

@@ -1,0 +1,148 @@
+#include "apiserver/request/request_info.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "apiserver/meta/options.h"
+#include "apiserver/meta/selector.h"
+#include "apiserver/meta/validation.h"
+
+namespace apiserver::inline v0::request {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+Parts SplitPath(std::string_view path) {
+  Parts parts;
+  const std::size_t begin = path.find_first_not_of('/');
+  if (begin == std::string_view::npos) return parts;
+  path = path.substr(begin, path.find_last_not_of('/') + 1 - begin);
+  parts.reserve(static_cast<std::size_t>(std::ranges::count(path, '/')) + 1);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+std::string_view VerbOf(std::string_view method) {
+  if (method == "GET" || method == "HEAD") return "get";
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  if (method == "DELETE") return "delete";
+  return "";
+}
+
+// Takes the prefix, group and version off `parts`; false: this is no resource request.
+bool TakeGroupVersion(std::span<const std::string_view>& parts, RequestInfo& info) {
+  if (parts.size() < 3 || (parts[0] != "api" && parts[0] != "apis")) return false;
+  info.api_prefix = parts[0];
+  parts = parts.subspan(1);
+  if (info.api_prefix == "apis") {
+    if (parts.size() < 3) return false;
+    info.api_group = parts[0];
+    parts = parts.subspan(1);
+  }
+  info.api_version = parts[0];
+  parts = parts.subspan(1);
+  return true;
+}
+
+// `namespaces/x` stays as the resource namespaces; what follows it is a resource of its own, unless
+// it is a subresource of namespaces.
+void TakeNamespace(std::span<const std::string_view>& parts, RequestInfo& info) {
+  if (parts[0] != "namespaces" || parts.size() < 2) return;
+  info.namespace_ = parts[1];
+  if (parts.size() > 2 && parts[2] != "status" && parts[2] != "finalize") parts = parts.subspan(2);
+}
+
+void TakeParts(std::span<const std::string_view> parts, RequestInfo& info) {
+  info.parts.assign(parts.begin(), parts.end());
+  info.resource = parts[0];
+  if (parts.size() >= 2) info.name = parts[1];
+  // What follows a name under proxy/ is a path on the other side.
+  if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
+}
+
+bool WantsWatch(const http::Query& query) {
+  if (!query.Has("watch")) return false;
+  const std::string value = Lower(query.Get("watch"));
+  return value != "false" && value != "0";
+}
+
+// The one name a list or watch is about, if its selector says so. As in Go, only when all of the
+// query's options can be parsed.
+std::optional<std::string> NameInSelector(const http::Query& query) {
+  if (!query.Has("fieldSelector")) return std::nullopt;
+  if (meta::ParseListOptions(query.all()).status().reason() == Reason::kBadRequest) {
+    return std::nullopt;
+  }
+  const auto selector = meta::FieldSelector::Parse(query.Get("fieldSelector"));
+  if (!selector.ok()) return std::nullopt;
+  std::optional<std::string> name = selector->RequiresExact("metadata.name");
+  if (name && !meta::IsPathSegmentName(*name).empty()) return std::nullopt;
+  return name;
+}
+
+// A get or delete without a name is about the collection.
+void ResolveCollection(const http::Query& query, RequestInfo& info) {
+  if (!info.name.empty()) return;
+  if (info.verb == "get") {
+    info.verb = WantsWatch(query) ? "watch" : "list";
+    if (std::optional<std::string> name = NameInSelector(query)) info.name = *std::move(name);
+  } else if (info.verb == "delete") {
+    info.verb = "deletecollection";
+  }
+}
+
+}  // namespace
+
+Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view path,
+                                       const http::Query& query) {
+  RequestInfo info;
+  info.path = path;
+  const Parts all = SplitPath(path);
+  std::span<const std::string_view> parts(all);
+  info.is_resource_request = TakeGroupVersion(parts, info);
+  if (!info.is_resource_request) {
+    info.verb = Lower(method);
+    return info;
+  }
+
+  const bool verb_in_path = parts[0] == "watch" || parts[0] == "proxy";
+  if (verb_in_path) {
+    if (parts.size() < 2) {
+      return Status(Reason::kInternalError,
+                    "unable to determine kind and namespace from url, " + info.path);
+    }
+    info.verb = parts[0];
+    parts = parts.subspan(1);
+  } else {
+    info.verb = VerbOf(method);
+  }
+  TakeNamespace(parts, info);
+  TakeParts(parts, info);
+  ResolveCollection(query, info);
+  // The deprecated paths do not all honour selectors, so nobody may be authorized by them.
+  const bool selects =
+      info.verb == "list" || info.verb == "watch" || info.verb == "deletecollection";
+  if (!verb_in_path && selects) {
+    info.field_selector = query.Get("fieldSelector");
+    info.label_selector = query.Get("labelSelector");
+  }
+  return info;
+}
+
+}  // namespace apiserver::inline v0::request
