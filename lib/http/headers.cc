@@ -1,0 +1,62 @@
+#include "apiserver/http/headers.h"
+
+#include <algorithm>
+
+namespace apiserver::inline v0::http {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+}  // namespace
+
+bool EqualIgnoreCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                            [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+std::string_view Headers::Get(std::string_view name) const {
+  for (const Field& field : fields_) {
+    if (EqualIgnoreCase(field.name, name)) return field.value;
+  }
+  return {};
+}
+
+bool Headers::Has(std::string_view name) const {
+  return std::any_of(fields_.begin(), fields_.end(),
+                     [&](const Field& field) { return EqualIgnoreCase(field.name, name); });
+}
+
+std::vector<std::string_view> Headers::GetAll(std::string_view name) const {
+  std::vector<std::string_view> values;
+  for (const Field& field : fields_) {
+    if (EqualIgnoreCase(field.name, name)) values.emplace_back(field.value);
+  }
+  return values;
+}
+
+void Headers::Add(std::string name, std::string value) {
+  fields_.push_back({std::move(name), std::move(value)});
+}
+
+void Headers::Set(std::string name, std::string value) {
+  const auto first = std::find_if(fields_.begin(), fields_.end(), [&](const Field& field) {
+    return EqualIgnoreCase(field.name, name);
+  });
+  if (first == fields_.end()) return Add(std::move(name), std::move(value));
+  first->value = std::move(value);
+  const auto same = [&](const Field& field) { return EqualIgnoreCase(field.name, name); };
+  fields_.erase(std::remove_if(first + 1, fields_.end(), same), fields_.end());
+}
+
+std::size_t Headers::Remove(std::string_view name) {
+  return std::erase_if(fields_,
+                       [&](const Field& field) { return EqualIgnoreCase(field.name, name); });
+}
+
+std::size_t Headers::RemovePrefix(std::string_view prefix) {
+  return std::erase_if(fields_, [&](const Field& field) {
+    return EqualIgnoreCase(std::string_view(field.name).substr(0, prefix.size()), prefix);
+  });
+}
+
+}  // namespace apiserver::inline v0::http

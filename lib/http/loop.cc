@@ -1,0 +1,321 @@
+#include "http/loop.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "http/reactor.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+constexpr std::size_t kReadBufferBytes = 64 << 10;
+constexpr std::size_t kWriteBufferBytes = 96 << 10;
+// Ready sockets that are looked after before what they led to is flushed and handed over.
+constexpr int kHandlersPerTurn = 32;
+constexpr int kRoundsPerTurn = 8;
+
+}  // namespace
+
+struct Loop::PostedTimer final : Timers::Entry {
+  void Fire() override {
+    const auto keep = std::move(self);
+    Task due = std::move(task);  // It may cancel its own timer.
+    if (!cancelled.load()) loop->RunTask(due);
+  }
+  void Drop() override { self.reset(); }
+  Loop* loop = nullptr;
+  Task task;
+  std::atomic<bool> cancelled{false};
+  std::shared_ptr<PostedTimer> self;  // While armed.
+};
+
+std::shared_ptr<Loop> Loop::Create(LogSink& log) { return std::shared_ptr<Loop>(new Loop(log)); }
+
+Loop::Loop(LogSink& log)
+    : log_(log),
+      reactor_(std::make_unique<Reactor>(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))),
+      now_(RealClock().Now()),
+      read_buffer_(kReadBufferBytes) {
+  write_buffer_.reserve(kWriteBufferBytes);
+  AwaitWake();
+}
+
+Loop::~Loop() { Stop(); }
+
+void Loop::Start(const std::string& name) {
+  thread_ = Thread(name, [this] { Run(); });
+}
+
+void Loop::Stop() {
+  if (Inside() || inbox_.Lock()->stopped) return;
+  stopping_.store(true);
+  Wake();
+  if (thread_.joinable()) thread_.Join();
+  Inbox left;
+  {
+    auto inbox = inbox_.Lock();
+    if (inbox->stopped) return;
+    inbox->stopped = true;
+    left.tasks.swap(inbox->tasks);
+  }
+  // What sockets that were closed still have to say.
+  for (int i = 0; i < kHandlersPerTurn * kRoundsPerTurn && reactor_->io.poll() > 0; ++i) {
+  }
+  // Their destructors may post again: nobody listens any more.
+  left.tasks.clear();
+  DropTimers();
+  std::exchange(tasks_, {}).clear();
+  {
+    auto inbox = inbox_.Lock();
+    for (auto& event : events_) inbox->events.push_back(std::move(event));
+  }
+  events_.clear();
+  for (auto& [pool, batch] : batches_) {
+    for (const auto& work : std::exchange(batch.work, {})) work->DroppedByPool();
+  }
+  DrainStopped();
+  std::exchange(dirty_, {}).clear();
+}
+
+void Loop::DropTimers() {
+  while (Timers::Entry* entry = timers_.TakeAny()) entry->Drop();
+}
+
+// The thread that finds nobody draining is the loop until the queue is empty.
+void Loop::DrainStopped() {
+  {
+    auto inbox = inbox_.Lock();
+    if (inbox->draining) return;
+    inbox->draining = true;
+  }
+  owner_.store(std::this_thread::get_id());
+  for (;;) {
+    std::vector<std::shared_ptr<LoopEvent>> events;
+    {
+      auto inbox = inbox_.Lock();
+      for (auto& event : events_) inbox->events.push_back(std::move(event));
+      events_.clear();
+      if (inbox->events.empty()) {
+        owner_.store(std::thread::id());
+        inbox->draining = false;
+        return;
+      }
+      events.swap(inbox->events);
+    }
+    for (const auto& event : events) event->OnLoop();
+    std::exchange(tasks_, {}).clear();
+  }
+}
+
+bool Loop::Inside() const {
+  return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+void Loop::Run() {
+  owner_.store(std::this_thread::get_id());
+  while (!stopping_.load()) Turn(true);
+  owner_.store(std::thread::id());
+}
+
+void Loop::RunReady() {
+  const std::thread::id before = owner_.exchange(std::this_thread::get_id());
+  for (int i = 0; i < kRoundsPerTurn; ++i) Turn(false);
+  owner_.store(before);
+}
+
+void Loop::Turn(bool wait) {
+  auto& io = reactor_->io;
+  const bool pending = !tasks_.empty() || !events_.empty() || !dirty_.empty();
+  now_stale_ = true;
+  if (wait && !pending) {
+    ArmReactorTimer();
+    io.run_one();
+  }
+  for (int i = 0; i < kHandlersPerTurn && io.poll_one() > 0; ++i) {
+  }
+  EndTurn();
+}
+
+void Loop::EndTurn() {
+  timers_.RunDue(now());
+  for (int round = 0; round < kRoundsPerTurn; ++round) {
+    const bool ran = RunQueued();
+    if (!ran && dirty_.empty()) break;
+    std::vector<std::shared_ptr<Flushable>> dirty;
+    dirty.swap(dirty_);
+    for (const auto& connection : dirty) connection->Flush();
+  }
+  HandOverAll();
+}
+
+bool Loop::RunQueued() {
+  std::vector<Task> tasks;
+  std::vector<std::shared_ptr<LoopEvent>> events;
+  tasks.swap(tasks_);
+  events.swap(events_);
+  Inbox theirs;
+  if (inbox_filled_.load(std::memory_order_acquire)) {
+    auto inbox = inbox_.Lock();
+    inbox_filled_.store(false, std::memory_order_relaxed);
+    inbox->woken = false;
+    theirs.tasks.swap(inbox->tasks);
+    theirs.events.swap(inbox->events);
+  }
+  for (Task& task : tasks) RunTask(task);
+  for (Task& task : theirs.tasks) RunTask(task);
+  for (const auto& event : events) event->OnLoop();
+  for (const auto& event : theirs.events) event->OnLoop();
+  return !tasks.empty() || !events.empty() || !theirs.tasks.empty() || !theirs.events.empty();
+}
+
+void Loop::RunTask(Task& task) {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    Log(log_, LogLevel::kError, "exception in a task on a loop", {{"error", error.what()}});
+  } catch (...) {
+    Log(log_, LogLevel::kError, "exception in a task on a loop");
+  }
+}
+
+void Loop::HandOverAll() {
+  for (auto& [pool, batch] : batches_) {
+    if (!batch.work.empty()) batch.handoff->HandOver(batch.work);
+  }
+}
+
+void Loop::HandOver(Executor& pool, std::shared_ptr<PoolWork> work) {
+  Batch& batch = batches_[&pool];
+  if (!batch.handoff) batch.handoff = std::make_shared<PoolBatch>(pool);
+  batch.work.push_back(std::move(work));
+}
+
+void Loop::Post(Task task) {
+  if (Inside()) {
+    tasks_.push_back(std::move(task));
+    return;
+  }
+  {
+    auto inbox = inbox_.Lock();
+    if (inbox->stopped) return;
+    inbox->tasks.push_back(std::move(task));
+    inbox_filled_.store(true, std::memory_order_release);
+    if (std::exchange(inbox->woken, true)) return;
+  }
+  Wake();
+}
+
+void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
+  if (Inside()) {
+    events_.push_back(std::move(event));
+    return;
+  }
+  bool stopped = false;
+  {
+    auto inbox = inbox_.Lock();
+    inbox->events.push_back(std::move(event));
+    inbox_filled_.store(true, std::memory_order_release);
+    stopped = inbox->stopped;
+    if (!stopped && std::exchange(inbox->woken, true)) return;
+  }
+  if (stopped) {
+    DrainStopped();
+  } else {
+    Wake();
+  }
+}
+
+Executor::Cancel Loop::PostAfter(std::chrono::nanoseconds delay, Task task) {
+  auto timer = std::make_shared<PostedTimer>();
+  timer->loop = this;
+  timer->task = std::move(task);
+  const Clock::Monotonic when = RealClock().Now() + delay;
+  const auto arm = [this, when](const std::shared_ptr<PostedTimer>& entry) {
+    if (entry->cancelled.load()) return;
+    entry->self = entry;
+    Arm(*entry, when);
+  };
+  if (Inside()) {
+    arm(timer);
+  } else {
+    Post([arm, timer] { arm(timer); });
+  }
+  return [timer, weak = weak_from_this()] {
+    timer->cancelled.store(true);
+    const auto loop = weak.lock();
+    if (!loop) return;
+    const auto disarm = [timer, raw = loop.get()] {
+      raw->Disarm(*timer);
+      timer->task = nullptr;
+      timer->self.reset();
+    };
+    if (loop->Inside()) {
+      disarm();
+    } else {
+      loop->Post(disarm);
+    }
+  };
+}
+
+void Loop::Arm(Timers::Entry& entry, Clock::Monotonic when) { timers_.Arm(entry, now(), when); }
+
+Clock::Monotonic Loop::now() {
+  if (std::exchange(now_stale_, false)) now_ = RealClock().Now();
+  return now_;
+}
+
+void Loop::ArmReactorTimer() {
+  const auto next = timers_.Next();
+  auto& armed = reactor_->timer_armed;
+  if (!next || (armed && *armed <= *next)) return;
+  armed = next;
+  reactor_->timer.expires_at(*next);
+  reactor_->timer.async_wait([this](const boost::system::error_code& error) {
+    if (!error) reactor_->timer_armed.reset();
+  });
+}
+
+void Loop::FlushLater(std::shared_ptr<Flushable> connection) {
+  dirty_.push_back(std::move(connection));
+}
+
+void Loop::Wake() {
+  const std::uint64_t one = 1;
+  // A full counter wakes as well; nothing else can go wrong.
+  (void)!write(reactor_->wake.native_handle(), &one, sizeof(one));
+}
+
+void Loop::AwaitWake() {
+  using boost::asio::posix::stream_descriptor;
+  reactor_->wake.async_wait(stream_descriptor::wait_read,
+                            [this](const boost::system::error_code& error) {
+                              if (error) return;
+                              std::uint64_t count = 0;
+                              (void)!read(reactor_->wake.native_handle(), &count, sizeof(count));
+                              AwaitWake();
+                            });
+}
+
+const std::string& Loop::Date() {
+  const std::time_t second = Clock::Wall::clock::to_time_t(RealClock().WallNow());
+  if (second == date_second_) return date_;
+  std::tm utc{};
+  gmtime_r(&second, &utc);
+  static constexpr std::array kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  char text[40];
+  // Not strftime: names must not follow the process's locale.
+  const std::size_t size = std::strftime(text, sizeof(text), ", %d ... %Y %H:%M:%S GMT", &utc);
+  date_ = kDays.at(static_cast<std::size_t>(utc.tm_wday)) + std::string(text, size);
+  date_.replace(date_.find("..."), 3, kMonths.at(static_cast<std::size_t>(utc.tm_mon)));
+  date_second_ = second;
+  return date_;
+}
+
+}  // namespace apiserver::inline v0::http

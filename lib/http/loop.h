@@ -1,0 +1,130 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/sync.h"
+#include "http/pool_batch.h"
+#include "http/timers.h"
+
+namespace apiserver::inline v0::http {
+
+// Something that has happened elsewhere and is dealt with on the loop.
+class LoopEvent {
+ public:
+  virtual ~LoopEvent() = default;
+  virtual void OnLoop() = 0;
+};
+
+// Something that collects output during a turn and writes it once at the turn's end.
+class Flushable {
+ public:
+  virtual ~Flushable() = default;
+  virtual void Flush() = 0;
+};
+
+// One thread that waits for sockets, timers and news. A turn: what the sockets brought, timers,
+// posted tasks and events, then one Flush per connection that has output, then one hand-over of
+// what is for the pool. Nothing may wait on it.
+class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
+ public:
+  static std::shared_ptr<Loop> Create(LogSink& log);
+  ~Loop() override;
+
+  // Starts the thread.
+  void Start(const std::string& name);
+  // Ends and joins the thread. Queued tasks and timers are destroyed unrun; events delivered from
+  // then on are dealt with by the thread that delivers them, one at a time. Idempotent.
+  void Stop();
+  // For drivers without a thread (fuzzing, tests): the calling thread is the loop, and runs what is
+  // ready now.
+  void RunReady();
+
+  void Post(Task task) override;
+  [[nodiscard]] Cancel PostAfter(std::chrono::nanoseconds delay, Task task) override;
+  bool may_block() const override { return false; }
+  bool Inside() const override;
+
+  // Any thread.
+  void Deliver(std::shared_ptr<LoopEvent> event);
+
+  // The rest: on the loop only.
+  //
+  // At the end of the turn. Callers avoid duplicates.
+  void FlushLater(std::shared_ptr<Flushable> connection);
+  void HandOver(Executor& pool, std::shared_ptr<PoolWork> work);
+  // The time of this turn.
+  Clock::Monotonic now();
+  void Arm(Timers::Entry& entry, Clock::Monotonic when);
+  void Disarm(Timers::Entry& entry) { timers_.Disarm(entry); }
+  // What a read may be put in until the next one.
+  std::span<char> read_buffer() { return read_buffer_; }
+  // Where output is put together; empty between flushes.
+  std::string& write_buffer() { return write_buffer_; }
+  // "Sat, 21 Nov 2026 05:00:00 GMT".
+  const std::string& Date();
+  LogSink& log() const { return log_; }
+
+  struct Reactor;
+  Reactor& reactor() { return *reactor_; }
+
+ private:
+  struct PostedTimer;
+  struct Inbox {
+    std::vector<Task> tasks;
+    std::vector<std::shared_ptr<LoopEvent>> events;
+    bool woken = false;
+    bool stopped = false;
+    bool draining = false;
+  };
+  struct Batch {
+    std::shared_ptr<PoolBatch> handoff;
+    std::vector<std::shared_ptr<PoolWork>> work;
+  };
+
+  explicit Loop(LogSink& log);
+  void Run();
+  void Turn(bool wait);
+  void EndTurn();
+  bool RunQueued();
+  void RunTask(Task& task);
+  void HandOverAll();
+  void Wake();
+  void AwaitWake();
+  void ArmReactorTimer();
+  void DrainStopped();
+  void DropTimers();
+
+  LogSink& log_;
+  std::unique_ptr<Reactor> reactor_;
+  std::atomic<std::thread::id> owner_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> inbox_filled_{false};
+  Guarded<Inbox> inbox_;
+  Thread thread_;
+
+  // The loop's own, without a lock.
+  std::vector<Task> tasks_;
+  std::vector<std::shared_ptr<LoopEvent>> events_;
+  std::vector<std::shared_ptr<Flushable>> dirty_;
+  std::map<Executor*, Batch> batches_;
+  Timers timers_;
+  Clock::Monotonic now_;
+  bool now_stale_ = true;
+  std::vector<char> read_buffer_;
+  std::string write_buffer_;
+  std::string date_;
+  std::int64_t date_second_ = -1;
+};
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,168 @@
+#include "apiserver/http/message.h"
+
+#include <cstdint>
+
+#include "http/tokens.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool IsAlphaNumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool IsUnreserved(char c) {
+  return IsAlphaNumeric(c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+}  // namespace
+
+bool HasToken(std::string_view value, std::string_view token) {
+  while (!value.empty()) {
+    const std::size_t comma = value.find(',');
+    if (EqualIgnoreCase(Trim(value.substr(0, comma)), token)) return true;
+    if (comma == std::string_view::npos) return false;
+    value.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+std::string_view Trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+void AppendSafe(std::string& out, std::string_view value) {
+  const std::size_t at = out.size();
+  out.append(value);
+  for (std::size_t i = at; i < out.size(); ++i) {
+    if (out[i] == '\r' || out[i] == '\n' || out[i] == '\0') out[i] = ' ';
+  }
+}
+
+bool IsToken(std::string_view name) {
+  for (const char c : name) {
+    if (!IsAlphaNumeric(c) && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos)
+      return false;
+  }
+  return !name.empty();
+}
+
+bool Request::IsUpgrade() const {
+  if (http_major != 1 || headers.Get("Upgrade").empty()) return false;
+  for (const std::string_view value : headers.GetAll("Connection")) {
+    if (HasToken(value, "upgrade")) return true;
+  }
+  return false;
+}
+
+Bytes::Bytes(std::string owned) { Append(std::move(owned)); }
+
+Bytes::Bytes(std::shared_ptr<const void> owner, std::string_view piece) {
+  Append(std::move(owner), piece);
+}
+
+void Bytes::Append(std::string owned) {
+  if (owned.empty()) return;
+  auto text = std::make_shared<const std::string>(std::move(owned));
+  const std::string_view view = *text;
+  Append(std::move(text), view);
+}
+
+void Bytes::Append(std::shared_ptr<const void> owner, std::string_view piece) {
+  if (piece.empty()) return;
+  size_ += piece.size();
+  pieces_.push_back({std::move(owner), piece});
+}
+
+std::string Bytes::ToString() const {
+  std::string text;
+  text.reserve(size_);
+  for (const Piece& piece : pieces_) text.append(piece.text);
+  return text;
+}
+
+// As Go's url.ParseQuery: a pair that cannot be decoded, or holds a semicolon, is dropped.
+Query Query::Parse(std::string_view raw) {
+  Query query;
+  while (!raw.empty()) {
+    const std::size_t end = raw.find('&');
+    const std::string_view pair = raw.substr(0, end);
+    raw.remove_prefix(end == std::string_view::npos ? raw.size() : end + 1);
+    if (pair.empty() || pair.find(';') != std::string_view::npos) continue;
+    const std::size_t equals = pair.find('=');
+    auto key = PercentDecode(pair.substr(0, equals), true);
+    auto value = PercentDecode(
+        equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
+    if (key && value) query.values_.emplace_back(std::move(*key), std::move(*value));
+  }
+  return query;
+}
+
+std::string_view Query::Get(std::string_view key) const {
+  for (const auto& [name, value] : values_) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+bool Query::Has(std::string_view key) const {
+  for (const auto& [name, value] : values_) {
+    if (name == key) return true;
+  }
+  return false;
+}
+
+std::vector<std::string_view> Query::GetAll(std::string_view key) const {
+  std::vector<std::string_view> found;
+  for (const auto& [name, value] : values_) {
+    if (name == key) found.emplace_back(value);
+  }
+  return found;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus_is_space) {
+      decoded.push_back(' ');
+    } else if (text[i] != '%') {
+      decoded.push_back(text[i]);
+    } else {
+      const int high = text.size() - i > 2 ? HexDigit(text[i + 1]) : -1;
+      const int low = text.size() - i > 2 ? HexDigit(text[i + 2]) : -1;
+      if (high < 0 || low < 0) return std::nullopt;
+      decoded.push_back(static_cast<char>(high * 16 + low));
+      i += 2;
+    }
+  }
+  return decoded;
+}
+
+std::string PercentEncode(std::string_view text) {
+  static constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    if (IsUnreserved(c)) {
+      encoded.push_back(c);
+      continue;
+    }
+    const auto byte = static_cast<std::uint8_t>(c);
+    encoded.push_back('%');
+    encoded.push_back(kHex[byte >> 4]);
+    encoded.push_back(kHex[byte & 15]);
+  }
+  return encoded;
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,215 @@
+#include "http/socket.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+// Our own BIO instead of OpenSSL's socket BIO: that one calls write(), which raises SIGPIPE, and a
+// library must not change the process's signals.
+int BioRead(BIO* bio, char* into, int size) {
+  BIO_clear_retry_flags(bio);
+  auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
+  const ssize_t count = socket.Receive(into, static_cast<std::size_t>(size));
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+  return static_cast<int>(count);
+}
+
+int BioWrite(BIO* bio, const char* bytes, int size) {
+  BIO_clear_retry_flags(bio);
+  auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
+  const ssize_t count = socket.Send(bytes, static_cast<std::size_t>(size));
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+  return static_cast<int>(count);
+}
+
+long BioControl(BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) {
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+const BIO_METHOD* SocketBio() {
+  static const BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "apiserver socket");
+    BIO_meth_set_read(made, BioRead);
+    BIO_meth_set_write(made, BioWrite);
+    BIO_meth_set_ctrl(made, BioControl);
+    return made;
+  }();
+  return method;
+}
+
+std::string ErrnoText() { return std::generic_category().message(errno); }
+
+std::string Der(const X509* certificate) {
+  unsigned char* bytes = nullptr;
+  const int size = i2d_X509(certificate, &bytes);
+  if (size <= 0) return {};
+  std::string der(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  OPENSSL_free(bytes);
+  return der;
+}
+
+}  // namespace
+
+Socket::Socket(Loop& loop, int fd) : watch_(loop, fd) {}
+
+Socket::~Socket() = default;
+
+ssize_t Socket::Receive(char* into, std::size_t size) {
+  if (drained_) {
+    errno = EAGAIN;
+    return -1;
+  }
+  const ssize_t count = recv(watch_.fd(), into, size, 0);
+  drained_ = count > 0 ? static_cast<std::size_t>(count) < size : count < 0 && errno == EAGAIN;
+  return count;
+}
+
+ssize_t Socket::Send(const char* bytes, std::size_t size) {
+  return send(watch_.fd(), bytes, size, MSG_NOSIGNAL);
+}
+
+Status Socket::Attach(const SslContext& context) {
+  ssl_.reset(SSL_new(context.get()));
+  BIO* bio = BIO_new(SocketBio());
+  if (!ssl_ || bio == nullptr) {
+    BIO_free(bio);
+    return Status(Reason::kInternalError, "tls: " + TakeSslError());
+  }
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_.get(), bio, bio);
+  return Status::Ok();
+}
+
+Status Socket::StartTlsServer(const SslContext& context) {
+  RETURN_IF_ERROR(Attach(context));
+  SSL_set_accept_state(ssl_.get());
+  return Status::Ok();
+}
+
+Status Socket::StartTlsClient(const SslContext& context, const std::string& name) {
+  RETURN_IF_ERROR(Attach(context));
+  SSL_set_connect_state(ssl_.get());
+  X509_VERIFY_PARAM* verify = SSL_get0_param(ssl_.get());
+  if (X509_VERIFY_PARAM_set1_ip_asc(verify, name.c_str()) != 1) {
+    ERR_clear_error();
+    if (SSL_set_tlsext_host_name(ssl_.get(), name.c_str()) != 1 ||
+        SSL_set1_host(ssl_.get(), name.c_str()) != 1) {
+      return Status(Reason::kInvalid, "tls: bad server name: " + TakeSslError());
+    }
+  }
+  return Status::Ok();
+}
+
+Io Socket::Judge(int result) {
+  const int saved = errno;
+  switch (SSL_get_error(ssl_.get(), result)) {
+    case SSL_ERROR_NONE:
+      return Io::kOk;
+    case SSL_ERROR_WANT_READ:
+      return Io::kWantRead;
+    case SSL_ERROR_WANT_WRITE:
+      return Io::kWantWrite;
+    case SSL_ERROR_ZERO_RETURN:
+      return Io::kClosed;
+    default:
+      errno = saved;
+      error_ = TakeSslError();
+      if (error_.empty()) error_ = ErrnoText();
+      return Io::kFailed;
+  }
+}
+
+Io Socket::Handshake() {
+  if (!ssl_) return Io::kOk;
+  ERR_clear_error();
+  const Io state = Judge(SSL_do_handshake(ssl_.get()));
+  if (state != Io::kFailed) return state;
+  const long verified = SSL_get_verify_result(ssl_.get());
+  if (verified != X509_V_OK) error_ += std::string(": ") + X509_verify_cert_error_string(verified);
+  return state;
+}
+
+IoResult Socket::Read(std::span<char> into) {
+  if (watch_.fd() < 0) return {Io::kFailed};
+  if (ssl_) {
+    ERR_clear_error();
+    std::size_t count = 0;
+    const int result = SSL_read_ex(ssl_.get(), into.data(), into.size(), &count);
+    return {result == 1 ? Io::kOk : Judge(result), count};
+  }
+  const ssize_t count = Receive(into.data(), into.size());
+  if (count > 0) return {Io::kOk, static_cast<std::size_t>(count)};
+  if (count == 0) return {Io::kClosed};
+  if (errno == EAGAIN || errno == EINTR) return {Io::kWantRead};
+  error_ = ErrnoText();
+  return {Io::kFailed};
+}
+
+IoResult Socket::Write(std::string_view bytes) {
+  if (watch_.fd() < 0) return {Io::kFailed};
+  if (ssl_) {
+    ERR_clear_error();
+    std::size_t count = 0;
+    const int result = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &count);
+    return {result == 1 ? Io::kOk : Judge(result), count};
+  }
+  const ssize_t count = Send(bytes.data(), bytes.size());
+  if (count >= 0) return {Io::kOk, static_cast<std::size_t>(count)};
+  if (errno == EAGAIN || errno == EINTR) return {Io::kWantWrite};
+  error_ = ErrnoText();
+  return {Io::kFailed};
+}
+
+void Socket::ShutdownWrite() {
+  if (watch_.fd() < 0) return;
+  if (ssl_) {
+    ERR_clear_error();
+    (void)SSL_shutdown(ssl_.get());  // Best effort: the connection ends either way.
+    ERR_clear_error();
+  }
+  (void)shutdown(watch_.fd(), SHUT_WR);
+}
+
+void Socket::Close() { watch_.Close(); }
+
+void Socket::AwaitReadable(std::shared_ptr<FdEvents> who) {
+  drained_ = false;
+  watch_.AwaitReadable(std::move(who));
+}
+
+std::string_view Socket::Alpn() const {
+  if (!ssl_) return {};
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
+std::shared_ptr<const PeerCertificates> Socket::Peer() const {
+  if (!ssl_) return nullptr;
+  const X509* leaf = SSL_get0_peer_certificate(ssl_.get());
+  if (leaf == nullptr) return nullptr;
+  auto peer = std::make_shared<PeerCertificates>();
+  peer->der.push_back(Der(leaf));
+  const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(ssl_.get());
+  for (int i = 0; i < sk_X509_num(chain); ++i) {
+    const X509* next = sk_X509_value(chain, i);
+    // OpenSSL puts the leaf into a client's view of the chain, not into a server's.
+    if (X509_cmp(next, leaf) != 0) peer->der.push_back(Der(next));
+  }
+  return peer;
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,143 @@
+#include "apiserver/http/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <string_view>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+#include "http/pem.h"
+#include "http/tls_context.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+constexpr std::string_view kAlpnBoth("\x02h2\x08http/1.1", 12);
+constexpr std::string_view kAlpnHttp1("\x08http/1.1", 9);
+
+Status SslError(const std::string& what) {
+  const std::string why = TakeSslError();
+  return Status(Reason::kInvalid, why.empty() ? what : what + ": " + why);
+}
+
+SslContext NewContext(const SSL_METHOD* method) {
+  SslContext context(SSL_CTX_new(method), SSL_CTX_free);
+  if (!context) return nullptr;
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  // Small idle connections, writes that may be cut and moved, and one read call per record.
+  SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(context.get(), 1);
+  // No resumption: a resumed session would outlive a change of the client CAs. No renegotiation: it
+  // is a denial of service that nobody needs.
+  SSL_CTX_set_options(context.get(),
+                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context.get(), 0);
+  return context;
+}
+
+Status UsePair(SSL_CTX* context, const KeyPair& pair) {
+  ASSIGN_OR_RETURN(const auto chain, ReadCertificates(pair.certificate_pem));
+  ASSIGN_OR_RETURN(const auto key, ReadPrivateKey(pair.key_pem));
+  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) {
+    return SslError("tls: certificate cannot be used");
+  }
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) {
+      return SslError("tls: certificate chain cannot be used");
+    }
+  }
+  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
+    return SslError("tls: private key does not match the certificate");
+  }
+  return Status::Ok();
+}
+
+int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
+               const unsigned char* in, unsigned in_size, void* /*argument*/) {
+  unsigned char* chosen = nullptr;
+  const auto* ours = reinterpret_cast<const unsigned char*>(kAlpnBoth.data());
+  if (SSL_select_next_proto(&chosen, out_size, ours, kAlpnBoth.size(), in, in_size) !=
+      OPENSSL_NPN_NEGOTIATED) {
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  }
+  *out = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+// Whose certificate it is, authentication decides; that the peer holds its key, TLS has proven.
+int AcceptAnyClient(int /*verified*/, X509_STORE_CTX* /*chain*/) { return 1; }
+
+Result<SslContext> NewServerContext(const KeyPair& pair) {
+  SslContext context = NewContext(TLS_server_method());
+  if (!context) return SslError("tls: no context");
+  RETURN_IF_ERROR(UsePair(context.get(), pair));
+  SSL_CTX_set_options(context.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
+  if (SSL_CTX_set_cipher_list(context.get(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+    return SslError("tls: ciphers");
+  }
+  SSL_CTX_set_alpn_select_cb(context.get(), SelectAlpn, nullptr);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, AcceptAnyClient);
+  return context;
+}
+
+class RealServerTls final : public ServerTls {
+ public:
+  explicit RealServerTls(SslContext context) : context_(std::move(context)) {}
+
+  Status Replace(const KeyPair& pair) override {
+    ASSIGN_OR_RETURN(SslContext context, NewServerContext(pair));
+    context_.Lock()->swap(context);
+    return Status::Ok();
+  }
+
+  SslContext Current() const { return *context_.Lock(); }
+
+ private:
+  Guarded<SslContext> context_;
+};
+
+}  // namespace
+
+std::string TakeSslError() {
+  std::string text;
+  while (const unsigned long code = ERR_get_error()) {
+    if (!text.empty()) continue;
+    const char* reason = ERR_reason_error_string(code);
+    text = reason != nullptr ? reason : "error " + std::to_string(code);
+  }
+  return text;
+}
+
+Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair) {
+  ASSIGN_OR_RETURN(SslContext context, NewServerContext(pair));
+  return std::shared_ptr<ServerTls>(std::make_shared<RealServerTls>(std::move(context)));
+}
+
+SslContext CurrentContext(const ServerTls& tls) {
+  return static_cast<const RealServerTls&>(tls).Current();
+}
+
+Result<SslContext> NewClientContext(const ClientTls& tls, bool http2) {
+  SslContext context = NewContext(TLS_client_method());
+  if (!context) return SslError("tls: no context");
+  if (!tls.client.certificate_pem.empty()) RETURN_IF_ERROR(UsePair(context.get(), tls.client));
+  if (!tls.ca_pem.empty()) {
+    ASSIGN_OR_RETURN(const auto authorities, ReadCertificates(tls.ca_pem));
+    for (const auto& authority : authorities) {
+      X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), authority.get());
+    }
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  }
+  const std::string_view alpn = http2 ? kAlpnBoth : kAlpnHttp1;
+  SSL_CTX_set_alpn_protos(context.get(), reinterpret_cast<const unsigned char*>(alpn.data()),
+                          static_cast<unsigned>(alpn.size()));
+  return context;
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <string>
+
+#include "apiserver/base/status.h"
+#include "apiserver/http/tls.h"
+
+// OpenSSL's side of http/tls.h.
+namespace apiserver::inline v0::http {
+
+using SslContext = std::shared_ptr<SSL_CTX>;
+
+// What a new handshake of a server uses now.
+SslContext CurrentContext(const ServerTls& tls);
+// A client's context; `http2` says whether h2 is offered. kInvalid: bad CA or key pair.
+Result<SslContext> NewClientContext(const ClientTls& tls, bool http2);
+
+// OpenSSL's own words for what went wrong last on this thread; clears them.
+std::string TakeSslError();
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// Pieces of header syntax that both protocols need.
+namespace apiserver::inline v0::http {
+
+// Whether the comma-separated list `value` holds `token`, without regard to case.
+bool HasToken(std::string_view value, std::string_view token);
+// Without spaces and tabs at both ends.
+std::string_view Trim(std::string_view text);
+// Appends `value` with what could end a line replaced by spaces, as Go's net/http does.
+void AppendSafe(std::string& out, std::string_view value);
+// A non-empty header name of token characters.
+bool IsToken(std::string_view name);
+
+}  // namespace apiserver::inline v0::http
