@@ -1,0 +1,302 @@
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "apiserver/codec/json.h"
+
+#include "codec/base64.h"
+#include "codec/text_scan.h"
+#include "codec/utf8.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::Member;
+using runtime::Value;
+
+char HexDigit(unsigned value) { return "0123456789abcdef"[value & 15U]; }
+
+// Appends to a string through a small buffer: growing a std::string byte by byte is slow.
+class Sink {
+ public:
+  explicit Sink(std::string& out) : out_(out) {}
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  ~Sink() { Flush(); }
+
+  void Put(char c) {
+    if (used_ == buffer_.size()) Flush();
+    buffer_[used_++] = c;
+  }
+  void Put(std::string_view text) {
+    if (text.size() > buffer_.size() - used_) {
+      Flush();
+      if (text.size() > buffer_.size() / 2) {
+        out_.append(text);
+        return;
+      }
+    }
+    std::memcpy(buffer_.data() + used_, text.data(), text.size());
+    used_ += text.size();
+  }
+  // At least `bytes` (<= 64) of room, to be claimed by Advance().
+  char* Room(std::size_t bytes) {
+    if (buffer_.size() - used_ < bytes) Flush();
+    return buffer_.data() + used_;
+  }
+  void Advance(std::size_t bytes) { used_ += bytes; }
+
+ private:
+  void Flush() {
+    out_.append(buffer_.data(), used_);
+    used_ = 0;
+  }
+
+  std::string& out_;
+  std::size_t used_ = 0;
+  std::array<char, 4096> buffer_;
+};
+
+// One special byte, or the sequence it starts; returns how many bytes were used up.
+std::size_t PutSpecial(std::string_view rest, Sink& sink) {
+  const auto byte = static_cast<unsigned char>(rest[0]);
+  if (byte >= 0x80) {
+    const std::size_t length = Utf8SequenceLength(rest);
+    if (length == 0) {
+      sink.Put("\\ufffd");
+      return 1;
+    }
+    const std::string_view sequence = rest.substr(0, length);
+    if (sequence == "\xE2\x80\xA8" || sequence == "\xE2\x80\xA9") {
+      sink.Put(sequence.back() == '\xA8' ? "\\u2028" : "\\u2029");
+    } else {
+      sink.Put(sequence);
+    }
+    return length;
+  }
+  switch (rest[0]) {
+    case '"':
+      sink.Put("\\\"");
+      break;
+    case '\\':
+      sink.Put("\\\\");
+      break;
+    case '\b':
+      sink.Put("\\b");
+      break;
+    case '\f':
+      sink.Put("\\f");
+      break;
+    case '\n':
+      sink.Put("\\n");
+      break;
+    case '\r':
+      sink.Put("\\r");
+      break;
+    case '\t':
+      sink.Put("\\t");
+      break;
+    default:
+      sink.Put("\\u00");
+      sink.Put(HexDigit(byte >> 4U));
+      sink.Put(HexDigit(byte));
+  }
+  return 1;
+}
+
+void PutString(std::string_view text, Sink& sink) {
+  sink.Put('"');
+  while (!text.empty()) {
+    const std::size_t plain = UnescapedPrefix(text);
+    sink.Put(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (!text.empty()) text.remove_prefix(PutSpecial(text, sink));
+  }
+  sink.Put('"');
+}
+
+// As encoding/json: strconv's shortest form, plain from 1e-6 up to 1e21, else with an exponent
+// that has no leading zero.
+void PutDouble(double number, Sink& sink) {
+  if (!std::isfinite(number)) return sink.Put("null");  // JSON has no word for it.
+  if (number == 0) return sink.Put(std::signbit(number) ? "-0" : "0");
+  // to_chars in plain form prints all digits of large numbers; only the scientific form is
+  // shortest: "d.ddde±xx".
+  std::array<char, 40> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), std::abs(number),
+                                 std::chars_format::scientific);
+  const std::string_view shortest(text.data(), static_cast<std::size_t>(end.ptr - text.data()));
+  const std::size_t e = shortest.find('e');
+  std::string digits(shortest.substr(0, 1));
+  if (e > 2) digits.append(shortest.substr(2, e - 2));
+  int exponent = 0;
+  std::from_chars(shortest.data() + e + 2, end.ptr, exponent);
+  if (shortest[e + 1] == '-') exponent = -exponent;
+
+  if (std::signbit(number)) sink.Put('-');
+  if (exponent < -6 || exponent >= 21) {
+    sink.Put(digits[0]);
+    if (digits.size() > 1) {
+      sink.Put('.');
+      sink.Put(std::string_view(digits).substr(1));
+    }
+    sink.Put(exponent < 0 ? "e-" : "e+");
+    sink.Put(std::to_string(std::abs(exponent)));
+  } else if (exponent < 0) {
+    sink.Put("0.");
+    sink.Put(std::string(static_cast<std::size_t>(-exponent - 1), '0'));
+    sink.Put(digits);
+  } else {
+    const auto whole = static_cast<std::size_t>(exponent) + 1;
+    if (digits.size() < whole) digits.append(whole - digits.size(), '0');
+    sink.Put(std::string_view(digits).substr(0, whole));
+    if (digits.size() > whole) {
+      sink.Put('.');
+      sink.Put(std::string_view(digits).substr(whole));
+    }
+  }
+}
+
+// What Go's encoder does to a json.RawMessage: no space outside strings, HTML escaped inside.
+void PutRaw(std::string_view text, Sink& sink) {
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!in_string && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) continue;
+    if (c == '<' || c == '>' || c == '&') {
+      sink.Put("\\u00");
+      sink.Put(HexDigit(static_cast<unsigned char>(c) >> 4U));
+      sink.Put(HexDigit(static_cast<unsigned char>(c)));
+      continue;
+    }
+    if (c == '\xE2' &&
+        (text.substr(i, 3) == "\xE2\x80\xA8" || text.substr(i, 3) == "\xE2\x80\xA9")) {
+      sink.Put(text[i + 2] == '\xA8' ? "\\u2028" : "\\u2029");
+      i += 2;
+      continue;
+    }
+    sink.Put(c);
+    if (c == '"') in_string = !in_string;
+    if (c == '\\' && in_string && i + 1 < text.size()) sink.Put(text[++i]);
+  }
+}
+
+void PutScalar(const Value& value, Sink& sink) {
+  switch (value.type()) {
+    case Value::Type::kBool:
+      return sink.Put(value.AsBool() ? "true" : "false");
+    case Value::Type::kInt: {
+      char* const room = sink.Room(24);
+      const auto end = std::to_chars(room, room + 24, value.AsInt());
+      return sink.Advance(static_cast<std::size_t>(end.ptr - room));
+    }
+    case Value::Type::kDouble:
+      return PutDouble(value.AsDouble(), sink);
+    case Value::Type::kString:
+      return PutString(value.AsString(), sink);
+    case Value::Type::kRaw:
+      if (value.size() == 0) return sink.Put("null");
+      return PutRaw(value.AsString(), sink);
+    case Value::Type::kBytes: {
+      std::string text;
+      AppendBase64(value.AsString(), text);
+      sink.Put('"');
+      sink.Put(text);
+      return sink.Put('"');
+    }
+    default:
+      return sink.Put("null");
+  }
+}
+
+// What is left to write of an open container.
+struct Frame {
+  const Member* member;
+  const Value* item;
+  std::size_t left;
+  bool map;
+};
+
+void Write(const Value& root, Sink& sink) {
+  std::vector<Frame> open;
+  const Value* value = &root;
+  for (;;) {
+    if (value->is_map() || value->is_list()) {
+      open.push_back(
+          {value->members().data(), value->items().data(), value->size(), value->is_map()});
+      sink.Put(value->is_map() ? '{' : '[');
+    } else {
+      PutScalar(*value, sink);
+      if (!open.empty() && open.back().left > 0) sink.Put(',');
+    }
+    while (!open.empty() && open.back().left == 0) {
+      sink.Put(open.back().map ? '}' : ']');
+      open.pop_back();
+      if (!open.empty() && open.back().left > 0) sink.Put(',');
+    }
+    if (open.empty()) return;
+    Frame& frame = open.back();
+    --frame.left;
+    if (frame.map) {
+      PutString(frame.member->key, sink);
+      sink.Put(':');
+      value = &(frame.member++)->value;
+    } else {
+      value = frame.item++;
+    }
+  }
+}
+
+}  // namespace
+
+void AppendJson(Value value, std::string& out) {
+  Sink sink(out);
+  Write(value, sink);
+}
+
+void AppendPrettyJson(Value value, std::string& out) {
+  std::string compact;
+  AppendJson(value, compact);
+  out += IndentJson(compact);
+}
+
+void AppendJsonString(std::string_view text, std::string& out) {
+  Sink sink(out);
+  PutString(text, sink);
+}
+
+std::string IndentJson(std::string_view compact) {
+  std::string out;
+  out.reserve(compact.size() + compact.size() / 2);
+  std::size_t depth = 0;
+  bool in_string = false;
+  bool just_opened = false;
+  const auto newline = [&] {
+    out += '\n';
+    out.append(depth * 2, ' ');
+  };
+  for (std::size_t i = 0; i < compact.size(); ++i) {
+    const char c = compact[i];
+    if (in_string) {
+      out += c;
+      if (c == '\\' && i + 1 < compact.size()) out += compact[++i];
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
+    const bool closes = c == '}' || c == ']';
+    if (closes && depth > 0) --depth;
+    if (closes ? !just_opened : just_opened) newline();
+    just_opened = c == '{' || c == '[';
+    if (just_opened) ++depth;
+    out += c;
+    if (c == '"') in_string = true;
+    if (c == ',') newline();
+    if (c == ':') out += ' ';
+  }
+  return out;
+}
+
+}  // namespace apiserver::inline v0::codec

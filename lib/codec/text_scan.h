@@ -1,0 +1,75 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+// Finding the end of text that stands for itself, eight bytes at a time.
+namespace apiserver::inline v0::codec {
+
+namespace scan {
+inline constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+inline constexpr std::uint64_t kHighs = kOnes * 0x80;
+
+// The high bit of the lowest byte that is zero (and perhaps of bytes above it).
+inline std::uint64_t ZeroByte(std::uint64_t word) { return (word - kOnes) & ~word & kHighs; }
+inline std::uint64_t Equals(std::uint64_t word, unsigned char c) {
+  return ZeroByte(word ^ (kOnes * c));
+}
+inline std::uint64_t BelowSpace(std::uint64_t word) {
+  return (word - kOnes * 0x20) & ~word & kHighs;
+}
+}  // namespace scan
+
+// How many bytes of `text` come before the first for which `word_hits` (on eight, little endian)
+// or `byte_hits` (on one) is true.
+template <class WordHits, class ByteHits>
+std::size_t PrefixWithout(std::string_view text, WordHits word_hits, ByteHits byte_hits) {
+  std::size_t i = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; i + 8 <= text.size(); i += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text.data() + i, 8);
+      const std::uint64_t hits = word_hits(word);
+      if (hits != 0) return i + static_cast<std::size_t>(std::countr_zero(hits)) / 8;
+    }
+  }
+  while (i < text.size() && !byte_hits(static_cast<unsigned char>(text[i]))) ++i;
+  return i;
+}
+
+// Up to the first quote, backslash or control character.
+inline std::size_t PlainPrefix(std::string_view text) {
+  return PrefixWithout(
+      text,
+      [](std::uint64_t word) {
+        return scan::BelowSpace(word) | scan::Equals(word, '"') | scan::Equals(word, '\\');
+      },
+      [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; });
+}
+
+// Up to the first byte that Go's encoder escapes or has to look at: PlainPrefix, <, >, & and
+// everything that is not ASCII.
+inline std::size_t UnescapedPrefix(std::string_view text) {
+  return PrefixWithout(
+      text,
+      [](std::uint64_t word) {
+        // '<' and '>' differ in one bit, '"' and '&' too.
+        return (word & scan::kHighs) | scan::BelowSpace(word) | scan::Equals(word, '\\') |
+               scan::Equals(word | scan::kOnes * 0x02, '>') |
+               scan::Equals(word | scan::kOnes * 0x04, '&');
+      },
+      [](unsigned char c) {
+        return c < 0x20 || c >= 0x80 || c == '\\' || (c | 0x02) == '>' || (c | 0x04) == '&';
+      });
+}
+
+inline std::size_t AsciiPrefix(std::string_view text) {
+  return PrefixWithout(
+      text, [](std::uint64_t word) { return word & scan::kHighs; },
+      [](unsigned char c) { return c >= 0x80; });
+}
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,59 @@
+#include "codec/utf8.h"
+
+#include <string>
+
+#include "codec/text_scan.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+}  // namespace
+
+std::size_t Utf8SequenceLength(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!IsContinuation(text[i])) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  if (lead == 0xE0 && second < 0xA0) return 0;  // Overlong.
+  if (lead == 0xED && second > 0x9F) return 0;  // Surrogates.
+  if (lead == 0xF0 && second < 0x90) return 0;  // Overlong.
+  if (lead == 0xF4 && second > 0x8F) return 0;  // Above U+10FFFF.
+  return length;
+}
+
+bool ValidUtf8(std::string_view text) {
+  for (;;) {
+    text.remove_prefix(AsciiPrefix(text));
+    while (!text.empty() && static_cast<unsigned char>(text[0]) >= 0x80) {
+      const std::size_t length = Utf8SequenceLength(text);
+      if (length == 0) return false;
+      text.remove_prefix(length);
+    }
+    if (text.empty()) return true;
+  }
+}
+
+std::string_view ReplaceInvalidUtf8(std::string_view text, runtime::Arena& arena) {
+  std::string clean;
+  clean.reserve(text.size() + 64);
+  while (!text.empty()) {
+    const std::size_t length = Utf8SequenceLength(text);
+    if (length == 0) {
+      clean += "\xEF\xBF\xBD";
+      text.remove_prefix(1);
+      continue;
+    }
+    clean.append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return arena.Copy(clean);
+}
+
+}  // namespace apiserver::inline v0::codec
