@@ -45,6 +45,8 @@ std::string StorageVersionHash(const runtime::GroupVersionKind& gvk);
 class Documents {
  public:
   virtual ~Documents() = default;
+  // Whether `path` ("/apis", "/apis/<group>", …) is one of ours.
+  virtual bool Knows(std::string_view path) const = 0;
   // Answers GET on a discovery path; Step of 404 or 406 otherwise.
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
 };

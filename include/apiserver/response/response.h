@@ -38,8 +38,6 @@ http::Step WriteList(http::Exchange& exchange, runtime::List list, const Target&
 
 struct WatchOptions {
   std::chrono::milliseconds timeout;  // The stream simply ends then.
-  // Called once when the initial events have been written, or the stream is over.
-  UniqueFunction<void()> on_initialized = nullptr;
 };
 http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> stream,
                       const Target& target, WatchOptions options);

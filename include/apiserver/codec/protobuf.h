@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/codec/codec.h"
+#include "apiserver/meta/watch.h"
+#include "apiserver/runtime/object.h"
+
+// Kubernetes' protobuf: "k8s\0" and a runtime.Unknown around a message, transcoded by Schema. Field
+// numbers are those of k8s.io/apimachinery's generated.proto; scalars without presence are always
+// written, as gogo does.
+namespace apiserver::inline v0::codec {
+
+// Whether every field of this version has a protobuf number, so that the kind can be sent so.
+bool HasProtobuf(const runtime::Kind& kind, std::string_view version);
+
+// Whole answers, envelope included. kNotAcceptable: the kind has no protobuf form.
+Result<std::string> EncodeProtobuf(const runtime::Object& object, std::string_view version);
+Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
+                                       std::string_view version);
+Result<std::string> EncodePartialObjectMetadataProtobuf(const runtime::Object& object,
+                                                        std::string_view meta_version);
+// In v1beta1 the fields `items` and `metadata` have each other's numbers.
+Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List& list,
+                                                            std::string_view meta_version);
+std::string EncodeStatusProtobuf(const Status& status);
+std::string EncodeSuccessProtobuf(const StatusDetails& details, int code);
+
+// Appends one watch event: a four byte big-endian length, then a WatchEvent whose object is a whole
+// enveloped message. `meta_version` not empty: the object as PartialObjectMetadata.
+Status AppendWatchEventProtobuf(const watch::Event& event, const runtime::Kind& kind,
+                                std::string_view version, std::string_view meta_version,
+                                std::string& out);
+
+// The envelope of a body, taken off; kind and apiVersion are its TypeMeta. kBadRequest: not one.
+struct ProtobufEnvelope {
+  std::string api_version;
+  std::string kind;
+  std::string_view raw;  // Into the body.
+};
+Result<ProtobufEnvelope> OpenProtobufEnvelope(std::string_view body);
+// A DeleteOptions of any group version.
+Result<DecodedBody> DecodeDeleteOptionsProtobuf(std::shared_ptr<const std::string> body);
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,92 @@
+#include <string_view>
+
+#include "apiserver/codec/json.h"
+#include "discovery/documents.h"
+
+namespace apiserver::inline v0::discovery {
+
+namespace {
+
+// Never null: client-go 0.26.0 to 0.26.3 panic on that.
+void AppendResponseKind(const std::string& group, const std::string& version,
+                        const APIResource& resource, std::string& json) {
+  json += "\"responseKind\":{\"group\":";
+  codec::AppendJsonString(resource.group.empty() ? group : resource.group, json);
+  AppendText("version", resource.version.empty() ? version : resource.version, json);
+  AppendText("kind", resource.kind, json);
+  json += "}";
+}
+
+bool IsSubresourceOf(const APIResource& candidate, const APIResource& parent) {
+  return candidate.name.size() > parent.name.size() + 1 &&
+         candidate.name.starts_with(parent.name) && candidate.name[parent.name.size()] == '/';
+}
+
+void AppendSubresources(const std::string& group, const APIVersion& version,
+                        const APIResource& parent, std::string& json) {
+  std::string list;
+  for (const APIResource& resource : version.resources) {
+    if (!IsSubresourceOf(resource, parent)) continue;
+    list += list.empty() ? "{" : ",{";
+    list += "\"subresource\":";
+    codec::AppendJsonString(resource.name.substr(parent.name.size() + 1), list);
+    list += ",";
+    AppendResponseKind(group, version.version, resource, list);
+    AppendNames("verbs", resource.verbs, list);
+    list += "}";
+  }
+  if (!list.empty()) json += ",\"subresources\":[" + list + "]";
+}
+
+void AppendResource(const std::string& group, const APIVersion& version,
+                    const APIResource& resource, std::string& json) {
+  json += "{\"resource\":";
+  codec::AppendJsonString(resource.name, json);
+  json += ",";
+  AppendResponseKind(group, version.version, resource, json);
+  AppendText("scope", resource.namespaced ? "Namespaced" : "Cluster", json);
+  AppendText("singularResource", resource.singular_name, json);
+  AppendNames("verbs", resource.verbs, json);
+  if (!resource.short_names.empty()) AppendNames("shortNames", resource.short_names, json);
+  if (!resource.categories.empty()) AppendNames("categories", resource.categories, json);
+  AppendSubresources(group, version, resource, json);
+  json += "}";
+}
+
+void AppendVersion(const std::string& group, const APIVersion& version, std::string& json) {
+  json += "{\"version\":";
+  codec::AppendJsonString(version.version, json);
+  json += ",\"resources\":[";
+  for (const APIResource& resource : version.resources) {
+    if (resource.name.find('/') != std::string::npos) continue;
+    if (json.back() != '[') json += ",";
+    AppendResource(group, version, resource, json);
+  }
+  json += "],\"freshness\":\"Current\"}";
+}
+
+}  // namespace
+
+std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
+                                      std::string_view api_version) {
+  std::string json = "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/";
+  json += api_version;
+  json += "\",\"metadata\":{},\"items\":[";
+  for (const APIGroup& group : groups) {
+    if (json.back() != '[') json += ",";
+    json += "{\"metadata\":{";
+    if (!group.name.empty()) {
+      json += "\"name\":";
+      codec::AppendJsonString(group.name, json);
+    }
+    json += "},\"versions\":[";
+    for (const APIVersion& version : group.versions) {
+      if (json.back() != '[') json += ",";
+      AppendVersion(group.name, version, json);
+    }
+    json += "]}";
+  }
+  return json + "]}\n";
+}
+
+}  // namespace apiserver::inline v0::discovery

@@ -1,0 +1,22 @@
+#include "base/status_macros.h"
+#include "endpoints/handlers/admit.h"
+#include "endpoints/handlers/handlers.h"
+
+namespace apiserver::inline v0::endpoints {
+
+http::Handler NewDeleteCollectionHandler(ScopePtr scope) {
+  return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
+    RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
+    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    ASSIGN_OR_RETURN(const meta::ListOptions list_options,
+                     ReadListOptions(*scope, exchange, /*forced_watch=*/false));
+    ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));
+    const Admitter admitter(*scope, exchange, options.dry_run);
+    ASSIGN_OR_RETURN(runtime::List deleted,
+                     scope->capabilities.collection_deleter->DeleteCollection(
+                         exchange.ctx(), admitter.ValidateDelete(), options, list_options));
+    return response::WriteList(exchange, std::move(deleted), scope->target);
+  };
+}
+
+}  // namespace apiserver::inline v0::endpoints

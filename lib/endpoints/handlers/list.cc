@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <chrono>
+
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "endpoints/handlers/handlers.h"
+
+namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+// As handlers.ListResource: the client's wish, else one to two times the minimum, so that clients
+// do not all come back at once.
+std::chrono::milliseconds WatchTimeout(const Environment& environment,
+                                       const meta::ListOptions& options) {
+  constexpr std::int64_t kSecondsMax = 365LL * 24 * 3600;
+  if (options.timeout_seconds && *options.timeout_seconds > 0) {
+    return std::chrono::seconds(std::min(*options.timeout_seconds, kSecondsMax));
+  }
+  const auto least = environment.min_request_timeout;
+  const auto extra = environment.random->Below(static_cast<std::uint64_t>(least.count()) + 1);
+  return least + std::chrono::milliseconds(extra);
+}
+
+http::Step Watch(const RequestScope& scope, http::Exchange& exchange,
+                 const meta::ListOptions& options) {
+  if (!scope.capabilities.watcher) {
+    return meta::NewMethodNotSupported(scope.resource.group_resource(), "watch");
+  }
+  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/true));
+  const std::chrono::milliseconds timeout = WatchTimeout(*scope.environment, options);
+  ASSIGN_OR_RETURN(std::unique_ptr<watch::Stream> stream,
+                   scope.capabilities.watcher->Watch(exchange.ctx(), options,
+                                                     scope.environment->clock->Now() + timeout));
+  return response::WriteWatch(exchange, std::move(stream), scope.target, {.timeout = timeout});
+}
+
+}  // namespace
+
+http::Handler NewListHandler(ScopePtr scope, bool forced_watch) {
+  return [scope = std::move(scope), forced_watch](http::Exchange& exchange) -> http::Step {
+    RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
+    const auto& info = exchange.Get<request::RequestInfo>();
+    // A name in the path (parts: flunders/x) is only there on /watch/ paths; one that comes from
+    // the field selector is in the selector already.
+    const std::string_view name =
+        forced_watch && info.parts.size() > 1 ? std::string_view(info.parts[1]) : "";
+    ASSIGN_OR_RETURN(const meta::ListOptions options,
+                     ReadListOptions(*scope, exchange, forced_watch, name));
+    if (options.watch || forced_watch) return Watch(*scope, exchange, options);
+    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    ASSIGN_OR_RETURN(runtime::List list, scope->capabilities.lister->List(exchange.ctx(), options));
+    return response::WriteList(exchange, std::move(list), scope->target);
+  };
+}
+
+}  // namespace apiserver::inline v0::endpoints

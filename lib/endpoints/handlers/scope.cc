@@ -1,0 +1,167 @@
+#include "endpoints/handlers/scope.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "apiserver/codec/protobuf.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/rest/warnings.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string joined;
+  for (const std::string& part : parts) {
+    if (!joined.empty()) joined += ", ";
+    joined += part;
+  }
+  return joined;
+}
+
+Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
+  const auto type = codec::MediaTypeOfContentType(exchange.request().headers.Get("Content-Type"));
+  if (!type) return meta::NewUnsupportedMediaType(codec::kAcceptedMediaTypes);
+  return *type;
+}
+
+}  // namespace
+
+Status RequestScope::MayRunHere(const http::Exchange& exchange, bool read) const {
+  if (exchange.ctx().may_block()) return {};
+  if (read && capabilities.inline_reader && capabilities.inline_reader->AnswersInline()) return {};
+  return {Reason::kWouldBlock, "runs on the pool"};
+}
+
+Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
+    http::Exchange& exchange, meta::FieldValidation validation) const {
+  ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
+  ASSIGN_OR_RETURN(codec::DecodedObject decoded,
+                   codec::DecodeObject(type, exchange.body(), {.kind = kind, .version = version}));
+  RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation));
+  const std::string& sent = decoded.object->version();
+  const runtime::GroupVersion sent_gv{kind->group(), sent};
+  if (sent != version &&
+      !(capabilities.gv_acceptor && capabilities.gv_acceptor->AcceptsGroupVersion(sent_gv))) {
+    return meta::NewBadRequest("the API version in the data (" + sent_gv.ToString() +
+                               ") does not match the expected API version (" +
+                               gvk().group_version().ToString() + ")");
+  }
+  RETURN_IF_ERROR(runtime::ConvertTo(*decoded.object, kind->hub_version()));
+  return std::move(decoded.object);
+}
+
+Status RequestScope::Strict(const Context& ctx, const std::vector<std::string>& errors,
+                            meta::FieldValidation validation) const {
+  if (errors.empty() || validation == meta::FieldValidation::kIgnore) return {};
+  if (validation == meta::FieldValidation::kStrict) {
+    return meta::NewBadRequest(kind->kind() + " in version " + field::Quote(version) +
+                               " cannot be handled as a " + kind->kind() +
+                               ": strict decoding error: " + Joined(errors));
+  }
+  for (const std::string& error : errors) rest::AddWarning(ctx, error);
+  return {};
+}
+
+Status RequestScope::CheckName(const runtime::Object& object, std::string_view name,
+                               std::string_view namespace_) const {
+  if (object.name() != name) {
+    return meta::NewBadRequest("the name of the object (" + std::string(object.name()) +
+                               ") does not match the name on the URL (" + std::string(name) + ")");
+  }
+  if (!namespace_.empty() && !object.namespace_().empty() && object.namespace_() != namespace_) {
+    return meta::NewBadRequest("the namespace of the object (" + std::string(object.namespace_()) +
+                               ") does not match the namespace on the request (" +
+                               std::string(namespace_) + ")");
+  }
+  return {};
+}
+
+Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) const {
+  const std::vector<std::string>& more = kind->selectable_fields();
+  for (const auto& requirement : selector.requirements()) {
+    const std::string& field = requirement.field;
+    if (field == "metadata.name" || field == "metadata.namespace") continue;
+    if (std::find(more.begin(), more.end(), field) != more.end()) continue;
+    if (kind->semantics() == runtime::Semantics::kStructural) {
+      return meta::NewBadRequest("field label not supported: " + field);
+    }
+    std::string known = "\"metadata.name\", \"metadata.namespace\"";
+    for (const std::string& name : more) known += ", " + field::Quote(name);
+    return meta::NewBadRequest(field::Quote(field) + " is not a known field selector: only " +
+                               known);
+  }
+  return {};
+}
+
+WriteDeadline::WriteDeadline(const Environment& environment, http::Exchange& exchange)
+    : cancel_(exchange.loop().PostAfter(
+          environment.write_timeout, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
+            if (auto live = weak.lock()) {
+              live->EndEarly(meta::NewTimeoutError(
+                  "request did not complete within requested timeout - context deadline exceeded",
+                  0));
+            }
+          })) {}
+
+WriteDeadline::~WriteDeadline() {
+  if (cancel_) cancel_();
+}
+
+void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission) {
+  const runtime::Value references = object.metadata()["ownerReferences"];
+  if (references.size() < 2) return;
+  runtime::ListBuilder kept(object.arena());
+  std::vector<runtime::Value> seen;
+  std::string duplicates;
+  for (const runtime::Value& reference : references.items()) {
+    if (std::find(seen.begin(), seen.end(), reference) == seen.end()) {
+      seen.push_back(reference);
+      kept.Add(reference);
+      continue;
+    }
+    if (!duplicates.empty()) duplicates += ", ";
+    duplicates += reference["uid"].AsString();
+  }
+  if (duplicates.empty()) return;
+  object.SetPath({"metadata", "ownerReferences"}, kept.Build());
+  rest::AddWarning(
+      ctx, std::string(".metadata.ownerReferences contains duplicate entries") +
+               (after_admission ? " after mutating admission happens;" : ";") +
+               " API server dedups owner references in 1.20+, and may reject such requests as "
+               "early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+               duplicates);
+}
+
+Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
+  const std::shared_ptr<const std::string> body = exchange.body();
+  if (!body || body->empty()) return meta::ParseDeleteOptions(exchange.query().all());
+  ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
+  if (type == codec::MediaType::kProtobuf) {
+    ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeDeleteOptionsProtobuf(body));
+    return meta::DeleteOptionsFrom(decoded.root);
+  }
+  ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeBody(type, body));
+  if (!decoded.kind.empty() && decoded.kind != "DeleteOptions") {
+    return meta::NewBadRequest("decoded object cannot be converted to DeleteOptions");
+  }
+  return meta::DeleteOptionsFrom(decoded.root);
+}
+
+Result<meta::ListOptions> ReadListOptions(const RequestScope& scope, http::Exchange& exchange,
+                                          bool forced_watch, std::string_view name) {
+  ASSIGN_OR_RETURN(meta::ListOptions options,
+                   meta::ParseListOptions(exchange.query().all(), forced_watch));
+  RETURN_IF_ERROR(scope.CheckFieldSelector(options.field_selector));
+  if (name.empty()) return options;
+  if (options.field_selector.empty()) {
+    options.field_selector = meta::FieldSelector::Equals("metadata.name", std::string(name));
+  } else if (options.field_selector.RequiresExact("metadata.name") != name) {
+    return meta::NewBadRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+  return options;
+}
+
+}  // namespace apiserver::inline v0::endpoints

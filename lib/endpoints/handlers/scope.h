@@ -1,0 +1,82 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "apiserver/endpoints/api_group_version.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/meta/options.h"
+#include "apiserver/request/request_info.h"
+#include "apiserver/response/response.h"
+#include "apiserver/rest/storage.h"
+
+namespace apiserver::inline v0::endpoints {
+
+// One resource, or subresource, in one version: what its handlers share. Immutable; outlives them.
+struct RequestScope {
+  const Environment* environment = nullptr;
+  std::shared_ptr<rest::Storage> storage;
+  rest::Capabilities capabilities;
+  // Of the bodies, and the version of the path. Differ from the resource's for scale and siblings.
+  runtime::KindPtr kind;
+  std::string version;
+  runtime::GroupVersionResource resource;
+  std::string subresource;
+  bool namespaced = false;
+  response::Target target;
+
+  runtime::GroupVersionKind gvk() const { return kind->gvk(version); }
+
+  // kWouldBlock on a loop, so that the step moves to the pool. What reads from memory with no host
+  // code on the way may stay.
+  Status MayRunHere(const http::Exchange& exchange, bool read) const;
+
+  // The body as an object in the hub version, checked against the path's version, with unknown and
+  // duplicate fields refused or warned of as `validation` says.
+  Result<std::unique_ptr<runtime::Object>> Decode(http::Exchange& exchange,
+                                                  meta::FieldValidation validation) const;
+  // `errors` refused (kStrict), recorded as warnings (kWarn) or dropped.
+  Status Strict(const Context& ctx, const std::vector<std::string>& errors,
+                meta::FieldValidation validation) const;
+
+  // Name and namespace of `object` fit the path.
+  Status CheckName(const runtime::Object& object, std::string_view name,
+                   std::string_view namespace_) const;
+  // kBadRequest: a field selector names a field that cannot be selected by.
+  Status CheckFieldSelector(const meta::FieldSelector& selector) const;
+};
+
+// Every argument of a request that all writes need.
+struct WriteRequest {
+  const RequestScope& scope;
+  http::Exchange& exchange;
+  const request::RequestInfo& info;
+};
+
+// A timer that answers 504 when a write takes longer than Environment::write_timeout; the write
+// itself goes on. Disarmed when destroyed.
+class WriteDeadline {
+ public:
+  WriteDeadline(const Environment& environment, http::Exchange& exchange);
+  ~WriteDeadline();
+  WriteDeadline(const WriteDeadline&) = delete;
+  WriteDeadline& operator=(const WriteDeadline&) = delete;
+
+ private:
+  Executor::Cancel cancel_;
+};
+
+// Drops exact duplicates from metadata.ownerReferences and warns of them.
+void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission);
+
+// DeleteOptions from the body (any media type, any group version) or, without one, the query.
+Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange);
+// List options of a list, watch or deletecollection; `name` comes from a deprecated watch path.
+Result<meta::ListOptions> ReadListOptions(const RequestScope& scope, http::Exchange& exchange,
+                                          bool forced_watch, std::string_view name = "");
+
+}  // namespace apiserver::inline v0::endpoints

@@ -1,0 +1,107 @@
+#include "endpoints/installer.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "endpoints/verbs.h"
+
+namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+// "flunders/status" -> {"flunders", "status"}.
+std::pair<std::string, std::string> Split(const std::string& path) {
+  const std::size_t slash = path.find('/');
+  if (slash == std::string::npos) return {path, ""};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+Status Refused(const std::string& path, std::string_view why) {
+  return {Reason::kInvalid, "cannot serve resource \"" + path + "\": " + std::string(why)};
+}
+
+// As APIInstaller.registerResourceHandlers: what would panic or lie later is refused now.
+Status Check(const std::string& path, const RequestScope& scope, bool is_subresource) {
+  const rest::Capabilities& can = scope.capabilities;
+  if (!is_subresource) {
+    if (!can.scoper) return Refused(path, "it does not say whether it is namespaced (Scoper)");
+    if (!can.singular_name || can.singular_name->GetSingularName().empty()) {
+      return Refused(path, "it has no singular name (SingularNameProvider)");
+    }
+  }
+  if (can.watcher && !can.lister) return Refused(path, "it can watch but not list");
+  if (!scope.kind->FindVersion(scope.version)) {
+    return Refused(path, "kind " + scope.kind->kind() + " has no version " + scope.version);
+  }
+  return {};
+}
+
+ScopePtr ScopeOf(const APIGroupVersion& group, const std::string& path,
+                 std::shared_ptr<rest::Storage> storage, const rest::Capabilities& parent) {
+  const auto [resource, subresource] = Split(path);
+  auto scope = std::make_shared<RequestScope>();
+  scope->environment = group.environment;
+  scope->capabilities = rest::Capabilities::Of(*storage);
+  const std::unique_ptr<runtime::Object> example = storage->New();
+  scope->kind = example->kind_ptr();
+  scope->version = group.group_version.version;
+  if (scope->capabilities.gvk) {
+    const auto gvk = scope->capabilities.gvk->GetGroupVersionKind(group.group_version);
+    if (auto kind = group.scheme->Find(gvk)) {
+      scope->kind = kind;
+      scope->version = gvk.version;
+    }
+  }
+  scope->resource = {group.group_version.group, group.group_version.version, resource};
+  scope->subresource = subresource;
+  scope->namespaced = parent.scoper && parent.scoper->NamespaceScoped();
+  scope->target = {
+      .kind = scope->kind, .version = scope->version, .table = scope->capabilities.table_convertor};
+  scope->storage = std::move(storage);
+  return scope;
+}
+
+Resource ResourceOf(const ScopePtr& scope) {
+  Resource resource{.scope = scope};
+  const rest::Capabilities& can = scope->capabilities;
+  const bool is_subresource = !scope->subresource.empty();
+  for (const VerbRow& row : Verbs()) {
+    if (!row.served(can)) continue;
+    Resource::Methods& methods =
+        row.where == Where::kItem || is_subresource ? resource.item : resource.collection;
+    methods.emplace(row.method, row.make(scope));
+  }
+  if (can.connecter) {
+    for (const std::string& method : can.connecter->ConnectMethods()) {
+      resource.item.insert_or_assign(method, NewConnectHandler(scope));
+    }
+    resource.subpath = can.connecter->TakesSubpath();
+  }
+  if (can.getter_with_options && can.getter_with_options->TakesSubpath()) resource.subpath = true;
+  if (can.watcher && can.lister) resource.watch = NewListHandler(scope, /*forced_watch=*/true);
+  return resource;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Installed>> APIGroupVersion::InstallREST() const {
+  Resources resources;
+  for (const auto& [path, rest_storage] : storage) {
+    const auto [resource, subresource] = Split(path);
+    if (resource.empty() || subresource.find('/') != std::string::npos) {
+      return Refused(path, "a resource has at most one subresource part");
+    }
+    const auto parent = storage.find(resource);
+    if (parent == storage.end()) return Refused(path, "its parent resource is not served");
+    const ScopePtr scope =
+        ScopeOf(*this, path, rest_storage, rest::Capabilities::Of(*parent->second));
+    RETURN_IF_ERROR(Check(path, *scope, !subresource.empty()));
+    resources.emplace(path, ResourceOf(scope));
+  }
+  std::string prefix = root;
+  if (!group_version.group.empty()) prefix += "/" + group_version.group;
+  prefix += "/" + group_version.version;
+  return NewInstalled(group_version, std::move(prefix), std::move(resources));
+}
+
+}  // namespace apiserver::inline v0::endpoints

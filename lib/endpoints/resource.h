@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "endpoints/handlers/handlers.h"
+
+namespace apiserver::inline v0::endpoints {
+
+// What one resource or subresource answers, by HTTP method.
+struct Resource {
+  using Methods = std::map<std::string, http::Handler, std::less<>>;
+
+  ScopePtr scope;
+  Methods collection;  // ".../flunders". A subresource has none: its item path serves all.
+  Methods item;        // ".../flunders/{name}", ".../flunders/{name}/status".
+  // GET below the deprecated "/watch/" paths; empty: not served.
+  http::Handler watch;
+  // Serves what follows the item path too.
+  bool subpath = false;
+};
+
+}  // namespace apiserver::inline v0::endpoints

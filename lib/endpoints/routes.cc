@@ -1,0 +1,308 @@
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/openapi/spec.h"
+#include "endpoints/installer.h"
+#include "endpoints/patch_types.h"
+#include "endpoints/verbs.h"
+
+namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+using openapi::Parameter;
+using openapi::Route;
+
+constexpr std::string_view kMetaPrefix = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+
+std::string Meta(std::string_view name) { return std::string(kMetaPrefix) + std::string(name); }
+
+std::string Title(std::string_view word) {
+  std::string title(word);
+  if (!title.empty()) title[0] = static_cast<char>(std::toupper(title[0]));
+  return title;
+}
+
+// "wardle.example.com" -> "WardleExampleCom"; ".k8s.io" is dropped, the legacy group is "Core".
+std::string GroupWord(std::string_view group) {
+  if (group.empty()) return "Core";
+  constexpr std::string_view kSuffix = ".k8s.io";
+  if (group.ends_with(kSuffix)) group.remove_suffix(kSuffix.size());
+  std::string word;
+  while (!group.empty()) {
+    const std::size_t dot = group.find('.');
+    word += Title(group.substr(0, dot));
+    group = dot == std::string_view::npos ? "" : group.substr(dot + 1);
+  }
+  return word;
+}
+
+Parameter Pretty() {
+  return {.name = "pretty",
+          .description =
+              "If 'true', the answer is pretty printed. Defaults to false unless the "
+              "user agent is a browser or a command-line HTTP tool."};
+}
+
+std::vector<Parameter> ListParameters() {
+  return {
+      {.name = "allowWatchBookmarks",
+       .type = "boolean",
+       .description = "Ask for BOOKMARK events in a watch."},
+      {.name = "continue",
+       .description = "Where to go on with a paged list: metadata.continue of its last page."},
+      {.name = "fieldSelector", .description = "Restricts the objects by their fields."},
+      {.name = "labelSelector", .description = "Restricts the objects by their labels."},
+      {.name = "limit", .type = "integer", .description = "The most objects in one page."},
+      {.name = "resourceVersion", .description = "How fresh the answer has to be."},
+      {.name = "resourceVersionMatch", .description = "How resourceVersion is meant."},
+      {.name = "sendInitialEvents",
+       .type = "boolean",
+       .description = "A watch begins with the present state and a BOOKMARK after it."},
+      {.name = "timeoutSeconds",
+       .type = "integer",
+       .description = "How long a watch lasts, whether anything happens or not."},
+  };
+}
+
+Parameter Watch() {
+  return {.name = "watch",
+          .type = "boolean",
+          .description = "Answer with a stream of changes instead of a list."};
+}
+
+Parameter DryRun() {
+  return {.name = "dryRun",
+          .description = "'All': the request is processed, but nothing is stored."};
+}
+
+std::vector<Parameter> WriteParameters() {
+  return {DryRun(),
+          {.name = "fieldManager", .description = "The name of who makes this change."},
+          {.name = "fieldValidation",
+           .description = "What happens with unknown and duplicate fields: Ignore, Warn (default) "
+                          "or Strict."}};
+}
+
+std::vector<Parameter> DeleteParameters() {
+  return {DryRun(),
+          {.name = "gracePeriodSeconds",
+           .type = "integer",
+           .description = "How long the object may take to end; zero: at once."},
+          {.name = "orphanDependents",
+           .type = "boolean",
+           .description = "Deprecated: use propagationPolicy."},
+          {.name = "propagationPolicy",
+           .description = "What becomes of dependents: Orphan, Background or Foreground."}};
+}
+
+void Append(std::vector<Parameter>& to, std::vector<Parameter> more) {
+  for (Parameter& parameter : more) to.push_back(std::move(parameter));
+}
+
+// Makes the rows of one resource.
+class RouteMaker {
+ public:
+  RouteMaker(const RequestScope& scope, const std::string& prefix)
+      : scope_(scope), prefix_(prefix) {}
+
+  void Add(const VerbRow& row, std::vector<Route>& routes) const {
+    const bool item = row.where == Where::kItem || !scope_.subresource.empty();
+    routes.push_back(Make(row, item, /*all_namespaces=*/false));
+    if (row.verb == "list" && scope_.namespaced && !item) {
+      routes.push_back(Make(row, item, /*all_namespaces=*/true));
+    }
+  }
+
+  // The deprecated paths.
+  void AddWatches(std::vector<Route>& routes) const {
+    routes.push_back(MakeWatch(/*item=*/false, /*all_namespaces=*/false));
+    routes.push_back(MakeWatch(/*item=*/true, /*all_namespaces=*/false));
+    if (scope_.namespaced) routes.push_back(MakeWatch(/*item=*/false, /*all_namespaces=*/true));
+  }
+
+  void AddConnect(std::string_view method, std::vector<Route>& routes) const {
+    Route route = Base(/*item=*/true, /*all_namespaces=*/false, "");
+    route.method = method;
+    route.action = "connect";
+    std::string word(method);
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      word[i] = static_cast<char>(std::tolower(word[i]));
+    }
+    route.operation_id = OperationId("connect", word, "", /*all_namespaces=*/false);
+    route.description = "connect " + word + " requests to " + scope_.subresource;
+    route.produces = {"*/*"};
+    route.responses = {{200, ""}};
+    routes.push_back(std::move(route));
+  }
+
+ private:
+  std::string Definition() const { return openapi::DefinitionName(*scope_.kind, scope_.version); }
+
+  std::string Path(bool item, bool all_namespaces, std::string_view watch) const {
+    std::string path = prefix_ + std::string(watch);
+    if (scope_.namespaced && !all_namespaces) path += "/namespaces/{namespace}";
+    path += "/" + scope_.resource.resource;
+    if (item) path += "/{name}";
+    if (!scope_.subresource.empty()) path += "/" + scope_.subresource;
+    return path;
+  }
+
+  std::string OperationId(std::string_view verb, std::string_view method_word,
+                          std::string_view suffix, bool all_namespaces) const {
+    std::string id(verb);
+    id += GroupWord(scope_.resource.group) + Title(scope_.resource.version);
+    id += method_word;
+    if (scope_.namespaced && !all_namespaces) id += "Namespaced";
+    id += scope_.kind->kind() + Title(scope_.subresource) + std::string(suffix);
+    if (all_namespaces) id += "ForAllNamespaces";
+    return id;
+  }
+
+  Route Base(bool item, bool all_namespaces, std::string_view watch) const {
+    Route route;
+    route.path = Path(item, all_namespaces, watch);
+    route.gvk = scope_.gvk();
+    std::string group = GroupWord(scope_.resource.group);
+    group[0] = static_cast<char>(std::tolower(group[0]));
+    route.tag = group + "_" + scope_.resource.version;
+    if (item) {
+      route.parameters.push_back({.name = "name",
+                                  .in = "path",
+                                  .description = "name of the " + scope_.kind->kind(),
+                                  .required = true});
+    }
+    if (scope_.namespaced && !all_namespaces) {
+      route.parameters.push_back({.name = "namespace",
+                                  .in = "path",
+                                  .description = "object name and auth scope, such as for teams "
+                                                 "and projects",
+                                  .required = true});
+    }
+    route.parameters.push_back(Pretty());
+    route.produces = {"application/json", "application/yaml"};
+    return route;
+  }
+
+  Route MakeWatch(bool item, bool all_namespaces) const {
+    Route route = Base(item, all_namespaces, "/watch");
+    route.method = "GET";
+    route.action = item ? "watch" : "watchlist";
+    route.operation_id = OperationId("watch", "", item ? "" : "List", all_namespaces);
+    route.description = "watch changes to " + scope_.kind->kind() +
+                        ". deprecated: use the 'watch' parameter with a list operation instead.";
+    Append(route.parameters, ListParameters());
+    route.parameters.push_back(Watch());
+    route.produces = {"application/json", "application/json;stream=watch"};
+    route.responses = {{200, Meta("WatchEvent")}};
+    return route;
+  }
+
+  Route Make(const VerbRow& row, bool item, bool all_namespaces) const {
+    Route route = Base(item, all_namespaces, "");
+    route.method = row.method;
+    route.action = row.action;
+    // As APIInstaller: a collection is deleted, and listed, under names of its own.
+    const bool collection = row.verb == "deletecollection";
+    route.operation_id =
+        OperationId(row.operation, collection ? "Collection" : "", "", all_namespaces);
+    if (collection) {
+      route.operation_id = OperationId("delete", "Collection", "", all_namespaces);
+    }
+    Describe(row, route);
+    return route;
+  }
+
+  void Describe(const VerbRow& row, Route& route) const {
+    const std::string definition = Definition();
+    const std::string& kind = scope_.kind->kind();
+    if (row.verb == "list") {
+      route.description = "list or watch objects of kind " + kind;
+      Append(route.parameters, ListParameters());
+      if (scope_.capabilities.watcher) route.parameters.push_back(Watch());
+      route.produces.emplace_back("application/json;stream=watch");
+      route.responses = {{200, definition + "List"}};
+    } else if (row.verb == "get") {
+      route.description = "read the specified " + kind;
+      route.parameters.push_back(
+          {.name = "resourceVersion", .description = "How fresh the answer has to be."});
+      route.responses = {{200, definition}};
+    } else if (row.verb == "create") {
+      route.description = "create " + kind;
+      Append(route.parameters, WriteParameters());
+      Body(route, definition, {"application/json", "application/yaml"});
+      route.responses = {{200, definition}, {201, definition}, {202, definition}};
+    } else if (row.verb == "update") {
+      route.description = "replace the specified " + kind;
+      Append(route.parameters, WriteParameters());
+      Body(route, definition, {"application/json", "application/yaml"});
+      route.responses = {{200, definition}, {201, definition}};
+    } else if (row.verb == "patch") {
+      route.description = "partially update the specified " + kind;
+      Append(route.parameters, WriteParameters());
+      Body(route, Meta("Patch"), PatchMediaTypes());
+      route.responses = {{200, definition}, {201, definition}};
+    } else {
+      DescribeDelete(row, route);
+    }
+  }
+
+  void DescribeDelete(const VerbRow& row, Route& route) const {
+    Append(route.parameters, DeleteParameters());
+    Body(route, Meta("DeleteOptions"), {"application/json", "application/yaml"});
+    route.body_required = false;
+    std::string answer = Meta("Status");
+    if (row.verb == "deletecollection") {
+      route.description = "delete collection of " + scope_.kind->kind();
+      for (Parameter& parameter : ListParameters()) {
+        // A deletion is no watch.
+        if (parameter.name == "allowWatchBookmarks") continue;
+        route.parameters.push_back(std::move(parameter));
+      }
+    } else {
+      route.description = "delete " + Article() + scope_.kind->kind();
+      const auto* full = scope_.capabilities.full_object_deleter;
+      if (full && full->DeleteReturnsDeletedObject()) answer = Definition();
+    }
+    route.responses = {{200, answer}};
+    if (row.verb == "delete") route.responses.push_back({202, answer});
+  }
+
+  std::string Article() const {
+    return std::string_view("AEIOU").find(scope_.kind->kind()[0]) == std::string_view::npos ? "a "
+                                                                                            : "an ";
+  }
+
+  static void Body(Route& route, std::string definition, std::vector<std::string> consumes) {
+    route.body = std::move(definition);
+    route.consumes = std::move(consumes);
+  }
+
+  const RequestScope& scope_;
+  const std::string& prefix_;
+};
+
+}  // namespace
+
+std::vector<openapi::Route> RoutesOf(const Resources& resources, const std::string& prefix) {
+  std::vector<Route> routes;
+  for (const auto& [path, resource] : resources) {
+    const RequestScope& scope = *resource.scope;
+    const RouteMaker maker(scope, prefix);
+    for (const VerbRow& row : Verbs()) {
+      if (row.served(scope.capabilities)) maker.Add(row, routes);
+    }
+    if (resource.watch && scope.subresource.empty()) maker.AddWatches(routes);
+    if (scope.capabilities.connecter) {
+      for (const std::string& method : scope.capabilities.connecter->ConnectMethods()) {
+        maker.AddConnect(method, routes);
+      }
+    }
+  }
+  return routes;
+}
+
+}  // namespace apiserver::inline v0::endpoints

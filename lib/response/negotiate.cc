@@ -1,0 +1,106 @@
+#include "response/negotiate.h"
+
+#include <optional>
+#include <string_view>
+
+#include "apiserver/codec/negotiate.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::response {
+
+namespace {
+
+using codec::MediaType;
+
+constexpr MediaType kTypes[] = {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf};
+constexpr std::string_view kStreamable =
+    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
+// The query is asked first: it is what people type.
+bool WantsPretty(const http::Exchange& exchange, std::string_view parameter) {
+  const http::Request& request = exchange.request();
+  if (request.query.find("pretty=") != std::string::npos) {
+    const http::Query query = http::Query::Parse(request.query);
+    if (query.Has("pretty")) {
+      const std::string_view wish = query.Get("pretty");
+      return wish == "1" || wish == "t" || wish == "T" || wish == "true" || wish == "True" ||
+             wish == "TRUE";
+    }
+  }
+  if (!parameter.empty()) return parameter == "1" || parameter == "true";
+  const std::string_view agent = request.headers.Get("User-Agent");
+  return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
+}
+
+// The shape a clause asks for; nullopt: one that cannot be had here.
+std::optional<Shape> ShapeOf(const codec::AcceptClause& clause, const Target* target,
+                             MediaType type) {
+  const std::string_view as = clause.Parameter("as");
+  if (as.empty()) return Shape::kObject;
+  const std::string_view version = clause.Parameter("v");
+  if (!target || clause.Parameter("g") != "meta.k8s.io") return std::nullopt;
+  if (version != "v1" && version != "v1beta1") return std::nullopt;
+  if (as == "PartialObjectMetadata") return Shape::kPartialObjectMetadata;
+  if (as == "PartialObjectMetadataList") return Shape::kPartialObjectMetadataList;
+  // A Table has no protobuf form.
+  if (as == "Table" && target->table && type != MediaType::kProtobuf) return Shape::kTable;
+  return std::nullopt;
+}
+
+Status NotAcceptable(bool watch) {
+  return meta::NewNotAcceptable(watch ? kStreamable : codec::kAcceptedMediaTypes);
+}
+
+}  // namespace
+
+Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* target, bool watch) {
+  const std::string_view accept = exchange.request().headers.Get("Accept");
+  // By far the most common forms need no parsing.
+  if (accept.empty() || accept == "*/*" || accept == "application/json") {
+    Negotiated negotiated;
+    negotiated.pretty = !watch && WantsPretty(exchange, "");
+    return negotiated;
+  }
+  for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
+    for (MediaType type : kTypes) {
+      if (!clause.Covers(codec::MediaTypeName(type))) continue;
+      if (watch && type == MediaType::kYaml) continue;
+      const std::optional<Shape> shape = ShapeOf(clause, target, type);
+      if (!shape) continue;
+      Negotiated negotiated{.type = type, .shape = *shape};
+      if (*shape != Shape::kObject) negotiated.meta_version = clause.Parameter("v");
+      negotiated.pretty =
+          !watch && type == MediaType::kJson && WantsPretty(exchange, clause.Parameter("pretty"));
+      // A kind without protobuf form falls through to the next clause, so that a client which
+      // lists JSON too is served.
+      if (target && type == MediaType::kProtobuf && *shape == Shape::kObject &&
+          !codec::HasProtobuf(*target->kind, target->version)) {
+        continue;
+      }
+      return negotiated;
+    }
+  }
+  return NotAcceptable(watch);
+}
+
+Status CheckAcceptable(const http::Exchange& exchange, const Target& target, bool watch) {
+  return Negotiate(exchange, &target, watch).status();
+}
+
+Result<meta::TableOptions> TableOptionsOf(http::Exchange& exchange) {
+  meta::TableOptions options;
+  const std::string_view wish = exchange.query().Get("includeObject");
+  if (wish == "None") {
+    options.include_object = meta::IncludeObject::kNone;
+  } else if (wish == "Object") {
+    options.include_object = meta::IncludeObject::kObject;
+  } else if (!wish.empty() && wish != "Metadata") {
+    return meta::NewBadRequest(
+        "Unable to convert to Table as requested: includeObject: Invalid value: " +
+        field::Quote(wish) + ": must be 'Metadata', 'Object', 'None', or empty");
+  }
+  return options;
+}
+
+}  // namespace apiserver::inline v0::response

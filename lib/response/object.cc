@@ -1,0 +1,90 @@
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/protobuf.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "response/metadata.h"
+#include "response/negotiate.h"
+#include "response/send.h"
+#include "response/table.h"
+
+namespace apiserver::inline v0::response {
+
+namespace {
+
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+
+// The hot path: bytes that are there already, in three shared pieces.
+http::Step SendBody(http::Exchange& exchange, int code, const runtime::Object& object,
+                    const std::string& version, const runtime::EncodingPtr& encoding) {
+  http::Bytes bytes(object.kind_ptr(), object.kind().JsonPrefix(version));
+  bytes.Append(encoding, encoding->body);
+  bytes.Append(nullptr, "\n");
+  return SendAs(exchange, code, std::move(bytes), "application/json");
+}
+
+http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object& object,
+                      const Target& target, const Negotiated& negotiated) {
+  if (negotiated.type == codec::MediaType::kProtobuf) {
+    ASSIGN_OR_RETURN(std::string bytes, codec::EncodeProtobuf(object, target.version));
+    return SendAs(exchange, code, std::move(bytes), std::string(kProtobuf));
+  }
+  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                   codec::EncodingOf(object, target.version, runtime::Format::kJson));
+  if (negotiated.type == codec::MediaType::kJson && !negotiated.pretty) {
+    return SendBody(exchange, code, object, target.version, encoding);
+  }
+  std::string json(object.kind().JsonPrefix(target.version));
+  json += encoding->body;
+  return SendJsonAs(exchange, code, json + "\n", negotiated);
+}
+
+http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Object& object,
+                        const Target& target, const Negotiated& negotiated) {
+  if (negotiated.type == codec::MediaType::kProtobuf) {
+    ASSIGN_OR_RETURN(std::string bytes,
+                     codec::EncodePartialObjectMetadataProtobuf(object, negotiated.meta_version));
+    return SendAs(exchange, code, std::move(bytes), std::string(kProtobuf));
+  }
+  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                   codec::EncodingOf(object, target.version, runtime::Format::kJson));
+  std::string json;
+  AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
+  return SendJsonAs(exchange, code, json + "\n", negotiated);
+}
+
+http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
+                      const Target& target, const Negotiated& negotiated) {
+  ASSIGN_OR_RETURN(const meta::TableOptions options, TableOptionsOf(exchange));
+  const std::string list_meta =
+      ListMetaJson(std::string(object->resource_version()), "", std::nullopt);
+  ASSIGN_OR_RETURN(
+      std::string json,
+      TableJson(exchange.ctx(), {object}, list_meta,
+                {.target = target, .options = options, .meta_version = negotiated.meta_version}));
+  return SendJsonAs(exchange, code, json + "\n", negotiated);
+}
+
+}  // namespace
+
+http::Step WriteObject(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
+                       const Target& target) {
+  ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
+  switch (negotiated.shape) {
+    case Shape::kObject:
+      return WriteWhole(exchange, code, *object, target, negotiated);
+    case Shape::kPartialObjectMetadata:
+      return WritePartial(exchange, code, *object, target, negotiated);
+    case Shape::kTable:
+      return WriteTable(exchange, code, object, target, negotiated);
+    case Shape::kPartialObjectMetadataList:
+      break;
+  }
+  return Status(
+      Reason::kNotAcceptable,
+      "you requested PartialObjectMetadataList, but the requested object is not a list (" +
+          object->kind().kind() + ")");
+}
+
+}  // namespace apiserver::inline v0::response

@@ -1,0 +1,70 @@
+#include "response/send.h"
+
+#include <utility>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/codec/yaml.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::response {
+
+http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::string content_type) {
+  http::ResponseHead head{.code = code, .headers = {}};
+  head.headers.Add("Content-Type", std::move(content_type));
+  exchange.writer().Send(std::move(head), std::move(bytes));
+  return http::Step::Done();
+}
+
+http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
+                      const Negotiated& negotiated) {
+  if (negotiated.type == codec::MediaType::kProtobuf) {
+    return meta::NewNotAcceptable("application/json, application/yaml");
+  }
+  if (negotiated.type == codec::MediaType::kYaml) {
+    runtime::Arena arena;
+    ASSIGN_OR_RETURN(const runtime::Value value, codec::ParseJson(json, arena));
+    std::string yaml;
+    codec::AppendYaml(value, yaml);
+    return SendAs(exchange, code, std::move(yaml), "application/yaml");
+  }
+  if (negotiated.pretty) {
+    while (!json.empty() && json.back() == '\n') json.pop_back();
+    json = codec::IndentJson(json);
+  }
+  return SendAs(exchange, code, std::move(json), "application/json");
+}
+
+std::string ListMetaJson(const std::string& resource_version, const std::string& continue_token,
+                         const std::optional<std::int64_t>& remaining_item_count) {
+  std::string json = "{";
+  const auto add = [&json](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    if (json.size() > 1) json += ',';
+    json.append("\"").append(name).append("\":");
+    codec::AppendJsonString(value, json);
+  };
+  add("resourceVersion", resource_version);
+  add("continue", continue_token);
+  if (remaining_item_count) {
+    if (json.size() > 1) json += ',';
+    json += "\"remainingItemCount\":" + std::to_string(*remaining_item_count);
+  }
+  return json + "}";
+}
+
+http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const std::string> json) {
+  ASSIGN_OR_RETURN(const Negotiated negotiated,
+                   Negotiate(exchange, /*target=*/nullptr, /*watch=*/false));
+  if (negotiated.type == codec::MediaType::kJson && !negotiated.pretty) {
+    const std::string_view text = *json;
+    return SendAs(exchange, code, http::Bytes(std::move(json), text), "application/json");
+  }
+  return SendJsonAs(exchange, code, *json, negotiated);
+}
+
+http::Step WriteText(http::Exchange& exchange, int code, std::string text) {
+  return SendAs(exchange, code, std::move(text), "text/plain; charset=utf-8");
+}
+
+}  // namespace apiserver::inline v0::response

@@ -1,0 +1,52 @@
+#include <string>
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/json.h"
+#include "apiserver/codec/protobuf.h"
+#include "apiserver/meta/status.h"
+#include "response/negotiate.h"
+#include "response/send.h"
+
+namespace apiserver::inline v0::response {
+
+namespace {
+
+// An error is written in whatever can be: a client that asked for something impossible still
+// learns why.
+Negotiated NegotiateForError(const http::Exchange& exchange) {
+  auto negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);
+  return negotiated.ok() ? *negotiated : Negotiated();
+}
+
+}  // namespace
+
+void WriteStatus(http::Exchange& exchange, const Status& status) {
+  http::ResponseHead head{.code = status.code(), .headers = {}};
+  if (status.details() && status.details()->retry_after_seconds > 0) {
+    head.headers.Add("Retry-After", std::to_string(status.details()->retry_after_seconds));
+  }
+  const Negotiated negotiated = NegotiateForError(exchange);
+  if (negotiated.type == codec::MediaType::kProtobuf) {
+    head.headers.Add("Content-Type", "application/vnd.kubernetes.protobuf");
+    exchange.writer().Send(std::move(head), codec::EncodeStatusProtobuf(status));
+    return;
+  }
+  head.headers.Add("Content-Type", "application/json");
+  exchange.writer().Send(std::move(head), codec::StatusToJson(status, negotiated.pretty));
+}
+
+http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details) {
+  Result<Negotiated> negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);
+  Negotiated form = negotiated.ok() ? *negotiated : Negotiated();
+  if (form.type == codec::MediaType::kProtobuf) {
+    return SendAs(exchange, code, codec::EncodeSuccessProtobuf(details, code),
+                  "application/vnd.kubernetes.protobuf");
+  }
+  runtime::Arena arena;
+  std::string json;
+  codec::AppendJson(meta::SuccessToValue(details, arena), json);
+  return SendJsonAs(exchange, code, json + "\n", form);
+}
+
+}  // namespace apiserver::inline v0::response

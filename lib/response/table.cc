@@ -1,0 +1,81 @@
+#include "response/table.h"
+
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/json.h"
+#include "base/status_macros.h"
+#include "response/metadata.h"
+
+namespace apiserver::inline v0::response {
+
+namespace {
+
+void AppendColumns(const meta::Table& table, std::string& json) {
+  json += ",\"columnDefinitions\":[";
+  for (const meta::TableColumnDefinition& column : table.columns) {
+    if (json.back() != '[') json += ",";
+    json += "{\"name\":";
+    codec::AppendJsonString(column.name, json);
+    json += ",\"type\":";
+    codec::AppendJsonString(column.type, json);
+    json += ",\"format\":";
+    codec::AppendJsonString(column.format, json);
+    json += ",\"description\":";
+    codec::AppendJsonString(column.description, json);
+    json += ",\"priority\":" + std::to_string(column.priority) + "}";
+  }
+  json += "]";
+}
+
+Status AppendObject(const runtime::Object& object, const TableRequest& request, std::string& json) {
+  if (request.options.include_object == meta::IncludeObject::kNone) {
+    json += "null";
+    return {};
+  }
+  const std::string& version = request.target.version;
+  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                   codec::EncodingOf(object, version, runtime::Format::kJson));
+  if (request.options.include_object == meta::IncludeObject::kObject) {
+    json += object.kind().JsonPrefix(version);
+    json += request.resource_version.empty()
+                ? encoding->body
+                : BodyWithResourceVersion(*encoding, request.resource_version);
+    return {};
+  }
+  json += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/";
+  json += request.meta_version;
+  json += "\",\"metadata\":";
+  json += MetadataWithResourceVersion(*encoding, request.resource_version);
+  json += "}";
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::ObjectPtr>& objects,
+                              const std::string& list_meta_json, const TableRequest& request) {
+  ASSIGN_OR_RETURN(const meta::Table table,
+                   request.target.table->ConvertToTable(ctx, objects, request.options));
+  std::string json = "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/" + request.meta_version +
+                     "\",\"metadata\":" + list_meta_json;
+  if (request.with_columns) {
+    AppendColumns(table, json);
+  } else {
+    json += ",\"columnDefinitions\":null";
+  }
+  json += ",\"rows\":[";
+  for (const meta::TableRow& row : table.rows) {
+    if (json.back() != '[') json += ",";
+    json += "{\"cells\":[";
+    for (const runtime::Value& cell : row.cells) {
+      if (json.back() != '[') json += ",";
+      codec::AppendJson(cell, json);
+    }
+    json += "],\"object\":";
+    RETURN_IF_ERROR(AppendObject(*row.object, request, json));
+    json += "}";
+  }
+  json += "]}";
+  return json;
+}
+
+}  // namespace apiserver::inline v0::response

@@ -1,0 +1,20 @@
+#include "apiserver/rest/warnings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace apiserver::inline v0::rest {
+
+void WarningRecorder::Add(std::string text) {
+  auto texts = texts_.Lock();
+  if (std::find(texts->begin(), texts->end(), text) != texts->end()) return;
+  texts->push_back(std::move(text));
+}
+
+std::vector<std::string> WarningRecorder::Take() const { return *texts_.Lock(); }
+
+void AddWarning(const Context& ctx, std::string text) {
+  if (const auto* recorder = ctx.Get<WarningRecorderPtr>()) (*recorder)->Add(std::move(text));
+}
+
+}  // namespace apiserver::inline v0::rest
