@@ -11,6 +11,8 @@
 
 namespace apiserver::inline v0 {
 
+class LogSink;
+
 // Runs functions: a loop (one thread, in order, nothing may wait on it) or a pool (many threads,
 // work may wait). All methods may be called from any thread.
 class Executor {
@@ -33,16 +35,20 @@ class Executor {
 
 struct ThreadPoolOptions {
   std::string name = "pool";  // Prefix of the threads' names.
-  // Threads that stay. Queued work never waits for more than these plus `threads_extra_max`.
+  // Threads that stay; at least 1.
   std::size_t threads = 4;
-  // Threads added while every thread is busy and work is queued, so that work which calls back into
-  // its own server cannot starve itself. They end after `idle` without work.
+  // Threads added while work is queued and no thread has taken any for a millisecond, so that work
+  // which calls back into its own server cannot starve itself, while mere load adds none. They end
+  // after `idle` without work.
   std::size_t threads_extra_max = 1024;
   std::chrono::milliseconds idle = std::chrono::seconds(10);
+  // Where an exception that escapes a task is reported; the thread lives on. Null: nowhere.
+  // Outlives the pool.
+  LogSink* log = nullptr;
 };
 
-// A pool that grows under load. Stop() waits for running work and drops what is queued; the
-// destructor stops it.
+// A pool that grows when it stalls. Stop() waits for running work and drops what is queued, and
+// must not be called by that work; the destructor stops it.
 class ThreadPool : public Executor {
  public:
   virtual void Stop() = 0;

@@ -11,7 +11,8 @@
 // Where in an object something is wrong, and what: k8s.io/apimachinery/pkg/util/validation/field.
 namespace apiserver::inline v0::field {
 
-// "spec.ports[2].name", "metadata.labels[app]". Immutable; each step returns a longer path.
+// "spec.ports[2].name", "metadata.labels[app]". Immutable; each step returns a longer path. An
+// empty one is the object itself, which errors call "<nil>", as Go does.
 class Path {
  public:
   Path() = default;
@@ -39,6 +40,8 @@ struct Error {
     kNotFound,
     kTypeInvalid,
     kInternal,
+    kTooFew,
+    kTooShort,
   };
   Type type;
   std::string field;
@@ -62,12 +65,18 @@ class ErrorList {
   // `printed` is put in as it is: "3", "null", `{"a":1}`.
   void InvalidPrinted(const Path& path, std::string printed, std::string detail);
   void Duplicate(const Path& path, std::string_view bad_value);
+  void DuplicatePrinted(const Path& path, std::string printed);
   void NotSupported(const Path& path, std::string_view bad_value,
                     const std::vector<std::string>& supported);
+  void NotSupportedPrinted(const Path& path, std::string printed,
+                           const std::vector<std::string>& supported);
   void Forbidden(const Path& path, std::string detail);
-  // `limit` < 0: no number is known.
+  // `limit` counts bytes; < 0: no number is known.
   void TooLong(const Path& path, long limit);
+  void TooLongCharacters(const Path& path, long limit);
+  void TooShort(const Path& path, long limit);
   void TooMany(const Path& path, std::size_t actual, std::size_t limit);
+  void TooFew(const Path& path, std::size_t actual, std::size_t limit);
   void NotFound(const Path& path, std::string_view bad_value);
   void TypeInvalid(const Path& path, std::string printed, std::string detail);
   void Internal(const Path& path, std::string detail);

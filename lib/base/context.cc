@@ -1,0 +1,205 @@
+#include "apiserver/base/context.h"
+
+#include <absl/container/inlined_vector.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+namespace apiserver::inline v0 {
+
+// A child reads its ancestors' `ended` instead of being told, so that making and dropping one takes
+// no lock; only a child somebody waits on (OnDone) registers with its parent.
+struct Context::State : std::enable_shared_from_this<Context::State> {
+  struct Slot {
+    const void* tag;
+    void* value;
+    std::unique_ptr<BoxBase> owned;
+  };
+  struct Callbacks {
+    std::map<std::uint64_t, UniqueFunction<void()>> waiting;  // In the order of registration.
+    std::uint64_t next_id = 1;
+    std::uint64_t running = 0;  // The id that `runner` is calling; 0: none.
+    std::thread::id runner;
+    bool ended = false;
+    bool follows_parent = false;
+  };
+
+  std::shared_ptr<State> parent;
+  std::optional<Clock::Monotonic> deadline;  // The earliest of its own and its ancestors'.
+  std::atomic<bool> ended{false};
+  Status why;  // Written once, before `ended`.
+  absl::InlinedVector<Slot, 4> slots;
+  Guarded<Callbacks> callbacks;
+  Registration parent_link;
+
+  const State* FindEnded() const {
+    for (const State* s = this; s != nullptr; s = s->parent.get()) {
+      if (s->ended.load(std::memory_order_acquire)) return s;
+    }
+    return nullptr;
+  }
+
+  void End(Status because) {
+    {
+      auto locked = callbacks.Lock();
+      if (locked->ended) return;
+      locked->ended = true;
+      why = std::move(because);
+      ended.store(true, std::memory_order_release);
+    }
+    while (RunNext()) {
+    }
+  }
+
+  bool RunNext() {
+    UniqueFunction<void()> callback;
+    {
+      auto locked = callbacks.Lock();
+      if (locked->waiting.empty()) return false;
+      auto first = locked->waiting.begin();
+      callback = std::move(first->second);
+      locked->running = first->first;
+      locked->runner = std::this_thread::get_id();
+      locked->waiting.erase(first);
+    }
+    callback();
+    callback = nullptr;  // Before a Remove() that waits for it returns.
+    callbacks.Lock()->running = 0;
+    callbacks.NotifyAll();
+    return true;
+  }
+
+  // 0 when the work has ended; `callback` is then untouched.
+  std::uint64_t Add(UniqueFunction<void()>& callback) {
+    auto locked = callbacks.Lock();
+    if (locked->ended) return 0;
+    const std::uint64_t id = locked->next_id++;
+    locked->waiting.emplace(id, std::move(callback));
+    return id;
+  }
+
+  void Remove(std::uint64_t id) {
+    UniqueFunction<void()> dropped;  // Destroyed after the lock is given up.
+    auto locked = callbacks.Lock();
+    auto found = locked->waiting.find(id);
+    if (found != locked->waiting.end()) {
+      dropped = std::move(found->second);
+      locked->waiting.erase(found);
+      return;
+    }
+    if (locked->running == id && locked->runner == std::this_thread::get_id()) return;
+    locked.Wait([&] { return locked->running != id; });
+  }
+
+  void FollowParent() {
+    if (parent == nullptr) return;
+    {
+      auto locked = callbacks.Lock();
+      if (locked->follows_parent || locked->ended) return;
+      locked->follows_parent = true;
+    }
+    parent->FollowParent();
+    UniqueFunction<void()> follow = [self = weak_from_this()] {
+      if (auto child = self.lock()) child->End(child->parent->WhyEnded());
+    };
+    const std::uint64_t id = parent->Add(follow);
+    if (id == 0) {
+      End(parent->WhyEnded());
+      return;
+    }
+    // `parent` outlives this state, whose destructor unregisters.
+    parent_link = Registration([above = parent.get(), id] { above->Remove(id); });
+  }
+
+  Status WhyEnded() const {
+    const State* first = FindEnded();
+    return first != nullptr ? first->why : Status();
+  }
+};
+
+Context Context::Background() { return Context(nullptr); }
+
+Context Context::Child(const Context& parent, std::optional<Clock::Monotonic> deadline) {
+  auto state = std::make_shared<State>();
+  state->parent = parent.state_;
+  state->deadline = parent.deadline();
+  if (deadline && (!state->deadline || *deadline < *state->deadline)) state->deadline = deadline;
+  Context child(std::move(state));
+  child.may_block_ = parent.may_block_;
+  return child;
+}
+
+Context Context::WithMayBlock(bool may_block) const {
+  Context copy = *this;
+  copy.may_block_ = may_block;
+  return copy;
+}
+
+std::optional<Clock::Monotonic> Context::deadline() const {
+  return state_ != nullptr ? state_->deadline : std::nullopt;
+}
+
+void Context::Cancel(Status why) const {
+  if (state_ == nullptr) return;
+  if (why.ok()) why = Status(Reason::kTimeout, "context canceled");
+  const auto state = state_;  // A callback may destroy this handle.
+  state->End(std::move(why));
+}
+
+Status Context::Err(const Clock& clock) const {
+  if (state_ == nullptr) return {};
+  if (const State* ended = state_->FindEnded()) return ended->why;
+  if (state_->deadline && clock.Now() >= *state_->deadline) {
+    return {Reason::kTimeout, "context deadline exceeded"};
+  }
+  return {};
+}
+
+Context::Registration& Context::Registration::operator=(Registration&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    remove_ = std::move(other.remove_);
+  }
+  return *this;
+}
+
+void Context::Registration::Reset() {
+  if (!remove_) return;
+  auto remove = std::move(remove_);
+  remove();
+}
+
+Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
+  if (state_ == nullptr) return {};
+  state_->FollowParent();
+  const std::uint64_t id = state_->Add(callback);
+  if (id == 0) {
+    callback();
+    return {};
+  }
+  return Registration([state = state_, id] { state->Remove(id); });
+}
+
+const void* Context::Find(const void* tag) const {
+  for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
+    for (const State::Slot& slot : state->slots) {
+      if (slot.tag == tag) return slot.value;
+    }
+  }
+  return nullptr;
+}
+
+void Context::Store(const void* tag, void* value, std::unique_ptr<BoxBase> owned) {
+  // Background is shared by all; a value makes this handle a piece of work of its own.
+  if (state_ == nullptr) state_ = std::make_shared<State>();
+  for (State::Slot& slot : state_->slots) {
+    if (slot.tag != tag) continue;
+    slot.value = value;
+    slot.owned = std::move(owned);
+    return;
+  }
+  state_->slots.push_back({tag, value, std::move(owned)});
+}
+
+}  // namespace apiserver::inline v0

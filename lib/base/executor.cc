@@ -1,0 +1,40 @@
+#include "apiserver/base/executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace apiserver::inline v0 {
+namespace {
+
+void WakeTarget(const std::weak_ptr<Wakeable>& target) {
+  if (const auto alive = target.lock()) alive->OnWake();
+}
+
+}  // namespace
+
+void Waker::Wake() const {
+  if (home_ == nullptr) return;
+  home_->Post([target = target_] { WakeTarget(target); });
+}
+
+void Waker::WakeAll(std::span<const Waker> wakers) {
+  struct Group {
+    Executor* home;
+    std::vector<std::weak_ptr<Wakeable>> targets;
+  };
+  std::vector<Group> groups;  // As many as there are loops: a handful.
+  for (const Waker& waker : wakers) {
+    if (waker.empty()) continue;
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& g) { return g.home == waker.home_; });
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{waker.home_, {}});
+    group->targets.push_back(waker.target_);
+  }
+  for (Group& group : groups) {
+    group.home->Post([targets = std::move(group.targets)] {
+      for (const auto& target : targets) WakeTarget(target);
+    });
+  }
+}
+
+}  // namespace apiserver::inline v0

@@ -1,0 +1,193 @@
+#include "apiserver/base/field_path.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace apiserver::inline v0::field {
+namespace {
+
+struct TypeRow {
+  std::string_view cause;
+  std::string_view words;
+  bool prints_value;
+};
+
+// Indexed by Error::Type.
+constexpr std::array kTypes = {
+    TypeRow{"FieldValueRequired", "Required value", false},
+    TypeRow{"FieldValueInvalid", "Invalid value", true},
+    TypeRow{"FieldValueDuplicate", "Duplicate value", true},
+    TypeRow{"FieldValueNotSupported", "Unsupported value", true},
+    TypeRow{"FieldValueForbidden", "Forbidden", false},
+    TypeRow{"FieldValueTooLong", "Too long", false},
+    TypeRow{"FieldValueTooMany", "Too many", true},
+    TypeRow{"FieldValueNotFound", "Not found", true},
+    TypeRow{"FieldValueTypeInvalid", "Invalid value", true},
+    TypeRow{"InternalError", "Internal error", false},
+    TypeRow{"FieldValueTooFew", "Too few", true},
+    TypeRow{"FieldValueTooShort", "Too short", false},
+};
+static_assert(kTypes.size() == static_cast<std::size_t>(Error::Type::kTooShort) + 1);
+
+const TypeRow& RowOf(Error::Type type) { return kTypes.at(static_cast<std::size_t>(type)); }
+
+// Go prints the path of an object's root, a nil *Path, like this.
+std::string FieldOf(const Path& path) { return path.text().empty() ? "<nil>" : path.text(); }
+
+std::string Count(long limit, std::string_view before, std::string_view one) {
+  std::string out(before);
+  out += ' ';
+  out += std::to_string(limit);
+  out += ' ';
+  out += one;
+  if (limit != 1) out += 's';
+  return out;
+}
+
+}  // namespace
+
+Path Path::Child(std::string_view name) const {
+  std::string text = text_;
+  if (!text.empty()) text += '.';
+  text += name;
+  return Path(std::move(text));
+}
+
+Path Path::Index(std::size_t index) const { return Key(std::to_string(index)); }
+
+Path Path::Key(std::string_view key) const {
+  std::string text = text_;
+  text += '[';
+  text += key;
+  text += ']';
+  return Path(std::move(text));
+}
+
+std::string Error::Body() const {
+  const TypeRow& row = RowOf(type);
+  std::string out(row.words);
+  if (row.prints_value && !bad_value.empty()) {
+    out += ": ";
+    out += bad_value;
+  }
+  if (!detail.empty()) {
+    out += ": ";
+    out += detail;
+  }
+  return out;
+}
+
+std::string Error::Message() const { return field + ": " + Body(); }
+
+std::string_view Error::CauseReason() const { return RowOf(type).cause; }
+
+void ErrorList::Required(const Path& path, std::string detail) {
+  Add({Error::Type::kRequired, FieldOf(path), "", std::move(detail)});
+}
+
+void ErrorList::Invalid(const Path& path, std::string_view bad_value, std::string detail) {
+  InvalidPrinted(path, Quote(bad_value), std::move(detail));
+}
+
+void ErrorList::InvalidPrinted(const Path& path, std::string printed, std::string detail) {
+  Add({Error::Type::kInvalid, FieldOf(path), std::move(printed), std::move(detail)});
+}
+
+void ErrorList::Duplicate(const Path& path, std::string_view bad_value) {
+  DuplicatePrinted(path, Quote(bad_value));
+}
+
+void ErrorList::DuplicatePrinted(const Path& path, std::string printed) {
+  Add({Error::Type::kDuplicate, FieldOf(path), std::move(printed), ""});
+}
+
+void ErrorList::NotSupported(const Path& path, std::string_view bad_value,
+                             const std::vector<std::string>& supported) {
+  NotSupportedPrinted(path, Quote(bad_value), supported);
+}
+
+void ErrorList::NotSupportedPrinted(const Path& path, std::string printed,
+                                    const std::vector<std::string>& supported) {
+  std::string detail;
+  for (const std::string& value : supported) {
+    detail += detail.empty() ? "supported values: " : ", ";
+    detail += Quote(value);
+  }
+  Add({Error::Type::kNotSupported, FieldOf(path), std::move(printed), std::move(detail)});
+}
+
+void ErrorList::Forbidden(const Path& path, std::string detail) {
+  Add({Error::Type::kForbidden, FieldOf(path), "", std::move(detail)});
+}
+
+void ErrorList::TooLong(const Path& path, long limit) {
+  Add({Error::Type::kTooLong, FieldOf(path), "",
+       limit < 0 ? "value is too long" : Count(limit, "may not be more than", "byte")});
+}
+
+void ErrorList::TooLongCharacters(const Path& path, long limit) {
+  Add({Error::Type::kTooLong, FieldOf(path), "",
+       limit < 0 ? "value is too long" : Count(limit, "may not be more than", "character")});
+}
+
+void ErrorList::TooShort(const Path& path, long limit) {
+  Add({Error::Type::kTooShort, FieldOf(path), "",
+       limit < 0 ? "value is too short" : Count(limit, "must be at least", "character")});
+}
+
+void ErrorList::TooMany(const Path& path, std::size_t actual, std::size_t limit) {
+  Add({Error::Type::kTooMany, FieldOf(path), std::to_string(actual),
+       Count(static_cast<long>(limit), "must have at most", "item")});
+}
+
+void ErrorList::TooFew(const Path& path, std::size_t actual, std::size_t limit) {
+  Add({Error::Type::kTooFew, FieldOf(path), std::to_string(actual),
+       Count(static_cast<long>(limit), "must have at least", "item")});
+}
+
+void ErrorList::NotFound(const Path& path, std::string_view bad_value) {
+  Add({Error::Type::kNotFound, FieldOf(path), Quote(bad_value), ""});
+}
+
+void ErrorList::TypeInvalid(const Path& path, std::string printed, std::string detail) {
+  Add({Error::Type::kTypeInvalid, FieldOf(path), std::move(printed), std::move(detail)});
+}
+
+void ErrorList::Internal(const Path& path, std::string detail) {
+  Add({Error::Type::kInternal, FieldOf(path), "", std::move(detail)});
+}
+
+void ErrorList::Append(ErrorList other) {
+  std::move(other.errors_.begin(), other.errors_.end(), std::back_inserter(errors_));
+}
+
+std::string ErrorList::Aggregate() const {
+  std::vector<std::string> distinct;
+  for (const Error& error : errors_) {
+    std::string message = error.Message();
+    if (std::find(distinct.begin(), distinct.end(), message) == distinct.end()) {
+      distinct.push_back(std::move(message));
+    }
+  }
+  if (distinct.empty()) return "";
+  if (distinct.size() == 1) return distinct.front();
+  std::string out;
+  for (const std::string& message : distinct) {
+    out += out.empty() ? "[" : ", ";
+    out += message;
+  }
+  out += ']';
+  return out;
+}
+
+std::vector<StatusCause> ErrorList::Causes() const {
+  std::vector<StatusCause> causes;
+  causes.reserve(errors_.size());
+  for (const Error& error : errors_) {
+    causes.push_back({std::string(error.CauseReason()), error.Body(), error.field});
+  }
+  return causes;
+}
+
+}  // namespace apiserver::inline v0::field

@@ -1,0 +1,137 @@
+#include "apiserver/base/file_system.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0 {
+namespace {
+
+Status ErrnoStatus(std::string_view operation, const std::string& path, int error) {
+  const bool missing = error == ENOENT || error == ENOTDIR;
+  std::string message(operation);
+  message += ' ';
+  message += path;
+  message += ": ";
+  message += std::generic_category().message(error);
+  return {missing ? Reason::kNotFound : Reason::kInternalError, std::move(message)};
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// 0 or errno.
+int WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+std::string ParentOf(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Makes a rename or a new entry survive a power cut.
+Status SyncDirectory(const std::string& path) {
+  const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) return ErrnoStatus("open", path, errno);
+  // EINVAL: a file system whose directories cannot be synced.
+  if (fsync(directory.get()) != 0 && errno != EINVAL) return ErrnoStatus("sync", path, errno);
+  return {};
+}
+
+// Writes a new file beside `path`; the caller renames or removes it.
+Result<std::string> WriteTemporary(const std::string& path, std::string_view bytes, mode_t mode) {
+  std::string name = path + ".XXXXXX";
+  const Descriptor file(mkostemp(name.data(), O_CLOEXEC));
+  if (file.get() < 0) return ErrnoStatus("create", name, errno);
+  int error = fchmod(file.get(), mode) != 0 ? errno : 0;  // Exactly, whatever the umask.
+  if (error == 0) error = WriteAll(file.get(), bytes);
+  if (error == 0 && fsync(file.get()) != 0) error = errno;
+  if (error == 0) return name;
+  unlink(name.c_str());
+  return ErrnoStatus("write", name, error);
+}
+
+class MachineFileSystem final : public FileSystem {
+ public:
+  Result<std::string> Read(const std::string& path) const override {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return ErrnoStatus("open", path, errno);
+    constexpr std::size_t kChunk = 16 * 1024;
+    std::string out;
+    while (true) {
+      const std::size_t size = out.size();
+      out.resize(size + kChunk);
+      const ssize_t got = read(file.get(), out.data() + size, kChunk);
+      if (got < 0 && errno != EINTR) return ErrnoStatus("read", path, errno);
+      out.resize(size + static_cast<std::size_t>(got > 0 ? got : 0));
+      if (got == 0) return out;
+    }
+  }
+
+  Status WriteAtomically(const std::string& path, std::string_view bytes, unsigned mode) override {
+    ASSIGN_OR_RETURN(const std::string temporary, WriteTemporary(path, bytes, mode));
+    if (rename(temporary.c_str(), path.c_str()) != 0) {
+      const int error = errno;
+      unlink(temporary.c_str());
+      return ErrnoStatus("rename", path, error);
+    }
+    return SyncDirectory(ParentOf(path));
+  }
+
+  Status MakeDirectories(const std::string& path, unsigned mode) override {
+    for (std::size_t end = 0; end != std::string::npos;) {
+      end = path.find('/', end + 1);
+      const std::string prefix = path.substr(0, end);
+      if (mkdir(prefix.c_str(), mode) == 0) continue;
+      const int error = errno;
+      struct stat found {};
+      const bool is_directory = stat(prefix.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+      if (!is_directory) return ErrnoStatus("mkdir", prefix, error);
+    }
+    return {};
+  }
+
+  bool Exists(const std::string& path) const override { return access(path.c_str(), F_OK) == 0; }
+
+  Status Remove(const std::string& path) override {
+    if (std::remove(path.c_str()) != 0) return ErrnoStatus("remove", path, errno);
+    return {};
+  }
+};
+
+}  // namespace
+
+FileSystem& RealFileSystem() {
+  static MachineFileSystem files;
+  return files;
+}
+
+}  // namespace apiserver::inline v0
