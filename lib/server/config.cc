@@ -1,0 +1,31 @@
+#include <utility>
+
+#include "apiserver/server/server.h"
+#include "server/generic_api_server.h"
+
+namespace apiserver::inline v0::server {
+
+Result<CompletedConfig> Config::Complete() && {
+  if (!authenticator) {
+    return Status(Reason::kInvalid,
+                  "server config: authenticator is required; without one nobody could be told "
+                  "from anybody");
+  }
+  if (!clock || !random || !log) {
+    return Status(Reason::kInvalid, "server config: clock, random and log must not be null");
+  }
+  if (serving && !serving->tls) {
+    return Status(Reason::kInvalid,
+                  "server config: serving.tls is required; credentials do not travel in the open");
+  }
+  if (serving && serving->log == &NullLogSink()) serving->log = log;
+  if (pool_threads == 0) pool_threads = 1;
+  return CompletedConfig{std::move(*this)};
+}
+
+Result<std::unique_ptr<GenericAPIServer>> CompletedConfig::New(GenericAPIServer* delegate) && {
+  // Every GenericAPIServer is a Server: the class has no other implementation.
+  return std::make_unique<Server>(std::move(config), static_cast<Server*>(delegate));
+}
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/random.h"
+#include "apiserver/http/exchange.h"
+#include "server/in_flight.h"
+
+namespace apiserver::inline v0::server {
+
+// What the filters are told; everything outlives the chain.
+struct FilterConfig {
+  const auth::Authenticator* authenticator = nullptr;
+  const auth::Authorizer* authorizer = nullptr;  // Null: allow.
+  std::string loopback_token;
+  InFlight* in_flight = nullptr;
+  std::chrono::milliseconds request_timeout;
+  std::size_t body_bytes_max = 0;
+  const Clock* clock = nullptr;
+  Random* random = nullptr;
+};
+
+// The way of a request, in the order it meets the filters, each with its reason.
+http::FilterChain DefaultFilterChain(const FilterConfig& config);
+
+}  // namespace apiserver::inline v0::server

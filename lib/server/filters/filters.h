@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/random.h"
+#include "apiserver/http/exchange.h"
+#include "server/in_flight.h"
+
+// The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
+// and why.
+namespace apiserver::inline v0::server {
+
+using FilterPtr = std::unique_ptr<const http::Filter>;
+
+// The request's Audit-ID, or a new one; set as AuditId and echoed as Audit-Id.
+struct AuditId {
+  std::string value;
+};
+FilterPtr NewAuditId(Random& random);
+// Sets request::RequestInfo.
+FilterPtr NewRequestInfo();
+// `Cache-Control: no-cache, private`, unless the answer has one.
+FilterPtr NewCacheControl();
+// Registers the request with `in_flight`; refuses new ones while the server stops.
+FilterPtr NewInFlight(InFlight& in_flight);
+// 504 after `longest`, or after the query's `timeout` if that is shorter; not for watches.
+FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock);
+// Sets rest::WarningRecorderPtr and sends what it has collected.
+FilterPtr NewWarnings();
+// Sets auth::UserInfoPtr, or answers 401. Takes credentials out of the request.
+FilterPtr NewAuthentication(const auth::Authenticator* authenticator, std::string loopback_token);
+// 403 unless `authorizer` allows; null allows everything.
+FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
+// Reads the body of what may have one; 413 over `bytes_max`.
+FilterPtr NewBody(std::size_t bytes_max);
+
+// Whether the request may stay open for long: watches.
+bool IsLongRunning(const http::Exchange& exchange);
+
+}  // namespace apiserver::inline v0::server

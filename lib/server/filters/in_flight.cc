@@ -1,0 +1,40 @@
+#include "apiserver/meta/errors.h"
+#include "server/filters/filters.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+struct InFlightId {
+  std::uint64_t value;
+};
+
+class InFlightFilter final : public http::Filter {
+ public:
+  explicit InFlightFilter(InFlight& in_flight) : in_flight_(in_flight) {}
+
+  std::string_view name() const override { return "in-flight"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    const std::uint64_t id = in_flight_.Enter(exchange.ctx(), IsLongRunning(exchange));
+    if (id == 0) {
+      return meta::NewServiceUnavailable("apiserver is shutting down")
+          .WithDetails({.retry_after_seconds = 1});
+    }
+    exchange.Set(InFlightId{id});
+    return http::Step::Next();
+  }
+
+  void End(http::Exchange& exchange, const http::Outcome&) const override {
+    if (const InFlightId* id = exchange.Find<InFlightId>()) in_flight_.Leave(id->value);
+  }
+
+ private:
+  InFlight& in_flight_;
+};
+
+}  // namespace
+
+FilterPtr NewInFlight(InFlight& in_flight) { return std::make_unique<InFlightFilter>(in_flight); }
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,37 @@
+#include "apiserver/rest/warnings.h"
+
+#include <string>
+
+#include "server/filters/filters.h"
+#include "server/warning_header.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+class Warnings final : public http::Filter {
+ public:
+  std::string_view name() const override { return "warnings"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    // Reads have nothing to warn of; what has is made with the first write.
+    if (exchange.request().method != "GET") {
+      exchange.Set(std::make_shared<rest::WarningRecorder>());
+    }
+    return http::Step::Next();
+  }
+
+  void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
+    const auto* recorder = exchange.Find<rest::WarningRecorderPtr>();
+    if (!recorder) return;
+    for (std::string& header : WarningHeaders((*recorder)->Take())) {
+      head.headers.Add("Warning", std::move(header));
+    }
+  }
+};
+
+}  // namespace
+
+FilterPtr NewWarnings() { return std::make_unique<Warnings>(); }
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,284 @@
+#include "server/generic_api_server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/codec/json.h"
+#include "apiserver/http/in_process.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/response/response.h"
+#include "base/status_macros.h"
+#include "server/filter_chain.h"
+#include "server/loopback.h"
+#include "server/openapi_handlers.h"
+#include "server/version.h"
+
+namespace apiserver::inline v0::server {
+
+Server::Server(Config config, Server* delegate)
+    : config_(std::move(config)),
+      delegate_(delegate),
+      loopback_token_(NewUuid(*config_.random)),
+      admission_(config_.admission),
+      healthz_("healthz", *config_.log),
+      livez_("livez", *config_.log),
+      readyz_("readyz", *config_.log),
+      pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})) {
+  environment_ = {.admission = &admission_,
+                  .authorizer = config_.authorizer.get(),
+                  .min_request_timeout = config_.min_request_timeout,
+                  .clock = config_.clock,
+                  .random = config_.random};
+  service_.filters = DefaultFilterChain({.authenticator = config_.authenticator.get(),
+                                         .authorizer = config_.authorizer.get(),
+                                         .loopback_token = loopback_token_,
+                                         .in_flight = &in_flight_,
+                                         .request_timeout = config_.request_timeout,
+                                         .body_bytes_max = config_.body_bytes_max,
+                                         .clock = config_.clock,
+                                         .random = config_.random});
+  service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
+  service_.write_error = [](http::Exchange& exchange, const Status& status) {
+    response::WriteStatus(exchange, status);
+  };
+  service_.pool = pool_.get();
+  service_.log = config_.log;
+}
+
+Server::~Server() { Stop(); }
+
+Status Server::HandlePath(std::string path, http::Handler handler, bool listed) {
+  return mux_.Handle(std::move(path), std::move(handler), listed);
+}
+
+Status Server::AddHealthCheck(HealthCheck check) {
+  Status status;
+  if (check.healthz) status = healthz_.Add(check.name, check.check);
+  if (status.ok() && check.livez) status = livez_.Add(check.name, check.check);
+  if (status.ok() && check.readyz) status = readyz_.Add(check.name, check.check);
+  return status;
+}
+
+Status Server::AddPostStartHook(std::string name, Hook hook) {
+  RETURN_IF_ERROR(post_start_.Add(name, std::move(hook)));
+  return AddHealthCheck({.name = "poststarthook/" + name, .check = [this, name]() -> Status {
+                           if (post_start_.Done(name)) return {};
+                           return {Reason::kServiceUnavailable, "not finished"};
+                         }});
+}
+
+Status Server::AddPreShutdownHook(std::string name, Hook hook) {
+  return pre_shutdown_.Add(std::move(name), std::move(hook));
+}
+
+std::string Server::ServerAddress() const {
+  if (!config_.serving) return "127.0.0.1:0";
+  return config_.serving->address + ":" + std::to_string(port_ > 0 ? port_.load() : config_.serving->port);
+}
+
+Result<std::shared_ptr<const ApiState>> Server::NewState(
+    std::vector<std::shared_ptr<const endpoints::Installed>> installed) const {
+  return ApiState::New(std::move(installed), *scheme_.snapshot(),
+                       {.info = {config_.openapi_title, config_.openapi_version},
+                        .server_address = ServerAddress(),
+                        .extra_routes = {VersionRoute()}});
+}
+
+Status Server::InstallAPIGroup(APIGroupInfo group) {
+  auto storages = storages_.Lock();
+  std::vector<std::shared_ptr<const endpoints::Installed>> installed;
+  if (const auto state = State()) installed = state->installed();
+  for (const auto& [version, resources] : group.storage) {
+    endpoints::APIGroupVersion group_version{.root = group.group.empty() ? "/api" : "/apis",
+                                             .group_version = {group.group, version},
+                                             .storage = resources,
+                                             .scheme = scheme_.snapshot(),
+                                             .environment = &environment_};
+    ASSIGN_OR_RETURN(auto made, group_version.InstallREST());
+    std::erase_if(installed, [&made](const auto& each) {
+      return each->group_version() == made->group_version();
+    });
+    installed.push_back(std::move(made));
+    for (const auto& [path, resource] : resources) storages->push_back(resource);
+  }
+  // Nothing changes unless everything fits together.
+  ASSIGN_OR_RETURN(auto state, NewState(std::move(installed)));
+  *state_.Lock() = std::move(state);
+  return {};
+}
+
+http::Step Server::Direct(http::Exchange& exchange) const {
+  const std::string& path = exchange.request().path;
+  const std::shared_ptr<const ApiState> state = State();
+  if (state) {
+    if (const endpoints::Installed* installed = state->Find(path)) {
+      const std::size_t prefix = installed->prefix().size();
+      if (path.size() > prefix + 1) return installed->Serve(exchange);
+      return ServeApi(exchange, *state);
+    }
+    if (path == "/apis" || path.starts_with("/apis/") || path == "/api" || path == "/api/") {
+      return ServeApi(exchange, *state);
+    }
+  }
+  if (const auto handler = mux_.Find(path)) return (*handler)(exchange);
+  return NotFound(exchange);
+}
+
+http::Step Server::ServeApi(http::Exchange& exchange, const ApiState& state) const {
+  if (exchange.request().method != "GET") {
+    return meta::NewGenericServerResponse(405, "", {}, "");
+  }
+  if (delegate_ && !state.discovery().Knows(exchange.request().path)) {
+    return delegate_->Direct(exchange);
+  }
+  return state.discovery().Serve(exchange);
+}
+
+http::Step Server::NotFound(http::Exchange& exchange) const {
+  if (delegate_) return delegate_->Direct(exchange);
+  return ServeIndex(exchange, 404);
+}
+
+http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
+  std::vector<std::string> paths = mux_.ListedPaths();
+  if (const auto state = State()) {
+    const std::vector<std::string> api_paths = state->Paths();
+    paths.insert(paths.end(), api_paths.begin(), api_paths.end());
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  std::string json = "{\n  \"paths\": [";
+  for (const std::string& path : paths) {
+    json += json.back() == '[' ? "\n    " : ",\n    ";
+    codec::AppendJsonString(path, json);
+  }
+  json += "\n  ]\n}";
+  exchange.writer().Send({.code = code, .headers = {{"Content-Type", "application/json"}}},
+                         http::Bytes(std::move(json)));
+  return http::Step::Done();
+}
+
+Status Server::InstallHealthChecks() {
+  const auto ok = [] { return Status(); };
+  RETURN_IF_ERROR(AddHealthCheck({.name = "ping", .check = ok}));
+  RETURN_IF_ERROR(AddHealthCheck({.name = "storage",
+                                  .check = [this]() -> Status {
+                                    for (const auto& storage : *storages_.Lock()) {
+                                      const auto can = rest::Capabilities::Of(*storage);
+                                      if (!can.readiness) continue;
+                                      RETURN_IF_ERROR(can.readiness->ReadinessCheck());
+                                    }
+                                    return {};
+                                  },
+                                  .livez = false}));
+  RETURN_IF_ERROR(
+      AddHealthCheck({.name = "shutdown",
+                      .check = [this]() -> Status {
+                        if (!stopping_) return {};
+                        return {Reason::kServiceUnavailable, "process is shutting down"};
+                      },
+                      .healthz = false,
+                      .livez = false}));
+  for (const Health* health : {&healthz_, &livez_, &readyz_}) {
+    const std::string path = "/" + health->name();
+    const auto serve = [health](http::Exchange& exchange) { return health->Serve(exchange); };
+    RETURN_IF_ERROR(HandlePath(path, serve, /*listed=*/true));
+    RETURN_IF_ERROR(HandlePath(path + "/", serve, /*listed=*/false));
+    for (const std::string& check : health->CheckNames()) {
+      RETURN_IF_ERROR(HandlePath(path + "/" + check, serve, /*listed=*/true));
+    }
+  }
+  return {};
+}
+
+Status Server::InstallOpenApi() {
+  const auto v3 = [this](http::Exchange& exchange) -> http::Step {
+    return ServeOpenApiV3(exchange, State()->openapi(), *config_.clock);
+  };
+  RETURN_IF_ERROR(HandlePath(
+      "/openapi/v2",
+      [this](http::Exchange& exchange) -> http::Step {
+        return ServeOpenApiV2(exchange, State()->openapi());
+      },
+      /*listed=*/true));
+  RETURN_IF_ERROR(HandlePath("/openapi/v3", v3, /*listed=*/true));
+  return HandlePath("/openapi/v3/", v3, /*listed=*/true);
+}
+
+Status Server::InstallStandardPaths() {
+  const auto index = [this](http::Exchange& exchange) { return ServeIndex(exchange, 200); };
+  RETURN_IF_ERROR(HandlePath("/", index, /*listed=*/true));
+  RETURN_IF_ERROR(HandlePath("/index.html", index, /*listed=*/true));
+  return HandlePath("/version", NewVersionHandler(config_.version), /*listed=*/true);
+}
+
+Status Server::PrepareRun() {
+  if (prepared_.exchange(true)) return {Reason::kInvalid, "PrepareRun was called before"};
+  if (delegate_ && !delegate_->prepared_) {
+    RETURN_IF_ERROR(delegate_->PrepareRun());
+  }
+  if (!State()) {
+    ASSIGN_OR_RETURN(auto state, NewState({}));
+    *state_.Lock() = std::move(state);
+  }
+  RETURN_IF_ERROR(InstallStandardPaths());
+  RETURN_IF_ERROR(InstallOpenApi());
+  return InstallHealthChecks();
+}
+
+Status Server::Start() {
+  if (!prepared_) return {Reason::kInvalid, "PrepareRun has not been called"};
+  if (started_.exchange(true)) return {Reason::kInvalid, "Start was called before"};
+  if (config_.serving) {
+    ASSIGN_OR_RETURN(listener_, http::Listen(*config_.serving, service_));
+    port_ = listener_->port();
+    // Discovery tells the address; the port is known only now.
+    ASSIGN_OR_RETURN(auto state, NewState(State()->installed()));
+    *state_.Lock() = std::move(state);
+    Log(*config_.log, LogLevel::kInfo, "serving",
+        {{"server", config_.name}, {"address", ServerAddress()}});
+  }
+  return post_start_.Run({*this, running_}, *config_.log);
+}
+
+void Server::Stop() {
+  auto stopped = stopped_.Lock();
+  if (std::exchange(*stopped, true)) return;
+  stopping_ = true;
+  if (started_) {
+    if (config_.shutdown_delay.count() > 0) {
+      Notification never;
+      (void)never.WaitFor(config_.shutdown_delay);
+    }
+    (void)pre_shutdown_.Run({*this, running_}, *config_.log);  // Logged; stopping goes on.
+  }
+  running_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
+  in_flight_.Close();
+  if (listener_) listener_->Drain();
+  const bool drained = in_flight_.WaitUntilEmpty(config_.shutdown_grace);
+  if (!drained) {
+    Log(*config_.log, LogLevel::kWarning, "requests were still running when the server stopped",
+        {{"requests", std::to_string(in_flight_.size())}});
+  }
+  if (listener_) listener_->Stop(drained ? config_.shutdown_grace : std::chrono::milliseconds(0));
+  pool_->Stop();
+  for (const auto& storage : *storages_.Lock()) storage->Destroy();
+}
+
+Status Server::Run(const Context& ctx) {
+  Notification done;
+  const auto registration = ctx.OnDone([&done] { done.Notify(); });
+  RETURN_IF_ERROR(Start());
+  done.Wait();
+  Stop();
+  return {};
+}
+
+int Server::port() const { return port_; }
+
+std::unique_ptr<http::Connection> Server::LoopbackConnection() {
+  return NewLoopbackConnection(http::NewInProcessConnection(service_), loopback_token_);
+}
+
+}  // namespace apiserver::inline v0::server

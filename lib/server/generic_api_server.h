@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/server/server.h"
+#include "server/api_state.h"
+#include "server/health.h"
+#include "server/hooks.h"
+#include "server/in_flight.h"
+#include "server/path_mux.h"
+
+namespace apiserver::inline v0::server {
+
+// The one implementation of GenericAPIServer. What is served changes by swapping ApiState.
+class Server final : public GenericAPIServer {
+ public:
+  Server(Config config, Server* delegate);
+  ~Server() override;
+
+  runtime::Scheme& scheme() override { return scheme_; }
+  Status InstallAPIGroup(APIGroupInfo group) override;
+  Status HandlePath(std::string path, http::Handler handler, bool listed) override;
+  Status AddHealthCheck(HealthCheck check) override;
+  Status AddPostStartHook(std::string name, Hook hook) override;
+  Status AddPreShutdownHook(std::string name, Hook hook) override;
+  Status PrepareRun() override;
+  Status Start() override;
+  void Stop() override;
+  Status Run(const Context& ctx) override;
+  int port() const override;
+  bool ready() const override { return readyz_.Passes(); }
+  std::unique_ptr<http::Connection> LoopbackConnection() override;
+  const http::Service& service() const override { return service_; }
+  Executor& pool() override { return *pool_; }
+
+ private:
+  // The last stop of the chain: an API, a path beside the APIs, the delegate, or the index.
+  http::Step Direct(http::Exchange& exchange) const;
+  http::Step ServeApi(http::Exchange& exchange, const ApiState& state) const;
+  http::Step NotFound(http::Exchange& exchange) const;
+  http::Step ServeIndex(http::Exchange& exchange, int code) const;
+
+  std::shared_ptr<const ApiState> State() const { return *state_.Lock(); }
+  Status Install(const APIGroupInfo& group);
+  Result<std::shared_ptr<const ApiState>> NewState(
+      std::vector<std::shared_ptr<const endpoints::Installed>> installed) const;
+  Status InstallStandardPaths();
+  Status InstallHealthChecks();
+  Status InstallOpenApi();
+  std::string ServerAddress() const;
+
+  Config config_;
+  Server* delegate_;  // Null: none.
+  std::string loopback_token_;
+  admission::Chain admission_;
+  endpoints::Environment environment_;
+  runtime::Scheme scheme_;
+  PathMux mux_;
+  Health healthz_;
+  Health livez_;
+  Health readyz_;
+  Hooks post_start_;
+  Hooks pre_shutdown_;
+  InFlight in_flight_;
+  std::unique_ptr<ThreadPool> pool_;
+  http::Service service_;
+  std::unique_ptr<http::Listener> listener_;
+  // Storages of all groups, for Destroy().
+  Guarded<std::vector<std::shared_ptr<rest::Storage>>> storages_;
+  Guarded<std::shared_ptr<const ApiState>> state_;
+  // Of what hooks do; cancelled when the server stops.
+  Context running_ = Context::Child(Context::Background());
+  std::atomic<int> port_{0};
+  std::atomic<bool> prepared_{false};
+  std::atomic<bool> started_{false};
+  std::atomic<bool> stopping_{false};
+  Guarded<bool> stopped_{false};
+};
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/log.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/server/server.h"
+
+namespace apiserver::inline v0::server {
+
+// The checks of one of /healthz, /livez, /readyz, in order of addition.
+// k8s.io/apiserver/pkg/server/healthz. Any thread.
+class Health {
+ public:
+  // `name`: "healthz".
+  Health(std::string name, LogSink& log) : name_(std::move(name)), log_(log) {}
+
+  // kConflict: there is one of that name.
+  Status Add(std::string check_name, std::function<Status()> check);
+
+  bool Passes() const;
+  // Answers "/healthz" and "/healthz/<check>".
+  http::Step Serve(http::Exchange& exchange) const;
+  std::vector<std::string> CheckNames() const;
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Check {
+    std::string name;
+    std::function<Status()> run;
+  };
+  using Checks = std::vector<Check>;
+
+  std::shared_ptr<const Checks> Snapshot() const { return *checks_.Lock(); }
+  http::Step All(http::Exchange& exchange) const;
+  http::Step One(http::Exchange& exchange, std::string_view check_name) const;
+
+  std::string name_;
+  LogSink& log_;
+  Guarded<std::shared_ptr<const Checks>> checks_{std::make_shared<const Checks>()};
+};
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,144 @@
+#include "server/openapi_handlers.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/codec/negotiate.h"
+#include "apiserver/meta/errors.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kV3Prefix = "/openapi/v3/";
+
+struct Form {
+  std::string_view media_type;  // In the Accept header.
+  bool protobuf;
+};
+// The names with '@' are what kubectl sends; they are no valid media types but honoured.
+constexpr std::array<Form, 3> kV2Forms{{
+    {"application/json", false},
+    {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", true},
+    {"application/com.github.proto-openapi.spec.v2.v1.0+protobuf", true},
+}};
+constexpr std::array<Form, 3> kV3Forms{{
+    {"application/json", false},
+    {"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", true},
+    {"application/com.github.proto-openapi.spec.v3.v1.0+protobuf", true},
+}};
+
+// The first clause of the Accept header that a form fits; null when none does.
+const Form* Choose(std::string_view accept, const std::array<Form, 3>& forms) {
+  if (accept.empty()) return &forms[0];
+  for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
+    const std::string name = clause.type + "/" + clause.subtype;
+    if (name == "*/*" || name == "application/*") return &forms[0];
+    for (const Form& form : forms) {
+      if (name == form.media_type) return &form;
+    }
+  }
+  return nullptr;
+}
+
+void SendDocument(http::Exchange& exchange, const Form& form,
+                  std::shared_ptr<const openapi::Document> document, http::Headers headers) {
+  const std::string quoted = "\"" + document->etag + "\"";
+  headers.Set("Etag", quoted);
+  headers.Set("Vary", "Accept");
+  if (exchange.request().headers.Get("If-None-Match") == quoted) {
+    exchange.writer().Send({.code = 304, .headers = std::move(headers)}, {});
+    return;
+  }
+  headers.Set("Content-Type", std::string(form.media_type));
+  const std::string_view text = form.protobuf ? document->protobuf : document->json;
+  exchange.writer().Send({.code = 200, .headers = std::move(headers)},
+                         http::Bytes(std::move(document), text));
+}
+
+// RFC 7231's date, for Expires.
+std::string HttpDate(Clock::Wall when) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto two = [](int number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+  return std::string(kDays[parts.tm_wday]) + ", " + two(parts.tm_mday) + " " +
+         kMonths[parts.tm_mon] + " " + std::to_string(parts.tm_year + 1900) + " " +
+         two(parts.tm_hour) + ":" + two(parts.tm_min) + ":" + two(parts.tm_sec) + " GMT";
+}
+
+std::string UrlOf(const std::string& path, const openapi::Document& document) {
+  return std::string(kV3Prefix) + path + "?hash=" + document.etag;
+}
+
+http::Step Index(http::Exchange& exchange, const openapi::Documents& documents) {
+  std::string json = "{\"paths\":{";
+  for (const auto& [path, document] : documents.v3) {
+    if (json.back() != '{') json += ",";
+    codec::AppendJsonString(path, json);
+    json += ":{\"serverRelativeURL\":";
+    codec::AppendJsonString(UrlOf(path, document), json);
+    json += "}";
+  }
+  json += "}}";
+  exchange.writer().Send({.code = 200, .headers = {{"Content-Type", std::string(kJson)}}},
+                         http::Bytes(std::move(json)));
+  return http::Step::Done();
+}
+
+// One document of `all`, which lives as long as somebody sends it.
+std::shared_ptr<const openapi::Document> Share(const OpenApiPtr& all,
+                                               const openapi::Document& document) {
+  return {all, &document};
+}
+
+}  // namespace
+
+http::Step ServeOpenApiV2(http::Exchange& exchange, const OpenApiPtr& documents) {
+  const Form* form = Choose(exchange.request().headers.Get("Accept"), kV2Forms);
+  if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
+  SendDocument(exchange, *form, Share(documents, documents->v2), {});
+  return http::Step::Done();
+}
+
+http::Step ServeOpenApiV3(http::Exchange& exchange, const OpenApiPtr& documents,
+                          const Clock& clock) {
+  const std::string_view path = exchange.request().path;
+  if (path.size() <= kV3Prefix.size()) return Index(exchange, *documents);
+  const std::string key(path.substr(kV3Prefix.size()));
+  const auto found = documents->v3.find(key);
+  if (found == documents->v3.end()) {
+    // As kube-openapi: a group that is not there is an empty answer, not an error.
+    exchange.writer().Send({.code = 200, .headers = {}}, {});
+    return http::Step::Done();
+  }
+  const openapi::Document& document = found->second;
+  const Form* form = Choose(exchange.request().headers.Get("Accept"), kV3Forms);
+  if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
+  http::Headers headers;
+  const std::string_view hash = exchange.query().Get("hash");
+  if (!hash.empty() && hash != document.etag) {
+    headers.Set("Location", UrlOf(key, document));
+    exchange.writer().Send({.code = 301, .headers = std::move(headers)}, {});
+    return http::Step::Done();
+  }
+  if (!hash.empty()) {
+    headers.Set("Cache-Control", "public, immutable");
+    headers.Set("Expires", HttpDate(clock.WallNow() + std::chrono::hours(24 * 365)));
+  }
+  SendDocument(exchange, *form, Share(documents, document), std::move(headers));
+  return http::Step::Done();
+}
+
+}  // namespace apiserver::inline v0::server

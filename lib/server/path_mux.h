@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/http/exchange.h"
+
+namespace apiserver::inline v0::server {
+
+// What is served beside the APIs, by path: exact paths first, then the longest prefix.
+// k8s.io/apiserver/pkg/server/mux.PathRecorderMux. Any thread.
+class PathMux {
+ public:
+  // A path that ends in '/' is a prefix. kConflict: taken.
+  Status Handle(std::string path, http::Handler handler, bool listed);
+  // Null when nothing is registered for `path`.
+  std::shared_ptr<const http::Handler> Find(std::string_view path) const;
+  // Sorted.
+  std::vector<std::string> ListedPaths() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<const http::Handler> handler;
+    bool listed;
+  };
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  std::shared_ptr<const Entries> Snapshot() const;
+
+  // Replaced whole, so that a request needs the lock for no longer than a pointer's copy.
+  Guarded<std::shared_ptr<const Entries>> entries_{std::make_shared<const Entries>()};
+};
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "apiserver/http/exchange.h"
+#include "apiserver/openapi/route.h"
+#include "apiserver/server/server.h"
+
+namespace apiserver::inline v0::server {
+
+// "/version": what kubectl compares itself with.
+http::Handler NewVersionHandler(const VersionInfo& version);
+openapi::Route VersionRoute();
+
+}  // namespace apiserver::inline v0::server
