@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "apiserver/codec/negotiate.h"
+#include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 

@@ -45,7 +45,7 @@ http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails&
   }
   runtime::Arena arena;
   std::string json;
-  codec::AppendJson(meta::SuccessToValue(details, arena), json);
+  codec::AppendJson(meta::SuccessToValue(&details, code, arena), json);
   return SendJsonAs(exchange, code, json + "\n", form);
 }
 

@@ -159,19 +159,20 @@ http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
   return http::Step::Done();
 }
 
+Status Server::StorageReady() {
+  for (const auto& storage : *storages_.Lock()) {
+    const rest::Capabilities can = rest::Capabilities::Of(*storage);
+    if (!can.readiness) continue;
+    RETURN_IF_ERROR(can.readiness->ReadinessCheck());
+  }
+  return {};
+}
+
 Status Server::InstallHealthChecks() {
   const auto ok = [] { return Status(); };
   RETURN_IF_ERROR(AddHealthCheck({.name = "ping", .check = ok}));
-  RETURN_IF_ERROR(AddHealthCheck({.name = "storage",
-                                  .check = [this]() -> Status {
-                                    for (const auto& storage : *storages_.Lock()) {
-                                      const auto can = rest::Capabilities::Of(*storage);
-                                      if (!can.readiness) continue;
-                                      RETURN_IF_ERROR(can.readiness->ReadinessCheck());
-                                    }
-                                    return {};
-                                  },
-                                  .livez = false}));
+  RETURN_IF_ERROR(AddHealthCheck(
+      {.name = "storage", .check = [this] { return StorageReady(); }, .livez = false}));
   RETURN_IF_ERROR(
       AddHealthCheck({.name = "shutdown",
                       .check = [this]() -> Status {

@@ -1,0 +1,175 @@
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/openapi/spec.h"
+#include "base/status_macros.h"
+#include "openapi/definitions.h"
+#include "openapi/gnostic.h"
+#include "openapi/paths.h"
+
+namespace apiserver::inline v0::openapi {
+
+namespace {
+
+using runtime::MapBuilder;
+using runtime::Value;
+using Routes = std::vector<const Route*>;
+
+std::string HexSha512(const std::string& text) {
+  std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
+  SHA512(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string hex;
+  for (unsigned char byte : digest) {
+    hex += kHex[byte >> 4];
+    hex += kHex[byte & 15];
+  }
+  return hex;
+}
+
+std::vector<runtime::GroupVersion> GroupVersionsOf(const std::vector<runtime::KindPtr>& kinds) {
+  std::set<runtime::GroupVersion> group_versions;
+  for (const runtime::KindPtr& kind : kinds) {
+    for (const runtime::KindVersion& version : kind->versions()) {
+      if (version.served) group_versions.insert({kind->group(), version.version});
+    }
+  }
+  return {group_versions.begin(), group_versions.end()};
+}
+
+// Kinds that `wanted` names, with all they refer to, and the meta types.
+void Define(const Input& input, const std::set<std::string>& wanted, Definitions& definitions) {
+  for (const runtime::KindPtr& kind : input.kinds) {
+    for (const runtime::KindVersion& version : kind->versions()) {
+      const std::string name = DefinitionName(*kind, version.version);
+      if (!version.served || !(wanted.contains(name) || wanted.contains(name + "List"))) continue;
+      definitions.AddKind(*kind, version.version);
+    }
+  }
+  AddMetaDefinitions(GroupVersionsOf(input.kinds), wanted, definitions);
+}
+
+Value Collected(const Definitions& definitions, runtime::Arena& arena) {
+  MapBuilder all(arena);
+  for (const auto& [name, definition] : definitions.all()) {
+    all.Add(arena.Copy(name), definition);
+  }
+  return all.Build();
+}
+
+Value InfoOf(const Info& info, const Tree& tree) {
+  MapBuilder map(tree.arena());
+  map.Add("title", tree.String(info.title));
+  map.Add("version", tree.String(info.version));
+  return map.Build();
+}
+
+Value BearerToken(runtime::Arena& arena) {
+  MapBuilder token(arena);
+  token.Add("type", Value::String("apiKey"));
+  token.Add("name", Value::String("authorization"));
+  token.Add("in", Value::String("header"));
+  token.Add("description", Value::String("Bearer Token authentication"));
+  MapBuilder schemes(arena);
+  schemes.Add("BearerToken", token.Build());
+  return schemes.Build();
+}
+
+Document Finish(Value document) {
+  Document finished;
+  codec::AppendJson(document, finished.json);
+  finished.etag = HexSha512(finished.json);
+  return finished;
+}
+
+Document BuildV2(const Input& input, const Routes& routes) {
+  runtime::Arena arena;
+  Definitions definitions(arena, Format::kV2);
+  Define(input, DefinitionsNamedBy(routes), definitions);
+  const Tree& tree = definitions.tree();
+  MapBuilder document(arena);
+  document.Add("swagger", Value::String("2.0"));
+  document.Add("info", InfoOf(input.info, tree));
+  document.Add("paths", PathsOf(routes, tree, Format::kV2));
+  document.Add("definitions", Collected(definitions, arena));
+  document.Add("securityDefinitions", BearerToken(arena));
+  const Value built = document.Build();
+  Document finished = Finish(built);
+  finished.protobuf = GnosticV2(built);
+  return finished;
+}
+
+Document BuildV3(const Input& input, const Routes& routes) {
+  runtime::Arena arena;
+  Definitions definitions(arena, Format::kV3);
+  Define(input, DefinitionsNamedBy(routes), definitions);
+  const Tree& tree = definitions.tree();
+  MapBuilder components(arena);
+  components.Add("schemas", Collected(definitions, arena));
+  components.Add("securitySchemes", BearerToken(arena));
+  MapBuilder document(arena);
+  document.Add("openapi", Value::String("3.0.0"));
+  document.Add("info", InfoOf(input.info, tree));
+  document.Add("paths", PathsOf(routes, tree, Format::kV3));
+  document.Add("components", components.Build());
+  return Finish(document.Build());
+}
+
+// "apis/wardle.example.com/v1alpha1", "api/v1", or the first part of any other path.
+std::string DocumentPathOf(const std::string& path) {
+  std::vector<std::string> parts;
+  std::size_t begin = 1;
+  while (begin < path.size()) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (parts.empty()) return "";
+  const std::size_t own = parts[0] == "apis" ? 3 : parts[0] == "api" ? 2 : 1;
+  std::string document = parts[0];
+  for (std::size_t i = 1; i < std::min(own, parts.size()); ++i) document += "/" + parts[i];
+  return document;
+}
+
+std::string Joined(const std::vector<std::string>& problems) {
+  std::string joined;
+  for (const std::string& problem : problems) joined += (joined.empty() ? "" : "; ") + problem;
+  return joined;
+}
+
+Status Checked(const std::string& name, const Document& document) {
+  const std::vector<std::string> problems = Lint(document.json);
+  if (problems.empty()) return {};
+  return {Reason::kInternalError,
+          "the OpenAPI document " + name + " is not right: " + Joined(problems)};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Documents>> Build(const Input& input) {
+  auto documents = std::make_shared<Documents>();
+  Routes all;
+  std::map<std::string, Routes> by_document;
+  for (const Route& route : input.routes) {
+    all.push_back(&route);
+    by_document[DocumentPathOf(route.path)].push_back(&route);
+  }
+  documents->v2 = BuildV2(input, all);
+  RETURN_IF_ERROR(Checked("v2", documents->v2));
+  for (const auto& [path, routes] : by_document) {
+    Document document = BuildV3(input, routes);
+    RETURN_IF_ERROR(Checked("v3 " + path, document));
+    documents->v3.emplace(path, std::move(document));
+  }
+  return documents;
+}
+
+}  // namespace apiserver::inline v0::openapi

@@ -1,0 +1,121 @@
+#include <string>
+
+#include "apiserver/runtime/schema.h"
+#include "openapi/definitions.h"
+
+namespace apiserver::inline v0::openapi {
+
+namespace {
+
+using runtime::BooleanSchema;
+using runtime::IntegerSchema;
+using runtime::ListOf;
+using runtime::SchemaPtr;
+using runtime::StringSchema;
+using runtime::StructBuilder;
+
+std::string Meta(std::string_view name) {
+  return "io.k8s.apimachinery.pkg.apis.meta.v1." + std::string(name);
+}
+
+StructBuilder::Options Described(std::string description, bool required = false) {
+  return {.description = std::move(description), .required = required};
+}
+
+SchemaPtr StatusSchema() {
+  const SchemaPtr cause =
+      StructBuilder(Meta("StatusCause"), "One of the reasons why an object was refused.")
+          .Field("field", StringSchema(), Described("The field that is wrong, as a path."))
+          .Field("message", StringSchema(), Described("What is wrong, for people."))
+          .Field("reason", StringSchema(), Described("What is wrong, for programs."))
+          .Build();
+  const SchemaPtr details =
+      StructBuilder(Meta("StatusDetails"), "What a Status is about.")
+          .Field("name", StringSchema(), Described("The name of the resource."))
+          .Field("group", StringSchema(), Described("The group of the resource."))
+          .Field("kind", StringSchema(), Described("The kind of the resource."))
+          .Field("uid", StringSchema(), Described("The UID of the object."))
+          .Field("causes", ListOf(cause), Described("Each reason by itself."))
+          .Field("retryAfterSeconds", IntegerSchema(32),
+                 Described("How long to wait before another try."))
+          .Build();
+  return StructBuilder(Meta("Status"), "The answer to a request that returns no object.")
+      .Field("metadata", runtime::ListMetaSchema(), Described("What every list has."))
+      .Field("status", StringSchema(), Described("\"Success\" or \"Failure\"."))
+      .Field("message", StringSchema(), Described("What happened, for people."))
+      .Field("reason", StringSchema(), Described("What happened, for programs."))
+      .Field("details", details, Described("What it is about."))
+      .Field("code", IntegerSchema(32), Described("The HTTP status code."))
+      .Build();
+}
+
+SchemaPtr DeleteOptionsSchema() {
+  const SchemaPtr preconditions =
+      StructBuilder(Meta("Preconditions"), "What must be true of an object to be changed.")
+          .Field("uid", StringSchema(), Described("Its UID."))
+          .Field("resourceVersion", StringSchema(), Described("Its resourceVersion."))
+          .Build();
+  return StructBuilder(Meta("DeleteOptions"), "How an object is to be deleted.")
+      .Field("gracePeriodSeconds", IntegerSchema(64),
+             Described("How long the object may take to end; zero: at once."))
+      .Field("preconditions", preconditions, Described("The deletion fails unless they hold."))
+      .Field("orphanDependents", BooleanSchema(), Described("Deprecated: use propagationPolicy."))
+      .Field("propagationPolicy", StringSchema(),
+             Described("What becomes of dependents: Orphan, Background or Foreground."))
+      .Field("dryRun", ListOf(StringSchema()),
+             Described("\"All\": the request is processed, but nothing is stored."))
+      .Build();
+}
+
+SchemaPtr WatchEventSchema(const SchemaPtr& raw_extension) {
+  return StructBuilder(Meta("WatchEvent"), "One event of a watch.")
+      .Field("type", StringSchema(),
+             Described("ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.", true))
+      .Field("object", raw_extension,
+             Described("The object after the change, or before its deletion; a Status for ERROR.",
+                       true))
+      .Build();
+}
+
+SchemaPtr VersionSchema() {
+  StructBuilder builder("io.k8s.apimachinery.pkg.version.Info", "What a server is built from.");
+  for (const char* field : {"major", "minor", "gitVersion", "gitCommit", "gitTreeState",
+                            "buildDate", "goVersion", "compiler", "platform"}) {
+    builder.Field(field, StringSchema(), {.required = true});
+  }
+  return builder.Build();
+}
+
+}  // namespace
+
+void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions,
+                        const std::set<std::string>& wanted, Definitions& definitions) {
+  const auto add = [&](const SchemaPtr& schema, std::vector<runtime::GroupVersionKind> gvks) {
+    if (wanted.contains(schema->name)) definitions.AddSchema(*schema, gvks);
+  };
+  const auto every_group = [&group_versions](std::string_view kind) {
+    std::vector<runtime::GroupVersionKind> gvks{{"", "v1", std::string(kind)}};
+    for (const runtime::GroupVersion& gv : group_versions) {
+      if (!gv.group.empty()) gvks.push_back({gv.group, gv.version, std::string(kind)});
+    }
+    return gvks;
+  };
+  add(StatusSchema(), {{"", "v1", "Status"}});
+  add(DeleteOptionsSchema(), every_group("DeleteOptions"));
+  add(VersionSchema(), {});
+  if (wanted.contains(Meta("WatchEvent"))) {
+    const SchemaPtr raw_extension = StructBuilder("io.k8s.apimachinery.pkg.runtime.RawExtension",
+                                                  "An object of any kind, as it is.")
+                                        .Build();
+    add(WatchEventSchema(raw_extension), every_group("WatchEvent"));
+  }
+  if (wanted.contains(Meta("Patch"))) {
+    const Tree& tree = definitions.tree();
+    runtime::MapBuilder patch(tree.arena());
+    patch.Add("description", runtime::Value::String("A patch in the form its content type names."));
+    patch.Add("type", runtime::Value::String("object"));
+    definitions.AddPlain(Meta("Patch"), patch.Build());
+  }
+}
+
+}  // namespace apiserver::inline v0::openapi
