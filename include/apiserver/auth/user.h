@@ -11,8 +11,8 @@ namespace apiserver::inline v0::auth {
 // Who sends a request: k8s.io/apiserver/pkg/authentication/user.Info.
 struct UserInfo {
   std::string name;
-  std::string uid;
-  std::vector<std::string> groups;
+  std::string uid = {};
+  std::vector<std::string> groups = {};
   // Sorted by key; keys are lower case.
   std::map<std::string, std::vector<std::string>> extra = {};
 

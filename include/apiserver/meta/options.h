@@ -23,49 +23,49 @@ using QueryValues = std::vector<std::pair<std::string, std::string>>;
 enum class ResourceVersionMatch : std::uint8_t { kUnset, kExact, kNotOlderThan, kOther };
 
 struct GetOptions {
-  std::string resource_version;  // "": linearizable; "0": any; else not older than.
+  std::string resource_version = {};  // "": linearizable; "0": any; else not older than.
 };
 
 struct ListOptions {
-  LabelSelector label_selector;
-  FieldSelector field_selector;
+  LabelSelector label_selector = {};
+  FieldSelector field_selector = {};
   bool watch = false;
   bool allow_watch_bookmarks = false;
-  std::string resource_version;
+  std::string resource_version = {};
   ResourceVersionMatch resource_version_match = ResourceVersionMatch::kUnset;
-  std::string resource_version_match_text;  // As sent, for error messages.
-  std::optional<std::int64_t> timeout_seconds;
+  std::string resource_version_match_text = {};  // As sent, for error messages.
+  std::optional<std::int64_t> timeout_seconds = {};
   std::int64_t limit = 0;
-  std::string continue_token;
-  std::optional<bool> send_initial_events;
+  std::string continue_token = {};
+  std::optional<bool> send_initial_events = {};
 };
 
 enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
 
 struct CreateOptions {
   bool dry_run = false;
-  std::string field_manager;
+  std::string field_manager = {};
   FieldValidation field_validation = FieldValidation::kWarn;
 };
 using UpdateOptions = CreateOptions;
 struct PatchOptions {
   bool dry_run = false;
-  std::optional<bool> force;
-  std::string field_manager;
+  std::optional<bool> force = {};
+  std::string field_manager = {};
   FieldValidation field_validation = FieldValidation::kWarn;
 };
 
 struct Preconditions {
-  std::optional<std::string> uid;
-  std::optional<std::string> resource_version;
+  std::optional<std::string> uid = {};
+  std::optional<std::string> resource_version = {};
 };
 
 enum class DeletionPropagation : std::uint8_t { kUnset, kOrphan, kBackground, kForeground };
 
 struct DeleteOptions {
-  std::optional<std::int64_t> grace_period_seconds;
-  Preconditions preconditions;
-  std::optional<bool> orphan_dependents;
+  std::optional<std::int64_t> grace_period_seconds = {};
+  Preconditions preconditions = {};
+  std::optional<bool> orphan_dependents = {};
   DeletionPropagation propagation_policy = DeletionPropagation::kUnset;
   bool dry_run = false;
 };

@@ -1,0 +1,186 @@
+#include "apiserver/authn/x509.h"
+
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "apiserver/http/tls.h"
+#include "authn/fakes.h"
+
+namespace apiserver::inline v0::authn {
+namespace {
+
+class FakeClock final : public Clock {
+ public:
+  Monotonic Now() const override { return Monotonic(); }
+  Wall WallNow() const override { return wall; }
+  Wall wall = RealClock().WallNow();
+};
+
+std::string DerOf(const std::string& pem) {
+  BIO* bio = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
+  X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
+  REQUIRE(certificate != nullptr);
+  unsigned char* bytes = nullptr;
+  const int size = i2d_X509(certificate, &bytes);
+  std::string der(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  OPENSSL_free(bytes);
+  X509_free(certificate);
+  BIO_free(bio);
+  return der;
+}
+
+http::Request From(const std::vector<std::string>& pems) {
+  http::PeerCertificates peer;
+  for (const std::string& pem : pems) peer.der.push_back(DerOf(pem));
+  http::Request request;
+  request.tls = true;
+  request.peer = std::make_shared<const http::PeerCertificates>(std::move(peer));
+  return request;
+}
+
+struct Fixture {
+  FakeClock clock;
+  http::KeyPair authority = http::NewCertificateAuthority("test-ca", clock).value();
+
+  std::string Client(http::CertificateRequest request = {.common_name = "jane",
+                                                         .organizations = {"dev", "ops"}}) {
+    request.client = true;
+    return http::NewCertificate(authority, request, clock)->certificate_pem;
+  }
+  std::unique_ptr<auth::Authenticator> Authenticator() {
+    return NewX509({.ca_pem = authority.certificate_pem, .clock = &clock}).value();
+  }
+};
+
+Answer Ask(const auth::Authenticator& authenticator, const http::Request& request) {
+  return authenticator.Authenticate(Context::Background(), request);
+}
+
+}  // namespace
+
+TEST_CASE("authn: a client certificate names the user and its groups", "[authn]") {
+  Fixture f;
+
+  const Answer answer = Ask(*f.Authenticator(), From({f.Client()}));
+
+  REQUIRE(answer.status() == Status::Ok());
+  REQUIRE(answer->has_value());
+  const auth::UserInfo& user = *answer->value().user;
+  CHECK(user.name == "jane");
+  CHECK(user.groups == std::vector<std::string>{"dev", "ops"});
+  CHECK(user.uid.empty());
+  REQUIRE(user.extra.count("authentication.kubernetes.io/credential-id") == 1);
+  const std::string id = user.extra.at("authentication.kubernetes.io/credential-id").front();
+  CHECK(id.starts_with("X509SHA256="));
+  CHECK(id.size() == 11 + 64);
+}
+
+TEST_CASE("authn: a request without client certificate has no credentials", "[authn]") {
+  Fixture f;
+  http::Request empty;
+  empty.peer = std::make_shared<const http::PeerCertificates>();
+
+  CHECK_FALSE(Ask(*f.Authenticator(), http::Request())->has_value());
+  CHECK_FALSE(Ask(*f.Authenticator(), empty)->has_value());
+}
+
+TEST_CASE("authn: a certificate without a common name names nobody", "[authn]") {
+  Fixture f;
+
+  const Answer answer = Ask(*f.Authenticator(), From({f.Client({.organizations = {"dev"}})}));
+
+  REQUIRE(answer.status() == Status::Ok());
+  CHECK_FALSE(answer->has_value());
+}
+
+TEST_CASE("authn: a certificate of another authority is unauthorized", "[authn]") {
+  Fixture f;
+  Fixture other;
+
+  const Answer answer = Ask(*f.Authenticator(), From({other.Client()}));
+
+  CHECK(answer.status().reason() == Reason::kUnauthorized);
+}
+
+TEST_CASE("authn: a server's certificate is no client's", "[authn]") {
+  Fixture f;
+  const http::KeyPair server =
+      http::NewCertificate(f.authority, {.common_name = "jane", .dns_names = {"localhost"}},
+                           f.clock)
+          .value();
+
+  const Answer answer = Ask(*f.Authenticator(), From({server.certificate_pem}));
+
+  CHECK(answer.status().reason() == Reason::kUnauthorized);
+  CHECK(answer.status().message() ==
+        "verifying certificate failed: it must not be used by clients");
+}
+
+TEST_CASE("authn: a certificate that is no certificate is unauthorized", "[authn]") {
+  Fixture f;
+  http::Request request;
+  request.peer =
+      std::make_shared<const http::PeerCertificates>(http::PeerCertificates{{"garbage"}});
+
+  CHECK(Ask(*f.Authenticator(), request).status().reason() == Reason::kUnauthorized);
+}
+
+TEST_CASE("authn: a certificate is refused once it has expired, on a known connection too",
+          "[authn]") {
+  Fixture f;
+  const auto authenticator = f.Authenticator();
+  const http::Request request =
+      From({f.Client({.common_name = "jane", .valid_for = std::chrono::hours(1)})});
+  REQUIRE(Ask(*authenticator, request)->has_value());
+
+  f.clock.wall += std::chrono::hours(2);
+
+  CHECK(Ask(*authenticator, request).status().reason() == Reason::kUnauthorized);
+}
+
+TEST_CASE("authn: a connection's certificate is verified once", "[authn]") {
+  Fixture f;
+  const auto authenticator = f.Authenticator();
+  const http::Request request = From({f.Client()});
+
+  const Answer first = Ask(*authenticator, request);
+  const Answer second = Ask(*authenticator, request);
+
+  // The same user object, not an equal one.
+  CHECK(first->value().user == second->value().user);
+}
+
+TEST_CASE("authn: two connections with one certificate are two findings", "[authn]") {
+  Fixture f;
+  const auto authenticator = f.Authenticator();
+  const std::string pem = f.Client();
+
+  CHECK(*Ask(*authenticator, From({pem}))->value().user ==
+        *Ask(*authenticator, From({pem}))->value().user);
+}
+
+TEST_CASE("authn: every authority of the bundle may vouch", "[authn]") {
+  Fixture f;
+  Fixture other;
+  const auto authenticator =
+      NewX509({.ca_pem = other.authority.certificate_pem + f.authority.certificate_pem}).value();
+
+  CHECK(Ask(*authenticator, From({f.Client()}))->has_value());
+  CHECK(Ask(*authenticator, From({other.Client()}))->has_value());
+}
+
+TEST_CASE("authn: a bundle without a readable certificate is refused", "[authn]") {
+  Fixture f;
+  std::string broken = f.authority.certificate_pem;
+  broken.replace(broken.size() / 2, 8, "????????");
+
+  CHECK(NewX509({.ca_pem = ""}).status().message() == "the client CA bundle holds no certificate");
+  CHECK(NewX509({.ca_pem = "hello"}).status().reason() == Reason::kInvalid);
+  CHECK(NewX509({.ca_pem = f.authority.certificate_pem + broken}).status().message() ==
+        "the client CA bundle holds a certificate that is malformed");
+}
+
+}  // namespace apiserver::inline v0::authn
