@@ -2,8 +2,10 @@
 #
 # Adds lib/<room> as the static library apiserver_<room>, alias apiserver::<room>. DEPENDS are rooms
 # of this project; LINKS are third-party targets, always private, so that no public header needs
-# them. A DEPENDS that stands later than <room> in ApiserverRooms.cmake stops the configuration.
+# them; ApiserverThirdParty.cmake knows where they come from. A DEPENDS that stands later than <room>
+# in ApiserverRooms.cmake stops the configuration.
 include(ApiserverRooms)
+include(ApiserverThirdParty)
 
 # Fails unless <room> may depend on <dependency>.
 function(apiserver_check_dependency room dependency)
@@ -26,12 +28,56 @@ function(apiserver_check_dependency room dependency)
   endif()
 endfunction()
 
+# Takes out of <sources> and <depends> what is not written yet, and says so.
+macro(apiserver_drop_unwritten owner sources depends)
+  foreach(source IN LISTS ${sources})
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source} AND NOT IS_ABSOLUTE ${source})
+      message(STATUS "${owner}: ${source} is not written yet")
+      list(REMOVE_ITEM ${sources} ${source})
+    endif()
+  endforeach()
+  foreach(dependency IN LISTS ${depends})
+    if(NOT TARGET apiserver_${dependency})
+      message(STATUS "${owner}: room ${dependency} is not written yet")
+      list(REMOVE_ITEM ${depends} ${dependency})
+    endif()
+  endforeach()
+endmacro()
+
+# Remembers what ApiserverInstall.cmake must know of <room>.
+function(apiserver_record_module room depends links)
+  apiserver_component_of(${room} component)
+  set_property(GLOBAL APPEND PROPERTY apiserver_rooms_${component} ${room})
+  set_property(GLOBAL APPEND PROPERTY apiserver_links_${component} ${links})
+  foreach(dependency IN LISTS depends)
+    apiserver_component_of(${dependency} needed)
+    if(NOT needed STREQUAL component)
+      set_property(GLOBAL APPEND PROPERTY apiserver_needs_${component} ${needed})
+    endif()
+  endforeach()
+  if(APISERVER_INSTALL)
+    install(TARGETS apiserver_${room} EXPORT apiserver-${component}
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()
+
 function(apiserver_module room)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;LINKS")
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "room '${room}': what is '${ARG_UNPARSED_ARGUMENTS}'?")
+  endif()
+  if(NOT room IN_LIST APISERVER_ROOMS AND NOT room IN_LIST APISERVER_LEAVES)
+    message(FATAL_ERROR "room '${room}' has no place in cmake/ApiserverRooms.cmake")
+  endif()
   foreach(dependency IN LISTS ARG_DEPENDS)
     apiserver_check_dependency(${room} ${dependency})
   endforeach()
+  apiserver_third_party(${ARG_LINKS})
 
+  apiserver_drop_unwritten(${room} ARG_SOURCES ARG_DEPENDS)
+  if(NOT ARG_SOURCES)
+    return()
+  endif()
   add_library(apiserver_${room} STATIC ${ARG_SOURCES})
   add_library(apiserver::${room} ALIAS apiserver_${room})
   set_target_properties(apiserver_${room} PROPERTIES
@@ -43,10 +89,24 @@ function(apiserver_module room)
   target_compile_features(apiserver_${room} PUBLIC cxx_std_20)
   target_include_directories(apiserver_${room}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-           $<INSTALL_INTERFACE:include>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/lib)
-  list(TRANSFORM ARG_DEPENDS PREPEND apiserver::)
+  list(TRANSFORM ARG_DEPENDS PREPEND apiserver:: OUTPUT_VARIABLE targets)
   target_link_libraries(apiserver_${room}
-    PUBLIC ${ARG_DEPENDS}
+    PUBLIC ${targets}
     PRIVATE ${ARG_LINKS} $<BUILD_INTERFACE:apiserver_warnings>)
+  apiserver_record_module(${room} "${ARG_DEPENDS}" "${ARG_LINKS}")
+endfunction()
+
+# apiserver::apiserver, all of `core` in one name. Called once every room is known.
+function(apiserver_umbrella)
+  add_library(apiserver_apiserver INTERFACE)
+  add_library(apiserver::apiserver ALIAS apiserver_apiserver)
+  set_target_properties(apiserver_apiserver PROPERTIES EXPORT_NAME apiserver)
+  get_property(rooms GLOBAL PROPERTY apiserver_rooms_core)
+  list(TRANSFORM rooms PREPEND apiserver::)
+  target_link_libraries(apiserver_apiserver INTERFACE ${rooms})
+  if(APISERVER_INSTALL)
+    install(TARGETS apiserver_apiserver EXPORT apiserver-core)
+  endif()
 endfunction()

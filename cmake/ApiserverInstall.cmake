@@ -1,0 +1,55 @@
+# Installs headers, one export set per component, apiserverConfig.cmake and apiserver.pc.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/apiserver)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.proto")
+
+# Per component: its third-party targets and the components it links, both for the config file.
+set(APISERVER_COMPONENT_FACTS "")
+foreach(component IN LISTS APISERVER_COMPONENTS)
+  get_property(rooms GLOBAL PROPERTY apiserver_rooms_${component})
+  if(NOT rooms)
+    continue()
+  endif()
+  install(EXPORT apiserver-${component} NAMESPACE apiserver:: DESTINATION ${package_dir})
+  get_property(links GLOBAL PROPERTY apiserver_links_${component})
+  get_property(needs GLOBAL PROPERTY apiserver_needs_${component})
+  list(REMOVE_DUPLICATES links)
+  list(REMOVE_DUPLICATES needs)
+  string(APPEND APISERVER_COMPONENT_FACTS
+    "list(APPEND _apiserver_components ${component})\n"
+    "set(_apiserver_links_${component} ${links})\n"
+    "set(_apiserver_needs_${component} ${needs})\n")
+endforeach()
+
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/apiserverConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/apiserverConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/apiserverConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/package/apiserverConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/apiserverConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/ApiserverThirdParty.cmake
+  DESTINATION ${package_dir})
+
+# apiserver.pc is `core`. There are static libraries only, so Libs and Requires name everything, and
+# nobody has to remember --static.
+get_property(rooms GLOBAL PROPERTY apiserver_rooms_core)
+list(TRANSFORM rooms PREPEND "-lapiserver_")
+list(REVERSE rooms)
+list(JOIN rooms " " APISERVER_PC_LIBS)
+get_property(links GLOBAL PROPERTY apiserver_links_core)
+set(modules "")
+foreach(target IN LISTS links)
+  apiserver_pkg_config_module(${target} module)
+  list(APPEND modules ${module})
+endforeach()
+list(REMOVE_DUPLICATES modules)
+list(JOIN modules ", " APISERVER_PC_REQUIRES)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/apiserver.pc.in
+  ${PROJECT_BINARY_DIR}/package/apiserver.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/apiserver.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
