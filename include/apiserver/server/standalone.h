@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/random.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/listener.h"
+#include "apiserver/server/server.h"
+
+// A server without a cluster: its own certificate authority, one administrator, and a kubeconfig
+// for her. What examples, tests and desktop programs need; a server behind an aggregator does not.
+namespace apiserver::inline v0::server {
+
+struct StandaloneOptions {
+  // Where the authority, the keys and the token live (0600), so that yesterday's kubeconfig works
+  // today. Empty: in memory, new with every start.
+  std::string data_dir = "";
+  std::string address = "127.0.0.1";
+  int port = 0;
+  // PEM files of a serving certificate of one's own; both or none. None: one for localhost,
+  // 127.0.0.1 and ::1, made at every start.
+  std::string tls_cert_file = "";
+  std::string tls_key_file = "";
+  std::string admin = "admin";  // In group system:masters.
+
+  FileSystem* file_system = &RealFileSystem();
+  const Clock* clock = &RealClock();
+  Random* random = &SecureRandom();
+};
+
+// Immutable once made; may be copied.
+struct Standalone {
+  http::ListenerOptions serving;
+  // Knows the administrator by client certificate and by bearer token, and nobody else.
+  std::shared_ptr<const auth::Authenticator> authenticator;
+  std::string ca_pem;
+  http::KeyPair admin;
+  std::string token;
+
+  // Sets `serving` and `authenticator`.
+  void Apply(Config& config) const;
+  // A kubeconfig for https://127.0.0.1:<port>, with all that is needed inside.
+  std::string Kubeconfig(int port) const;
+  // Writes it (0600, temporary name and rename).
+  Status WriteKubeconfig(const std::string& path, int port,
+                         FileSystem& file_system = RealFileSystem()) const;
+};
+
+// kInvalid: certificate files that do not fit; the message names file and remedy.
+// kInternalError: the data directory cannot be read or written.
+Result<Standalone> NewStandalone(const StandaloneOptions& options);
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,152 @@
+#include "apiserver/server/standalone.h"
+
+#include <utility>
+#include <vector>
+
+#include "apiserver/authn/bearer_token.h"
+#include "apiserver/authn/union.h"
+#include "apiserver/authn/x509.h"
+#include "apiserver/client/kubeconfig.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+constexpr unsigned kPrivate = 0600;
+constexpr unsigned kPrivateDirectory = 0700;
+constexpr std::chrono::hours kTenYears(24 * 3650);
+
+// The files of one data directory; with an empty name nothing is kept.
+class Pki {
+ public:
+  explicit Pki(const StandaloneOptions& options) : options_(options) {}
+
+  Status Prepare() const {
+    if (options_.data_dir.empty()) return {};
+    return options_.file_system->MakeDirectories(options_.data_dir + "/pki", kPrivateDirectory);
+  }
+
+  // What `name`.crt and `name`.key hold, or what `make` makes, which is then kept.
+  template <class Make>
+  Result<http::KeyPair> Pair(const std::string& name, const Make& make) const {
+    const std::string certificate = Path(name + ".crt");
+    const std::string key = Path(name + ".key");
+    if (!options_.data_dir.empty() && options_.file_system->Exists(key)) {
+      http::KeyPair pair;
+      ASSIGN_OR_RETURN(pair.certificate_pem, options_.file_system->Read(certificate));
+      ASSIGN_OR_RETURN(pair.key_pem, options_.file_system->Read(key));
+      return pair;
+    }
+    ASSIGN_OR_RETURN(http::KeyPair made, make());
+    if (options_.data_dir.empty()) return made;
+    RETURN_IF_ERROR(
+        options_.file_system->WriteAtomically(certificate, made.certificate_pem, kPrivate));
+    // The key last: with it the pair is complete.
+    RETURN_IF_ERROR(options_.file_system->WriteAtomically(key, made.key_pem, kPrivate));
+    return made;
+  }
+
+  Result<std::string> Token() const {
+    const std::string path = Path("token");
+    if (!options_.data_dir.empty() && options_.file_system->Exists(path)) {
+      return options_.file_system->Read(path);
+    }
+    std::string token = NewUuid(*options_.random);
+    if (!options_.data_dir.empty()) {
+      RETURN_IF_ERROR(options_.file_system->WriteAtomically(path, token, kPrivate));
+    }
+    return token;
+  }
+
+ private:
+  std::string Path(const std::string& name) const { return options_.data_dir + "/pki/" + name; }
+
+  const StandaloneOptions& options_;
+};
+
+Result<http::KeyPair> ServingPair(const StandaloneOptions& options,
+                                  const http::KeyPair& authority) {
+  if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
+    return Status(Reason::kInvalid,
+                  "--tls-cert-file and --tls-private-key-file go together: give both or none");
+  }
+  if (!options.tls_cert_file.empty()) {
+    http::KeyPair pair;
+    ASSIGN_OR_RETURN(pair.certificate_pem, options.file_system->Read(options.tls_cert_file));
+    ASSIGN_OR_RETURN(pair.key_pem, options.file_system->Read(options.tls_key_file));
+    return pair;
+  }
+  http::CertificateRequest request;
+  request.common_name = "localhost";
+  request.dns_names = {"localhost"};
+  request.ip_addresses = {"127.0.0.1", "::1"};
+  if (options.address != "0.0.0.0" && options.address != "::" && options.address != "127.0.0.1" &&
+      options.address != "::1") {
+    request.ip_addresses.push_back(options.address);
+  }
+  return http::NewCertificate(authority, request, *options.clock);
+}
+
+Result<std::shared_ptr<const auth::Authenticator>> NewAuthenticator(
+    const StandaloneOptions& options, const std::string& ca_pem, const std::string& token) {
+  ASSIGN_OR_RETURN(auto certificates, authn::NewX509({.ca_pem = ca_pem, .clock = options.clock}));
+  std::vector<authn::StaticToken> tokens{
+      {.token = token,
+       .user = {.name = options.admin,
+                .uid = "",
+                .groups = {std::string(auth::kSystemPrivilegedGroup)}}}};
+  std::vector<std::shared_ptr<const auth::Authenticator>> all;
+  all.push_back(std::move(certificates));
+  all.push_back(authn::NewBearerToken(authn::NewStaticTokens(std::move(tokens))));
+  return std::shared_ptr<const auth::Authenticator>(
+      authn::NewGroupAdder(authn::NewUnion(std::move(all))));
+}
+
+}  // namespace
+
+Result<Standalone> NewStandalone(const StandaloneOptions& options) {
+  const Pki pki(options);
+  RETURN_IF_ERROR(pki.Prepare());
+  ASSIGN_OR_RETURN(const http::KeyPair authority, pki.Pair("ca", [&options] {
+    return http::NewCertificateAuthority("apiserver-ca", *options.clock);
+  }));
+  Standalone standalone;
+  standalone.ca_pem = authority.certificate_pem;
+  ASSIGN_OR_RETURN(standalone.admin, pki.Pair("admin", [&] {
+    http::CertificateRequest request;
+    request.common_name = options.admin;
+    request.organizations = {std::string(auth::kSystemPrivilegedGroup)};
+    request.valid_for = kTenYears;
+    request.client = true;
+    return http::NewCertificate(authority, request, *options.clock);
+  }));
+  ASSIGN_OR_RETURN(standalone.token, pki.Token());
+  ASSIGN_OR_RETURN(const http::KeyPair serving, ServingPair(options, authority));
+  ASSIGN_OR_RETURN(standalone.serving.tls, http::NewServerTls(serving));
+  standalone.serving.address = options.address;
+  standalone.serving.port = options.port;
+  ASSIGN_OR_RETURN(standalone.authenticator,
+                   NewAuthenticator(options, standalone.ca_pem, standalone.token));
+  return standalone;
+}
+
+void Standalone::Apply(Config& config) const {
+  config.serving = serving;
+  config.authenticator = authenticator;
+}
+
+std::string Standalone::Kubeconfig(int port) const {
+  return client::WriteKubeconfig({.server = "https://127.0.0.1:" + std::to_string(port),
+                                  .ca_pem = ca_pem,
+                                  .client_certificate_pem = admin.certificate_pem,
+                                  .client_key_pem = admin.key_pem,
+                                  .token = token});
+}
+
+Status Standalone::WriteKubeconfig(const std::string& path, int port,
+                                   FileSystem& file_system) const {
+  return file_system.WriteAtomically(path, Kubeconfig(port), kPrivate);
+}
+
+}  // namespace apiserver::inline v0::server
