@@ -2,9 +2,12 @@
 
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apiserver/http/tls.h"
 #include "authn/fakes.h"
@@ -39,6 +42,53 @@ http::Request From(const std::vector<std::string>& pems) {
   request.tls = true;
   request.peer = std::make_shared<const http::PeerCertificates>(std::move(peer));
   return request;
+}
+
+// What http::NewCertificate does not make.
+struct OddCertificate {
+  std::vector<std::pair<std::string, std::string>> subject = {};
+  std::string usage = {};  // Of OpenSSL's extendedKeyUsage; empty: none.
+};
+
+BIO* Reading(const std::string& text) {
+  return BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
+}
+
+std::string SignedPem(const OddCertificate& odd, const http::KeyPair& authority) {
+  BIO* ca_bio = Reading(authority.certificate_pem);
+  BIO* key_bio = Reading(authority.key_pem);
+  X509* ca = PEM_read_bio_X509(ca_bio, nullptr, nullptr, nullptr);
+  EVP_PKEY* key = PEM_read_bio_PrivateKey(key_bio, nullptr, nullptr, nullptr);
+  X509* leaf = X509_new();
+  X509_set_version(leaf, 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(leaf), 7);
+  X509_gmtime_adj(X509_getm_notBefore(leaf), -3600);
+  X509_gmtime_adj(X509_getm_notAfter(leaf), 3600);
+  X509_set_pubkey(leaf, key);
+  X509_set_issuer_name(leaf, X509_get_subject_name(ca));
+  for (const auto& [type, value] : odd.subject) {
+    ASN1_OBJECT* object = OBJ_txt2obj(type.c_str(), 0);
+    X509_NAME_add_entry_by_OBJ(X509_get_subject_name(leaf), object, MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0);
+    ASN1_OBJECT_free(object);
+  }
+  if (!odd.usage.empty()) {
+    X509_EXTENSION* extension =
+        X509V3_EXT_conf_nid(nullptr, nullptr, NID_ext_key_usage, odd.usage.c_str());
+    X509_add_ext(leaf, extension, -1);
+    X509_EXTENSION_free(extension);
+  }
+  X509_sign(leaf, key, EVP_sha256());
+  BIO* out = BIO_new(BIO_s_mem());
+  PEM_write_bio_X509(out, leaf);
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(out, &bytes);
+  std::string pem(bytes, static_cast<std::size_t>(size));
+  for (BIO* bio : {out, ca_bio, key_bio}) BIO_free(bio);
+  X509_free(leaf);
+  X509_free(ca);
+  EVP_PKEY_free(key);
+  return pem;
 }
 
 struct Fixture {
@@ -90,10 +140,45 @@ TEST_CASE("authn: a request without client certificate has no credentials", "[au
 TEST_CASE("authn: a certificate without a common name names nobody", "[authn]") {
   Fixture f;
 
-  const Answer answer = Ask(*f.Authenticator(), From({f.Client({.organizations = {"dev"}})}));
+  const Answer answer =
+      Ask(*f.Authenticator(), From({SignedPem({.subject = {{"O", "dev"}}}, f.authority)}));
 
   REQUIRE(answer.status() == Status::Ok());
   CHECK_FALSE(answer->has_value());
+}
+
+TEST_CASE("authn: a certificate may carry the user's uid", "[authn]") {
+  Fixture f;
+  constexpr const char* kUid = "1.3.6.1.4.1.57683.2";
+  const auto ask = [&](std::vector<std::pair<std::string, std::string>> subject) {
+    return Ask(*f.Authenticator(), From({SignedPem({.subject = std::move(subject)}, f.authority)}));
+  };
+
+  CHECK(ask({{"CN", "jane"}, {kUid, "u-1"}})->value().user->uid == "u-1");
+  CHECK(ask({{"CN", "jane"}, {kUid, "u-1"}, {kUid, "u-2"}}).status().message() ==
+        "expected 1 UID, but found multiple");
+}
+
+TEST_CASE("authn: the last common name of a certificate counts", "[authn]") {
+  Fixture f;
+
+  const Answer answer = Ask(
+      *f.Authenticator(), From({SignedPem({.subject = {{"CN", "a"}, {"CN", "b"}}}, f.authority)}));
+
+  CHECK(answer->value().user->name == "b");
+}
+
+TEST_CASE("authn: a certificate for any use, or for no stated one, is a client's", "[authn]") {
+  Fixture f;
+  const auto known = [&](const std::string& usage) {
+    const OddCertificate odd{.subject = {{"CN", "jane"}}, .usage = usage};
+    return Ask(*f.Authenticator(), From({SignedPem(odd, f.authority)})).ok();
+  };
+
+  CHECK(known(""));
+  CHECK(known("anyExtendedKeyUsage"));
+  CHECK(known("serverAuth,clientAuth"));
+  CHECK_FALSE(known("codeSigning"));
 }
 
 TEST_CASE("authn: a certificate of another authority is unauthorized", "[authn]") {
