@@ -5,9 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "runtime/facts.h"
 #include "runtime/name_rules.h"
-#include "runtime/patterns.h"
-#include "runtime/schema_check.h"
 
 namespace apiserver::inline v0::runtime {
 
@@ -78,7 +77,7 @@ void CheckRoot(const Schema& schema, const std::string& version, Problems& probl
   }
 }
 
-void CheckVersions(const KindOptions& options, Patterns& patterns, Problems& problems) {
+void CheckVersions(const KindOptions& options, Facts& facts, Problems& problems) {
   problems.Require(!options.versions.empty(), "no versions");
   std::set<std::string_view> seen;
   for (const KindVersion& version : options.versions) {
@@ -89,7 +88,7 @@ void CheckVersions(const KindOptions& options, Patterns& patterns, Problems& pro
                      version.version + ": to_hub and from_hub belong together");
     problems.Require(version.version != options.hub_version || version.to_hub == nullptr,
                      version.version + ": the hub does not convert to itself");
-    CheckSchema(version.schema, version.version, patterns, problems.found());
+    CheckSchema(version.schema, version.version, facts, problems.found());
     if (version.schema != nullptr) CheckRoot(*version.schema, version.version, problems);
   }
   if (options.versions.empty()) return;
@@ -110,8 +109,8 @@ Status ToStatus(const KindOptions& options, const std::vector<std::string>& prob
 
 }  // namespace
 
-Kind::Kind(KindOptions options, std::shared_ptr<const Patterns> patterns)
-    : options_(std::move(options)), patterns_(std::move(patterns)) {
+Kind::Kind(KindOptions options, std::shared_ptr<const Facts> facts)
+    : options_(std::move(options)), facts_(std::move(facts)) {
   for (const KindVersion& version : options_.versions) {
     prefixes_.push_back("{\"kind\":\"" + options_.kind + "\",\"apiVersion\":\"" +
                         gvk(version.version).group_version().ToString() + "\",");
@@ -120,13 +119,13 @@ Kind::Kind(KindOptions options, std::shared_ptr<const Patterns> patterns)
 
 Result<KindPtr> Kind::New(KindOptions options) {
   FillIn(options);
-  auto patterns = std::make_shared<Patterns>();
+  auto facts = std::make_shared<Facts>();
   Problems problems;
   CheckNames(options, problems);
-  CheckVersions(options, *patterns, problems);
+  CheckVersions(options, *facts, problems);
   Status status = ToStatus(options, problems.found());
   if (!status.ok()) return status;
-  return KindPtr(new Kind(std::move(options), std::move(patterns)));
+  return KindPtr(new Kind(std::move(options), std::move(facts)));
 }
 
 KindPtr Kind::Untyped(const GroupVersionKind& gvk) {
@@ -139,7 +138,7 @@ KindPtr Kind::Untyped(const GroupVersionKind& gvk) {
   version.schema = AnySchema();
   options.versions.push_back(std::move(version));
   FillIn(options);
-  return KindPtr(new Kind(std::move(options), std::make_shared<Patterns>()));
+  return KindPtr(new Kind(std::move(options), std::make_shared<Facts>()));
 }
 
 const KindVersion* Kind::FindVersion(std::string_view version) const {

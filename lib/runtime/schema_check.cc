@@ -1,9 +1,10 @@
-#include "runtime/schema_check.h"
-
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+
+#include "runtime/facts.h"
 
 namespace apiserver::inline v0::runtime {
 
@@ -11,8 +12,7 @@ namespace {
 
 class Checker {
  public:
-  Checker(Patterns& patterns, std::vector<std::string>& problems)
-      : patterns_(patterns), problems_(problems) {}
+  Checker(Facts& facts, std::vector<std::string>& problems) : facts_(facts), problems_(problems) {}
 
   void Check(const SchemaPtr& root, const std::string& where) {
     Push(root, where);
@@ -21,21 +21,44 @@ class Checker {
       pending_.pop_back();
       CheckOne(*schema, path);
     }
+    MarkDefaults();
   }
 
  private:
+  bool HasDefaults(const Schema& schema) const {
+    const auto marked = [this](const SchemaPtr& part) {
+      return part != nullptr && facts_.with_defaults.contains(part.get());
+    };
+    return marked(schema.items) ||
+           std::any_of(schema.fields.begin(), schema.fields.end(), [&](const Field& field) {
+             return field.default_value.has_value() || marked(field.schema);
+           });
+  }
+  void MarkDefaults() {
+    // From the leaves up. Schemas that share parts may need more than one round.
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t i = order_.size(); i-- > 0;) {
+        if (facts_.with_defaults.contains(order_[i]) || !HasDefaults(*order_[i])) continue;
+        facts_.with_defaults.insert(order_[i]);
+        again = true;
+      }
+    }
+  }
+
   // A schema that is used in many places is looked at once.
   void Push(const SchemaPtr& schema, const std::string& path) {
     if (schema == nullptr) {
       problems_.push_back(path + ": no schema");
     } else if (seen_.insert(schema.get()).second) {
       pending_.emplace_back(schema.get(), path);
+      order_.push_back(schema.get());
     }
   }
 
   void CheckOne(const Schema& schema, const std::string& path) {
     if (!schema.constraints.pattern.empty()) {
-      const std::string why = patterns_.Add(schema.constraints.pattern);
+      const std::string why = facts_.patterns.Add(schema.constraints.pattern);
       if (!why.empty()) problems_.push_back(path + ": invalid pattern: " + why);
     }
     if (schema.type == SchemaType::kInteger && schema.bits != 32 && schema.bits != 64) {
@@ -80,17 +103,18 @@ class Checker {
     }
   }
 
-  Patterns& patterns_;
+  Facts& facts_;
   std::vector<std::string>& problems_;
   std::vector<std::pair<const Schema*, std::string>> pending_;
   std::unordered_set<const Schema*> seen_;
+  std::vector<const Schema*> order_;
 };
 
 }  // namespace
 
-void CheckSchema(const SchemaPtr& schema, const std::string& where, Patterns& patterns,
+void CheckSchema(const SchemaPtr& schema, const std::string& where, Facts& facts,
                  std::vector<std::string>& problems) {
-  Checker(patterns, problems).Check(schema, where);
+  Checker(facts, problems).Check(schema, where);
 }
 
 }  // namespace apiserver::inline v0::runtime

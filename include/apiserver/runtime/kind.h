@@ -16,7 +16,7 @@ namespace apiserver::inline v0::runtime {
 
 class Object;
 class Kind;
-class Patterns;  // Private: the compiled Constraints::pattern of all versions.
+struct Facts;  // Private: what is known about the schemas, compiled patterns among it.
 using KindPtr = std::shared_ptr<const Kind>;
 
 // Whose rules an object's JSON obeys.
@@ -106,12 +106,12 @@ class Kind {
   // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: what stands before a body.
   // Empty for an unknown version.
   std::string_view JsonPrefix(std::string_view version) const;
-  const Patterns& patterns() const { return *patterns_; }
+  const Facts& facts() const { return *facts_; }
 
  private:
-  Kind(KindOptions options, std::shared_ptr<const Patterns> patterns);
+  Kind(KindOptions options, std::shared_ptr<const Facts> facts);
   KindOptions options_;
-  std::shared_ptr<const Patterns> patterns_;
+  std::shared_ptr<const Facts> facts_;
   std::vector<std::string> prefixes_;  // One per version.
 };
 

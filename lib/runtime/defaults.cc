@@ -1,0 +1,121 @@
+#include <algorithm>
+
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/object.h"
+#include "runtime/facts.h"
+#include "runtime/field_list.h"
+#include "runtime/normalize.h"
+#include "runtime/rewrite.h"
+#include "runtime/scalar.h"
+#include "runtime/unknown_paths.h"
+
+namespace apiserver::inline v0::runtime {
+
+namespace {
+
+class DefaultsPass final : public RewritePass {
+ public:
+  DefaultsPass(const Facts& facts, bool structural, Arena& arena)
+      : facts_(facts), structural_(structural), arena_(arena) {}
+
+  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+    const std::size_t begin = slots.size();
+    for (const Value& item : source.items()) slots.push_back({"", item, Below(schema.items)});
+    for (const Member& member : source.members()) AddMember(schema, member, slots, changed);
+    if (schema.type != SchemaType::kStruct) return true;
+    const std::size_t present = slots.size();
+    AddMissing(schema, begin, slots);
+    if (slots.size() == present) return true;
+    changed = true;
+    Order(schema, begin, slots);
+    return true;
+  }
+
+ private:
+  // Null where there is nothing to do further down.
+  const Schema* Below(const SchemaPtr& schema) const {
+    if (schema == nullptr) return nullptr;
+    return structural_ || facts_.with_defaults.contains(schema.get()) ? schema.get() : nullptr;
+  }
+
+  // Whether a member with this value is as good as absent.
+  bool CountsAsAbsent(const Field& field, const Value& value) const {
+    if (structural_) return value.is_null() && !field.schema->nullable;
+    if (value.is_null()) return true;
+    return field.presence == Field::Presence::kValue && IsEmpty(*field.schema, value) &&
+           !value.is_map() && !value.is_list();
+  }
+
+  void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
+                 bool& changed) {
+    if (schema.type != SchemaType::kStruct) {
+      slots.push_back({member.key, member.value, Below(schema.items)});
+      return;
+    }
+    const Field* const field = schema.FindField(member.key);
+    if (field == nullptr) {
+      slots.push_back({member.key, member.value});
+      return;
+    }
+    // Without a default a null that is not allowed is dropped from custom resources.
+    const bool absent =
+        CountsAsAbsent(*field, member.value) && (structural_ || field->default_value.has_value());
+    if (!absent) slots.push_back({member.key, member.value, Below(field->schema)});
+    changed |= absent;
+  }
+
+  void AddMissing(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) {
+    const std::size_t end = slots.size();
+    const FieldList fields(schema);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Field& field = fields[i];
+      if (!field.default_value) continue;
+      const auto has = [&](const Slot& slot) { return slot.key == field.name; };
+      const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto to = slots.begin() + static_cast<std::ptrdiff_t>(end);
+      if (std::any_of(from, to, has)) continue;
+      slots.push_back({field.name, Copy(field.default_value->get(), arena_), Below(field.schema)});
+    }
+  }
+
+  void Order(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) const {
+    const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
+    if (structural_) {
+      std::sort(from, slots.end(), [](const Slot& a, const Slot& b) { return a.key < b.key; });
+      return;
+    }
+    const FieldList fields(schema);
+    auto next = from;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const auto found = std::find_if(next, slots.end(),
+                                      [&](const Slot& slot) { return slot.key == fields[i].name; });
+      if (found != slots.end()) std::rotate(next++, found, found + 1);
+    }
+  }
+
+  const Facts& facts_;
+  bool structural_;
+  Arena& arena_;
+};
+
+}  // namespace
+
+void SetDefaults(Object& object) {
+  const KindVersion* const version = object.kind().FindVersion(object.version());
+  if (version == nullptr) return;
+  const Facts& facts = object.kind().facts();
+  const bool structural = object.kind().semantics() == Semantics::kStructural;
+  if (version->schema->type == SchemaType::kStruct &&
+      (structural || facts.with_defaults.contains(version->schema.get()))) {
+    Value root = object.root();
+    DefaultsPass pass(facts, structural, object.arena());
+    (void)Rewrite(*version->schema, pass, object.arena(), root);  // Defaulting cannot fail.
+    object.SetRoot(root);
+  }
+  if (version->set_defaults == nullptr) return;
+  version->set_defaults(object);
+  // Brings what the function added into order. What it broke is reported by whoever decodes next.
+  (void)Normalize(object);
+}
+
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "apiserver/runtime/schema.h"
+#include "runtime/patterns.h"
+
+namespace apiserver::inline v0::runtime {
+
+// What is found out about a kind's schemas once, when the Kind is made.
+struct Facts {
+  Patterns patterns;
+  // The schemas that have a default value themselves or somewhere below.
+  std::unordered_set<const Schema*> with_defaults;
+};
+
+// Appends to `problems` what makes `schema` unusable, each with the path of where it stands, and
+// collects facts. `where` begins each path: "v1".
+void CheckSchema(const SchemaPtr& schema, const std::string& where, Facts& facts,
+                 std::vector<std::string>& problems);
+
+}  // namespace apiserver::inline v0::runtime

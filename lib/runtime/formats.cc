@@ -1,0 +1,93 @@
+#include "runtime/formats.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+#include "apiserver/runtime/time.h"
+#include "runtime/base64.h"
+
+namespace apiserver::inline v0::runtime {
+
+namespace {
+
+bool IsHex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool IsDateTime(std::string_view text) { return ParseTime(text).ok(); }
+
+bool IsDate(std::string_view text) {
+  return text.size() == 10 && ParseTime(std::string(text) + "T00:00:00Z").ok();
+}
+
+// The dashes may be missing, as in Go's pattern.
+bool IsUuid(std::string_view text) {
+  constexpr std::array<std::size_t, 5> kGroups = {8, 4, 4, 4, 12};
+  for (std::size_t i = 0; i < kGroups.size(); ++i) {
+    if (i > 0 && text.starts_with('-')) text.remove_prefix(1);
+    const std::string_view group = text.substr(0, kGroups[i]);
+    if (group.size() != kGroups[i] || !std::all_of(group.begin(), group.end(), IsHex)) return false;
+    text.remove_prefix(group.size());
+  }
+  return text.empty();
+}
+
+bool IsIp(int family, std::string_view text) {
+  std::array<unsigned char, 16> address;
+  return inet_pton(family, std::string(text).c_str(), address.data()) == 1 &&
+         text.find('\0') == std::string_view::npos;
+}
+
+bool IsIpv4(std::string_view text) { return IsIp(AF_INET, text); }
+bool IsIpv6(std::string_view text) { return IsIp(AF_INET6, text); }
+
+bool IsCidr(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view address = text.substr(0, slash);
+  const std::string_view bits = text.substr(slash + 1);
+  const unsigned max = IsIpv4(address) ? 32 : IsIpv6(address) ? 128 : 0;
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), number);
+  return max > 0 && error == std::errc() && end == bits.data() + bits.size() && number <= max;
+}
+
+bool IsMac(std::string_view text) {
+  if (text.size() != 17 || (text[2] != ':' && text[2] != '-')) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i % 3 == 2 ? text[i] != text[2] : !IsHex(text[i])) return false;
+  }
+  return true;
+}
+
+bool IsBase64(std::string_view text) {
+  Arena scratch;
+  std::size_t error_at = 0;
+  return DecodeBase64(text, scratch, error_at).has_value();
+}
+
+struct Row {
+  std::string_view format;
+  bool (*matches)(std::string_view);
+};
+
+constexpr Row kFormats[] = {
+    {"date-time", IsDateTime}, {"datetime", IsDateTime}, {"date", IsDate},
+    {"uuid", IsUuid},          {"ipv4", IsIpv4},         {"ipv6", IsIpv6},
+    {"cidr", IsCidr},          {"mac", IsMac},           {"byte", IsBase64},
+};
+
+}  // namespace
+
+bool MatchesFormat(std::string_view format, std::string_view text) {
+  for (const Row& row : kFormats) {
+    if (row.format == format) return row.matches(text);
+  }
+  return true;
+}
+
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,291 @@
+#include "runtime/normalize.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/object.h"
+#include "base/status_macros.h"
+#include "runtime/field_list.h"
+#include "runtime/member_index.h"
+#include "runtime/rewrite.h"
+#include "runtime/scalar.h"
+#include "runtime/walk.h"
+
+namespace apiserver::inline v0::runtime {
+
+namespace {
+
+using Omit = Field::Omit;
+
+bool KeyLess(const Slot& a, const Slot& b) { return a.key < b.key; }
+
+// Normalizes what stands in `slot` by `schema`; a container is left to a later step.
+bool NormalizeSlot(const Schema& schema, Slot& slot, Arena& arena, bool& changed) {
+  if (!IsContainer(schema.type)) return NormalizeScalar(schema, slot.value, arena, changed);
+  if (slot.value.is_null()) {
+    slot.value = ZeroOf(schema);
+    changed |= !slot.value.is_null();
+  }
+  slot.schema = &schema;
+  const bool list = schema.type == SchemaType::kList;
+  const bool null = slot.value.is_null() && schema.type != SchemaType::kStruct;
+  return null || (list ? slot.value.is_list() : slot.value.is_map());
+}
+
+// Whether decoding `value` into the Go struct leaves all of it zero.
+bool IsZeroStruct(const Schema& schema, Value value) {
+  std::vector<std::pair<const Schema*, Value>> pending = {{&schema, value}};
+  Arena scratch;
+  while (!pending.empty()) {
+    const auto [at, content] = pending.back();
+    pending.pop_back();
+    const FieldList fields(*at);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Field& field = fields[i];
+      Value member = content[field.name];
+      if (member.is_null()) continue;
+      if (field.presence == Field::Presence::kPointer) return false;
+      if (field.schema->type == SchemaType::kStruct) {
+        pending.emplace_back(field.schema.get(), member);
+        continue;
+      }
+      bool changed = false;
+      const bool zero = !IsContainer(field.schema->type) &&
+                        NormalizeScalar(*field.schema, member, scratch, changed) &&
+                        IsZero(*field.schema, member);
+      if (!zero) return false;
+    }
+  }
+  return true;
+}
+
+// Whether the encoder leaves out a normalized value that the Go type holds by value.
+bool LeftOut(const Field& field, const Value& value) {
+  if (field.omit == Omit::kNever) return false;
+  if (IsEmpty(*field.schema, value)) return true;
+  if (field.omit != Omit::kWhenZero) return false;
+  if (field.schema->type == SchemaType::kStruct) return IsZeroStruct(*field.schema, value);
+  return IsZero(*field.schema, value);
+}
+
+class StructPass final : public RewritePass {
+ public:
+  explicit StructPass(Arena& arena) : arena_(arena) {}
+
+  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+    if (schema.type == SchemaType::kStruct) return OpenStruct(schema, source, slots, changed);
+    const std::size_t begin = slots.size();
+    for (const Value& item : source.items()) slots.push_back({"", item});
+    for (const Member& member : source.members()) slots.push_back({member.key, member.value});
+    for (std::size_t i = begin; i < slots.size(); ++i) {
+      if (!NormalizeSlot(*schema.items, slots[i], arena_, changed)) return false;
+    }
+    const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
+    if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess)) {
+      std::sort(from, slots.end(), KeyLess);
+      changed = true;
+    }
+    return true;
+  }
+
+ private:
+  bool OpenStruct(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) {
+    const FieldList fields(schema);
+    const std::span<const Member> members = source.members();
+    const std::size_t begin = slots.size();
+    // Content that is in order already needs no search.
+    std::size_t next = 0;
+    bool same = true;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const bool here = next < members.size() && members[next].key == fields[i].name;
+      if (!Add(fields[i], here ? &members[next].value : nullptr, slots, same)) return false;
+      next += here ? 1 : 0;
+    }
+    if (next == members.size()) {
+      changed |= !same;
+      return true;
+    }
+    slots.resize(begin);
+    changed = true;
+    const MemberIndex index(members);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (!Add(fields[i], index.Find(fields[i].name), slots, same)) return false;
+    }
+    if (schema.preserve_unknown_fields) changed = AddUnknown(schema, members, begin, slots);
+    return true;
+  }
+
+  // `value` is null when the field is absent. Clears `same` if what is added differs.
+  bool Add(const Field& field, const Value* value, std::vector<Slot>& slots, bool& same) {
+    const bool null = value == nullptr || value->is_null();
+    Slot slot{field.name, null ? Value() : *value};
+    if (null && field.presence == Field::Presence::kPointer) {
+      if (field.omit == Omit::kNever) slots.push_back(slot);
+      same &= (field.omit == Omit::kNever) == (value != nullptr);
+      return true;
+    }
+    if (value == nullptr) {
+      // Nobody parses an absent value, though some types refuse null.
+      slot.value = ZeroOf(*field.schema);
+      if (IsContainer(field.schema->type)) slot.schema = field.schema.get();
+    } else {
+      bool changed = false;
+      if (!NormalizeSlot(*field.schema, slot, arena_, changed)) return false;
+      same &= !changed;
+    }
+    const bool left_out = field.presence == Field::Presence::kValue && LeftOut(field, slot.value);
+    if (!left_out) slots.push_back(slot);
+    same &= left_out == (value == nullptr);
+    return true;
+  }
+
+  // Unknown members follow the fields, in their order. Says whether anything moved.
+  static bool AddUnknown(const Schema& schema, std::span<const Member> members, std::size_t begin,
+                         std::vector<Slot>& slots) {
+    for (const Member& member : members) {
+      if (schema.FindField(member.key) == nullptr) slots.push_back({member.key, member.value});
+    }
+    if (slots.size() - begin != members.size()) return true;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const Slot& slot = slots[begin + i];
+      const bool same = slot.key == members[i].key && SameValue(slot.value, members[i].value);
+      if (!same) return true;
+    }
+    return false;
+  }
+  // Shallow: one may still be rewritten below.
+  static bool SameValue(const Value& a, const Value& b) {
+    if (a.type() != b.type() || a.size() != b.size()) return false;
+    if (a.is_map()) return a.members().data() == b.members().data();
+    return a.is_list() ? a.items().data() == b.items().data() : a == b;
+  }
+
+  Arena& arena_;
+};
+
+class SortPass final : public RewritePass {
+ public:
+  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+    const std::size_t begin = slots.size();
+    for (const Value& item : source.items()) slots.push_back({"", item, &schema});
+    for (const Member& member : source.members()) {
+      slots.push_back({member.key, member.value, &schema});
+    }
+    const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
+    if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess)) {
+      std::sort(from, slots.end(), KeyLess);
+      changed = true;
+    }
+    return true;
+  }
+};
+
+// The error of Go's decoder for content that does not fit, which goes through it in document order:
+// the first type that does not match is what it reports at the end, unless a type's own parser
+// fails.
+class Complaint {
+ public:
+  Complaint(const Schema& schema, std::string_view type) : root_(schema), type_(type) {}
+
+  Status Of(Value root) {
+    Walk walk;
+    walk.Run(root_, root, [&](const Schema& parent, std::string_view key, Value child) {
+      const Schema* const schema = ChildSchema(parent, key);
+      if (schema == nullptr || final_) return static_cast<const Schema*>(nullptr);
+      const bool null = child.is_null() && schema->type != SchemaType::kDuration;
+      // A null pointer is not parsed at all.
+      const Field* const field =
+          parent.type == SchemaType::kStruct ? parent.FindField(key) : nullptr;
+      const bool pointer = field != nullptr && field->presence == Field::Presence::kPointer;
+      if (null || (child.is_null() && pointer)) return static_cast<const Schema*>(nullptr);
+      Slot slot{key, child};
+      bool changed = false;
+      if (NormalizeSlot(*schema, slot, scratch_, changed)) return slot.schema;
+      Report(walk, WhyUnfit(*schema, child));
+      return static_cast<const Schema*>(nullptr);
+    });
+    return Status(Reason::kBadRequest, message_);
+  }
+
+ private:
+  static const Schema* ChildSchema(const Schema& parent, std::string_view key) {
+    if (parent.type != SchemaType::kStruct) return parent.items.get();
+    const Field* const field = parent.FindField(key);
+    return field != nullptr ? field->schema.get() : nullptr;
+  }
+
+  void Report(const Walk& walk, const Misfit& misfit) {
+    if (!message_.empty() && !misfit.ends) return;
+    final_ = misfit.ends;
+    message_ = misfit.message;
+    if (!message_.empty()) return;
+    std::string path;
+    const Schema* inner = &root_;
+    for (const Walk::Frame& frame : walk.frames()) {
+      if (frame.schema->type != SchemaType::kStruct) continue;
+      inner = frame.schema;
+      path += '.';
+      path += frame.value.members()[frame.next - 1].key;
+    }
+    const bool unnamed = inner == &root_ && inner->name.empty();
+    message_ = "json: cannot unmarshal " + misfit.found + " into Go struct field " +
+               std::string(unnamed ? type_ : GoName(*inner)) + path + " of type " + misfit.type;
+  }
+
+  const Schema& root_;
+  std::string_view type_;
+  Arena scratch_;
+  std::string message_;
+  bool final_ = false;
+};
+
+Status NormalizeStructural(Object& object) {
+  Value root = object.root();
+  const Value metadata = root["metadata"];
+  Value normalized = metadata;
+  if (metadata.is_map()) {
+    // Metadata is the Go type everywhere.
+    RETURN_IF_ERROR(NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized));
+    if (normalized.members().data() != metadata.members().data()) {
+      root = With(root, "metadata", normalized, object.arena());
+    }
+  }
+  SortKeys(object.arena(), root);
+  object.SetRoot(root);
+  return {};
+}
+
+}  // namespace
+
+Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root) {
+  if (!root.is_map()) {
+    if (root.is_null()) root = Value::Map({});
+    if (!root.is_map()) {
+      return Status(Reason::kBadRequest, "json: cannot unmarshal " + WhyUnfit(schema, root).found +
+                                             " into Go value of type " + GoType(schema));
+    }
+  }
+  StructPass pass(arena);
+  if (Rewrite(schema, pass, arena, root)) return {};
+  return Complaint(schema, type).Of(root);
+}
+
+void SortKeys(Arena& arena, Value& root) {
+  static const SchemaPtr any = AnySchema();
+  SortPass pass;
+  (void)Rewrite(*any, pass, arena, root);  // Sorting cannot fail.
+}
+
+Status Normalize(Object& object) {
+  const KindVersion* const version = object.kind().FindVersion(object.version());
+  if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
+  if (object.kind().semantics() == Semantics::kStructural) return NormalizeStructural(object);
+  Value root = object.root();
+  RETURN_IF_ERROR(NormalizeStruct(*version->schema, object.kind().kind(), object.arena(), root));
+  object.SetRoot(root);
+  return {};
+}
+
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/schema.h"
+#include "apiserver/runtime/value.h"
+
+namespace apiserver::inline v0::runtime {
+
+// Normalize() for a value of a struct's schema that stands alone. `type` names the Go type in
+// messages if the schema has no name.
+Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root);
+// Sorts the members of every map in `root` by key.
+void SortKeys(Arena& arena, Value& root);
+
+}  // namespace apiserver::inline v0::runtime

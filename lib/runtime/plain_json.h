@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "apiserver/runtime/value.h"
+
+namespace apiserver::inline v0::runtime {
+
+// Compact JSON for messages and for comparing; codec has what clients are sent. Iterative.
+std::string PlainJson(const Value& value);
+
+}  // namespace apiserver::inline v0::runtime

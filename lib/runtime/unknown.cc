@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/object.h"
+#include "runtime/unknown_paths.h"
+#include "runtime/walk.h"
+
+namespace apiserver::inline v0::runtime {
+
+namespace {
+
+// As many as Go's decoder reports.
+constexpr std::size_t kReportedMax = 100;
+
+bool IsEnvelope(std::string_view key) {
+  return key == "apiVersion" || key == "kind" || key == "metadata";
+}
+
+}  // namespace
+
+const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& known) {
+  known = true;
+  if (parent.type == SchemaType::kMap || parent.type == SchemaType::kList) {
+    return parent.items.get();
+  }
+  if (parent.type != SchemaType::kStruct) return nullptr;
+  const Field* const field = parent.FindField(key);
+  if (field != nullptr) return field->schema.get();
+  known = parent.preserve_unknown_fields || (parent.embedded_resource && IsEnvelope(key));
+  return nullptr;
+}
+
+std::vector<std::string> UnknownPaths(const Object& object) {
+  std::vector<std::string> paths;
+  const KindVersion* const version = object.kind().FindVersion(object.version());
+  if (version == nullptr || version->schema == nullptr) return paths;
+  std::unordered_set<std::string> seen;
+  const bool structural = object.kind().semantics() == Semantics::kStructural;
+  Walk walk;
+  walk.Run(*version->schema, object.root(),
+           [&](const Schema& parent, std::string_view key, Value) -> const Schema* {
+             bool known = false;
+             const Schema* const schema = MemberSchema(parent, key, known);
+             const bool root = walk.frames().size() == 1;
+             if (known || (structural && root && key == "metadata")) return schema;
+             if (paths.size() == kReportedMax) return nullptr;
+             std::string path = walk.Path();
+             if (seen.insert(path).second) paths.push_back(std::move(path));
+             return nullptr;
+           });
+  // As structural pruning reports them.
+  if (structural) std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<std::string> UnknownFields(const Object& object) {
+  std::vector<std::string> errors;
+  for (const std::string& path : UnknownPaths(object)) {
+    errors.push_back("unknown field " + field::Quote(path));
+  }
+  return errors;
+}
+
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/runtime/object.h"
+#include "apiserver/runtime/schema.h"
+
+namespace apiserver::inline v0::runtime {
+
+// The schema of a member or item of `parent`; null when it has none. `known` says whether the
+// member may be there at all.
+const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& known);
+// Where the members stand that the object's schema does not know: "spec.typo".
+std::vector<std::string> UnknownPaths(const Object& object);
+
+}  // namespace apiserver::inline v0::runtime
