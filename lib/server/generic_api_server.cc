@@ -263,8 +263,9 @@ void Server::Stop() {
         {{"requests", std::to_string(in_flight_.size())}});
   }
   if (listener_) listener_->Stop(drained ? config_.shutdown_grace : std::chrono::milliseconds(0));
-  pool_->Stop();
+  // Before the pool, which runs the storages' timers.
   for (const auto& storage : *storages_.Lock()) storage->Destroy();
+  pool_->Stop();
 }
 
 Status Server::Run(const Context& ctx) {

@@ -1,0 +1,66 @@
+#include "common/run_until_signal.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace examples {
+
+namespace {
+
+sigset_t StopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+void RaiseOpenFilesLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    std::fprintf(stderr, "raised the limit on open files to %llu\n",
+                 static_cast<unsigned long long>(limit.rlim_cur));
+  }
+}
+
+}  // namespace
+
+void BlockSignals() {
+  const sigset_t signals = StopSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A client that goes away is an error code, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int RunUntilSignal(apiserver::server::GenericAPIServer& server,
+                   const std::function<void()>& on_ready) {
+  RaiseOpenFilesLimit();
+  if (const apiserver::Status status = server.Start(); !status.ok()) return Fail(status);
+  on_ready();
+  const sigset_t signals = StopSignals();
+  int signal = 0;
+  sigwait(&signals, &signal);
+  std::fprintf(stderr, "stopping\n");
+  // Whoever asks twice does not want to wait.
+  std::thread([signals] {
+    int again = 0;
+    sigwait(&signals, &again);
+    std::_Exit(1);
+  }).detach();
+  server.Stop();
+  return 0;
+}
+
+int Fail(const apiserver::Status& status) {
+  std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+}  // namespace examples

@@ -1,0 +1,120 @@
+// sample-apiserver: the group wardle.example.com on the embedded store, standalone.
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/log.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/server/standalone.h"
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/storage/rocks/engine.h"
+#include "common/run_until_signal.h"
+#include "options.h"
+#include "wardle/ban_flunder.h"
+#include "wardle/fischer.h"
+#include "wardle/flunder.h"
+
+namespace {
+
+using apiserver::Result;
+using apiserver::Status;
+namespace registry = apiserver::registry;
+namespace server = apiserver::server;
+namespace storage = apiserver::storage;
+
+// Early return for main's helpers; the library's own macro is private to it.
+#define RETURN_IF_NOT_OK(expr) \
+  if (Status status_ = (expr); !status_.ok()) return status_
+
+Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const sample::Options& options) {
+  if (options.storage == "memory") return storage::memory::NewEngine();
+  return storage::rocks::Open({.path = options.data_dir + "/rocks"});
+}
+
+// Adds kind and resources of the group, as k8s.io/sample-apiserver does.
+Status InstallWardle(server::GenericAPIServer& api, storage::kv::Engine& engine,
+                     wardle::BanFlunder& ban_flunder) {
+  const auto flunder = wardle::NewFlunderKind();
+  RETURN_IF_NOT_OK(flunder.status());
+  const auto fischer = wardle::NewFischerKind();
+  RETURN_IF_NOT_OK(fischer.status());
+  RETURN_IF_NOT_OK(api.scheme().Add(*flunder));
+  RETURN_IF_NOT_OK(api.scheme().Add(*fischer));
+  api.scheme().SetVersionPriority(wardle::kGroup, {"v1beta1", "v1alpha1"});
+
+  const registry::StorageConfig config{
+      .engine = &engine, .executor = &api.pool(), .prefix = "/registry/wardle.example.com"};
+  const auto flunders =
+      registry::NewStore(config, {.kind = *flunder, .strategy = wardle::NewFlunderStrategy()});
+  RETURN_IF_NOT_OK(flunders.status());
+  const auto fischers =
+      registry::NewStore(config, {.kind = *fischer, .strategy = wardle::NewFischerStrategy()});
+  RETURN_IF_NOT_OK(fischers.status());
+  ban_flunder.SetFischers(*fischers);
+  return api.InstallAPIGroup({wardle::kGroup,
+                              {{"v1alpha1", {{"flunders", *flunders}, {"fischers", *fischers}}},
+                               {"v1beta1", {{"flunders", *flunders}}}}});
+}
+
+int Serve(const sample::Options& options) {
+  const auto log = apiserver::NewStderrLogSink(options.v >= 4 ? apiserver::LogLevel::kDebug
+                                                              : apiserver::LogLevel::kInfo);
+  const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
+  if (!made.ok()) return examples::Fail(made);
+  const auto standalone = server::NewStandalone({.data_dir = options.cert_dir,
+                                                 .address = options.bind_address,
+                                                 .port = options.secure_port,
+                                                 .tls_cert_file = options.tls_cert_file,
+                                                 .tls_key_file = options.tls_private_key_file});
+  if (!standalone.ok()) return examples::Fail(standalone.status());
+  const auto engine = OpenEngine(options);
+  if (!engine.ok()) return examples::Fail(engine.status());
+
+  const auto ban_flunder = std::make_shared<wardle::BanFlunder>();
+  server::Config config;
+  config.name = "sample-apiserver";
+  config.admission = {ban_flunder};
+  config.openapi_title = "Wardle";
+  config.openapi_version = "0.1";
+  config.request_timeout = std::chrono::seconds(options.request_timeout_seconds);
+  config.min_request_timeout = std::chrono::seconds(options.min_request_timeout_seconds);
+  config.shutdown_grace = std::chrono::seconds(4);
+  config.log = log.get();
+  standalone->Apply(config);
+  config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
+  auto completed = std::move(config).Complete();
+  if (!completed.ok()) return examples::Fail(completed.status());
+  auto api = std::move(*completed).New();
+  if (!api.ok()) return examples::Fail(api.status());
+  const Status installed = InstallWardle(**api, **engine, *ban_flunder);
+  if (!installed.ok()) return examples::Fail(installed);
+  if (const Status ready = (*api)->PrepareRun(); !ready.ok()) return examples::Fail(ready);
+
+  return examples::RunUntilSignal(**api, [&] {
+    const std::string& path = options.kubeconfig_out;
+    const Status written = standalone->WriteKubeconfig(path, (*api)->port());
+    if (!written.ok()) {
+      examples::Fail(written);
+      return;
+    }
+    const std::string kubectl = "  kubectl --kubeconfig " + path;
+    std::printf("ready: https://127.0.0.1:%d (%s in %s)\ntry:\n", (*api)->port(),
+                options.storage.c_str(), options.data_dir.c_str());
+    std::printf("%s api-resources\n", kubectl.c_str());
+    std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
+    std::printf("%s get flunders -w\n", kubectl.c_str());
+    std::fflush(stdout);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  examples::BlockSignals();
+  const sample::Parsed parsed = sample::ParseCommandLine(argc, argv);
+  if (parsed.exit) return parsed.exit_code;
+  return Serve(parsed.options);
+}

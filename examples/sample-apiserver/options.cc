@@ -1,0 +1,97 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+namespace sample {
+
+namespace {
+
+std::string DefaultDataDir() {
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) {
+    return std::string(data) + "/sample-apiserver";
+  }
+  const char* home = std::getenv("HOME");
+  return std::string(home ? home : ".") + "/.local/share/sample-apiserver";
+}
+
+void AddOptions(CLI::App& app, Options& options) {
+  app.add_option("--secure-port", options.secure_port,
+                 "The port to serve HTTPS on; 0 picks a free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  app.add_option("--bind-address", options.bind_address, "The IP address to listen on")
+      ->capture_default_str();
+  app.add_option("--cert-dir", options.cert_dir,
+                 "Where the certificate authority and the keys live (default: the data directory)");
+  app.add_option("--tls-cert-file", options.tls_cert_file, "PEM file of a serving certificate");
+  app.add_option("--tls-private-key-file", options.tls_private_key_file,
+                 "PEM file of the serving certificate's key");
+  app.add_option("--http2-max-streams-per-connection", options.http2_max_streams,
+                 "Concurrent requests on one HTTP/2 connection")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--request-timeout", options.request_timeout_seconds,
+                 "Seconds a request may take, watches aside")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  app.add_option("--min-request-timeout", options.min_request_timeout_seconds,
+                 "Seconds a watch lasts at least, unless its client says otherwise")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  app.add_option("--storage", options.storage, "Where objects live: rocks or memory")
+      ->capture_default_str();
+  app.add_option("--data-dir", options.data_dir,
+                 "Where objects, keys and the kubeconfig live (default: " + DefaultDataDir() + ")");
+  app.add_option("--kubeconfig-out", options.kubeconfig_out,
+                 "Where to write the kubeconfig (default: <data-dir>/kubeconfig)");
+  app.add_flag("--standalone,!--no-standalone", options.standalone,
+               "Be a server of its own, with an authority and an administrator of its own");
+  app.add_option("-v,--v", options.v, "Log verbosity")->capture_default_str();
+}
+
+// One line that says what is wrong; empty: nothing.
+std::string Problem(const Options& options, const std::string& etcd_servers) {
+  if (options.storage == "etcd" || !etcd_servers.empty()) {
+    return "etcd is not supported by this version; use --storage=rocks or --storage=memory";
+  }
+  if (options.storage != "rocks" && options.storage != "memory") {
+    return "--storage=" + options.storage + " is unknown; use rocks or memory";
+  }
+  if (!options.standalone) {
+    return "this version runs standalone only: leave --standalone on";
+  }
+  return "";
+}
+
+}  // namespace
+
+Parsed ParseCommandLine(int argc, char** argv) {
+  Parsed parsed;
+  std::string etcd_servers;
+  CLI::App app("A Kubernetes-style API server for the group wardle.example.com");
+  AddOptions(app, parsed.options);
+  app.add_option("--etcd-servers", etcd_servers)->group("");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    parsed.exit = true;
+    parsed.exit_code = app.exit(error);
+    return parsed;
+  }
+  const std::string problem = Problem(parsed.options, etcd_servers);
+  if (!problem.empty()) {
+    std::cerr << "error: " << problem << "\n";
+    parsed.exit = true;
+    parsed.exit_code = 1;
+    return parsed;
+  }
+  Options& options = parsed.options;
+  if (options.data_dir.empty()) options.data_dir = DefaultDataDir();
+  if (options.cert_dir.empty()) options.cert_dir = options.data_dir;
+  if (options.kubeconfig_out.empty()) options.kubeconfig_out = options.data_dir + "/kubeconfig";
+  return parsed;
+}
+
+}  // namespace sample

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "apiserver/base/status.h"
+
+namespace sample {
+
+// The command line; kube-apiserver's names where it has one.
+struct Options {
+  int secure_port = 6443;  // Zero picks a free one.
+  std::string bind_address = "127.0.0.1";
+  std::string cert_dir;  // Empty: <data_dir>. The authority and keys live in its folder "pki".
+  std::string tls_cert_file;
+  std::string tls_private_key_file;
+  int http2_max_streams = 1000;
+  int request_timeout_seconds = 60;
+  int min_request_timeout_seconds = 1800;
+
+  std::string storage = "rocks";  // "memory" or "rocks".
+  std::string data_dir;           // Empty: $XDG_DATA_HOME or ~/.local/share, /sample-apiserver.
+  std::string kubeconfig_out;     // Empty: <data_dir>/kubeconfig.
+  bool standalone = true;
+  int v = 0;  // Verbosity; from 4 on debug lines are logged.
+};
+
+// What to do after reading the command line.
+struct Parsed {
+  Options options;
+  bool exit = false;  // Help was printed, or the command line is wrong.
+  int exit_code = 0;
+};
+Parsed ParseCommandLine(int argc, char** argv);
+
+}  // namespace sample
