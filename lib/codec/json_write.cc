@@ -1,18 +1,23 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "apiserver/codec/json.h"
 
 #include "codec/base64.h"
+#include "codec/json_write.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
 
 namespace apiserver::inline v0::codec {
 namespace {
 
+using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
@@ -211,6 +216,18 @@ void PutScalar(const Value& value, Sink& sink) {
   }
 }
 
+// The members of `map` by key, as Go writes maps; in place if they are so already.
+const Member* SortedMembers(const Value& map, Arena& scratch) {
+  const std::span<const Member> members = map.members();
+  const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };
+  if (std::is_sorted(members.begin(), members.end(), by_key)) return members.data();
+  auto* const sorted =
+      static_cast<Member*>(scratch.Allocate(members.size_bytes(), alignof(Member)));
+  std::uninitialized_copy(members.begin(), members.end(), sorted);
+  std::sort(sorted, sorted + members.size(), by_key);
+  return sorted;
+}
+
 // What is left to write of an open container.
 struct Frame {
   const Member* member;
@@ -219,13 +236,14 @@ struct Frame {
   bool map;
 };
 
-void Write(const Value& root, Sink& sink) {
+void Write(const Value& root, bool sort, Sink& sink) {
+  Arena scratch;
   std::vector<Frame> open;
   const Value* value = &root;
   for (;;) {
     if (value->is_map() || value->is_list()) {
-      open.push_back(
-          {value->members().data(), value->items().data(), value->size(), value->is_map()});
+      open.push_back({sort ? SortedMembers(*value, scratch) : value->members().data(),
+                      value->items().data(), value->size(), value->is_map()});
       sink.Put(value->is_map() ? '{' : '[');
     } else {
       PutScalar(*value, sink);
@@ -253,7 +271,12 @@ void Write(const Value& root, Sink& sink) {
 
 void AppendJson(Value value, std::string& out) {
   Sink sink(out);
-  Write(value, sink);
+  Write(value, /*sort=*/false, sink);
+}
+
+void AppendSortedJson(Value value, std::string& out) {
+  Sink sink(out);
+  Write(value, /*sort=*/true, sink);
 }
 
 void AppendPrettyJson(Value value, std::string& out) {

@@ -1,66 +1,58 @@
 #include "apiserver/codec/negotiate.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <optional>
 
 namespace apiserver::inline v0::codec {
-
 namespace {
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+// Up to `separator`, which is taken off `rest` with it.
+std::string_view Next(std::string_view& rest, char separator) {
+  const std::size_t at = rest.find(separator);
+  const std::string_view part = rest.substr(0, at);
+  rest = at == std::string_view::npos ? "" : rest.substr(at + 1);
+  return part;
 }
 
 std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
-// Takes what stands before `separator` off the front of `rest`.
-std::string_view TakeUntil(char separator, std::string_view& rest) {
-  const std::size_t end = rest.find(separator);
-  const std::string_view taken = rest.substr(0, end);
-  rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
-  return Trim(taken);
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
 }
 
 void AddParameter(std::string_view text, AcceptClause& clause) {
-  const std::string_view name = TakeUntil('=', text);
-  std::string_view value = Trim(text);
-  if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
-    value = value.substr(1, value.size() - 2);
-  }
-  if (name != "q") {
-    clause.parameters.emplace_back(Lower(name), value);
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || text.find('=', equals + 1) != std::string_view::npos) {
     return;
   }
-  double q = 1;
-  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), q);
-  clause.q = parsed.ec == std::errc() ? q : 1;
+  std::string name = Lower(Trim(text.substr(0, equals)));
+  const std::string_view value = Trim(text.substr(equals + 1));
+  if (name != "q") {
+    clause.parameters.emplace_back(std::move(name), std::string(value));
+    return;
+  }
+  clause.q = 0;
+  (void)std::from_chars(value.data(), value.data() + value.size(), clause.q);  // Zero if malformed.
 }
 
-std::optional<AcceptClause> ParseClause(std::string_view text) {
-  const std::string name = Lower(TakeUntil(';', text));
-  const std::size_t slash = name.find('/');
-  AcceptClause clause;
-  if (name == "*") {
-    clause.type = clause.subtype = "*";
-  } else if (slash == std::string::npos || slash == 0 || slash + 1 == name.size()) {
-    return std::nullopt;
-  } else {
-    clause.type = name.substr(0, slash);
-    clause.subtype = name.substr(slash + 1);
-  }
-  while (!text.empty()) {
-    const std::string_view parameter = TakeUntil(';', text);
-    if (!parameter.empty()) AddParameter(parameter, clause);
-  }
-  return clause;
+bool ParseClause(std::string_view text, AcceptClause& clause) {
+  std::string_view name = Trim(Next(text, ';'));
+  clause.type = Lower(Trim(Next(name, '/')));
+  clause.subtype = Lower(Trim(name));
+  if (clause.type == "*" && clause.subtype.empty()) clause.subtype = "*";
+  if (clause.type.empty() || clause.subtype.empty()) return false;
+  if (clause.subtype.find('/') != std::string::npos) return false;
+  while (!text.empty()) AddParameter(Next(text, ';'), clause);
+  return true;
 }
 
 int Specificity(const AcceptClause& clause) {
@@ -79,13 +71,15 @@ std::string_view AcceptClause::Parameter(std::string_view name) const {
 bool AcceptClause::Covers(std::string_view media_type) const {
   const std::size_t slash = media_type.find('/');
   if (type != "*" && type != media_type.substr(0, slash)) return false;
-  return subtype == "*" || subtype == media_type.substr(slash + 1);
+  return subtype == "*" ||
+         (slash != std::string_view::npos && subtype == media_type.substr(slash + 1));
 }
 
 std::vector<AcceptClause> ParseAccept(std::string_view header) {
   std::vector<AcceptClause> clauses;
   while (!header.empty()) {
-    if (auto clause = ParseClause(TakeUntil(',', header))) clauses.push_back(std::move(*clause));
+    AcceptClause clause;
+    if (ParseClause(Trim(Next(header, ',')), clause)) clauses.push_back(std::move(clause));
   }
   std::stable_sort(clauses.begin(), clauses.end(),
                    [](const AcceptClause& a, const AcceptClause& b) {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/value.h"
+
+// JSON patch, RFC 6902, as github.com/evanphx/json-patch v4 applies it for kube-apiserver.
+namespace apiserver::inline v0::patch {
+
+struct JsonPatchLimits {
+  // More operations are refused with kRequestEntityTooLarge.
+  std::size_t operations_max = 10'000;
+  // What "copy" operations may add up to, as JSON; beyond, the patch fails.
+  std::size_t copy_bytes_max = 3 << 20;
+};
+
+// The patched document; it lives in `arena` and shares what it can with `document` and `patch`,
+// which must outlive it. Negative indexes count from the end, removing what is not there is an
+// error.
+//
+// kBadRequest: `patch` is no JSON array of operations. kRequestEntityTooLarge: too many operations.
+// kInvalid (422): an operation does not apply, a test fails, too much is copied; the message says
+// no more than a Go server's: "the server rejected our request due to an error in our request".
+Result<runtime::Value> ApplyJsonPatch(runtime::Value document, std::string_view patch,
+                                      runtime::Arena& arena, const JsonPatchLimits& limits = {});
+
+}  // namespace apiserver::inline v0::patch

@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/protobuf.h"
+#include "apiserver/codec/yaml.h"
+
+#include "base/status_macros.h"
+#include "codec/protobuf_message.h"
+#include "codec/type_meta.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::GroupVersionKind;
+using runtime::Object;
+using runtime::Value;
+
+Status BadRequest(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
+
+Status Prefixed(std::string_view prefix, const Status& status) {
+  return BadRequest(std::string(prefix) + std::string(status.message()));
+}
+
+Status ParseJsonBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded) {
+  std::vector<std::string> duplicates;
+  Result<Value> root = ParseJson(text, decoded.arena, &duplicates, limits);
+  if (!root.ok()) {
+    return Prefixed("couldn't get version/kind; json parse error: ", root.status());
+  }
+  decoded.root = *root;
+  for (const std::string& path : duplicates) {
+    decoded.strict_errors.push_back("duplicate field " + field::Quote(path));
+  }
+  return {};
+}
+
+Status ParseYamlBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded) {
+  std::vector<std::string> duplicates;
+  ASSIGN_OR_RETURN(decoded.root, ParseYaml(text, decoded.arena, &duplicates, limits));
+  if (duplicates.empty()) return {};
+  // Go parses a second time, strictly, and that error is one whatever it has to say.
+  std::string error = "yaml: unmarshal errors:";
+  for (const std::string& duplicate : duplicates) error += "\n  " + duplicate;
+  decoded.strict_errors.push_back(std::move(error));
+  return {};
+}
+
+Status ParseProtobufBody(std::string_view bytes, DecodedBody& decoded) {
+  ASSIGN_OR_RETURN(const ProtobufEnvelope envelope, OpenProtobufEnvelope(bytes));
+  const runtime::SchemaPtr schema = MetaMessageSchema(envelope.kind);
+  if (schema == nullptr) {
+    return BadRequest("no kind " + field::Quote(envelope.kind) + " is registered for version " +
+                      field::Quote(envelope.api_version));
+  }
+  decoded.api_version = envelope.api_version;
+  decoded.kind = envelope.kind;
+  ASSIGN_OR_RETURN(decoded.root, DecodeMessage(envelope.raw, *schema, decoded.arena));
+  return {};
+}
+
+// As handlers.summarizeData.
+std::string Summary(std::string_view body) {
+  constexpr std::size_t kMax = 30;
+  if (body.empty()) return "<empty>";
+  const std::string_view head = body.substr(0, kMax);
+  std::string out;
+  if (body[0] == '{') {
+    out = head;
+  } else {
+    for (const char c : head) {
+      const auto byte = static_cast<unsigned char>(c);
+      out += "0123456789abcdef"[byte >> 4U];
+      out += "0123456789abcdef"[byte & 15U];
+    }
+  }
+  return body.size() > kMax ? out + " ..." : out;
+}
+
+// As handlers.transformDecodeError before and after it is known what the body is.
+Status Unrecognized(const runtime::Kind& kind, const Status& error, std::string_view body) {
+  return BadRequest("the object provided is unrecognized (must be of type " + kind.kind() +
+                    "): " + std::string(error.message()) + " (" + Summary(body) + ")");
+}
+Status CannotBeHandled(const GroupVersionKind& gvk, const runtime::Kind& kind,
+                       std::string_view error) {
+  return BadRequest(gvk.kind + " in version " + field::Quote(gvk.version) +
+                    " cannot be handled as a " + kind.kind() + ": " + std::string(error));
+}
+
+// As json.gvkWithDefaults.
+GroupVersionKind WithDefaults(GroupVersionKind actual, const GroupVersionKind& fallback) {
+  if (actual.kind.empty()) actual.kind = fallback.kind;
+  if (actual.version.empty() && actual.group.empty()) {
+    actual.group = fallback.group;
+    actual.version = fallback.version;
+  }
+  if (actual.version.empty() && actual.group == fallback.group) actual.version = fallback.version;
+  return actual;
+}
+
+Result<GroupVersionKind> GvkOf(const std::string& api_version, const std::string& kind,
+                               const DecodeOptions& options) {
+  ASSIGN_OR_RETURN(runtime::GroupVersion gv, ParseGroupVersion(api_version));
+  return WithDefaults({std::move(gv.group), std::move(gv.version), kind},
+                      options.kind->gvk(options.version));
+}
+
+// Whether the field that `path` names lies in one that is unknown: Go never looks there.
+bool InUnknownField(const std::string& duplicate, const std::vector<std::string>& unknown) {
+  const std::string_view path = std::string_view(duplicate).substr(17);  // `duplicate field "`
+  return std::any_of(unknown.begin(), unknown.end(), [&](const std::string& error) {
+    std::string_view outer = std::string_view(error).substr(15);  // `unknown field "`
+    outer.remove_suffix(1);
+    return path.starts_with(outer) && path.size() > outer.size() &&
+           (path[outer.size()] == '.' || path[outer.size()] == '[');
+  });
+}
+
+void AddUnknownFields(std::vector<std::string> unknown, std::vector<std::string>& strict_errors) {
+  std::erase_if(strict_errors, [&](const std::string& error) {
+    return error.starts_with("duplicate field") && InUnknownField(error, unknown);
+  });
+  for (std::string& error : unknown) strict_errors.push_back(std::move(error));
+}
+
+// The content that a decoded body has, made what a Go server would see.
+Status Settle(Object& object, std::vector<std::string>& strict_errors) {
+  if (object.kind().semantics() == runtime::Semantics::kStructural) {
+    std::vector<std::string> dropped;
+    runtime::Prune(object, &dropped);
+    for (std::string& path : dropped) path = "unknown field " + field::Quote(path);
+    AddUnknownFields(std::move(dropped), strict_errors);
+  } else {
+    std::vector<std::string> unknown = runtime::UnknownFields(object);
+    RETURN_IF_ERROR(runtime::Normalize(object));
+    AddUnknownFields(std::move(unknown), strict_errors);
+  }
+  runtime::SetDefaults(object);
+  return {};
+}
+
+Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::string>& body,
+                                           const DecodeOptions& options) {
+  const Result<ProtobufEnvelope> envelope = OpenProtobufEnvelope(*body);
+  if (!envelope.ok()) return Unrecognized(*options.kind, envelope.status(), *body);
+  const Result<GroupVersionKind> gvk = GvkOf(envelope->api_version, envelope->kind, options);
+  if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);
+  if (const Status known = CheckRegistered(*options.kind, *gvk); !known.ok()) {
+    return CannotBeHandled(*gvk, *options.kind, known.message());
+  }
+  if (!HasProtobuf(*options.kind, gvk->version)) {
+    return CannotBeHandled(*gvk, *options.kind, NoProtobufMessage(*options.kind, gvk->version));
+  }
+  runtime::Arena arena;
+  arena.Pin(body);
+  const Result<Value> root =
+      DecodeMessage(envelope->raw, *options.kind->FindVersion(gvk->version)->schema, arena);
+  if (!root.ok()) return CannotBeHandled(*gvk, *options.kind, root.status().message());
+  DecodedObject decoded;
+  decoded.object = std::make_unique<Object>(options.kind, gvk->version, std::move(arena), *root);
+  const Status settled = Settle(*decoded.object, decoded.strict_errors);
+  if (!settled.ok()) return CannotBeHandled(*gvk, *options.kind, settled.message());
+  return decoded;
+}
+
+}  // namespace
+
+Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string> body,
+                               const JsonLimits& limits) {
+  if (body == nullptr) body = std::make_shared<const std::string>();
+  DecodedBody decoded;
+  decoded.arena.Pin(body);
+  if (type == MediaType::kProtobuf) {
+    RETURN_IF_ERROR(ParseProtobufBody(*body, decoded));
+    return decoded;
+  }
+  RETURN_IF_ERROR(type == MediaType::kYaml ? ParseYamlBody(*body, limits, decoded)
+                                           : ParseJsonBody(*body, limits, decoded));
+  ASSIGN_OR_RETURN(TypeMeta meta, TakeTypeMeta(decoded.root, decoded.arena));
+  decoded.api_version = std::move(meta.api_version);
+  decoded.kind = std::move(meta.kind);
+  return decoded;
+}
+
+Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::string> body,
+                                   const DecodeOptions& options) {
+  if (body == nullptr) body = std::make_shared<const std::string>();
+  if (type == MediaType::kProtobuf) return DecodeProtobufObject(body, options);
+  Result<DecodedBody> parsed = DecodeBody(type, body);
+  if (!parsed.ok()) return Unrecognized(*options.kind, parsed.status(), *body);
+  const Result<GroupVersionKind> gvk = GvkOf(parsed->api_version, parsed->kind, options);
+  if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);
+  if (const Status known = CheckRegistered(*options.kind, *gvk); !known.ok()) {
+    return CannotBeHandled(*gvk, *options.kind, known.message());
+  }
+  DecodedObject decoded;
+  decoded.strict_errors = std::move(parsed->strict_errors);
+  decoded.object =
+      std::make_unique<Object>(options.kind, gvk->version, std::move(parsed->arena), parsed->root);
+  const Status settled = Settle(*decoded.object, decoded.strict_errors);
+  if (!settled.ok()) return CannotBeHandled(*gvk, *options.kind, settled.message());
+  return decoded;
+}
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,143 @@
+#include "codec/encode.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/protobuf.h"
+#include "apiserver/meta/status.h"
+
+#include "base/status_macros.h"
+#include "codec/json_write.h"
+#include "codec/protobuf_message.h"
+#include "codec/type_meta.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::Encoding;
+using runtime::EncodingPtr;
+using runtime::Member;
+using runtime::Object;
+using runtime::Value;
+
+// Writes a body and remembers where metadata and the revision stand in it.
+class BodyWriter {
+ public:
+  explicit BodyWriter(const Object& object)
+      : object_(object), sorted_(object.kind().semantics() == runtime::Semantics::kStructural) {}
+
+  Encoding Write() && {
+    std::vector<Member> members(object_.root().members().begin(), object_.root().members().end());
+    const std::string api_version = object_.gvk().group_version().ToString();
+    if (sorted_) {
+      members.push_back({"apiVersion", Value::String(api_version)});
+      members.push_back({"kind", Value::String(object_.kind().kind())});
+    } else if (members.empty()) {
+      members.push_back({"metadata", Value::Map({})});
+    }
+    Members(std::move(members), /*root=*/true);
+    encoding_.body += '}';
+    return std::move(encoding_);
+  }
+
+ private:
+  void Members(std::vector<Member> members, bool root) {
+    if (sorted_) {
+      std::sort(members.begin(), members.end(),
+                [](const Member& a, const Member& b) { return a.key < b.key; });
+    }
+    bool first = true;
+    for (const Member& member : members) {
+      if (!std::exchange(first, false)) encoding_.body += ',';
+      AppendJsonString(member.key, encoding_.body);
+      encoding_.body += ':';
+      if (root && member.key == "metadata" && member.value.is_map()) {
+        Metadata(member.value);
+      } else {
+        Other(member, /*in_metadata=*/!root);
+      }
+    }
+  }
+
+  void Metadata(const Value& metadata) {
+    encoding_.metadata_begin = Here();
+    encoding_.body += '{';
+    Members({metadata.members().begin(), metadata.members().end()}, /*root=*/false);
+    encoding_.body += '}';
+    encoding_.metadata_end = Here();
+  }
+
+  void Other(const Member& member, bool in_metadata) {
+    const std::uint32_t begin = Here();
+    if (sorted_) {
+      AppendSortedJson(member.value, encoding_.body);
+    } else {
+      AppendJson(member.value, encoding_.body);
+    }
+    if (in_metadata && member.key == "resourceVersion" && member.value.is_string()) {
+      encoding_.rv_begin = begin + 1;
+      encoding_.rv_end = Here() - 1;
+    }
+  }
+
+  std::uint32_t Here() const { return static_cast<std::uint32_t>(encoding_.body.size()); }
+
+  const Object& object_;
+  const bool sorted_;
+  Encoding encoding_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Object>> CanonicalView(const Object& object, std::string_view version) {
+  if (object.kind().FindVersion(version) == nullptr) {
+    return CheckRegistered(object.kind(), object.kind().gvk(version));
+  }
+  RETURN_IF_ERROR(object.load_status());
+  auto view = std::make_unique<Object>(object.kind_ptr(), object.version(), runtime::Arena(),
+                                       object.root());
+  if (version != object.version()) RETURN_IF_ERROR(runtime::ConvertTo(*view, version));
+  if (object.kind().semantics() == runtime::Semantics::kStruct) {
+    const Status fits = runtime::Normalize(*view);
+    if (!fits.ok()) return Status(Reason::kInternalError, std::string(fits.message()));
+  }
+  return view;
+}
+
+Encoding EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }
+
+Result<EncodingPtr> EncodingOf(const Object& object, std::string_view version,
+                               runtime::Format format) {
+  if (EncodingPtr found = object.FindEncoding(version, format)) return found;
+  if (format == runtime::Format::kProtobuf && !HasProtobuf(object.kind(), version)) {
+    return Status(Reason::kNotAcceptable, NoProtobufMessage(object.kind(), version));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(object, version));
+  Encoding encoding;
+  if (format == runtime::Format::kProtobuf) {
+    ASSIGN_OR_RETURN(encoding, EncodeProtobufBody(*view));
+  } else {
+    encoding = EncodeJsonBody(*view);
+  }
+  encoding.body.shrink_to_fit();
+  return object.StoreEncoding(version, format,
+                              std::make_shared<const Encoding>(std::move(encoding)));
+}
+
+std::string StatusToJson(const Status& status, bool pretty) {
+  runtime::Arena arena;
+  const Value value = meta::StatusToValue(status, arena);
+  std::string json;
+  if (pretty) {
+    AppendPrettyJson(value, json);
+  } else {
+    AppendJson(value, json);
+    json += '\n';
+  }
+  return json;
+}
+
+}  // namespace apiserver::inline v0::codec

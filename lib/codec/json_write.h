@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "apiserver/codec/json.h"
+
+namespace apiserver::inline v0::codec {
+
+// AppendJson with the members of every map sorted by key, as Go writes map[string]any.
+void AppendSortedJson(runtime::Value value, std::string& out);
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,144 @@
+#include <map>
+
+#include "codec/protobuf_message.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::BooleanSchema;
+using runtime::IntegerSchema;
+using runtime::ListOf;
+using runtime::SchemaPtr;
+using runtime::StringSchema;
+using runtime::StructBuilder;
+
+constexpr auto kPointer = runtime::Field::Presence::kPointer;
+constexpr std::string_view kPackage = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+
+StructBuilder Message(std::string_view name) {
+  return StructBuilder(std::string(kPackage) + std::string(name));
+}
+
+SchemaPtr StatusDetailsSchema() {
+  const SchemaPtr text = StringSchema();
+  const SchemaPtr cause = Message("StatusCause")
+                              .Field("reason", text, {.proto_number = 1})
+                              .Field("message", text, {.proto_number = 2})
+                              .Field("field", text, {.proto_number = 3})
+                              .Build();
+  return Message("StatusDetails")
+      .Field("name", text, {.proto_number = 1})
+      .Field("group", text, {.proto_number = 2})
+      .Field("kind", text, {.proto_number = 3})
+      .Field("uid", text, {.proto_number = 6})
+      .Field("causes", ListOf(cause), {.proto_number = 4})
+      .Field("retryAfterSeconds", IntegerSchema(32), {.proto_number = 5})
+      .Build();
+}
+
+SchemaPtr StatusSchema() {
+  const SchemaPtr text = StringSchema();
+  return Message("Status")
+      .Field("metadata", runtime::ListMetaSchema(), {.proto_number = 1})
+      .Field("status", text, {.proto_number = 2})
+      .Field("message", text, {.proto_number = 3})
+      .Field("reason", text, {.proto_number = 4})
+      .Field("details", StatusDetailsSchema(), {.presence = kPointer, .proto_number = 5})
+      .Field("code", IntegerSchema(32), {.proto_number = 6})
+      .Build();
+}
+
+SchemaPtr DeleteOptionsSchema() {
+  const SchemaPtr text = StringSchema();
+  const SchemaPtr preconditions =
+      Message("Preconditions")
+          .Field("uid", text, {.presence = kPointer, .proto_number = 1})
+          .Field("resourceVersion", text, {.presence = kPointer, .proto_number = 2})
+          .Build();
+  return Message("DeleteOptions")
+      .Field("gracePeriodSeconds", IntegerSchema(64), {.presence = kPointer, .proto_number = 1})
+      .Field("preconditions", preconditions, {.presence = kPointer, .proto_number = 2})
+      .Field("orphanDependents", BooleanSchema(), {.presence = kPointer, .proto_number = 3})
+      .Field("propagationPolicy", text, {.presence = kPointer, .proto_number = 4})
+      .Field("dryRun", ListOf(text), {.proto_number = 5})
+      .Field("ignoreStoreReadErrorWithClusterBreakingPotential", BooleanSchema(),
+             {.presence = kPointer, .proto_number = 6})
+      .Build();
+}
+
+SchemaPtr ListOptionsSchema() {
+  const SchemaPtr text = StringSchema();
+  return Message("ListOptions")
+      .Field("labelSelector", text, {.proto_number = 1})
+      .Field("fieldSelector", text, {.proto_number = 2})
+      .Field("watch", BooleanSchema(), {.proto_number = 3})
+      .Field("allowWatchBookmarks", BooleanSchema(), {.proto_number = 9})
+      .Field("resourceVersion", text, {.proto_number = 4})
+      .Field("resourceVersionMatch", text, {.proto_number = 10})
+      .Field("timeoutSeconds", IntegerSchema(64), {.presence = kPointer, .proto_number = 5})
+      .Field("limit", IntegerSchema(64), {.proto_number = 7})
+      .Field("continue", text, {.proto_number = 8})
+      .Field("sendInitialEvents", BooleanSchema(), {.presence = kPointer, .proto_number = 11})
+      .Build();
+}
+
+SchemaPtr GetOptionsSchema() {
+  return Message("GetOptions")
+      .Field("resourceVersion", StringSchema(), {.proto_number = 1})
+      .Build();
+}
+
+SchemaPtr CreateOptionsSchema() {
+  const SchemaPtr text = StringSchema();
+  return Message("CreateOptions")
+      .Field("dryRun", ListOf(text), {.proto_number = 1})
+      .Field("fieldManager", text, {.proto_number = 3})
+      .Field("fieldValidation", text, {.proto_number = 4})
+      .Build();
+}
+
+SchemaPtr UpdateOptionsSchema() {
+  const SchemaPtr text = StringSchema();
+  return Message("UpdateOptions")
+      .Field("dryRun", ListOf(text), {.proto_number = 1})
+      .Field("fieldManager", text, {.proto_number = 2})
+      .Field("fieldValidation", text, {.proto_number = 3})
+      .Build();
+}
+
+SchemaPtr PatchOptionsSchema() {
+  const SchemaPtr text = StringSchema();
+  return Message("PatchOptions")
+      .Field("dryRun", ListOf(text), {.proto_number = 1})
+      .Field("force", BooleanSchema(), {.presence = kPointer, .proto_number = 2})
+      .Field("fieldManager", text, {.proto_number = 3})
+      .Field("fieldValidation", text, {.proto_number = 4})
+      .Build();
+}
+
+SchemaPtr WatchEventSchema() {
+  return Message("WatchEvent")
+      .Field("type", StringSchema(), {.omit = runtime::Field::Omit::kNever, .proto_number = 1})
+      .Field("object", runtime::RawExtensionSchema(),
+             {.omit = runtime::Field::Omit::kNever, .proto_number = 2})
+      .Build();
+}
+
+}  // namespace
+
+SchemaPtr MetaMessageSchema(std::string_view kind) {
+  static const std::map<std::string_view, SchemaPtr> schemas = {
+      {"Status", StatusSchema()},
+      {"WatchEvent", WatchEventSchema()},
+      {"DeleteOptions", DeleteOptionsSchema()},
+      {"ListOptions", ListOptionsSchema()},
+      {"GetOptions", GetOptionsSchema()},
+      {"CreateOptions", CreateOptionsSchema()},
+      {"UpdateOptions", UpdateOptionsSchema()},
+      {"PatchOptions", PatchOptionsSchema()},
+  };
+  const auto found = schemas.find(kind);
+  return found == schemas.end() ? nullptr : found->second;
+}
+
+}  // namespace apiserver::inline v0::codec

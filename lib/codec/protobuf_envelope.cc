@@ -1,0 +1,270 @@
+#include <utility>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/codec/protobuf.h"
+#include "apiserver/meta/partial_object_metadata.h"
+#include "apiserver/meta/status.h"
+
+#include "base/status_macros.h"
+#include "codec/encode.h"
+#include "codec/protobuf_message.h"
+#include "codec/protobuf_wire.h"
+#include "codec/type_meta.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::Object;
+using runtime::Value;
+using wire::Token;
+
+constexpr std::string_view kMetaV1 = "v1";
+constexpr int kMetadataNumber = 1;
+constexpr int kItemsNumber = 2;
+
+Status BadRequest(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
+
+Status NotMarshalable(const runtime::Kind& kind, std::string_view version) {
+  return Status(Reason::kNotAcceptable, NoProtobufMessage(kind, version));
+}
+
+// ListMeta as gogo writes it: texts always, the count only when it is known.
+void AppendListMeta(const runtime::List& list, int number, std::string& out) {
+  wire::Nested meta(number, out);
+  wire::PutBytes(1, "", out);
+  wire::PutBytes(2, list.resource_version, out);
+  wire::PutBytes(3, list.continue_token, out);
+  if (list.remaining_item_count) wire::PutInt(4, *list.remaining_item_count, out);
+  meta.Close();
+}
+
+std::string StatusEnvelope(const Value& status) {
+  std::string message;
+  // Its values are of our own making and fit.
+  (void)AppendMessage(status, *MetaMessageSchema("Status"), message);
+  return Envelope(kMetaV1, "Status", message);
+}
+
+// The message PartialObjectMetadata: ObjectMeta as field 1. `revision` not empty: replaces its own.
+Result<std::string> PartialMessage(const Object& object, const std::string& revision = "") {
+  const runtime::KindPtr& kind = meta::PartialObjectMetadataKind();
+  Object partial(kind, "v1", runtime::Arena(), Value());
+  partial.SetRoot(runtime::With(Value::Map({}), "metadata", object.metadata(), partial.arena()));
+  if (!revision.empty()) partial.Edit("metadata", "resourceVersion") = revision;
+  RETURN_IF_ERROR(runtime::Normalize(partial));
+  std::string message;
+  wire::Nested metadata(kMetadataNumber, message);
+  RETURN_IF_ERROR(AppendMessage(partial.metadata(), *runtime::ObjectMetaSchema(), message));
+  metadata.Close();
+  return message;
+}
+
+// Of a DELETED event: the last state with the revision of the delete.
+std::string WithRevision(const runtime::Encoding& encoding, const std::string& revision,
+                         const Object& object) {
+  if (revision.empty() || revision == object.resource_version()) return encoding.body;
+  // Lengths stand before the text they count, up to two levels above: rebuilt, not patched.
+  std::string metadata = encoding.body.substr(encoding.metadata_begin,
+                                              encoding.metadata_end - encoding.metadata_begin);
+  std::string text;
+  wire::PutVarint(revision.size(), text);
+  text += revision;
+  std::string old_length;
+  const std::uint32_t old_size = encoding.rv_end - encoding.rv_begin;
+  wire::PutVarint(old_size, old_length);
+  metadata.replace(encoding.rv_begin - encoding.metadata_begin - old_length.size(),
+                   old_length.size() + old_size, text);
+  std::string body;
+  wire::PutBytes(kMetadataNumber, metadata, body);
+  return body + encoding.body.substr(encoding.metadata_end);
+}
+
+// The enveloped object of an event.
+Result<std::string> EventObject(const watch::Event& event, const runtime::Kind& kind,
+                                std::string_view version, std::string_view meta_version) {
+  if (event.type == watch::EventType::kError) return EncodeStatusProtobuf(event.error);
+  runtime::ObjectPtr object = event.object;
+  if (event.type == watch::EventType::kBookmark || object == nullptr) {
+    auto bookmark = std::make_shared<Object>(meta_version.empty() && object != nullptr
+                                                 ? object->kind_ptr()
+                                                 : meta::PartialObjectMetadataKind(),
+                                             "v1");
+    bookmark->Edit("metadata", "resourceVersion") = event.resource_version;
+    if (event.initial_events_end) {
+      bookmark->Edit("metadata", "annotations", "k8s.io/initial-events-end") = "true";
+    }
+    ASSIGN_OR_RETURN(std::string message, PartialMessage(*bookmark));
+    if (!meta_version.empty()) {
+      return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadata", message);
+    }
+    // An empty object of the kind. Fields that a Go server would write with their zero values are
+    // read as zero when they are missing.
+    return Envelope(kind.gvk(version).group_version().ToString(), kind.kind(), message);
+  }
+  const std::string revision =
+      event.type == watch::EventType::kDeleted ? event.resource_version : "";
+  if (!meta_version.empty()) {
+    ASSIGN_OR_RETURN(std::string message, PartialMessage(*object, revision));
+    return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadata", message);
+  }
+  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                   EncodingOf(*object, version, runtime::Format::kProtobuf));
+  return Envelope(kind.gvk(version).group_version().ToString(), kind.kind(),
+                  WithRevision(*encoding, revision, *object));
+}
+
+Status ReadTypeMeta(std::string_view bytes, ProtobufEnvelope& envelope) {
+  for (wire::Reader reader(bytes); !reader.done();) {
+    ASSIGN_OR_RETURN(const Token token, reader.Next());
+    if (token.number == 1) envelope.api_version = token.bytes;
+    if (token.number == 2) envelope.kind = token.bytes;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool HasProtobuf(const runtime::Kind& kind, std::string_view version) {
+  const runtime::KindVersion* found = kind.FindVersion(version);
+  return found != nullptr && kind.semantics() == runtime::Semantics::kStruct &&
+         HasProtobufForm(*found->schema);
+}
+
+std::string Envelope(std::string_view api_version, std::string_view kind,
+                     std::string_view message) {
+  std::string out(kProtobufPrefix);
+  wire::Nested type_meta(1, out);
+  wire::PutBytes(1, api_version, out);
+  wire::PutBytes(2, kind, out);
+  type_meta.Close();
+  wire::PutBytes(2, message, out);
+  wire::PutBytes(3, "", out);
+  wire::PutBytes(4, "", out);
+  return out;
+}
+
+Result<ProtobufEnvelope> OpenProtobufEnvelope(std::string_view body) {
+  if (body.empty()) return BadRequest("empty data");
+  if (!body.starts_with(kProtobufPrefix)) {
+    return BadRequest(
+        "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
+  }
+  ProtobufEnvelope envelope;
+  for (wire::Reader reader(body.substr(kProtobufPrefix.size())); !reader.done();) {
+    ASSIGN_OR_RETURN(const Token token, reader.Next());
+    if (token.type != wire::Type::kLength) continue;
+    if (token.number == 1) RETURN_IF_ERROR(ReadTypeMeta(token.bytes, envelope));
+    if (token.number == 2) envelope.raw = token.bytes;
+  }
+  return envelope;
+}
+
+Result<DecodedBody> DecodeDeleteOptionsProtobuf(std::shared_ptr<const std::string> body) {
+  if (body == nullptr) body = std::make_shared<const std::string>();
+  ASSIGN_OR_RETURN(const ProtobufEnvelope envelope, OpenProtobufEnvelope(*body));
+  if (!envelope.kind.empty() && envelope.kind != "DeleteOptions") {
+    return BadRequest("no kind " + field::Quote(envelope.kind) + " is registered for version " +
+                      field::Quote(envelope.api_version));
+  }
+  DecodedBody decoded;
+  decoded.arena.Pin(body);
+  decoded.api_version = envelope.api_version;
+  decoded.kind = envelope.kind;
+  ASSIGN_OR_RETURN(decoded.root,
+                   DecodeMessage(envelope.raw, *MetaMessageSchema("DeleteOptions"), decoded.arena));
+  return decoded;
+}
+
+Result<runtime::Encoding> EncodeProtobufBody(const Object& object) {
+  const runtime::Schema& schema = *object.kind().FindVersion(object.version())->schema;
+  runtime::Encoding encoding;
+  RETURN_IF_ERROR(AppendMessage(object.root(), schema, encoding.body));
+  // metadata is field 1 of every kind, and so comes first.
+  const std::string_view body = encoding.body;
+  wire::Reader reader(body);
+  if (reader.done()) return encoding;
+  ASSIGN_OR_RETURN(const Token metadata, reader.Next());
+  if (metadata.number != kMetadataNumber) return encoding;
+  const auto offset = [&](std::string_view part) {
+    return static_cast<std::uint32_t>(part.data() - body.data());
+  };
+  encoding.metadata_begin = offset(metadata.bytes);
+  encoding.metadata_end =
+      encoding.metadata_begin + static_cast<std::uint32_t>(metadata.bytes.size());
+  constexpr int kResourceVersionNumber = 6;
+  for (wire::Reader fields(metadata.bytes); !fields.done();) {
+    ASSIGN_OR_RETURN(const Token token, fields.Next());
+    if (token.number != kResourceVersionNumber) continue;
+    encoding.rv_begin = offset(token.bytes);
+    encoding.rv_end = encoding.rv_begin + static_cast<std::uint32_t>(token.bytes.size());
+  }
+  return encoding;
+}
+
+Result<std::string> EncodeProtobuf(const Object& object, std::string_view version) {
+  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                   EncodingOf(object, version, runtime::Format::kProtobuf));
+  return Envelope(object.kind().gvk(version).group_version().ToString(), object.kind().kind(),
+                  encoding->body);
+}
+
+Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
+                                       std::string_view version) {
+  if (!HasProtobuf(kind, version)) return NotMarshalable(kind, version);
+  std::string message;
+  AppendListMeta(list, kMetadataNumber, message);
+  for (const runtime::ObjectPtr& item : list.items) {
+    ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                     EncodingOf(*item, version, runtime::Format::kProtobuf));
+    wire::PutBytes(kItemsNumber, encoding->body, message);
+  }
+  return Envelope(kind.gvk(version).group_version().ToString(), kind.list_kind(), message);
+}
+
+Result<std::string> EncodePartialObjectMetadataProtobuf(const Object& object,
+                                                        std::string_view meta_version) {
+  ASSIGN_OR_RETURN(std::string message, PartialMessage(object));
+  return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadata", message);
+}
+
+Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List& list,
+                                                            std::string_view meta_version) {
+  // In v1beta1 the two have each other's numbers, and the order of bytes is that of numbers.
+  const bool swapped = meta_version == "v1beta1";
+  std::string items;
+  for (const runtime::ObjectPtr& item : list.items) {
+    ASSIGN_OR_RETURN(const std::string message, PartialMessage(*item));
+    wire::PutBytes(swapped ? kMetadataNumber : kItemsNumber, message, items);
+  }
+  std::string metadata;
+  AppendListMeta(list, swapped ? kItemsNumber : kMetadataNumber, metadata);
+  return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadataList",
+                  swapped ? items + metadata : metadata + items);
+}
+
+std::string EncodeStatusProtobuf(const Status& status) {
+  runtime::Arena arena;
+  return StatusEnvelope(meta::StatusToValue(status, arena));
+}
+
+std::string EncodeSuccessProtobuf(const StatusDetails& details, int code) {
+  runtime::Arena arena;
+  return StatusEnvelope(meta::SuccessToValue(&details, code, arena));
+}
+
+Status AppendWatchEventProtobuf(const watch::Event& event, const runtime::Kind& kind,
+                                std::string_view version, std::string_view meta_version,
+                                std::string& out) {
+  ASSIGN_OR_RETURN(const std::string object, EventObject(event, kind, version, meta_version));
+  std::string message;
+  wire::PutBytes(1, watch::EventTypeWord(event.type), message);
+  wire::Nested raw(2, message);
+  wire::PutBytes(1, object, message);
+  raw.Close();
+  const auto size = static_cast<std::uint32_t>(message.size());
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) out += static_cast<char>(size >> shift & 0xFFU);
+  out += message;
+  return {};
+}
+
+}  // namespace apiserver::inline v0::codec

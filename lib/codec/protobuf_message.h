@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/object.h"
+#include "apiserver/runtime/schema.h"
+
+// Messages without their envelope, transcoded by Schema.
+namespace apiserver::inline v0::codec {
+
+inline constexpr std::string_view kProtobufPrefix{"k8s\0", 4};
+
+// Whether `schema` and all it holds can be written as protobuf: every field has a number.
+bool HasProtobufForm(const runtime::Schema& schema);
+
+// Appends the message that `value` (canonical, of `schema`, which has a protobuf form) is.
+// kInternalError: a value does not fit its schema.
+Status AppendMessage(const runtime::Value& value, const runtime::Schema& schema, std::string& out);
+// The content of a message; text and bytes are borrowed from `bytes`. Not normalized. kBadRequest:
+// malformed.
+Result<runtime::Value> DecodeMessage(std::string_view bytes, const runtime::Schema& schema,
+                                     runtime::Arena& arena);
+
+// The protobuf body of a canonical object.
+Result<runtime::Encoding> EncodeProtobufBody(const runtime::Object& object);
+// `message` in its envelope.
+std::string Envelope(std::string_view api_version, std::string_view kind, std::string_view message);
+
+// The schemas of the meta/v1 messages that are sent on their own ("Status", "DeleteOptions", …);
+// null: none of this name.
+runtime::SchemaPtr MetaMessageSchema(std::string_view kind);
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+
+// Protobuf's wire format.
+namespace apiserver::inline v0::codec::wire {
+
+enum class Type : std::uint8_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kLength = 2,
+  kStartGroup = 3,
+  kEndGroup = 4,
+  kFixed32 = 5,
+};
+
+void PutVarint(std::uint64_t value, std::string& out);
+void PutTag(int number, Type type, std::string& out);
+void PutFixed64(std::uint64_t value, std::string& out);
+// Tag and varint.
+void PutInt(int number, std::int64_t value, std::string& out);
+// Tag, length and bytes.
+void PutBytes(int number, std::string_view bytes, std::string& out);
+
+// A field whose bytes are appended between construction and Close().
+class Nested {
+ public:
+  Nested(int number, std::string& out) : out_(out) {
+    PutTag(number, Type::kLength, out);
+    begin_ = out.size();
+  }
+  void Close();
+
+ private:
+  std::string& out_;
+  std::size_t begin_;
+};
+
+// One field as it stands in a message.
+struct Token {
+  int number = 0;
+  Type type = Type::kVarint;
+  std::uint64_t scalar = 0;  // kVarint, kFixed64, kFixed32.
+  std::string_view bytes;    // kLength.
+};
+
+// Reads the fields of a message in their order; groups are skipped.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  bool done() const { return rest_.empty(); }
+  // kBadRequest: truncated or malformed, in gogo's words.
+  Result<Token> Next();
+
+ private:
+  Result<std::uint64_t> Varint();
+  Result<std::uint64_t> Fixed(std::size_t bytes);
+  Status SkipGroup();
+  Result<Token> One();
+
+  std::string_view rest_;
+};
+
+}  // namespace apiserver::inline v0::codec::wire
