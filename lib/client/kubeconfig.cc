@@ -9,7 +9,6 @@
 #include "codec/base64.h"
 
 namespace apiserver::inline v0::client {
-
 namespace {
 
 using runtime::Value;
@@ -37,8 +36,9 @@ Value Named(Value list, std::string_view name, std::string_view key) {
 
 Result<std::string> Decoded(Value data, std::string_view field) {
   std::optional<std::string> bytes = codec::DecodeBase64(data.AsString());
-  if (!bytes)
+  if (!bytes) {
     return Status(Reason::kInvalid, "kubeconfig: " + std::string(field) + " is not base64");
+  }
   return *std::move(bytes);
 }
 
@@ -90,6 +90,16 @@ Result<Kubeconfig> ReadKubeconfig(std::string_view text) {
                    Decoded(user["client-certificate-data"], "client-certificate-data"));
   ASSIGN_OR_RETURN(config.client_key_pem, Decoded(user["client-key-data"], "client-key-data"));
   return config;
+}
+
+Status WriteKubeconfigFile(FileSystem& files, const std::string& path, const Kubeconfig& config) {
+  constexpr unsigned kOwnerOnly = 0600;
+  return files.WriteAtomically(path, WriteKubeconfig(config), kOwnerOnly);
+}
+
+Result<Kubeconfig> ReadKubeconfigFile(const FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, files.Read(path));
+  return ReadKubeconfig(text);
 }
 
 }  // namespace apiserver::inline v0::client

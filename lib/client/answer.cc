@@ -1,0 +1,137 @@
+#include "client/answer.h"
+
+#include <charconv>
+#include <utility>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/meta/status.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::client {
+namespace {
+
+using runtime::Arena;
+using runtime::Value;
+
+int RetryAfterOf(const http::Headers& headers) {
+  const std::string_view text = headers.Get("Retry-After");
+  int seconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return seconds;
+}
+
+Status NotAnObject(std::string_view what) {
+  return Status(Reason::kInternalError, "the server answered " + std::string(what));
+}
+
+struct Parsed {
+  Arena arena;
+  Value root;
+};
+
+Result<Parsed> Parse(std::string body) {
+  Parsed parsed;
+  const auto text = std::make_shared<const std::string>(std::move(body));
+  parsed.arena.Pin(text);
+  Result<Value> root = codec::ParseJson(*text, parsed.arena);
+  if (!root.ok()) return NotAnObject("no JSON: " + std::string(root.status().message()));
+  parsed.root = *root;
+  if (!parsed.root.is_map()) return NotAnObject("no JSON object");
+  return parsed;
+}
+
+runtime::GroupVersionKind KindOf(Value content) {
+  const auto version = runtime::GroupVersion::Parse(content["apiVersion"].AsString());
+  return {version.group, version.version, std::string(content["kind"].AsString())};
+}
+
+Value WithoutTypeMeta(Value content, Arena& arena) {
+  runtime::MapBuilder map(arena);
+  for (const runtime::Member& member : content.members()) {
+    if (member.key != "kind" && member.key != "apiVersion") map.Add(member.key, member.value);
+  }
+  return map.Build();
+}
+
+std::unique_ptr<runtime::Object> CopyOf(const runtime::KindPtr& kind, std::string_view version,
+                                        Value content) {
+  Arena arena;
+  const Value root = runtime::Copy(WithoutTypeMeta(content, arena), arena);
+  return std::make_unique<runtime::Object>(kind, version, std::move(arena), root);
+}
+
+Status CheckKind(const runtime::GroupVersionKind& kind) {
+  if (!kind.kind.empty() && !kind.version.empty()) return Status::Ok();
+  return NotAnObject("an object without kind and apiVersion");
+}
+
+}  // namespace
+
+Status ErrorOf(std::string_view method, const Target& target, const http::ClientResponse& answer) {
+  if (const Result<Parsed> parsed = Parse(answer.body); parsed.ok()) {
+    if (std::optional<Status> status = meta::StatusFromValue(parsed->root)) return *status;
+  }
+  return meta::NewGenericServerResponse(
+      meta::ServerResponse{.code = answer.code,
+                           .verb = method,
+                           .resource = target.resource.group_resource(),
+                           .name = target.name,
+                           .message = answer.body,
+                           .retry_after_seconds = RetryAfterOf(answer.headers),
+                           .unexpected = true});
+}
+
+Result<std::unique_ptr<runtime::Object>> ObjectOf(std::string body) {
+  ASSIGN_OR_RETURN(Parsed parsed, Parse(std::move(body)));
+  const runtime::GroupVersionKind gvk = KindOf(parsed.root);
+  RETURN_IF_ERROR(CheckKind(gvk));
+  const Value root = WithoutTypeMeta(parsed.root, parsed.arena);
+  return std::make_unique<runtime::Object>(runtime::Kind::Untyped(gvk), gvk.version,
+                                           std::move(parsed.arena), root);
+}
+
+Result<std::unique_ptr<runtime::Object>> ObjectOf(Value content) {
+  const runtime::GroupVersionKind gvk = KindOf(content);
+  RETURN_IF_ERROR(CheckKind(gvk));
+  return CopyOf(runtime::Kind::Untyped(gvk), gvk.version, content);
+}
+
+Result<runtime::List> ListOf(std::string body) {
+  ASSIGN_OR_RETURN(const Parsed parsed, Parse(std::move(body)));
+  runtime::GroupVersionKind gvk = KindOf(parsed.root);
+  RETURN_IF_ERROR(CheckKind(gvk));
+  constexpr std::string_view kSuffix = "List";
+  if (!gvk.kind.ends_with(kSuffix)) return NotAnObject("no list but a " + gvk.kind);
+  gvk.kind.resize(gvk.kind.size() - kSuffix.size());
+
+  runtime::List list;
+  const Value metadata = parsed.root["metadata"];
+  list.resource_version = metadata["resourceVersion"].AsString();
+  list.continue_token = metadata["continue"].AsString();
+  if (const Value* remaining = metadata.Find("remainingItemCount")) {
+    list.remaining_item_count = remaining->AsInt();
+  }
+  const runtime::KindPtr kind = runtime::Kind::Untyped(gvk);
+  for (const Value item : parsed.root["items"].items()) {
+    list.items.push_back(CopyOf(kind, gvk.version, item));
+  }
+  return list;
+}
+
+std::string JsonOf(const runtime::Object& object) {
+  Arena arena;
+  runtime::MapBuilder map(arena);
+  const runtime::GroupVersionKind gvk = object.gvk();
+  const std::string api_version = gvk.group_version().ToString();
+  map.Add("kind", Value::String(gvk.kind));
+  map.Add("apiVersion", Value::String(api_version));
+  for (const runtime::Member& member : object.root().members()) {
+    map.Add(member.key, member.value);
+  }
+  std::string text;
+  codec::AppendJson(map.Build(), text);
+  return text;
+}
+
+}  // namespace apiserver::inline v0::client

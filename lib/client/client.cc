@@ -1,0 +1,180 @@
+#include "apiserver/client/client.h"
+
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+#include "client/answer.h"
+#include "client/query.h"
+#include "client/watch_stream.h"
+
+namespace apiserver::inline v0::client {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+class RestClient final : public Client {
+ public:
+  explicit RestClient(ClientOptions options) : options_(std::move(options)) {}
+
+  ObjectResult Get(const Context& ctx, const Target& target,
+                   const meta::GetOptions& options) override {
+    QueryBuilder query;
+    query.Add("resourceVersion", options.resource_version);
+    return CallForObject(ctx, target, Request("GET", target, query));
+  }
+
+  Result<runtime::List> List(const Context& ctx, const Target& target,
+                             const meta::ListOptions& options) override {
+    QueryBuilder query;
+    query.Add(options);
+    ASSIGN_OR_RETURN(std::string body, CallForBody(ctx, target, Request("GET", target, query)));
+    return ListOf(std::move(body));
+  }
+
+  ObjectResult Create(const Context& ctx, const Target& target, const runtime::Object& object,
+                      const meta::CreateOptions& options) override {
+    return Send(ctx, "POST", target, object, options);
+  }
+
+  ObjectResult Update(const Context& ctx, const Target& target, const runtime::Object& object,
+                      const meta::UpdateOptions& options) override {
+    return Send(ctx, "PUT", target, object, options);
+  }
+
+  ObjectResult Patch(const Context& ctx, const Target& target, const PatchBody& patch,
+                     const meta::PatchOptions& options) override {
+    QueryBuilder query;
+    query.Add(options);
+    http::ClientRequest request = Request("PATCH", target, query);
+    SetBody(request, patch.text, patch.media_type);
+    return CallForObject(ctx, target, std::move(request));
+  }
+
+  ObjectResult Delete(const Context& ctx, const Target& target, const meta::DeleteOptions& options,
+                      const meta::ListOptions& selection) override {
+    QueryBuilder query;
+    if (target.name.empty()) query.Add(selection);
+    http::ClientRequest request = Request("DELETE", target, query);
+    SetBody(request, DeleteBody(options), kJson);
+    return CallForObject(ctx, target, std::move(request));
+  }
+
+  Result<std::unique_ptr<WatchStream>> Watch(const Context& ctx, const Target& target,
+                                             const meta::ListOptions& options) override {
+    meta::ListOptions watching = options;
+    watching.watch = true;
+    QueryBuilder query;
+    query.Add(watching);
+    http::ClientRequest request = Request("GET", target, query);
+    AddCredentials(request);
+    ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
+    ASSIGN_OR_RETURN(auto stream, connection->Open(request));
+    ASSIGN_OR_RETURN(http::ResponseHead head, stream->Head(ctx));
+    if (head.code < 300) return NewWatchStream(std::move(stream));
+    http::ClientResponse refusal{.code = head.code, .headers = std::move(head.headers)};
+    while (true) {
+      ASSIGN_OR_RETURN(const std::string bytes, stream->Read(ctx));
+      if (bytes.empty()) break;
+      refusal.body += bytes;
+    }
+    return ErrorOf("GET", target, refusal);
+  }
+
+  Result<http::ClientResponse> Call(const Context& ctx, http::ClientRequest request) override {
+    AddCredentials(request);
+    ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
+    return connection->Call(ctx, request);
+  }
+
+ private:
+  static http::ClientRequest Request(std::string method, const Target& target,
+                                     const QueryBuilder& query) {
+    http::ClientRequest request;
+    request.method = std::move(method);
+    request.target = target.Path() + query.text();
+    request.headers.Add("Accept", std::string(kJson));
+    return request;
+  }
+
+  static void SetBody(http::ClientRequest& request, std::string body, std::string_view media_type) {
+    request.body = std::move(body);
+    request.headers.Set("Content-Type", std::string(media_type));
+  }
+
+  void AddCredentials(http::ClientRequest& request) const {
+    if (!options_.token.empty()) {
+      request.headers.Set("Authorization", "Bearer " + options_.token);
+    }
+    if (!request.headers.Has("User-Agent")) {
+      request.headers.Add("User-Agent", options_.user_agent);
+    }
+  }
+
+  // Two callers that find the connection closed may both make one; the later stays.
+  Result<std::shared_ptr<http::Connection>> Connection(const Context& ctx) {
+    if (auto connection = *connection_.Lock(); connection != nullptr && !connection->closed()) {
+      return connection;
+    }
+    ASSIGN_OR_RETURN(std::shared_ptr<http::Connection> made, options_.connect(ctx));
+    // Let go outside the lock: closing may wait.
+    std::shared_ptr<http::Connection> old = made;
+    old.swap(*connection_.Lock());
+    return made;
+  }
+
+  Result<std::string> CallForBody(const Context& ctx, const Target& target,
+                                  http::ClientRequest request) {
+    const std::string method = request.method;
+    ASSIGN_OR_RETURN(http::ClientResponse answer, Call(ctx, std::move(request)));
+    if (answer.code >= 300) return ErrorOf(method, target, answer);
+    return std::move(answer.body);
+  }
+
+  ObjectResult CallForObject(const Context& ctx, const Target& target,
+                             http::ClientRequest request) {
+    ASSIGN_OR_RETURN(std::string body, CallForBody(ctx, target, std::move(request)));
+    return ObjectOf(std::move(body));
+  }
+
+  ObjectResult Send(const Context& ctx, std::string method, const Target& target,
+                    const runtime::Object& object, const meta::CreateOptions& options) {
+    QueryBuilder query;
+    query.Add(options);
+    http::ClientRequest request = Request(std::move(method), target, query);
+    SetBody(request, JsonOf(object), kJson);
+    return CallForObject(ctx, target, std::move(request));
+  }
+
+  const ClientOptions options_;
+  Guarded<std::shared_ptr<http::Connection>> connection_;
+};
+
+}  // namespace
+
+std::unique_ptr<Client> NewClient(ClientOptions options) {
+  return std::make_unique<RestClient>(std::move(options));
+}
+
+std::unique_ptr<Client> NewClient(std::shared_ptr<http::Connection> connection, std::string token) {
+  ClientOptions options;
+  options.connect = [connection = std::move(connection)](const Context&) {
+    return Result<std::shared_ptr<http::Connection>>(connection);
+  };
+  options.token = std::move(token);
+  return NewClient(std::move(options));
+}
+
+Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer& dialer) {
+  ASSIGN_OR_RETURN(http::DialOptions dial, DialOptionsFor(config));
+  ClientOptions options;
+  options.connect = [dial = std::move(dial),
+                     &dialer](const Context& ctx) -> Result<std::shared_ptr<http::Connection>> {
+    ASSIGN_OR_RETURN(std::unique_ptr<http::Connection> connection, dialer.Dial(ctx, dial));
+    return std::shared_ptr<http::Connection>(std::move(connection));
+  };
+  options.token = config.token;
+  return NewClient(std::move(options));
+}
+
+}  // namespace apiserver::inline v0::client

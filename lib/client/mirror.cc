@@ -1,0 +1,76 @@
+#include "client/mirror.h"
+
+namespace apiserver::inline v0::client {
+
+using runtime::ObjectPtr;
+
+Mirror::Objects::key_type Mirror::KeyOf(const runtime::Object& object) {
+  return {std::string(object.namespace_()), std::string(object.name())};
+}
+
+void Mirror::Put(const ObjectPtr& object) {
+  ObjectPtr before = object;
+  before.swap((*objects_.Lock())[KeyOf(*object)]);
+  // The map was handed the object, `before` what stood there.
+  if (before == nullptr) {
+    TellAdd(object);
+  } else {
+    TellUpdate(before, object);
+  }
+}
+
+void Mirror::Remove(const ObjectPtr& object) {
+  if (objects_.Lock()->erase(KeyOf(*object)) > 0) TellDelete(object);
+}
+
+void Mirror::Replace(Objects objects) {
+  Objects before = objects;
+  before.swap(*objects_.Lock());
+  for (const auto& [key, object] : before) {
+    if (!objects.contains(key)) TellDelete(object);
+  }
+  for (const auto& [key, object] : objects) {
+    const auto old = before.find(key);
+    if (old == before.end()) {
+      TellAdd(object);
+    } else if (old->second->uid() != object->uid()) {
+      // Deleted and made again while nobody looked.
+      TellDelete(old->second);
+      TellAdd(object);
+    } else if (old->second->resource_version() != object->resource_version()) {
+      TellUpdate(old->second, object);
+    }
+  }
+}
+
+ObjectPtr Mirror::Get(std::string_view namespace_, std::string_view name) const {
+  const auto objects = objects_.Lock();
+  const auto found = objects->find({std::string(namespace_), std::string(name)});
+  return found == objects->end() ? nullptr : found->second;
+}
+
+std::vector<ObjectPtr> Mirror::List() const {
+  std::vector<ObjectPtr> list;
+  for (const auto& [key, object] : *objects_.Lock()) list.push_back(object);
+  return list;
+}
+
+void Mirror::TellAdd(const ObjectPtr& object) const {
+  for (const InformerHandler& handler : handlers_) {
+    if (handler.on_add) handler.on_add(object);
+  }
+}
+
+void Mirror::TellUpdate(const ObjectPtr& before, const ObjectPtr& now) const {
+  for (const InformerHandler& handler : handlers_) {
+    if (handler.on_update) handler.on_update(before, now);
+  }
+}
+
+void Mirror::TellDelete(const ObjectPtr& object) const {
+  for (const InformerHandler& handler : handlers_) {
+    if (handler.on_delete) handler.on_delete(object);
+  }
+}
+
+}  // namespace apiserver::inline v0::client

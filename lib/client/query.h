@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/meta/options.h"
+
+namespace apiserver::inline v0::client {
+
+// The options of a call as the query of its URL: "?limit=5&watch=true", or nothing.
+class QueryBuilder {
+ public:
+  // What is empty is left out.
+  void Add(std::string_view key, std::string_view value);
+  void AddFlag(std::string_view key, bool value);
+  void Add(const meta::ListOptions& options);
+  // Of create and update.
+  void Add(const meta::CreateOptions& options);
+  void Add(const meta::PatchOptions& options);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void AddFieldValidation(meta::FieldValidation validation);
+
+  std::string text_;
+};
+
+// The JSON body of a delete.
+std::string DeleteBody(const meta::DeleteOptions& options);
+
+}  // namespace apiserver::inline v0::client
