@@ -20,22 +20,22 @@ namespace apiserver::inline v0::http {
 struct DialOptions {
   std::string host = "127.0.0.1";
   int port = 0;
-  std::optional<ClientTls> tls;  // Absent: plain.
-  bool http2 = true;             // False: HTTP/1.1, one request at a time on the connection.
+  std::optional<ClientTls> tls = {};  // Absent: plain.
+  bool http2 = true;                  // False: HTTP/1.1, one request at a time on the connection.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);
 };
 
 struct ClientRequest {
   std::string method = "GET";
-  std::string target;  // "/apis/x?watch=1".
-  Headers headers;
-  std::string body;
+  std::string target = {};  // "/apis/x?watch=1".
+  Headers headers = {};
+  std::string body = {};
 };
 
 struct ClientResponse {
   int code = 0;
-  Headers headers;
-  std::string body;
+  Headers headers = {};
+  std::string body = {};
 };
 
 // A response read as it arrives. Used by one thread at a time; Cancel() from any.

@@ -205,9 +205,9 @@ class Exchange {
 // What answers requests: a chain, its last stop and how errors are written. Shared by listeners,
 // in-process clients and host adapters; immutable.
 struct Service {
-  FilterChain filters;
-  Handler handler;
-  ErrorWriter write_error;
+  FilterChain filters = {};
+  Handler handler = {};
+  ErrorWriter write_error = {};
   // Required. Must outlive every exchange.
   Executor* pool = nullptr;
   LogSink* log = &NullLogSink();

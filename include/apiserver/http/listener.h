@@ -17,7 +17,7 @@ struct ListenerOptions {
   std::string address = "127.0.0.1";  // IP literal; "::" and "0.0.0.0": all.
   int port = 0;                       // Zero picks a free one; see Listener::port().
   // Null: plain HTTP (tests only; h2c with prior knowledge and HTTP/1.1).
-  std::shared_ptr<ServerTls> tls;
+  std::shared_ptr<ServerTls> tls = {};
   std::size_t threads = 1;  // Loops; connections are dealt to them in turn.
 
   std::size_t header_bytes_max = 1 << 20;     // Over it: 431, connection closed.

@@ -36,7 +36,7 @@ struct Request {
 // transport.
 struct ResponseHead {
   int code = 200;
-  Headers headers;
+  Headers headers = {};
   // HTTP/1.1: "Connection: close" and close after the answer. HTTP/2: GOAWAY, graceful.
   bool close_connection = false;
 };

@@ -12,16 +12,16 @@ namespace apiserver::inline v0::http {
 
 // A certificate (chain) and its private key, PEM.
 struct KeyPair {
-  std::string certificate_pem;
-  std::string key_pem;
+  std::string certificate_pem = {};
+  std::string key_pem = {};
 };
 
 // What a certificate is for. Keys are ECDSA P-256.
 struct CertificateRequest {
-  std::string common_name;                 // For a client: the user.
-  std::vector<std::string> organizations;  // For a client: its groups.
-  std::vector<std::string> dns_names;
-  std::vector<std::string> ip_addresses;
+  std::string common_name = {};                 // For a client: the user.
+  std::vector<std::string> organizations = {};  // For a client: its groups.
+  std::vector<std::string> dns_names = {};
+  std::vector<std::string> ip_addresses = {};
   std::chrono::hours valid_for = std::chrono::hours(24 * 365);
   bool client = false;  // Extended key usage: client, else server.
 };
@@ -46,9 +46,9 @@ Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair);
 
 // A client's TLS settings.
 struct ClientTls {
-  std::string ca_pem;       // Empty: the peer is not verified (tests).
-  std::string server_name;  // SNI and the name that is verified; empty: the host dialled.
-  KeyPair client;           // Both empty: no client certificate.
+  std::string ca_pem = {};       // Empty: the peer is not verified (tests).
+  std::string server_name = {};  // SNI and the name that is verified; empty: the host dialled.
+  KeyPair client = {};           // Both empty: no client certificate.
 };
 
 }  // namespace apiserver::inline v0::http

@@ -1,0 +1,71 @@
+#include "http/body_queue.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace apiserver::inline v0::http {
+
+void BodyQueue::Write(std::string_view copied) {
+  tail_.append(copied);
+  size_ += copied.size();
+}
+
+void BodyQueue::Write(std::shared_ptr<const void> owner, std::string_view shared) {
+  if (shared.empty()) return;
+  // A piece of its own does not pay for little.
+  if (shared.size() < 512 && tail_.size() - tail_at_ < (16 << 10)) return Write(shared);
+  if (tail_.size() > tail_at_) {
+    auto before = std::make_shared<const std::string>(std::exchange(tail_, {}));
+    pieces_.push_back({before, std::string_view(*before).substr(std::exchange(tail_at_, 0))});
+  }
+  size_ += shared.size();
+  pieces_.push_back({std::move(owner), shared});
+}
+
+void BodyQueue::Append(Bytes bytes) {
+  for (const Bytes::Piece& piece : bytes.pieces()) {
+    size_ += piece.text.size();
+    pieces_.push_back(piece);
+  }
+}
+
+void BodyQueue::Pop() {
+  pieces_[first_].owner.reset();
+  if (++first_ < pieces_.size()) return;
+  // An idle stream keeps no room.
+  std::exchange(pieces_, {}).clear();
+  first_ = 0;
+}
+
+std::size_t BodyQueue::TakeTo(std::span<char> out) {
+  std::size_t taken = 0;
+  while (taken < out.size() && first_ < pieces_.size()) {
+    std::string_view& text = pieces_[first_].text;
+    const std::size_t count = std::min(text.size(), out.size() - taken);
+    std::memcpy(out.data() + taken, text.data(), count);
+    text.remove_prefix(count);
+    taken += count;
+    if (text.empty()) Pop();
+  }
+  const std::size_t count = std::min(tail_.size() - tail_at_, out.size() - taken);
+  if (count > 0) {
+    std::memcpy(out.data() + taken, tail_.data() + tail_at_, count);
+    tail_at_ += count;
+    taken += count;
+    if (tail_at_ == tail_.size()) {
+      std::exchange(tail_, {}).clear();
+      tail_at_ = 0;
+    }
+  }
+  size_ -= taken;
+  return taken;
+}
+
+void BodyQueue::Clear() {
+  pieces_.clear();
+  tail_.clear();
+  size_ = first_ = tail_at_ = 0;
+}
+
+}  // namespace apiserver::inline v0::http

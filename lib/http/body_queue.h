@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/http/exchange.h"
+
+namespace apiserver::inline v0::http {
+
+// The bytes of an answer that wait to be sent. What a BodySource writes into.
+class BodyQueue final : public ChunkWriter {
+ public:
+  explicit BodyQueue(std::size_t room) : room_(room) {}
+
+  std::size_t room() const override { return size_ < room_ ? room_ - size_ : 0; }
+  void Write(std::string_view copied) override;
+  void Write(std::shared_ptr<const void> owner, std::string_view shared) override;
+
+  void Append(Bytes bytes);
+  // Moves bytes to `out`; returns how many.
+  std::size_t TakeTo(std::span<char> out);
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  void Clear();
+
+ private:
+  void Pop();
+
+  std::size_t room_;
+  std::size_t size_ = 0;
+  std::size_t first_ = 0;  // Of pieces_.
+  std::vector<Bytes::Piece> pieces_;
+  // Where small copies are gathered; its bytes come after all pieces.
+  std::string tail_;
+  std::size_t tail_at_ = 0;
+};
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,299 @@
+#include "http/carrier.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace apiserver::inline v0::http {
+namespace {
+
+constexpr std::size_t kWriteBytes = 64 << 10;
+// What one connection may read and write before others have their turn.
+constexpr std::size_t kTurnBytes = 256 << 10;
+constexpr auto kLingerTime = std::chrono::milliseconds(500);
+
+}  // namespace
+
+Carrier::Carrier(Setup setup)
+    : setup_(std::move(setup)), socket_(*setup_.loop, setup_.fd), timer_(*this) {}
+
+Carrier::~Carrier() { setup_.loop->Disarm(timer_); }
+
+void Carrier::Start() {
+  const Clock::Monotonic now = setup_.loop->now();
+  phase_deadline_ = now + setup_.handshake_timeout;
+  progress_ = now;
+  Status started;
+  if (setup_.tls && setup_.server) started = socket_.StartTlsServer(setup_.tls);
+  if (setup_.tls && !setup_.server) {
+    started = socket_.StartTlsClient(setup_.tls, setup_.server_name);
+  }
+  setup_.tls.reset();
+  if (!started.ok()) return Close(started);
+  Handshake();
+}
+
+void Carrier::Handshake() {
+  const auto keep = shared_from_this();
+  switch (socket_.Handshake()) {
+    case Io::kOk:
+      phase_ = Phase::kOpen;
+      protocol_ = setup_.make_protocol(*this);
+      if (!protocol_) return Close(Status(Reason::kInternalError, "no protocol"));
+      if (drain_) protocol_->Drain();
+      return OnReadable();
+    case Io::kWantRead:
+      AwaitReadable();
+      return UpdateTimer();
+    case Io::kWantWrite:
+      AwaitWritable();
+      return UpdateTimer();
+    case Io::kClosed:
+      return Close(Status(Reason::kServiceUnavailable, "tls: closed during the handshake"));
+    case Io::kFailed:
+      return Close(Status(Reason::kServiceUnavailable, "tls: " + socket_.error()));
+  }
+}
+
+void Carrier::Drain() {
+  drain_ = true;
+  if (phase_ == Phase::kHandshake) {
+    return Close(Status(Reason::kServiceUnavailable, "shutting down"));
+  }
+  if (phase_ != Phase::kOpen) return;
+  protocol_->Drain();
+  MarkDirty();
+}
+
+void Carrier::ReplaceProtocol(std::unique_ptr<Protocol> next, std::string received) {
+  next_protocol_ = std::move(next);
+  replayed_ = std::move(received);
+}
+
+void Carrier::MarkDirty() {
+  if (phase_ == Phase::kClosed || std::exchange(dirty_, true)) return;
+  setup_.loop->FlushLater(shared_from_this());
+}
+
+void Carrier::Flush() {
+  dirty_ = false;
+  if (phase_ != Phase::kOpen) return;
+  const auto keep = shared_from_this();
+  if (std::exchange(read_again_, false)) ReadSome();
+  if (phase_ != Phase::kOpen) return;
+  WriteSome();
+  if (phase_ == Phase::kOpen) SettleTurn();
+}
+
+void Carrier::OnReadable() {
+  awaits_readable_ = false;
+  const auto keep = shared_from_this();
+  switch (phase_) {
+    case Phase::kHandshake:
+      return Handshake();
+    case Phase::kLingering:
+      return ReadAndDrop();
+    case Phase::kClosed:
+      return;
+    case Phase::kOpen:
+      break;
+  }
+  ReadSome();
+  if (phase_ != Phase::kOpen) return;
+  WriteSome();
+  if (phase_ == Phase::kOpen) SettleTurn();
+}
+
+void Carrier::OnWritable() {
+  awaits_writable_ = false;
+  const auto keep = shared_from_this();
+  if (phase_ == Phase::kHandshake) return Handshake();
+  if (phase_ != Phase::kOpen) return;
+  WriteSome();
+  if (phase_ == Phase::kOpen) SettleTurn();
+}
+
+void Carrier::ReadSome() {
+  std::size_t total = 0;
+  while (protocol_->state() == Protocol::State::kOpen && protocol_->wants_read()) {
+    if (total >= kTurnBytes) {
+      read_again_ = true;
+      return MarkDirty();
+    }
+    const std::span<char> buffer = setup_.loop->read_buffer();
+    const IoResult read = socket_.Read(buffer);
+    if (read.state == Io::kOk) {
+      total += read.bytes;
+      protocol_->Receive({buffer.data(), read.bytes});
+      if (next_protocol_) {
+        protocol_ = std::move(next_protocol_);
+        if (drain_) protocol_->Drain();
+        protocol_->Receive(std::exchange(replayed_, {}));
+      }
+      continue;
+    }
+    if (read.state == Io::kWantRead) return AwaitReadable();
+    if (read.state == Io::kWantWrite) return AwaitWritable();
+    const bool failed = read.state == Io::kFailed;
+    return Close(Status(Reason::kServiceUnavailable, failed ? "connection lost: " + socket_.error()
+                                                            : "connection closed by the peer"));
+  }
+}
+
+void Carrier::ReadAndDrop() {
+  for (std::size_t total = 0; total < kTurnBytes;) {
+    const std::span<char> buffer = setup_.loop->read_buffer();
+    const IoResult read = socket_.Read(buffer);
+    if (read.state == Io::kWantRead) return AwaitReadable();
+    if (read.state != Io::kOk) break;
+    total += read.bytes;
+  }
+  Close(Status::Ok());
+}
+
+// Writes from the front of `bytes`; false when the socket takes no more, or is lost.
+bool Carrier::WriteOut(std::string_view& bytes) {
+  while (!bytes.empty()) {
+    const IoResult written = socket_.Write(bytes);
+    switch (written.state) {
+      case Io::kOk:
+        bytes.remove_prefix(written.bytes);
+        progress_ = setup_.loop->now();
+        break;
+      case Io::kWantWrite:
+        AwaitWritable();
+        return false;
+      case Io::kWantRead:
+        AwaitReadable();
+        return false;
+      default:
+        Close(Status(Reason::kServiceUnavailable, "connection lost: " + socket_.error()));
+        return false;
+    }
+  }
+  return true;
+}
+
+bool Carrier::WritePending() {
+  if (pending_.empty()) return true;
+  std::string_view left = std::string_view(pending_).substr(pending_at_);
+  const bool all = WriteOut(left);
+  pending_at_ = pending_.size() - left.size();
+  if (all) std::exchange(pending_, {}).clear();
+  return all;
+}
+
+void Carrier::WriteSome() {
+  if (!WritePending()) return;
+  for (std::size_t total = 0; total < kTurnBytes;) {
+    std::string& out = setup_.loop->write_buffer();
+    protocol_->Produce(out, kWriteBytes);
+    if (out.empty()) return;
+    total += out.size();
+    std::string_view left = out;
+    const bool all = WriteOut(left);
+    if (!all) {
+      pending_.assign(left);
+      pending_at_ = 0;
+    }
+    out.clear();
+    if (!all) return;
+  }
+  MarkDirty();
+}
+
+void Carrier::SettleTurn() {
+  const bool flushed = pending_.empty() && !dirty_;
+  switch (protocol_->state()) {
+    case Protocol::State::kBroken:
+      return Close(Status(Reason::kServiceUnavailable, "protocol error"));
+    case Protocol::State::kFinished:
+      if (flushed) {
+        return protocol_->linger() ? Linger() : Close(Status::Ok());
+      }
+      break;
+    case Protocol::State::kOpen:
+      if (!read_again_ && !awaits_readable_ && protocol_->wants_read()) {
+        // It did not want to before: bytes may wait in OpenSSL, which the kernel does not know.
+        read_again_ = true;
+        MarkDirty();
+      }
+      break;
+  }
+  UpdateTimer();
+}
+
+void Carrier::Linger() {
+  protocol_->OnClosed(Status::Ok());
+  phase_ = Phase::kLingering;
+  phase_deadline_ = setup_.loop->now() + kLingerTime;
+  socket_.ShutdownWrite();
+  UpdateTimer();
+  if (!awaits_readable_) ReadAndDrop();
+}
+
+void Carrier::Close(const Status& why) {
+  if (phase_ == Phase::kClosed) return;
+  const auto keep = shared_from_this();
+  const Phase before = std::exchange(phase_, Phase::kClosed);
+  if (before == Phase::kOpen && why.ok()) socket_.ShutdownWrite();
+  socket_.Close();
+  setup_.loop->Disarm(timer_);
+  if (before == Phase::kOpen && protocol_) {
+    protocol_->OnClosed(why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why);
+  }
+  if (auto on_closed = std::move(setup_.on_closed)) on_closed(*this, why);
+}
+
+void Carrier::AwaitReadable() {
+  if (std::exchange(awaits_readable_, true)) return;
+  socket_.AwaitReadable(shared_from_this());
+}
+
+void Carrier::AwaitWritable() {
+  if (std::exchange(awaits_writable_, true)) return;
+  socket_.AwaitWritable(shared_from_this());
+}
+
+std::optional<Clock::Monotonic> Carrier::NextDeadline() {
+  if (phase_ != Phase::kOpen) return phase_deadline_;
+  std::optional<Clock::Monotonic> next = protocol_->deadline();
+  if (!pending_.empty()) {
+    const Clock::Monotonic stalled = progress_ + setup_.write_stall_timeout;
+    if (!next || stalled < *next) next = stalled;
+  }
+  return next;
+}
+
+// A timer that is armed for an earlier time is left alone; it looks again when it fires.
+void Carrier::UpdateTimer() {
+  if (phase_ == Phase::kClosed) return;
+  const auto next = NextDeadline();
+  Clock::Monotonic when = setup_.loop->now() + setup_.write_stall_timeout;
+  if (next) when = std::min(when, *next);
+  const auto wake = phase_ == Phase::kOpen ? protocol_->wake_at() : std::nullopt;
+  if (wake) when = std::min(when, *wake);
+  if (timer_.armed() && armed_for_ <= when) return;
+  armed_for_ = when;
+  setup_.loop->Arm(timer_, when);
+}
+
+void Carrier::OnTimer() {
+  const auto keep = shared_from_this();
+  const Clock::Monotonic now = setup_.loop->now();
+  if (phase_ == Phase::kOpen && pending_.empty()) {
+    // A protocol that is blocked says so only when asked: its time begins with the first such
+    // answer.
+    const bool blocked = protocol_->output_blocked();
+    if (!blocked || !blocked_before_) progress_ = now;
+    blocked_before_ = blocked;
+  }
+  const auto next = NextDeadline();
+  const bool stalled = phase_ == Phase::kOpen && now >= progress_ + setup_.write_stall_timeout;
+  if (stalled || (next && now >= *next)) {
+    return Close(
+        Status(Reason::kTimeout, stalled ? "the peer takes no bytes" : "idle for too long"));
+  }
+  UpdateTimer();
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/function.h"
+#include "apiserver/base/status.h"
+#include "http/fd_watch.h"
+#include "http/loop.h"
+#include "http/protocol.h"
+#include "http/socket.h"
+#include "http/timers.h"
+
+namespace apiserver::inline v0::http {
+
+// Carries a protocol's bytes over a socket: handshake, reads, one write per turn, time limits,
+// close. On its loop only.
+class Carrier final : public Wire,
+                      public Flushable,
+                      public FdEvents,
+                      public std::enable_shared_from_this<Carrier> {
+ public:
+  struct Setup {
+    std::shared_ptr<Loop> loop;
+    int fd = -1;
+    // Before the first byte: a client, or a server without TLS. Null: no TLS.
+    SslContext tls = {};
+    bool server = true;
+    std::string server_name = {};  // Of a client under TLS.
+    std::chrono::milliseconds handshake_timeout{};
+    std::chrono::milliseconds write_stall_timeout{};
+    // Called when the handshake is done.
+    UniqueFunction<std::unique_ptr<Protocol>(Carrier&)> make_protocol = {};
+    // Called once, last.
+    UniqueFunction<void(Carrier&, const Status&)> on_closed = {};
+  };
+  explicit Carrier(Setup setup);
+  ~Carrier() override;
+
+  void Start();
+  void Drain();
+  // Not from within a call of the protocol's.
+  void Close(const Status& why);
+  // From within a call of the protocol's; it is destroyed when that is over.
+  void ReplaceProtocol(std::unique_ptr<Protocol> next, std::string received);
+
+  Socket& socket() { return socket_; }
+  bool closed() const { return phase_ == Phase::kClosed; }
+
+  void MarkDirty() override;
+  const std::shared_ptr<Loop>& loop() override { return setup_.loop; }
+  void Flush() override;
+  void OnReadable() override;
+  void OnWritable() override;
+
+ private:
+  enum class Phase { kHandshake, kOpen, kLingering, kClosed };
+  struct Timer final : Timers::Entry {
+    explicit Timer(Carrier& c) : carrier(c) {}
+    void Fire() override { carrier.OnTimer(); }
+    Carrier& carrier;
+  };
+
+  void Handshake();
+  void ReadSome();
+  void ReadAndDrop();
+  void WriteSome();
+  bool WritePending();
+  bool WriteOut(std::string_view& bytes);
+  void SettleTurn();
+  void Linger();
+  void AwaitReadable();
+  void AwaitWritable();
+  void UpdateTimer();
+  std::optional<Clock::Monotonic> NextDeadline();
+  void OnTimer();
+
+  Setup setup_;
+  Socket socket_;
+  Timer timer_;
+  std::unique_ptr<Protocol> protocol_;
+  std::unique_ptr<Protocol> next_protocol_;
+  std::string replayed_;
+  Phase phase_ = Phase::kHandshake;
+  std::string pending_;  // Output that the socket has not taken.
+  std::size_t pending_at_ = 0;
+  bool dirty_ = false;
+  bool awaits_readable_ = false;
+  bool awaits_writable_ = false;
+  bool read_again_ = false;
+  bool drain_ = false;
+  bool blocked_before_ = false;
+  Clock::Monotonic armed_for_;
+  Clock::Monotonic phase_deadline_;
+  Clock::Monotonic progress_;  // When the peer last took bytes, or had none to take.
+};
+
+}  // namespace apiserver::inline v0::http

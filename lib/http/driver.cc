@@ -1,0 +1,510 @@
+#include "http/driver.h"
+
+#include <exception>
+#include <utility>
+
+namespace apiserver::inline v0::http {
+namespace {
+
+// How much a BodySource is asked for at a time.
+constexpr std::size_t kPullBytes = 64 << 10;
+// A body is allocated in one piece up to here; longer ones grow as they come.
+constexpr std::size_t kReserveBytesMax = 1 << 20;
+
+}  // namespace
+
+// Where a Resume leads. One per Step::Later, so that a late one cannot touch a later step.
+struct Resume::Target {
+  enum Bits : std::uint32_t { kStarted = 1, kResumed = 2, kAbandoned = 4 };
+
+  explicit Target(std::shared_ptr<ExchangeDriver> exchange) : driver(std::move(exchange)) {}
+
+  void Resumed(Step with) {
+    step.emplace(std::move(with));
+    const auto before = bits.fetch_or(kResumed);
+    // While `start` still runs, its thread goes on; see BeginLater.
+    if ((before & kStarted) != 0 && (before & kAbandoned) == 0) {
+      driver->Signal(ExchangeDriver::kResumed);
+    }
+    driver.reset();
+  }
+
+  std::shared_ptr<ExchangeDriver> driver;
+  std::optional<Step> step;
+  std::atomic<std::uint32_t> bits{0};
+};
+
+Resume::~Resume() {
+  if (target_) {
+    target_->Resumed(
+        Status(Reason::kInternalError, "the request was dropped by what it waited for"));
+  }
+}
+
+void Resume::operator()(Step step) {
+  if (const auto target = std::exchange(target_, nullptr)) target->Resumed(std::move(step));
+}
+
+Step Step::Next() { return Step(Kind::kNext); }
+
+Step Step::Done() { return Step(Kind::kDone); }
+
+Step::Step(Status error) : kind_(Kind::kError), error_(std::move(error)) {
+  if (error_.ok()) error_ = Status(Reason::kInternalError, "a step failed without an error");
+}
+
+Step Step::OnPool(UniqueFunction<Step()> work) {
+  Step step(Kind::kOnPool);
+  step.work_ = std::move(work);
+  return step;
+}
+
+Step Step::Later(UniqueFunction<void(Resume)> start) {
+  Step step(Kind::kLater);
+  step.start_ = std::move(start);
+  return step;
+}
+
+void Filter::Head(Exchange& /*exchange*/, ResponseHead& /*head*/) const {}
+
+void Filter::End(Exchange& /*exchange*/, const Outcome& /*outcome*/) const {}
+
+ExchangeDriver::ExchangeDriver(Setup setup)
+    : loop_(std::move(setup.loop)),
+      service_(*setup.service),
+      request_(std::move(setup.request)),
+      incoming_(setup.body),
+      count_(std::move(setup.count)),
+      received_(loop_->now()),
+      root_(Context::Child(Context::Background())),
+      ctx_(root_.WithMayBlock(false)),
+      queue_(kPullBytes),
+      body_complete_(!setup.body.present) {
+  if (count_) ++count_->live;
+}
+
+ExchangeDriver::~ExchangeDriver() { delete query_.load(); }
+
+// ------------------------------------------------------------------------------ steps
+
+void ExchangeDriver::Start(ServerStream& stream) {
+  stream_ = &stream;
+  running_ = true;
+  Advance(Step::Next(), true);
+}
+
+Status ExchangeDriver::CaughtError(std::string_view where) const {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    LogError("exception while serving a request", where, error.what());
+  } catch (...) {
+    LogError("exception while serving a request", where, "of unknown type");
+  }
+  return Status(Reason::kInternalError, "an internal error occurred");
+}
+
+void ExchangeDriver::LogError(std::string_view message, std::string_view where,
+                              std::string_view error) const {
+  Log(*service_.log, LogLevel::kError, message,
+      {{"in", std::string(where)},
+       {"error", std::string(error)},
+       {"method", request_.method},
+       {"path", request_.path}});
+}
+
+Step ExchangeDriver::BeginAt(std::size_t index) {
+  const bool handler = index >= service_.filters.size();
+  if (index > service_.filters.size()) {
+    return Status(Reason::kInternalError, "the request was passed on by its last handler");
+  }
+  if (!handler) begun_.store(index + 1);
+  try {
+    return handler ? service_.handler(*this) : service_.filters[index]->Begin(*this);
+  } catch (...) {
+    return CaughtError(handler ? "handler" : service_.filters[index]->name());
+  }
+}
+
+Step ExchangeDriver::RunGuarded(std::string_view where, UniqueFunction<Step()>& work) {
+  try {
+    Step step = work();
+    work = nullptr;
+    return step;
+  } catch (...) {
+    const Status error = CaughtError(where);
+    work = nullptr;
+    return error;
+  }
+}
+
+// Runs steps until one needs what this thread cannot give, or the last is done.
+void ExchangeDriver::Advance(Step step, bool on_loop) {
+  for (;;) {
+    const bool goes_on = step.kind_ == Step::Kind::kNext || step.kind_ == Step::Kind::kOnPool ||
+                         step.kind_ == Step::Kind::kLater;
+    if (goes_on && cut_.load()) step = Step::Done();
+    switch (step.kind_) {
+      case Step::Kind::kNext:
+        step = BeginAt(next_++);
+        continue;
+      case Step::Kind::kOnPool:
+        if (on_loop) return HandToPool(std::move(step.work_));
+        step = RunGuarded("work on the pool", step.work_);
+        continue;
+      case Step::Kind::kLater:
+        if (BeginLater(step, on_loop)) continue;
+        return;
+      case Step::Kind::kError:
+        if (on_loop && step.error_.reason() == Reason::kWouldBlock && next_ > 0) {
+          rerun_ = true;
+          return HandToPool(nullptr);
+        }
+        [[fallthrough]];
+      case Step::Kind::kDone:
+        if (on_loop) return Settle(std::move(step));
+        result_.emplace(std::move(step));
+        return Signal(kStepOver);
+    }
+  }
+}
+
+// True: `step` is what to go on with, here. False: the loop goes on, now or when resumed.
+bool ExchangeDriver::BeginLater(Step& step, bool on_loop) {
+  const auto target = std::make_shared<Resume::Target>(shared_from_this());
+  later_ = target;
+  try {
+    auto start = std::move(step.start_);
+    start(Resume(target));
+  } catch (...) {
+    target->bits.fetch_or(Resume::Target::kStarted | Resume::Target::kAbandoned);
+    step = CaughtError("start of a wait");
+    return true;
+  }
+  const auto before = target->bits.fetch_or(Resume::Target::kStarted);
+  if ((before & Resume::Target::kResumed) == 0) return false;
+  if (!on_loop) {
+    Signal(kResumed);
+    return false;
+  }
+  step = std::move(*target->step);
+  later_.reset();
+  return true;
+}
+
+void ExchangeDriver::HandToPool(UniqueFunction<Step()> work) {
+  work_ = std::move(work);
+  ctx_ = ctx_.WithMayBlock(true);
+  loop_->HandOver(*service_.pool, shared_from_this());
+}
+
+void ExchangeDriver::RunOnPool() {
+  if (std::exchange(rerun_, false)) {
+    Advance(BeginAt(next_ - 1), false);
+  } else {
+    auto work = std::move(work_);
+    Advance(RunGuarded("work on the pool", work), false);
+  }
+}
+
+void ExchangeDriver::DroppedByPool() {
+  work_ = nullptr;
+  result_.emplace(Status(Reason::kServiceUnavailable, "the server is shutting down"));
+  Signal(kStepOver);
+}
+
+void ExchangeDriver::Signal(Signals what) {
+  if (signals_.fetch_or(what) == 0) loop_->Deliver(shared_from_this());
+}
+
+void ExchangeDriver::OnLoop() {
+  const auto signals = signals_.exchange(0);
+  if ((signals & kEndedEarly) != 0) HandleEnded();
+  if ((signals & kResumed) != 0) GoOnAfterLater();
+  if ((signals & kStepOver) != 0) {
+    Step result = std::move(*result_);
+    result_.reset();
+    Settle(std::move(result));
+  }
+}
+
+void ExchangeDriver::GoOnAfterLater() {
+  const auto target = std::move(later_);
+  Step step = std::move(*target->step);
+  if (ctx_.may_block()) ctx_ = ctx_.WithMayBlock(false);
+  Advance(std::move(step), true);
+}
+
+// The last step is done; the loop owns the exchange alone from here.
+void ExchangeDriver::Settle(Step result) {
+  running_ = false;
+  if (ctx_.may_block()) ctx_ = ctx_.WithMayBlock(false);
+  if (!answer_over_ && !stored_.load()) {
+    if (result.kind_ == Step::Kind::kError) {
+      if (Claim()) WriteError(result.error_);
+    } else if (Claim()) {
+      LogError("a request was done without an answer", "handler", "");
+      WriteError(Status(Reason::kInternalError, "no answer was written"));
+    }
+  }
+  if (stored_.load() && !answer_over_) StartAnswer();
+  EndIfQuiet();
+}
+
+// ------------------------------------------------------------------------------ answers
+
+bool ExchangeDriver::Claim() { return !claimed_.exchange(true); }
+
+void ExchangeDriver::EndEarly(Status error) {
+  if (ended_early_.exchange(true)) return;
+  early_error_ = std::move(error);
+  early_claimed_ = Claim();
+  cut_.store(true);
+  Signal(kEndedEarly);
+}
+
+void ExchangeDriver::HandleEnded() {
+  if (answer_over_) return;
+  outcome_.error = early_error_;
+  if (early_claimed_) {
+    WriteError(early_error_);
+    StartAnswer();
+  } else {
+    // A head is out, or in the hands of the step that runs: what follows it cannot be trusted.
+    if (stream_ != nullptr) stream_->Cut();
+  }
+  EndIfQuiet();
+}
+
+void ExchangeDriver::WriteError(const Status& error) {
+  outcome_.error = error;
+  writing_error_ = true;
+  try {
+    if (service_.write_error) service_.write_error(*this, error);
+  } catch (...) {
+    (void)CaughtError("error writer");
+  }
+  if (!stored_.load()) SendPlain(error);
+  writing_error_ = false;
+}
+
+void ExchangeDriver::SendPlain(const Status& error) {
+  ResponseHead head;
+  head.code = error.code();
+  head.headers.Add("Content-Type", "text/plain; charset=utf-8");
+  Send(std::move(head), std::string(error.message()) + "\n");
+}
+
+// The error writer's answer is let in although the head is claimed; a step that runs on the pool
+// meanwhile is on another thread, and shut out.
+void ExchangeDriver::Send(ResponseHead head, Bytes body) {
+  if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
+  head_ = std::move(head);
+  body_bytes_ = body.size();
+  queue_.Append(std::move(body));
+  kind_ = Kind::kSend;
+  stored_.store(true);
+}
+
+void ExchangeDriver::Stream(ResponseHead head, std::unique_ptr<BodySource> body) {
+  if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
+  head_ = std::move(head);
+  source_ = std::move(body);
+  kind_ = Kind::kStream;
+  stored_.store(true);
+}
+
+Status ExchangeDriver::Upgrade(ResponseHead head,
+                               UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) {
+  if (!request_.IsUpgrade()) {
+    return Status(Reason::kBadRequest, "the request does not ask for an upgrade");
+  }
+  if (!Claim()) return Status::Ok();
+  head_ = std::move(head);
+  on_open_ = std::move(on_open);
+  kind_ = Kind::kUpgrade;
+  stored_.store(true);
+  return Status::Ok();
+}
+
+void ExchangeDriver::StartAnswer() {
+  if (std::exchange(answer_started_, true)) return;
+  if (!RunHeads()) {
+    // The answer cannot be dressed as it must be: a bare 500 instead.
+    DropSource();
+    queue_.Clear();
+    on_open_ = nullptr;
+    stored_.store(false);
+    writing_error_ = true;
+    outcome_.error = Status(Reason::kInternalError, "an internal error occurred");
+    SendPlain(outcome_.error);
+    writing_error_ = false;
+  }
+  outcome_.code = head_.code;
+  if (stream_ != nullptr) stream_->OnAnswer();
+}
+
+bool ExchangeDriver::RunHeads() {
+  for (std::size_t i = begun_.load(); i-- > 0;) {
+    try {
+      service_.filters[i]->Head(*this, head_);
+    } catch (...) {
+      (void)CaughtError(service_.filters[i]->name());
+      return false;
+    }
+  }
+  return true;
+}
+
+ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
+  Filled filled;
+  int turns = 0;
+  for (;;) {
+    filled.bytes += queue_.TakeTo(out.subspan(filled.bytes));
+    if (filled.bytes == out.size() && !queue_.empty()) break;
+    if (!source_) {
+      filled.state = source_aborted_ ? FillState::kAbort : FillState::kEnd;
+      break;
+    }
+    if (filled.bytes == out.size()) break;
+    Pull pulled = Pull::kAbort;
+    try {
+      pulled = source_->Next(queue_, Waker(*loop_, weak_from_this()));
+    } catch (...) {
+      outcome_.error = CaughtError("body source");
+    }
+    if (pulled == Pull::kEnd || pulled == Pull::kAbort) {
+      source_aborted_ = pulled == Pull::kAbort;
+      source_.reset();
+    } else if (queue_.empty() && (pulled == Pull::kWait || ++turns >= 2)) {
+      filled.state = FillState::kWait;
+      // More, but not now: others have their turn first.
+      if (pulled == Pull::kMore) Waker(*loop_, weak_from_this()).Wake();
+      break;
+    }
+  }
+  outcome_.response_bytes += filled.bytes;
+  return filled;
+}
+
+void ExchangeDriver::OnWake() {
+  if (stream_ != nullptr && answer_started_ && !answer_over_) stream_->OnBodyReady();
+}
+
+void ExchangeDriver::DropSource() { std::exchange(source_, nullptr).reset(); }
+
+void ExchangeDriver::AnswerOver(bool completed) {
+  if (std::exchange(answer_over_, true)) return;
+  const auto keep = shared_from_this();
+  outcome_.completed = completed;
+  if (!completed && outcome_.error.ok()) {
+    outcome_.error = Status(Reason::kInternalError, "the answer was cut");
+  }
+  stream_ = nullptr;
+  DropSource();
+  on_open_ = nullptr;
+  if (auto waiter = std::exchange(body_waiter_, std::nullopt)) {
+    (*waiter)(Status(Reason::kBadRequest, "the request's body is incomplete"));
+  }
+  cut_.store(true);
+  // Work that was ended early goes on; all other work has lost its purpose.
+  if (!ended_early_.load()) root_.Cancel(Status(Reason::kTimeout, "context canceled"));
+  EndIfQuiet();
+}
+
+void ExchangeDriver::PeerGone(const Status& why) {
+  if (answer_over_) return;
+  claimed_.store(true);
+  if (outcome_.error.ok()) outcome_.error = why;
+  AnswerOver(false);
+}
+
+void ExchangeDriver::EndIfQuiet() {
+  if (!answer_over_ || running_ || std::exchange(ended_, true)) return;
+  const auto keep = shared_from_this();
+  for (std::size_t i = begun_.load(); i-- > 0;) {
+    try {
+      service_.filters[i]->End(*this, outcome_);
+    } catch (...) {
+      (void)CaughtError(service_.filters[i]->name());
+    }
+  }
+  root_.Cancel(Status(Reason::kTimeout, "context canceled"));
+  if (count_) --count_->live;
+}
+
+// ------------------------------------------------------------------------------ the request
+
+const Query& ExchangeDriver::query() {
+  if (const Query* known = query_.load()) return *known;
+  auto parsed = std::make_unique<const Query>(Query::Parse(request_.query));
+  const Query* expected = nullptr;
+  // An error writer may ask on the loop while a step asks on the pool.
+  if (query_.compare_exchange_strong(expected, parsed.get())) return *parsed.release();
+  return *expected;
+}
+
+std::shared_ptr<const std::string> ExchangeDriver::body() const {
+  static const auto empty = std::make_shared<const std::string>();
+  return body_ ? body_ : empty;
+}
+
+Step ExchangeDriver::CollectBody(std::size_t bytes_max) {
+  if (incoming_.length && *incoming_.length > bytes_max) {
+    return Status(Reason::kRequestEntityTooLarge,
+                  "Request entity too large: limit is " + std::to_string(bytes_max));
+  }
+  if (!incoming_.present) return Step::Next();
+  return Step::Later([this, self = shared_from_this(), bytes_max](Resume resume) {
+    if (loop_->Inside()) return BeginCollect(bytes_max, std::move(resume));
+    loop_->Post([self, bytes_max, resume = std::move(resume)]() mutable {
+      self->BeginCollect(bytes_max, std::move(resume));
+    });
+  });
+}
+
+void ExchangeDriver::BeginCollect(std::size_t bytes_max, Resume resume) {
+  if (body_) return resume(Step::Next());
+  if (answer_over_) return resume(Step::Done());
+  body_waiter_.emplace(std::move(resume));
+  body_bytes_max_ = bytes_max;
+  if (incoming_.length) unread_.reserve(std::min<std::size_t>(*incoming_.length, kReserveBytesMax));
+  if (!std::exchange(body_wanted_, true) && !body_complete_ && stream_ != nullptr) {
+    stream_->OnBodyWanted();
+  }
+  const std::size_t buffered = unread_.size();
+  AcceptBody();
+  if (stream_ != nullptr && buffered > 0) stream_->OnBodyConsumed(buffered);
+}
+
+void ExchangeDriver::BodyData(std::string_view bytes) {
+  if (answer_over_ || (body_wanted_ && !body_waiter_)) {
+    if (stream_ != nullptr) stream_->OnBodyConsumed(bytes.size());
+    return;
+  }
+  unread_.append(bytes);
+  if (!body_wanted_) return;
+  AcceptBody();
+  if (stream_ != nullptr) stream_->OnBodyConsumed(bytes.size());
+}
+
+void ExchangeDriver::BodyEnd() {
+  body_complete_ = true;
+  if (body_wanted_) AcceptBody();
+}
+
+void ExchangeDriver::AcceptBody() {
+  if (!body_waiter_) return;
+  if (unread_.size() > body_bytes_max_) {
+    std::exchange(unread_, {}).clear();
+    auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));
+    return waiter(Status(Reason::kRequestEntityTooLarge,
+                         "Request entity too large: limit is " + std::to_string(body_bytes_max_)));
+  }
+  if (!body_complete_) return;
+  body_ = std::make_shared<std::string>(std::exchange(unread_, {}));
+  auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));
+  waiter(Step::Next());
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apiserver/http/exchange.h"
+#include "http/body_queue.h"
+#include "http/loop.h"
+#include "http/pool_batch.h"
+
+namespace apiserver::inline v0::http {
+
+class ExchangeDriver;
+
+// The transport's half of one request: an HTTP/2 stream, an HTTP/1.1 connection, or a caller in
+// process. Called on the loop, until the driver has been told that the answer is over.
+class ServerStream {
+ public:
+  // head(), kind() and Fill() of the driver are ready.
+  virtual void OnAnswer() = 0;
+  // Fill() said kWait and may have something now.
+  virtual void OnBodyReady() = 0;
+  // Somebody waits for the request's body.
+  virtual void OnBodyWanted() = 0;
+  // So much of the request's body has left the driver's buffer.
+  virtual void OnBodyConsumed(std::size_t bytes) = 0;
+  // The answer cannot be completed: reset the stream, close the connection. Leads to AnswerOver.
+  virtual void Cut() = 0;
+
+ protected:
+  ~ServerStream() = default;
+};
+
+// What a transport knows about a request's body when its head is complete.
+struct IncomingBody {
+  bool present = false;
+  std::optional<std::uint64_t> length;
+};
+
+// How many exchanges of a connection someone still works on. Of the loop.
+struct ExchangeCount {
+  std::size_t live = 0;
+};
+
+// Drives one request over the filters and its answer back; the only implementation of Exchange.
+//
+// All state changes happen on the loop. A step runs on the loop or on the pool; what it ended with
+// is signalled back (Signal, then OnLoop). What other threads may touch meanwhile is atomic: who
+// has claimed the head, whether the exchange was ended from outside, and the signals.
+class ExchangeDriver final : public Exchange,
+                             public ResponseWriter,
+                             public Wakeable,
+                             public LoopEvent,
+                             public PoolWork,
+                             public std::enable_shared_from_this<ExchangeDriver> {
+ public:
+  struct Setup {
+    std::shared_ptr<Loop> loop;
+    const Service* service = nullptr;
+    Request request;
+    IncomingBody body;
+    std::shared_ptr<ExchangeCount> count;  // May be null.
+  };
+  explicit ExchangeDriver(Setup setup);
+  ~ExchangeDriver() override;
+
+  // --- For the transport, on the loop.
+  enum class Kind : std::uint8_t { kNone, kSend, kStream, kUpgrade };
+  enum class FillState : std::uint8_t { kData, kWait, kEnd, kAbort };
+  struct Filled {
+    std::size_t bytes = 0;
+    FillState state = FillState::kData;
+  };
+
+  void Start(ServerStream& stream);
+  void BodyData(std::string_view bytes);
+  void BodyEnd();
+  std::size_t unread_body() const { return unread_.size(); }
+  bool body_wanted() const { return body_wanted_; }
+  const ResponseHead& head() const { return head_; }
+  Kind kind() const { return kind_; }
+  // Of a kSend answer.
+  std::size_t body_bytes() const { return body_bytes_; }
+  std::size_t unsent_body() const { return queue_.size(); }
+  // Moves body bytes to `out`. kWait: OnBodyReady will come. kEnd and kAbort may come with bytes.
+  Filled Fill(std::span<char> out);
+  UniqueFunction<void(std::unique_ptr<Tunnel>)> TakeOnOpen() { return std::move(on_open_); }
+  // Everything was handed over, or nothing more will be. The stream is not called again.
+  void AnswerOver(bool completed);
+  // AnswerOver, because the peer, or the whole server, has gone.
+  void PeerGone(const Status& why);
+
+  // --- Exchange.
+  Request& request() override { return request_; }
+  const Query& query() override;
+  Context& ctx() override { return ctx_; }
+  std::shared_ptr<const std::string> body() const override;
+  bool has_body() const override { return incoming_.present; }
+  Step CollectBody(std::size_t bytes_max) override;
+  ResponseWriter& writer() override { return *this; }
+  void EndEarly(Status error) override;
+  Executor& loop() override { return *loop_; }
+  Executor& pool() override { return *service_.pool; }
+  std::shared_ptr<Exchange> Share() override { return shared_from_this(); }
+  Clock::Monotonic received() const override { return received_; }
+
+  // --- ResponseWriter.
+  void Send(ResponseHead head, Bytes body) override;
+  void Stream(ResponseHead head, std::unique_ptr<BodySource> body) override;
+  Status Upgrade(ResponseHead head, UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) override;
+  bool started() const override { return claimed_.load(); }
+
+  // --- Called back.
+  void OnWake() override;
+  void OnLoop() override;
+  void RunOnPool() override;
+  void DroppedByPool() override;
+
+ private:
+  friend struct Resume::Target;
+  enum Signals : std::uint32_t { kStepOver = 1, kResumed = 2, kEndedEarly = 4 };
+
+  void Signal(Signals what);
+  void Advance(Step step, bool on_loop);
+  bool BeginLater(Step& step, bool on_loop);
+  void HandToPool(UniqueFunction<Step()> work);
+  Step BeginAt(std::size_t index);
+  Step RunGuarded(std::string_view where, UniqueFunction<Step()>& work);
+  void GoOnAfterLater();
+  void Settle(Step result);
+  void HandleEnded();
+  bool Claim();
+  void WriteError(const Status& error);
+  void SendPlain(const Status& error);
+  void StartAnswer();
+  bool RunHeads();
+  void EndIfQuiet();
+  void DropSource();
+  void BeginCollect(std::size_t bytes_max, Resume resume);
+  void AcceptBody();
+  void LogError(std::string_view message, std::string_view where, std::string_view error) const;
+  Status CaughtError(std::string_view where) const;
+
+  const std::shared_ptr<Loop> loop_;
+  const Service& service_;
+  Request request_;
+  const IncomingBody incoming_;
+  const std::shared_ptr<ExchangeCount> count_;
+  const Clock::Monotonic received_;
+  const Context root_;
+  Context ctx_;  // Handed out: a filter may put a child in its place.
+  std::atomic<const Query*> query_{nullptr};
+
+  // The step. `next_` and `work_` belong to whoever runs it.
+  std::size_t next_ = 0;  // The filter after the one that runs.
+  UniqueFunction<Step()> work_;
+  bool rerun_ = false;
+  std::optional<Step> result_;
+  std::shared_ptr<Resume::Target> later_;
+  std::atomic<std::size_t> begun_{0};
+  std::atomic<std::uint32_t> signals_{0};
+  bool running_ = false;
+  bool ended_ = false;
+
+  // The answer. Written by who has claimed it; read on the loop once `stored_`.
+  std::atomic<bool> claimed_{false};
+  std::atomic<bool> stored_{false};
+  std::atomic<bool> cut_{false};  // No further steps.
+  std::atomic<bool> ended_early_{false};
+  bool early_claimed_ = false;
+  bool writing_error_ = false;
+  bool answer_started_ = false;
+  bool answer_over_ = false;
+  Kind kind_ = Kind::kNone;
+  Status early_error_;
+  ResponseHead head_;
+  BodyQueue queue_;
+  std::unique_ptr<BodySource> source_;
+  bool source_aborted_ = false;
+  UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open_;
+  std::size_t body_bytes_ = 0;
+  Outcome outcome_;
+  ServerStream* stream_ = nullptr;
+
+  // The request's body.
+  std::string unread_;
+  bool body_complete_ = false;
+  bool body_wanted_ = false;
+  std::size_t body_bytes_max_ = 0;
+  std::optional<Resume> body_waiter_;
+  std::shared_ptr<std::string> body_;
+};
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,463 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <exception>
+#include <utility>
+
+#include "http/driver.h"
+#include "http/http1_body.h"
+#include "http/http1_head.h"
+#include "http/server_config.h"
+#include "http/tokens.h"
+#include "http/tunnel.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+// Input kept while it cannot be used yet: pipelined requests, a body nobody reads.
+constexpr std::size_t kReadAheadBytes = 64 << 10;
+// What is read of a body that nobody wanted, to keep the connection. As Go's net/http.
+constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
+constexpr std::size_t kChunkBytes = 0xffff;
+// Written into a tunnel and not taken by the peer; more closes it.
+constexpr std::size_t kTunnelBytesMax = 16 << 20;
+
+// One connection's requests, one at a time.
+class Http1Server final : public Protocol, public ServerStream, public TunnelEnd {
+ public:
+  Http1Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin)
+      : wire_(wire),
+        config_(std::move(config)),
+        origin_(std::move(origin)),
+        scanner_(config_->options.header_bytes_max, config_->options.header_fields_max),
+        waiting_since_(wire.loop()->now()) {}
+
+  // --- Protocol.
+  void Receive(std::string_view bytes) override;
+  void Produce(std::string& out, std::size_t limit) override;
+  State state() const override { return state_; }
+  bool wants_read() const override;
+  bool linger() const override { return linger_; }
+  std::optional<Clock::Monotonic> deadline() const override;
+  void Drain() override;
+  void OnClosed(const Status& why) override;
+
+  // --- ServerStream.
+  void OnAnswer() override;
+  void OnBodyReady() override {
+    source_waits_ = false;
+    wire_.MarkDirty();
+  }
+  void OnBodyWanted() override;
+  void OnBodyConsumed(std::size_t /*bytes*/) override {
+    process_again_ = true;
+    wire_.MarkDirty();
+  }
+  void Cut() override;
+
+  // --- TunnelEnd.
+  void OnTunnelStart() override {
+    process_again_ = true;
+    wire_.MarkDirty();
+  }
+  void OnTunnelWrite(std::string bytes) override;
+  void OnTunnelClose() override { Finish(); }
+
+ private:
+  enum class Answer { kNone, kBody, kTunnel };
+
+  std::size_t Process(std::string_view in);
+  std::size_t ProcessHead(std::string_view in);
+  std::size_t ProcessBody(std::string_view in);
+  void ProcessLeftover();
+  void Begin(Request request, const Framing& framing);
+  void Refuse(int code);
+  void Finish();
+  void WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind);
+  void OpenTunnel();
+  template <class Call>
+  void GuardTunnel(Call call);
+  bool PullBody(std::string& out, std::size_t limit);
+  bool PullChunk(std::string& out, std::size_t room);
+  bool Filled(ExchangeDriver::FillState fill, std::string& out);
+  void AnswerDone();
+  void NextRequest();
+
+  Wire& wire_;
+  const std::shared_ptr<const ServerConfig> config_;
+  const Origin origin_;
+  State state_ = State::kOpen;
+  HeadScanner scanner_;
+  std::string in_;  // Received, not yet used.
+  bool head_begun_ = false;
+  bool first_ = true;
+  Clock::Monotonic waiting_since_;  // For a head, or for its first byte.
+
+  std::shared_ptr<ExchangeDriver> exchange_;
+  BodyDecoder body_;
+  std::uint64_t discarded_ = 0;
+  bool expect_continue_ = false;
+  bool close_after_ = false;
+  bool head_only_ = false;
+  bool http10_ = false;
+  bool draining_ = false;
+  bool linger_ = false;
+
+  Answer answer_ = Answer::kNone;
+  bool chunked_ = false;
+  bool source_waits_ = false;
+  bool process_again_ = false;
+  std::string control_;  // Heads and tunnel bytes, before the body.
+  std::shared_ptr<TunnelLink> tunnel_;
+};
+
+void Http1Server::Receive(std::string_view bytes) {
+  if (in_.empty()) {
+    in_.append(bytes.substr(Process(bytes)));
+  } else {
+    in_.append(bytes);
+    ProcessLeftover();
+  }
+}
+
+void Http1Server::ProcessLeftover() {
+  const std::size_t used = Process(in_);
+  if (used == in_.size()) {
+    std::exchange(in_, {}).clear();
+  } else {
+    in_.erase(0, used);
+  }
+}
+
+std::size_t Http1Server::Process(std::string_view in) {
+  std::size_t used = 0;
+  while (state_ == State::kOpen && used < in.size()) {
+    const std::string_view rest = in.substr(used);
+    std::size_t step = 0;
+    if (answer_ == Answer::kTunnel) {
+      if (!tunnel_->on_data) break;
+      GuardTunnel([&] { tunnel_->on_data(rest); });
+      step = rest.size();
+    } else if (!body_.done()) {
+      step = ProcessBody(rest);
+    } else if (!exchange_) {
+      step = ProcessHead(rest);
+    }
+    if (step == 0) break;
+    used += step;
+  }
+  return used;
+}
+
+std::size_t Http1Server::ProcessHead(std::string_view in) {
+  if (in.starts_with("\r\n") && !head_begun_) return 2;  // RFC 9112, 2.2.
+  if (!std::exchange(head_begun_, true)) waiting_since_ = wire_.loop()->now();
+  switch (scanner_.Scan(in)) {
+    case HeadScanner::Verdict::kIncomplete:
+      return 0;
+    case HeadScanner::Verdict::kBad:
+      Refuse(400);
+      return 0;
+    case HeadScanner::Verdict::kTooLarge:
+      Refuse(431);
+      return 0;
+    case HeadScanner::Verdict::kComplete:
+      break;
+  }
+  const std::size_t size = scanner_.size();
+  scanner_.Reset();
+  head_begun_ = false;
+  Request request;
+  Framing framing;
+  if (ParseRequestHead(in.substr(0, size), request, framing)) {
+    Begin(std::move(request), framing);
+  } else {
+    Refuse(400);
+  }
+  return size;
+}
+
+void Http1Server::Begin(Request request, const Framing& framing) {
+  first_ = false;
+  request.remote_address = origin_.remote_address;
+  request.peer = origin_.peer;
+  request.tls = origin_.tls;
+  close_after_ = !framing.keep_alive;
+  http10_ = framing.minor == 0;
+  head_only_ = request.method == "HEAD";
+  expect_continue_ = framing.expect_continue && !http10_;
+  body_ = BodyDecoder::ForRequest(framing);
+  discarded_ = 0;
+  ExchangeDriver::Setup setup;
+  setup.loop = wire_.loop();
+  setup.service = config_->service;
+  setup.request = std::move(request);
+  setup.body = {!body_.done(), framing.length};
+  exchange_ = std::make_shared<ExchangeDriver>(std::move(setup));
+  exchange_->Start(*this);
+}
+
+std::size_t Http1Server::ProcessBody(std::string_view in) {
+  const bool wanted = exchange_ && !exchange_->body_wanted();
+  if (wanted && exchange_->unread_body() >= config_->options.body_buffer_bytes) return 0;
+  std::string_view data;
+  const std::size_t used = body_.Decode(in, data);
+  if (used > 0) expect_continue_ = false;
+  if (body_.bad()) {
+    if (exchange_) exchange_->PeerGone(Status(Reason::kBadRequest, "malformed request body"));
+    exchange_.reset();
+    Refuse(400);
+    return used;
+  }
+  if (exchange_) {
+    if (!data.empty()) exchange_->BodyData(data);
+    if (body_.done()) exchange_->BodyEnd();
+    return used;
+  }
+  discarded_ += used;
+  if (discarded_ > kDiscardBytesMax) {
+    linger_ = true;
+    Finish();
+  }
+  return used;
+}
+
+// The answer to what cannot be understood: nothing that follows on this connection can be, either.
+void Http1Server::Refuse(int code) {
+  if (answer_ == Answer::kNone) {
+    const std::string line = std::to_string(code) + " " + std::string(ReasonPhrase(code));
+    control_ += "HTTP/1.1 " + line +
+                "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
+                "Content-Length: " +
+                std::to_string(line.size()) + "\r\n\r\n" + line;
+  }
+  linger_ = true;
+  Finish();
+}
+
+void Http1Server::Finish() {
+  if (state_ == State::kOpen) state_ = State::kFinished;
+  wire_.MarkDirty();
+}
+
+bool Http1Server::wants_read() const {
+  if (answer_ == Answer::kTunnel) return tunnel_->on_data || in_.size() < kReadAheadBytes;
+  return in_.size() < kReadAheadBytes || (!exchange_ && body_.done());
+}
+
+std::optional<Clock::Monotonic> Http1Server::deadline() const {
+  if (exchange_) return std::nullopt;
+  if (head_begun_ || first_) return waiting_since_ + config_->options.header_timeout;
+  return waiting_since_ + config_->options.idle_timeout;
+}
+
+void Http1Server::Drain() {
+  draining_ = true;
+  if (!exchange_ && !head_begun_ && body_.done()) Finish();
+}
+
+void Http1Server::OnClosed(const Status& why) {
+  state_ = State::kBroken;
+  if (const auto tunnel = std::move(tunnel_)) {
+    tunnel->end = nullptr;
+    if (auto on_data = std::move(tunnel->on_data)) GuardTunnel([&] { on_data({}); });
+  }
+  if (const auto exchange = std::move(exchange_)) {
+    if (answer_ == Answer::kTunnel) {
+      exchange->AnswerOver(true);
+    } else {
+      exchange->PeerGone(why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why);
+    }
+  }
+}
+
+void Http1Server::OnBodyWanted() {
+  if (!std::exchange(expect_continue_, false)) return;
+  control_ += "HTTP/1.1 100 Continue\r\n\r\n";
+  wire_.MarkDirty();
+}
+
+void Http1Server::Cut() {
+  state_ = State::kBroken;
+  if (const auto exchange = std::move(exchange_)) exchange->AnswerOver(false);
+  wire_.MarkDirty();
+}
+
+void Http1Server::OnAnswer() {
+  if (exchange_->kind() == ExchangeDriver::Kind::kUpgrade) return OpenTunnel();
+  answer_ = Answer::kBody;
+  source_waits_ = false;
+  const bool unread_for_good =
+      expect_continue_ || (!body_.done() && body_.mode() == BodyDecoder::Mode::kLength &&
+                           body_.left() > kDiscardBytesMax);
+  close_after_ |= draining_ || unread_for_good || exchange_->head().close_connection;
+  for (const std::string_view value : exchange_->head().headers.GetAll("Connection")) {
+    close_after_ |= HasToken(value, "close");
+  }
+  WriteHead(exchange_->head(), exchange_->kind());
+  wire_.MarkDirty();
+}
+
+void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind) {
+  std::string& out = control_;
+  std::array<char, 16> digits{};
+  out += "HTTP/1.1 ";
+  out.append(digits.data(), std::to_chars(digits.begin(), digits.end(), head.code).ptr);
+  out += ' ';
+  out += ReasonPhrase(head.code);
+  out += "\r\n";
+  for (const Headers::Field& field : head.headers) {
+    if (IsTransportHeader(field.name) || !IsToken(field.name)) continue;
+    out += field.name;
+    out += ": ";
+    AppendSafe(out, field.value);
+    out += "\r\n";
+  }
+  out += "Date: ";
+  out += wire_.loop()->Date();
+  const bool bodiless = head.code == 204 || head.code == 304;
+  const bool stream = kind == ExchangeDriver::Kind::kStream;
+  chunked_ = stream && !bodiless && !http10_;
+  if (kind == ExchangeDriver::Kind::kSend && !bodiless) {
+    out += "\r\nContent-Length: ";
+    out.append(digits.data(),
+               std::to_chars(digits.begin(), digits.end(), exchange_->body_bytes()).ptr);
+  } else if (chunked_) {
+    out += "\r\nTransfer-Encoding: chunked";
+  } else if (kind == ExchangeDriver::Kind::kUpgrade) {
+    out += "\r\nConnection: Upgrade";
+  } else if (stream && !bodiless) {
+    close_after_ = true;  // HTTP/1.0: the body ends where the connection does.
+  }
+  if (close_after_) out += "\r\nConnection: close";
+  if (http10_ && !close_after_) out += "\r\nConnection: keep-alive";
+  out += "\r\n\r\n";
+  head_only_ |= bodiless;
+}
+
+void Http1Server::OpenTunnel() {
+  answer_ = Answer::kTunnel;
+  auto on_open = exchange_->TakeOnOpen();
+  WriteHead(exchange_->head(), ExchangeDriver::Kind::kUpgrade);
+  tunnel_ = std::make_shared<TunnelLink>();
+  tunnel_->loop = wire_.loop();
+  tunnel_->end = this;
+  wire_.MarkDirty();
+  GuardTunnel([&] { on_open(NewTunnel(tunnel_)); });
+}
+
+// The callbacks of a tunnel are the host's; nothing they throw may reach the loop.
+template <class Call>
+void Http1Server::GuardTunnel(Call call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    Log(*config_->options.log, LogLevel::kError, "exception in a tunnel",
+        {{"error", error.what()}});
+    Finish();
+  }
+}
+
+void Http1Server::OnTunnelWrite(std::string bytes) {
+  if (state_ != State::kOpen) return;
+  control_ += bytes;
+  if (control_.size() > kTunnelBytesMax) state_ = State::kBroken;
+  wire_.MarkDirty();
+}
+
+void Http1Server::Produce(std::string& out, std::size_t limit) {
+  if (state_ == State::kBroken) return;
+  for (;;) {
+    if (!control_.empty()) {
+      out += control_;
+      std::exchange(control_, {}).clear();
+    }
+    if (out.size() >= limit) return;
+    if (std::exchange(process_again_, false)) {
+      ProcessLeftover();
+      continue;
+    }
+    if (answer_ != Answer::kBody || !PullBody(out, limit)) return;
+  }
+}
+
+// Whether there may be more to do.
+bool Http1Server::PullBody(std::string& out, std::size_t limit) {
+  if (head_only_) {
+    AnswerDone();
+    return true;
+  }
+  if (source_waits_) return false;
+  if (chunked_) return PullChunk(out, limit - out.size());
+  const std::size_t before = out.size();
+  const std::size_t room =
+      std::min(limit - before,
+               exchange_->kind() == ExchangeDriver::Kind::kSend ? exchange_->unsent_body() : limit);
+  out.resize(before + room);
+  const auto filled = exchange_->Fill({out.data() + before, room});
+  out.resize(before + filled.bytes);
+  return Filled(filled.state, out);
+}
+
+bool Http1Server::PullChunk(std::string& out, std::size_t room) {
+  constexpr std::size_t kSizeBytes = 6;  // Four digits, CRLF.
+  const std::size_t before = out.size();
+  room = std::min(std::max<std::size_t>(room, 1024), kChunkBytes);
+  out.resize(before + kSizeBytes + room);
+  const auto filled = exchange_->Fill({out.data() + before + kSizeBytes, room});
+  out.resize(before + kSizeBytes + filled.bytes);
+  if (filled.bytes == 0) {
+    out.resize(before);
+  } else {
+    std::array<char, 8> size{};
+    const auto end = std::to_chars(size.begin(), size.end(), filled.bytes, 16).ptr;
+    std::string text(size.data(), end);
+    text += "\r\n";
+    out.replace(before, kSizeBytes, text);
+    out += "\r\n";
+  }
+  return Filled(filled.state, out);
+}
+
+bool Http1Server::Filled(ExchangeDriver::FillState fill, std::string& out) {
+  switch (fill) {
+    case ExchangeDriver::FillState::kData:
+      return true;
+    case ExchangeDriver::FillState::kWait:
+      source_waits_ = true;
+      return false;
+    case ExchangeDriver::FillState::kEnd:
+      if (chunked_) out += "0\r\n\r\n";
+      AnswerDone();
+      return true;
+    case ExchangeDriver::FillState::kAbort:
+      Cut();
+      return false;
+  }
+  return false;
+}
+
+void Http1Server::AnswerDone() {
+  const auto exchange = std::move(exchange_);
+  answer_ = Answer::kNone;
+  exchange->AnswerOver(true);
+  if (close_after_ || draining_) {
+    linger_ = !body_.done() || !in_.empty();
+    return Finish();
+  }
+  NextRequest();
+}
+
+void Http1Server::NextRequest() {
+  waiting_since_ = wire_.loop()->now();
+  process_again_ = !in_.empty();
+}
+
+}  // namespace
+
+std::unique_ptr<Protocol> NewHttp1Server(Wire& wire, std::shared_ptr<const ServerConfig> config,
+                                         Origin origin) {
+  return std::make_unique<Http1Server>(wire, std::move(config), std::move(origin));
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,589 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "http/driver.h"
+#include "http/http1_head.h"
+#include "http/nghttp2_session.h"
+#include "http/server_config.h"
+#include "http/tokens.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+// Unread request bodies of one connection, all streams together.
+constexpr std::int32_t kConnectionWindow = 16 << 20;
+// Decoded request heads of one connection that someone still works on; more streams are refused.
+constexpr std::size_t kHeadBytesMax = 4 << 20;
+// Control frames that cost us work and the peer next to nothing.
+constexpr double kControlBurst = 10'000;
+constexpr double kControlPerSecond = 1'000;
+// Streams that end in RST_STREAM, whoever sends it (CVE-2023-44487, CVE-2025-8671).
+constexpr double kResetBurst = 1'000;
+constexpr double kResetPerSecond = 33;
+// Between "soon" and the final GOAWAY, for requests that are under way.
+constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
+
+class Http2Server;
+
+class Http2Stream final : public ServerStream {
+ public:
+  Http2Stream(Http2Server& server, std::int32_t id) : server_(server), id_(id) {}
+
+  void OnAnswer() override;
+  void OnBodyReady() override;
+  void OnBodyWanted() override;
+  void OnBodyConsumed(std::size_t bytes) override;
+  void Cut() override;
+
+  // What nghttp2 pulls DATA from.
+  ssize_t Read(std::span<char> out, std::uint32_t& flags);
+  bool sending() const { return sending_ && !ended_; }
+  bool waits() const { return dry_; }
+  bool aborted() const { return aborted_; }
+
+  Request request;
+  std::size_t fields = 0;
+  std::size_t head_bytes = 0;
+  bool has_length = false;
+  std::uint64_t length = 0;
+  bool expect_continue = false;
+  bool refused = false;  // The head is too large: 431.
+  bool remote_ended = false;
+  std::shared_ptr<ExchangeDriver> exchange;
+
+ private:
+  void Submit(const HeaderBlock& block, bool with_body);
+
+  Http2Server& server_;
+  const std::int32_t id_;
+  bool sending_ = false;
+  bool ended_ = false;
+  bool aborted_ = false;
+  bool dry_ = false;       // The source waits.
+  bool deferred_ = false;  // And nghttp2 has been told.
+};
+
+class Http2Server final : public Protocol {
+ public:
+  Http2Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin);
+
+  void Receive(std::string_view bytes) override;
+  void Produce(std::string& out, std::size_t limit) override;
+  State state() const override { return state_; }
+  bool wants_read() const override { return true; }
+  bool linger() const override { return true; }
+  std::optional<Clock::Monotonic> deadline() const override;
+  std::optional<Clock::Monotonic> wake_at() const override { return drain_until_; }
+  bool output_blocked() const override;
+  void Drain() override;
+  void OnClosed(const Status& why) override;
+
+  nghttp2_session* session() { return session_.get(); }
+  Wire& wire() { return wire_; }
+
+ private:
+  static Http2Server& Of(void* user) { return *static_cast<Http2Server*>(user); }
+  static Callbacks NewCallbacks();
+  int OnBeginHeaders(std::int32_t id);
+  int OnHeader(std::int32_t id, std::string_view name, std::string_view value);
+  int OnFrame(const nghttp2_frame& frame);
+  int OnData(std::int32_t id, std::string_view bytes);
+  int OnFrameSent(const nghttp2_frame& frame);
+  int OnStreamClose(std::int32_t id, std::uint32_t code);
+  void AddPseudo(Http2Stream& stream, std::string_view name, std::string_view value);
+  void AddField(Http2Stream& stream, std::string_view name, std::string_view value);
+  int OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends);
+  void Refuse(std::int32_t id, int code);
+  void Begin(Http2Stream& stream, bool ends);
+  Http2Stream* Find(std::int32_t id);
+  void CountControl(const nghttp2_frame& frame);
+  void CountReset();
+  void Calm();
+  void FinishDrain();
+  void CheckFinished();
+
+  Wire& wire_;
+  const std::shared_ptr<const ServerConfig> config_;
+  const Origin origin_;
+  Session session_;
+  State state_ = State::kOpen;
+  std::unordered_map<std::int32_t, std::unique_ptr<Http2Stream>> streams_;
+  const std::shared_ptr<ExchangeCount> count_ = std::make_shared<ExchangeCount>();
+  std::size_t head_bytes_ = 0;
+  TokenBucket controls_{kControlBurst, kControlPerSecond};
+  TokenBucket resets_{kResetBurst, kResetPerSecond};
+  bool calmed_ = false;
+  bool head_open_ = false;
+  bool settled_ = false;    // The client's first SETTINGS came.
+  Clock::Monotonic since_;  // Idle, or waiting for the rest of a head.
+  std::optional<Clock::Monotonic> drain_until_;
+  bool drained_ = false;
+};
+
+// ------------------------------------------------------------------------------ one stream
+
+ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
+                 std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
+                 void* /*user*/) {
+  return static_cast<Http2Stream*>(source->ptr)->Read({reinterpret_cast<char*>(out), size}, *flags);
+}
+
+void Http2Stream::Submit(const HeaderBlock& block, bool with_body) {
+  nghttp2_data_provider provider{};
+  provider.source.ptr = this;
+  provider.read_callback = ReadBody;
+  // Fails only for a stream that is gone, of which OnStreamClose tells.
+  (void)nghttp2_submit_response(server_.session(), id_, block.data(), block.size(),
+                                with_body ? &provider : nullptr);
+  server_.wire().MarkDirty();
+}
+
+void Http2Stream::OnAnswer() {
+  const ResponseHead& head = exchange->head();
+  const bool bodiless = head.code == 204 || head.code == 304;
+  const bool send = exchange->kind() == ExchangeDriver::Kind::kSend;
+  std::array<char, 16> code{};
+  std::array<char, 24> length{};
+  HeaderBlock block;
+  const char* end = std::to_chars(code.begin(), code.end(), head.code).ptr;
+  block.AddStatic(":status", {code.data(), static_cast<std::size_t>(end - code.data())});
+  block.AddAll(head.headers);
+  block.AddStatic("date", server_.wire().loop()->Date());
+  if (send && !bodiless) {
+    end = std::to_chars(length.begin(), length.end(), exchange->body_bytes()).ptr;
+    block.AddStatic("content-length",
+                    {length.data(), static_cast<std::size_t>(end - length.data())});
+  }
+  bool close = head.close_connection;
+  for (const std::string_view value : head.headers.GetAll("Connection")) {
+    close |= HasToken(value, "close");
+  }
+  const bool empty = send && exchange->body_bytes() == 0;
+  sending_ = !bodiless && !empty && exchange->request().method != "HEAD";
+  ended_ = !sending_;
+  Submit(block, sending_);
+  if (close) server_.Drain();
+}
+
+ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
+  if (dry_ || !exchange) {
+    deferred_ = true;
+    return NGHTTP2_ERR_DEFERRED;
+  }
+  const auto filled = exchange->Fill(out);
+  switch (filled.state) {
+    case ExchangeDriver::FillState::kData:
+      break;
+    case ExchangeDriver::FillState::kWait:
+      dry_ = true;
+      if (filled.bytes > 0) break;
+      deferred_ = true;
+      return NGHTTP2_ERR_DEFERRED;
+    case ExchangeDriver::FillState::kEnd:
+      ended_ = true;
+      flags |= NGHTTP2_DATA_FLAG_EOF;
+      break;
+    case ExchangeDriver::FillState::kAbort:
+      aborted_ = true;
+      if (filled.bytes == 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+      break;
+  }
+  return static_cast<ssize_t>(filled.bytes);
+}
+
+void Http2Stream::OnBodyReady() {
+  dry_ = false;
+  if (!std::exchange(deferred_, false)) return;
+  (void)nghttp2_session_resume_data(server_.session(), id_);
+  server_.wire().MarkDirty();
+}
+
+void Http2Stream::OnBodyWanted() {
+  if (!std::exchange(expect_continue, false)) return;
+  HeaderBlock block;
+  block.AddStatic(":status", "100");
+  (void)nghttp2_submit_headers(server_.session(), NGHTTP2_FLAG_NONE, id_, nullptr, block.data(),
+                               block.size(), nullptr);
+  server_.wire().MarkDirty();
+}
+
+void Http2Stream::OnBodyConsumed(std::size_t bytes) {
+  (void)nghttp2_session_consume(server_.session(), id_, bytes);
+  server_.wire().MarkDirty();
+}
+
+void Http2Stream::Cut() {
+  (void)nghttp2_submit_rst_stream(server_.session(), NGHTTP2_FLAG_NONE, id_,
+                                  NGHTTP2_INTERNAL_ERROR);
+  // The exchange is over now; nghttp2 may learn of it when the peer's window allows.
+  if (const auto over = std::move(exchange)) {
+    (void)nghttp2_session_consume_connection(server_.session(), over->unread_body());
+    over->AnswerOver(false);
+  }
+  server_.wire().MarkDirty();
+}
+
+// ------------------------------------------------------------------------------ the connection
+
+Callbacks Http2Server::NewCallbacks() {
+  nghttp2_session_callbacks* made = nullptr;
+  nghttp2_session_callbacks_new(&made);
+  Callbacks callbacks(made);
+  nghttp2_session_callbacks_set_on_begin_headers_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        return Of(user).OnBeginHeaders(frame->hd.stream_id);
+      });
+  nghttp2_session_callbacks_set_on_header_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_size,
+               const uint8_t* value, size_t value_size, uint8_t, void* user) {
+        return Of(user).OnHeader(frame->hd.stream_id, View(name, name_size),
+                                 View(value, value_size));
+      });
+  nghttp2_session_callbacks_set_on_frame_recv_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        return Of(user).OnFrame(*frame);
+      });
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
+      made, [](nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
+               void* user) { return Of(user).OnData(id, View(data, size)); });
+  nghttp2_session_callbacks_set_on_frame_send_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        return Of(user).OnFrameSent(*frame);
+      });
+  nghttp2_session_callbacks_set_on_stream_close_callback(
+      made, [](nghttp2_session*, int32_t id, uint32_t code, void* user) {
+        return Of(user).OnStreamClose(id, code);
+      });
+  return callbacks;
+}
+
+Http2Server::Http2Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin)
+    : wire_(wire),
+      config_(std::move(config)),
+      origin_(std::move(origin)),
+      since_(wire.loop()->now()) {
+  nghttp2_option* made = nullptr;
+  nghttp2_option_new(&made);
+  const Option option(made);
+  // Windows are given back as bodies are read, not as they arrive.
+  nghttp2_option_set_no_auto_window_update(made, 1);
+  nghttp2_option_set_stream_reset_rate_limit(made, static_cast<std::uint64_t>(kResetBurst),
+                                             static_cast<std::uint64_t>(kResetPerSecond));
+  nghttp2_option_set_no_closed_streams(made, 1);
+  nghttp2_session* session = nullptr;
+  nghttp2_session_server_new2(&session, NewCallbacks().get(), this, made);
+  session_.reset(session);
+  const ListenerOptions& limits = config_->options;
+  const std::array<nghttp2_settings_entry, 3> settings = {{
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, static_cast<std::uint32_t>(limits.streams_max)},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, static_cast<std::uint32_t>(limits.body_buffer_bytes)},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.header_bytes_max)},
+  }};
+  nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+  wire_.MarkDirty();
+}
+
+void Http2Server::Receive(std::string_view bytes) {
+  const ssize_t used = nghttp2_session_mem_recv(
+      session_.get(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  if (used < 0) {
+    // What it has to say about this is in its queue; it is sent, then the connection closes.
+    if (state_ == State::kOpen) state_ = State::kFinished;
+    (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_PROTOCOL_ERROR);
+  }
+  wire_.MarkDirty();
+}
+
+void Http2Server::Produce(std::string& out, std::size_t limit) {
+  if (state_ == State::kBroken) return;
+  if (drain_until_ && wire_.loop()->now() >= *drain_until_) FinishDrain();
+  if (!SendTo(session_.get(), out, limit)) {
+    state_ = State::kBroken;
+    return;
+  }
+  CheckFinished();
+}
+
+void Http2Server::CheckFinished() {
+  if (state_ != State::kOpen) return;
+  if (!nghttp2_session_want_read(session_.get()) && !nghttp2_session_want_write(session_.get())) {
+    state_ = State::kFinished;
+  }
+}
+
+std::optional<Clock::Monotonic> Http2Server::deadline() const {
+  const ListenerOptions& limits = config_->options;
+  std::optional<Clock::Monotonic> next;
+  if (!settled_ || head_open_) {
+    next = since_ + limits.header_timeout;
+  } else if (streams_.empty()) {
+    next = since_ + limits.idle_timeout;
+  }
+  return next;
+}
+
+bool Http2Server::output_blocked() const {
+  nghttp2_session* session = session_.get();
+  const bool all = nghttp2_session_get_remote_window_size(session) <= 0;
+  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
+    const Http2Stream& stream = *entry.second;
+    return stream.sending() && !stream.waits() &&
+           (all || nghttp2_session_get_stream_remote_window_size(session, entry.first) <= 0);
+  });
+}
+
+void Http2Server::Drain() {
+  if (drain_until_ || drained_) return;
+  (void)nghttp2_submit_shutdown_notice(session_.get());
+  // Its answer shows that the client has seen the notice; whatever it sent before has arrived.
+  (void)nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
+  drain_until_ = wire_.loop()->now() + kDrainDelay;
+  wire_.MarkDirty();
+}
+
+void Http2Server::FinishDrain() {
+  if (std::exchange(drained_, true)) return;
+  drain_until_.reset();
+  (void)nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
+                              nghttp2_session_get_last_proc_stream_id(session_.get()),
+                              NGHTTP2_NO_ERROR, nullptr, 0);
+  wire_.MarkDirty();
+}
+
+void Http2Server::OnClosed(const Status& why) {
+  state_ = State::kBroken;
+  const auto streams = std::exchange(streams_, {});
+  for (const auto& [id, stream] : streams) {
+    if (const auto exchange = std::move(stream->exchange)) {
+      exchange->PeerGone(why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why);
+    }
+  }
+}
+
+Http2Stream* Http2Server::Find(std::int32_t id) {
+  return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session_.get(), id));
+}
+
+// ------------------------------------------------------------------------------ what arrives
+
+int Http2Server::OnBeginHeaders(std::int32_t id) {
+  head_open_ = true;
+  since_ = wire_.loop()->now();
+  if (Find(id) != nullptr) return 0;  // Trailers.
+  // A reset stream makes room for nghttp2, but what it started may still run.
+  if (count_->live >= config_->options.streams_max || head_bytes_ > kHeadBytesMax) {
+    (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+    return 0;
+  }
+  auto stream = std::make_unique<Http2Stream>(*this, id);
+  nghttp2_session_set_stream_user_data(session_.get(), id, stream.get());
+  streams_.emplace(id, std::move(stream));
+  return 0;
+}
+
+int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
+  Http2Stream* stream = Find(id);
+  if (stream == nullptr || stream->refused || stream->exchange) return 0;
+  stream->head_bytes += name.size() + value.size() + 32;
+  head_bytes_ += name.size() + value.size() + 32;
+  if (name.starts_with(':')) {
+    AddPseudo(*stream, name, value);
+  } else {
+    ++stream->fields;
+    AddField(*stream, name, value);
+  }
+  if (stream->fields > config_->options.header_fields_max ||
+      stream->head_bytes > config_->options.header_bytes_max) {
+    stream->refused = true;
+    stream->request = {};
+  }
+  return 0;
+}
+
+void Http2Server::AddPseudo(Http2Stream& stream, std::string_view name, std::string_view value) {
+  Request& request = stream.request;
+  if (name == ":method") request.method = value;
+  if (name == ":path") request.target = value;
+  if (name == ":authority") request.host = value;
+}
+
+void Http2Server::AddField(Http2Stream& stream, std::string_view name, std::string_view value) {
+  Request& request = stream.request;
+  if (name == "cookie" && request.headers.Has(name)) {
+    // RFC 9113, 8.2.3: crumbs of one header.
+    request.headers.Set("cookie",
+                        std::string(request.headers.Get(name)) + "; " + std::string(value));
+    return;
+  }
+  if (name == "host") {
+    if (request.host.empty()) request.host = value;
+    return;
+  }
+  if (name == "expect") stream.expect_continue = EqualIgnoreCase(value, "100-continue");
+  if (name == "content-length") {
+    const auto parsed = std::from_chars(value.data(), value.data() + value.size(), stream.length);
+    stream.has_length = parsed.ec == std::errc() && parsed.ptr == value.data() + value.size();
+  }
+  request.headers.Add(std::string(name), std::string(value));
+}
+
+int Http2Server::OnFrame(const nghttp2_frame& frame) {
+  CountControl(frame);
+  const std::int32_t id = frame.hd.stream_id;
+  const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  switch (frame.hd.type) {
+    case NGHTTP2_SETTINGS:
+      settled_ = true;
+      break;
+    case NGHTTP2_PING:
+      if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0 && drain_until_) FinishDrain();
+      break;
+    case NGHTTP2_HEADERS: {
+      head_open_ = false;
+      Http2Stream* stream = Find(id);
+      return stream != nullptr ? OnHeadersEnd(*stream, id, ends) : 0;
+    }
+    case NGHTTP2_DATA:
+      if (Http2Stream* stream = Find(id); stream != nullptr && ends) {
+        stream->remote_ended = true;
+        if (stream->exchange) stream->exchange->BodyEnd();
+      }
+      break;
+    default:
+      break;
+  }
+  return 0;
+}
+
+int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
+  stream.remote_ended |= ends;
+  if (stream.exchange) {  // Trailers.
+    if (ends) stream.exchange->BodyEnd();
+    return 0;
+  }
+  if (stream.refused) {
+    Refuse(id, 431);
+  } else if (stream.request.method == "CONNECT" || !SplitTarget(stream.request) ||
+             !stream.request.target.starts_with(stream.request.path == "*" ? '*' : '/')) {
+    Refuse(id, 400);
+  } else {
+    Begin(stream, ends);
+  }
+  return 0;
+}
+
+void Http2Server::Refuse(std::int32_t id, int code) {
+  const std::string text = std::to_string(code);
+  HeaderBlock block;
+  block.AddStatic(":status", text);
+  (void)nghttp2_submit_response(session_.get(), id, block.data(), block.size(), nullptr);
+}
+
+void Http2Server::Begin(Http2Stream& stream, bool ends) {
+  Request& request = stream.request;
+  request.http_major = 2;
+  request.remote_address = origin_.remote_address;
+  request.peer = origin_.peer;
+  request.tls = origin_.tls;
+  ExchangeDriver::Setup setup;
+  setup.loop = wire_.loop();
+  setup.service = config_->service;
+  setup.body.present = !ends && !(stream.has_length && stream.length == 0);
+  if (stream.has_length) setup.body.length = stream.length;
+  setup.count = count_;
+  setup.request = std::move(request);
+  stream.exchange = std::make_shared<ExchangeDriver>(std::move(setup));
+  stream.exchange->Start(stream);
+}
+
+int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
+  Http2Stream* stream = Find(id);
+  if (stream != nullptr && stream->exchange) {
+    stream->expect_continue = false;
+    stream->exchange->BodyData(bytes);
+  } else {
+    (void)nghttp2_session_consume(session_.get(), id, bytes.size());
+  }
+  return 0;
+}
+
+int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
+  if (frame.hd.type == NGHTTP2_RST_STREAM && (frame.rst_stream.error_code != NGHTTP2_NO_ERROR)) {
+    CountReset();
+  }
+  const bool answer = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
+  if (!answer || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+  const Http2Stream* stream = Find(frame.hd.stream_id);
+  if (stream != nullptr && !stream->remote_ended) {
+    // RFC 9113, 8.1: the answer is complete, the rest of the request is not wanted.
+    (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, frame.hd.stream_id,
+                                    NGHTTP2_NO_ERROR);
+  }
+  return 0;
+}
+
+int Http2Server::OnStreamClose(std::int32_t id, std::uint32_t code) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return 0;
+  const std::unique_ptr<Http2Stream> stream = std::move(found->second);
+  streams_.erase(found);
+  head_bytes_ -= stream->head_bytes;
+  if (streams_.empty()) since_ = wire_.loop()->now();
+  if (head_open_ && !stream->exchange) head_open_ = false;
+  const auto exchange = std::move(stream->exchange);
+  if (!exchange) return 0;
+  if (const std::size_t unread = exchange->unread_body()) {
+    (void)nghttp2_session_consume_connection(session_.get(), unread);
+  }
+  if (code == NGHTTP2_NO_ERROR && exchange->started() && !stream->sending()) {
+    exchange->AnswerOver(true);
+  } else if (stream->aborted()) {
+    exchange->AnswerOver(false);
+  } else {
+    exchange->PeerGone(Status(Reason::kServiceUnavailable, "stream reset"));
+  }
+  return 0;
+}
+
+// ------------------------------------------------------------------------------ floods
+
+void Http2Server::CountControl(const nghttp2_frame& frame) {
+  switch (frame.hd.type) {
+    case NGHTTP2_PING:
+    case NGHTTP2_SETTINGS:
+    case NGHTTP2_PRIORITY:
+      break;
+    case NGHTTP2_RST_STREAM:
+      return CountReset();
+    case NGHTTP2_DATA:
+      if (frame.hd.length > 0 || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) return;
+      break;
+    default:
+      return;
+  }
+  if (!controls_.Take(wire_.loop()->now())) Calm();
+}
+
+void Http2Server::CountReset() {
+  if (!resets_.Take(wire_.loop()->now())) Calm();
+}
+
+void Http2Server::Calm() {
+  if (std::exchange(calmed_, true)) return;
+  (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_ENHANCE_YOUR_CALM);
+  wire_.MarkDirty();
+}
+
+}  // namespace
+
+std::unique_ptr<Protocol> NewHttp2Server(Wire& wire, std::shared_ptr<const ServerConfig> config,
+                                         Origin origin) {
+  return std::make_unique<Http2Server>(wire, std::move(config), std::move(origin));
+}
+
+}  // namespace apiserver::inline v0::http

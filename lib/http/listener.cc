@@ -1,0 +1,268 @@
+#include "apiserver/http/listener.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+#include "http/carrier.h"
+#include "http/fd_watch.h"
+#include "http/loop.h"
+#include "http/net.h"
+#include "http/preface.h"
+#include "http/server_config.h"
+#include "http/tls_context.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+constexpr int kAcceptsPerTurn = 64;
+// Out of descriptors or memory: how long until the next try.
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+
+// How many connections there are, for whoever waits for none.
+struct Population {
+  Guarded<std::size_t> count{std::size_t{0}};
+};
+
+// The connections of one loop.
+class Crowd final : public std::enable_shared_from_this<Crowd> {
+ public:
+  Crowd(std::shared_ptr<Loop> loop, std::shared_ptr<const ServerConfig> config,
+        std::shared_ptr<Population> population)
+      : loop_(std::move(loop)), config_(std::move(config)), population_(std::move(population)) {}
+
+  Loop& loop() { return *loop_; }
+  void Add(int fd, const Address& peer);
+  void Drain();
+  void CloseAll();
+
+ private:
+  std::unique_ptr<Protocol> Speak(Carrier& carrier, Origin origin);
+  void Remove(const std::shared_ptr<Carrier>& carrier, const Status& why);
+
+  const std::shared_ptr<Loop> loop_;
+  const std::shared_ptr<const ServerConfig> config_;
+  const std::shared_ptr<Population> population_;
+  std::unordered_set<std::shared_ptr<Carrier>> carriers_;
+  bool draining_ = false;
+};
+
+void Crowd::Add(int fd, const Address& peer) {
+  const ListenerOptions& options = config_->options;
+  Origin origin{.remote_address = FormatAddress(peer), .tls = options.tls != nullptr};
+  Carrier::Setup setup;
+  setup.loop = loop_;
+  setup.fd = fd;
+  if (options.tls) setup.tls = CurrentContext(*options.tls);
+  setup.handshake_timeout = options.handshake_timeout;
+  setup.write_stall_timeout = options.write_stall_timeout;
+  setup.make_protocol = [this, origin = std::move(origin)](Carrier& carrier) mutable {
+    return Speak(carrier, std::move(origin));
+  };
+  setup.on_closed = [weak = weak_from_this()](Carrier& carrier, const Status& why) {
+    if (const auto self = weak.lock()) self->Remove(carrier.shared_from_this(), why);
+  };
+  ConfigureConnection(fd);
+  const auto carrier = std::make_shared<Carrier>(std::move(setup));
+  carriers_.insert(carrier);
+  carrier->Start();
+  if (draining_) carrier->Drain();
+}
+
+std::unique_ptr<Protocol> Crowd::Speak(Carrier& carrier, Origin origin) {
+  if (!origin.tls) {
+    const auto make = [&carrier, config = config_, origin = std::move(origin)](bool http2) {
+      return http2 ? NewHttp2Server(carrier, config, origin)
+                   : NewHttp1Server(carrier, config, origin);
+    };
+    return NewPrefaceSniffer(carrier, loop_->now() + config_->options.header_timeout, make);
+  }
+  origin.peer = carrier.socket().Peer();
+  return carrier.socket().Alpn() == "h2" ? NewHttp2Server(carrier, config_, std::move(origin))
+                                         : NewHttp1Server(carrier, config_, std::move(origin));
+}
+
+void Crowd::Remove(const std::shared_ptr<Carrier>& carrier, const Status& why) {
+  if (!why.ok()) {
+    Log(*config_->options.log, LogLevel::kDebug, "connection closed",
+        {{"why", std::string(why.message())}});
+  }
+  if (carriers_.erase(carrier) == 0) return;
+  --*population_->count.Lock();
+  population_->count.NotifyAll();
+}
+
+void Crowd::Drain() {
+  draining_ = true;
+  const auto all = carriers_;
+  for (const auto& carrier : all) carrier->Drain();
+}
+
+void Crowd::CloseAll() {
+  draining_ = true;
+  const auto all = carriers_;
+  for (const auto& carrier : all) {
+    carrier->Close(Status(Reason::kServiceUnavailable, "the server has stopped"));
+  }
+}
+
+// Takes connections from one listening socket and deals them to the crowds in turn.
+class Acceptor final : public FdEvents, public std::enable_shared_from_this<Acceptor> {
+ public:
+  Acceptor(std::shared_ptr<Loop> loop, int fd, std::vector<std::shared_ptr<Crowd>> crowds,
+           std::shared_ptr<const ServerConfig> config, std::shared_ptr<Population> population)
+      : loop_(std::move(loop)),
+        watch_(*loop_, fd),
+        crowds_(std::move(crowds)),
+        config_(std::move(config)),
+        population_(std::move(population)) {}
+
+  void OnReadable() override;
+  void OnWritable() override {}
+  void Close() { watch_.Close(); }
+
+ private:
+  bool AcceptOne();
+  void Deal(int fd, const Address& peer);
+
+  const std::shared_ptr<Loop> loop_;
+  FdWatch watch_;
+  const std::vector<std::shared_ptr<Crowd>> crowds_;
+  const std::shared_ptr<const ServerConfig> config_;
+  const std::shared_ptr<Population> population_;
+  std::size_t next_ = 0;
+  Executor::Cancel pause_;
+};
+
+void Acceptor::OnReadable() {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    if (!AcceptOne()) return;
+  }
+  watch_.AwaitReadable(shared_from_this());
+}
+
+// False: not again now.
+bool Acceptor::AcceptOne() {
+  Address peer;
+  peer.size = sizeof(peer.storage);
+  const int fd = accept4(watch_.fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd >= 0) {
+    Deal(fd, peer);
+    return true;
+  }
+  switch (errno) {
+    case EAGAIN:
+      watch_.AwaitReadable(shared_from_this());
+      return false;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+      Log(*config_->options.log, LogLevel::kWarning, "cannot accept connections",
+          {{"error", std::generic_category().message(errno)}});
+      pause_ = loop_->PostAfter(kAcceptPause, [self = shared_from_this()] { self->OnReadable(); });
+      return false;
+    case EBADF:
+    case EINVAL:
+      return false;  // Closed.
+    default:
+      return true;  // That connection has failed already; the next may not.
+  }
+}
+
+void Acceptor::Deal(int fd, const Address& peer) {
+  {
+    auto count = population_->count.Lock();
+    if (*count >= config_->options.connections_max) {
+      close(fd);
+      return;
+    }
+    ++*count;
+  }
+  const auto& crowd = crowds_[next_++ % crowds_.size()];
+  crowd->loop().Post([crowd, fd, peer] { crowd->Add(fd, peer); });
+}
+
+class LoopListener final : public Listener {
+ public:
+  LoopListener(ListenerOptions options, const Service& service, int fd)
+      : local_(LocalAddress(fd)),
+        host_(options.address),
+        config_(std::make_shared<ServerConfig>(ServerConfig{std::move(options), &service})) {
+    for (std::size_t i = 0; i < std::max<std::size_t>(config_->options.threads, 1); ++i) {
+      loops_.push_back(Loop::Create(*config_->options.log));
+      crowds_.push_back(std::make_shared<Crowd>(loops_.back(), config_, population_));
+    }
+    acceptor_ = std::make_shared<Acceptor>(loops_.front(), fd, crowds_, config_, population_);
+    loops_.front()->Post([acceptor = acceptor_] { acceptor->OnReadable(); });
+    for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->Start("http-" + std::to_string(i));
+  }
+  ~LoopListener() override { Stop(std::chrono::milliseconds(0)); }
+
+  int port() const override { return PortOf(local_); }
+  std::string address() const override { return host_; }
+  std::size_t connections() const override { return *population_->count.Lock(); }
+  void Drain() override;
+  void Stop(std::chrono::milliseconds grace) override;
+
+ private:
+  const Address local_;
+  const std::string host_;
+  const std::shared_ptr<const ServerConfig> config_;
+  const std::shared_ptr<Population> population_ = std::make_shared<Population>();
+  std::vector<std::shared_ptr<Loop>> loops_;
+  std::vector<std::shared_ptr<Crowd>> crowds_;
+  std::shared_ptr<Acceptor> acceptor_;
+  std::atomic<bool> draining_{false};
+  Guarded<bool> stopped_{false};
+};
+
+void LoopListener::Drain() {
+  if (draining_.exchange(true)) return;
+  loops_.front()->Post([acceptor = acceptor_, crowds = crowds_] {
+    acceptor->Close();
+    // After what the acceptor has dealt to them.
+    for (const auto& crowd : crowds) crowd->loop().Post([crowd] { crowd->Drain(); });
+  });
+}
+
+void LoopListener::Stop(std::chrono::milliseconds grace) {
+  auto stopped = stopped_.Lock();
+  if (std::exchange(*stopped, true)) return;
+  Drain();
+  const Clock::Monotonic until = RealClock().Now() + grace;
+  {
+    auto count = population_->count.Lock();
+    (void)count.WaitUntil(until, [&] { return *count == 0; });
+  }
+  for (const auto& crowd : crowds_) {
+    auto done = std::make_shared<Notification>();
+    crowd->loop().Post([crowd, done] {
+      crowd->CloseAll();
+      done->Notify();
+    });
+    done->Wait();
+  }
+  for (const auto& loop : loops_) loop->Stop();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listen(ListenerOptions options, const Service& service) {
+  if (service.pool == nullptr) return Status(Reason::kInvalid, "a service needs a pool");
+  ASSIGN_OR_RETURN(const Address address, ParseAddress(options.address, options.port));
+  ASSIGN_OR_RETURN(const int fd, OpenListener(address));
+  return std::make_unique<LoopListener>(std::move(options), service, fd);
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <string>
+
+#include "apiserver/base/status.h"
+
+// The socket calls that Asio would hide and that we need to see.
+namespace apiserver::inline v0::http {
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+// `host` is an IP literal. kInvalid: it is not.
+Result<Address> ParseAddress(const std::string& host, int port);
+// `host` may be a name; waits for the resolver.
+Result<Address> Resolve(const std::string& host, int port);
+// "127.0.0.1:40000", "[::1]:40000".
+std::string FormatAddress(const Address& address);
+int PortOf(const Address& address);
+
+// A bound, listening, non-blocking socket. kConflict: the address is taken.
+Result<int> OpenListener(const Address& address);
+// The address a socket is bound to.
+Address LocalAddress(int fd);
+// No delay, and keep-alive probes after three minutes, as Go's.
+void ConfigureConnection(int fd);
+// Connects within `timeout`; non-blocking afterwards. Waits.
+Result<int> Connect(const Address& address, std::chrono::milliseconds timeout);
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,77 @@
+#include "http/nghttp2_session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "http/http1_head.h"
+#include "http/tokens.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+nghttp2_nv Field(std::string_view name, std::string_view value) {
+  // nghttp2 copies both; it takes them without const for historical reasons.
+  return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
+          reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NONE};
+}
+
+bool IsPlainName(std::string_view name) {
+  return std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+bool IsPlainValue(std::string_view value) {
+  return value.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
+}
+
+}  // namespace
+
+void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
+  fields_.push_back(Field(name, value));
+}
+
+void HeaderBlock::AddAll(const Headers& headers) {
+  for (const Headers::Field& field : headers) {
+    if (IsTransportHeader(field.name) || !IsToken(field.name)) continue;
+    std::string_view name = field.name;
+    std::string_view value = field.value;
+    if (!IsPlainName(name)) {
+      auto text = std::make_unique<std::string>(name);
+      std::transform(text->begin(), text->end(), text->begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+      });
+      name = *text;
+      texts_.push_back(std::move(text));
+    }
+    if (name == "upgrade" || name == "te") continue;
+    if (!IsPlainValue(value)) {
+      auto text = std::make_unique<std::string>();
+      AppendSafe(*text, value);
+      value = *text;
+      texts_.push_back(std::move(text));
+    }
+    fields_.push_back(Field(name, value));
+  }
+}
+
+bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit) {
+  while (out.size() < limit) {
+    const uint8_t* bytes = nullptr;
+    const ssize_t count = nghttp2_session_mem_send(session, &bytes);
+    if (count < 0) return false;
+    if (count == 0) return true;
+    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool TokenBucket::Take(Clock::Monotonic now) {
+  const double passed = std::chrono::duration<double>(now - last_).count();
+  if (last_ != Clock::Monotonic()) tokens_ = std::min(burst_, tokens_ + passed * per_second_);
+  last_ = now;
+  if (tokens_ < 1) return false;
+  tokens_ -= 1;
+  return true;
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/http/message.h"
+
+// What the server's and the client's use of nghttp2 have in common.
+namespace apiserver::inline v0::http {
+
+struct SessionFree {
+  void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
+};
+using Session = std::unique_ptr<nghttp2_session, SessionFree>;
+
+struct CallbacksFree {
+  void operator()(nghttp2_session_callbacks* callbacks) const {
+    nghttp2_session_callbacks_del(callbacks);
+  }
+};
+using Callbacks = std::unique_ptr<nghttp2_session_callbacks, CallbacksFree>;
+
+struct OptionFree {
+  void operator()(nghttp2_option* option) const { nghttp2_option_del(option); }
+};
+using Option = std::unique_ptr<nghttp2_option, OptionFree>;
+
+// A header block to submit: names in lower case, what HTTP/2 forbids left out. Its text lives as
+// long as it does; views passed to AddStatic must, too.
+class HeaderBlock final {
+ public:
+  HeaderBlock() { fields_.reserve(16); }
+  void AddStatic(std::string_view name, std::string_view value);
+  // Values with line ends are made harmless; transport headers are skipped.
+  void AddAll(const Headers& headers);
+
+  const nghttp2_nv* data() const { return fields_.data(); }
+  std::size_t size() const { return fields_.size(); }
+
+ private:
+  std::vector<nghttp2_nv> fields_;
+  std::vector<std::unique_ptr<std::string>> texts_;
+};
+
+inline std::string_view View(const uint8_t* text, std::size_t size) {
+  return {reinterpret_cast<const char*>(text), size};
+}
+
+// Appends what the session has to say until `out` holds `limit` bytes or more; false: broken.
+bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit);
+
+// Counts what a peer may do often, but not endlessly.
+class TokenBucket final {
+ public:
+  TokenBucket(double burst, double per_second)
+      : burst_(burst), per_second_(per_second), tokens_(burst) {}
+  // False: too much.
+  bool Take(Clock::Monotonic now);
+
+ private:
+  double burst_;
+  double per_second_;
+  double tokens_;
+  Clock::Monotonic last_{};
+};
+
+}  // namespace apiserver::inline v0::http
