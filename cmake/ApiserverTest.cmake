@@ -26,6 +26,8 @@ function(apiserver_test name)
   apiserver_third_party(${ARG_LINKS})
   apiserver_drop_unwritten(${name}_test ARG_SOURCES ARG_DEPENDS)
   add_executable(${name}_test ${ARG_SOURCES} $<TARGET_OBJECTS:apiserver_test_main>)
+  target_compile_features(${name}_test PRIVATE cxx_std_20)
+  set_target_properties(${name}_test PROPERTIES CXX_EXTENSIONS OFF)
   target_include_directories(${name}_test PRIVATE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/tests)
   # Relative to the root of the checkout, where the tests' main goes first.
