@@ -10,13 +10,15 @@
 
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
+#include "apiserver/base/function.h"
 #include "apiserver/base/status.h"
 
 // What a backend author writes: a key-value store with revisions, a log of its changes, and nothing
 // that knows Kubernetes. The model is etcd's (etcdserverpb), narrowed to what an API server needs.
 namespace apiserver::inline v0::storage::kv {
 
-// Counts writes of the whole store, upwards from 1. One transaction has one revision. Zero: none.
+// Counts writes of the whole store. A store that was never written to is at revision 1, as etcd's;
+// every transaction that writes has the next one, for itself. Zero: none.
 using Revision = std::int64_t;
 using LeaseId = std::int64_t;  // Zero: none.
 
@@ -34,7 +36,8 @@ struct KeyValue {
 
 struct RangeRequest {
   std::string key;
-  // Empty: only `key`. Else all keys in [key, end); see PrefixEnd().
+  // Empty: only `key`. "\0" (one zero byte): all keys from `key` on. Else all keys in [key, end);
+  // see PrefixEnd().
   std::string end;
   std::size_t limit = 0;     // Zero: no limit.
   Revision at_revision = 0;  // Zero: now. Else the state as of that revision.
@@ -58,6 +61,7 @@ struct TxnRequest {
   Revision expected_mod_revision = 0;
   // Null: delete the key (expected_mod_revision must not be zero).
   Bytes value;
+  // The lease the key belongs to from now on; zero: to none, whatever it belonged to before.
   LeaseId lease = 0;
 };
 
@@ -136,7 +140,18 @@ class Engine {
 
   // The outcome is durable when this returns, and not readable or observable before it is durable.
   // kRequestEntityTooLarge: the value is over the engine's limit.
+  // kNotFound: there is no such lease, or it has ended.
+  // kInvalid: the key is empty, or an unconditional delete was asked for.
+  // kTimeout: `ctx` was done first; whether the write happens is then unknown.
   virtual Result<TxnResponse> Txn(const Context& ctx, const TxnRequest& request) = 0;
+
+  // As Txn() for whoever has no thread to wait on: hands the outcome to `done` instead, exactly
+  // once, on any thread, perhaps before this returns. `done` must be quick and must not call the
+  // engine. Engines that can only wait answer kWouldBlock where ctx.may_block() is false.
+  virtual void TxnAsync(const Context& ctx, TxnRequest request,
+                        UniqueFunction<void(Result<TxnResponse>)> done) {
+    done(Txn(ctx, request));
+  }
 
   // The log of keys that begin with `prefix`, from revision `from` on (from == 0: from now on).
   // A `from` below what is kept is not an error here: the first Next() is kEnd with kExpired.
@@ -156,7 +171,8 @@ class Engine {
   // The largest revision anyone has compacted at.
   virtual Revision CompactedRevision() const = 0;
 
-  // A lease that deletes its keys once `ttl` has passed; rounded up to seconds.
+  // A lease that deletes its keys once `ttl` has passed, each in a transaction of its own, and
+  // ends. kInvalid: `ttl` is not positive.
   virtual Result<LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) = 0;
 
   virtual Stats GetStats() const = 0;
@@ -172,8 +188,8 @@ class Engine {
   virtual void Stop() = 0;
 };
 
-// The first key after every key that begins with `prefix`; empty prefix: "\0"-terminated end of all
-// keys, as etcd's.
+// The `end` of the range of all keys that begin with `prefix`; "\0" where no key is above them (the
+// prefix is empty or all 0xff), as etcd's.
 std::string PrefixEnd(std::string_view prefix);
 
 }  // namespace apiserver::inline v0::storage::kv

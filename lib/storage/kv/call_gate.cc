@@ -1,0 +1,24 @@
+#include "storage/kv/call_gate.h"
+
+namespace apiserver::inline v0::storage::kv {
+
+CallGate::Pass CallGate::Enter() {
+  const std::uint64_t before = state_.fetch_add(1, std::memory_order_acquire);
+  if ((before & kShut) == 0) return Pass(this);
+  Leave();
+  return Pass(nullptr);
+}
+
+void CallGate::Leave() {
+  if (state_.fetch_sub(1, std::memory_order_acq_rel) == (kShut | 1)) state_.notify_all();
+}
+
+void CallGate::Shut() {
+  std::uint64_t now = state_.fetch_or(kShut, std::memory_order_acq_rel) | kShut;
+  while (now != kShut) {
+    state_.wait(now, std::memory_order_acquire);
+    now = state_.load(std::memory_order_acquire);
+  }
+}
+
+}  // namespace apiserver::inline v0::storage::kv

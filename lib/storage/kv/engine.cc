@@ -1,0 +1,13 @@
+#include "apiserver/storage/kv/engine.h"
+
+namespace apiserver::inline v0::storage::kv {
+
+std::string PrefixEnd(std::string_view prefix) {
+  std::string end(prefix);
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (end.empty()) return std::string(1, '\0');
+  end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+}  // namespace apiserver::inline v0::storage::kv

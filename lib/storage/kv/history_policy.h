@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/kv/history.h"
+
+namespace apiserver::inline v0::storage::kv {
+
+// Decides when an engine compacts and at which revision. Not thread-safe: the writer's.
+class HistoryPolicy {
+ public:
+  // What the engine holds.
+  struct Held {
+    Revision revision = 0;
+    Revision compacted = 0;
+    std::size_t bytes = 0;  // Of history.
+  };
+
+  explicit HistoryPolicy(HistoryOptions options) : options_(options) {}
+
+  // To be asked after writes. None: nothing to compact now.
+  std::optional<Revision> Next(const Held& held, Clock::Monotonic now);
+
+ private:
+  struct Mark {
+    Clock::Monotonic time;
+    Revision revision;
+  };
+  HistoryOptions options_;
+  std::deque<Mark> marks_;  // Where the store was, every tenth of the window.
+};
+
+}  // namespace apiserver::inline v0::storage::kv

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/storage/kv/engine.h"
+
+namespace apiserver::inline v0::storage::kv {
+
+// Which leases there are, when they end and what keys they hold. Not thread-safe: it belongs to
+// whoever makes the writes.
+class LeaseTable {
+ public:
+  // An id that no lease of this table has had.
+  LeaseId NextId() const { return last_id_ + 1; }
+  void Add(LeaseId id, std::chrono::seconds ttl, Clock::Monotonic now);
+  void Remove(LeaseId id);
+  bool Has(LeaseId id) const { return leases_.count(id) > 0; }
+  // Moves `key` from one lease to another; zero: none.
+  void Move(const std::string& key, LeaseId from, LeaseId to);
+
+  // Leases that have ended by `now`; they stay until they are removed.
+  std::vector<LeaseId> Ended(Clock::Monotonic now) const;
+  std::vector<std::string> Keys(LeaseId id) const;
+  // When the next one ends.
+  std::optional<Clock::Monotonic> NextEnd() const;
+
+ private:
+  struct Lease {
+    Clock::Monotonic end;
+    std::set<std::string> keys;
+  };
+  std::map<LeaseId, Lease> leases_;
+  std::set<std::pair<Clock::Monotonic, LeaseId>> ends_;
+  LeaseId last_id_ = 0;
+};
+
+}  // namespace apiserver::inline v0::storage::kv
