@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/kv/history.h"
+
+namespace apiserver::inline v0::storage::memory {
+
+struct Options {
+  // Tells when leases end and history ages. Must outlive the engine.
+  const Clock& clock = RealClock();
+
+  // The largest value; a larger one is kRequestEntityTooLarge. The default is etcd's, so that what
+  // is stored here can move there. Zero: no limit.
+  std::size_t value_bytes_max = 1536 * 1024;
+
+  kv::HistoryOptions history;
+};
+
+// A store that lives as long as the object: for tests, for caches, for servers without a disk. It
+// answers everything without waiting, whatever ctx.may_block() says, and promises everything that
+// kv::Engine does but durability.
+//
+// Ended leases are noticed by every call and, when there are none, by a thread that exists from the
+// first lease on. The destructor stops the engine; tails may outlive it.
+std::unique_ptr<kv::Engine> NewEngine(Options options = {});
+
+}  // namespace apiserver::inline v0::storage::memory
