@@ -80,6 +80,10 @@ class Store : public rest::Storage,
  public:
   // The resource's objects below everything else; for controllers and tests.
   virtual storage::Interface& storage() = 0;
+  // Update() with another strategy: what subresources are made of.
+  virtual Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
+                                                std::string_view name,
+                                                const rest::UpdateRequest& request) = 0;
 };
 
 // kInvalid: a required option is missing.

@@ -18,6 +18,8 @@ struct Options {
   Executor* executor = nullptr;
   // Events kept for watches that resume; older ones come from the engine's log.
   std::size_t history_events_max = 100'000;
+  // Younger changes are kept for them, up to that many.
+  std::chrono::milliseconds history_window = std::chrono::seconds(75);
   // A watch that allows bookmarks gets one at least this often.
   std::chrono::milliseconds bookmark_interval = std::chrono::seconds(60);
   // How long a read waits for a revision the cache has not seen, before kTimeout.

@@ -1,0 +1,66 @@
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "apiserver/rest/create.h"
+#include "apiserver/rest/meta.h"
+#include "base/status_macros.h"
+#include "registry/dry_run.h"
+#include "registry/generic_store.h"
+
+namespace apiserver::inline v0::registry {
+namespace {
+
+// Enough for a million names per generateName with a chance of one in a thousand that one collides.
+constexpr int kNameGenerationAttemptsMax = 8;
+
+bool NeedsName(const runtime::Object& object) {
+  return object.name().empty() && !object.generate_name().empty();
+}
+
+}  // namespace
+
+Status GenericStore::InterpretCreateError(const Context& ctx, const Status& error,
+                                          std::string_view key, const runtime::Object& object) {
+  Status seen = Interpret(error, Verb::kCreate, object.name());
+  seen = rest::CheckGeneratedNameError(object, seen);
+  if (seen.reason() != Reason::kAlreadyExists) return seen;
+  const auto existing = storage_->Get(ctx, key, {});
+  if (!existing.ok() || !(*existing)->deleting()) return seen;
+  return seen.WithMessage("object is being deleted: " + std::string(seen.message()));
+}
+
+Result<runtime::ObjectPtr> GenericStore::CreateOnce(const Context& ctx, runtime::Object& object,
+                                                    const rest::ValidateObject& validate,
+                                                    bool dry_run) {
+  rest::FillObjectMetaSystemFields(object, *config_.clock, *config_.random);
+  if (NeedsName(object)) {
+    object.Edit("metadata", "name") = rest::GenerateName(object.generate_name(), *config_.random);
+  }
+  RETURN_IF_ERROR(rest::BeforeCreate(*options_.strategy, ctx, object));
+  if (validate) RETURN_IF_ERROR(validate(ctx, object));
+  ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, object.name()));
+  std::chrono::seconds ttl{0};
+  if (options_.ttl) ttl = options_.ttl(object, false).value_or(ttl);
+
+  auto stored = dry_run ? RehearseCreate(*storage_, ctx, key, object)
+                        : storage_->Create(ctx, key, object, ttl);
+  if (!stored.ok()) return InterpretCreateError(ctx, stored.status(), key, object);
+  if (!dry_run && options_.after_create) options_.after_create(**stored);
+  return stored;
+}
+
+Result<runtime::ObjectPtr> GenericStore::Create(const Context& ctx,
+                                                std::unique_ptr<runtime::Object> object,
+                                                const rest::ValidateObject& validate,
+                                                const meta::CreateOptions& options) {
+  if (!NeedsName(*object)) return CreateOnce(ctx, *object, validate, options.dry_run);
+  for (int attempt = 1;; ++attempt) {
+    const auto copy = object->Clone();
+    auto stored = CreateOnce(ctx, *copy, validate, options.dry_run);
+    const bool taken = !stored.ok() && stored.status().reason() == Reason::kAlreadyExists;
+    if (!taken || attempt == kNameGenerationAttemptsMax) return stored;
+  }
+}
+
+}  // namespace apiserver::inline v0::registry

@@ -1,0 +1,51 @@
+#include "registry/dry_run.h"
+
+#include <utility>
+
+#include "apiserver/runtime/kind.h"
+#include "base/status_macros.h"
+#include "storage/errors.h"
+
+namespace apiserver::inline v0::registry {
+namespace {
+
+// As if it had been written and read back.
+Result<runtime::ObjectPtr> Settled(std::unique_ptr<runtime::Object> object) {
+  if (object->kind().semantics() == runtime::Semantics::kStruct) {
+    RETURN_IF_ERROR(runtime::Normalize(*object));
+  }
+  return runtime::ObjectPtr(std::move(object));
+}
+
+}  // namespace
+
+Result<runtime::ObjectPtr> RehearseCreate(storage::Interface& storage, const Context& ctx,
+                                          std::string_view key, const runtime::Object& object) {
+  const auto existing = storage.Get(ctx, key, {});
+  if (existing.ok()) return storage::NewKeyExists(key);
+  return Settled(object.Clone());
+}
+
+Result<runtime::ObjectPtr> RehearseUpdate(storage::Interface& storage, const Context& ctx,
+                                          std::string_view key,
+                                          const storage::UpdateOptions& options,
+                                          const storage::TryUpdate& try_update) {
+  storage::GetOptions get;
+  get.ignore_not_found = options.ignore_not_found;
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr existing, storage.Get(ctx, key, get));
+  RETURN_IF_ERROR(storage::CheckPreconditions(key, options.preconditions, existing.get()));
+  ASSIGN_OR_RETURN(storage::Update update, try_update(existing));
+  return Settled(std::move(update.object));
+}
+
+Result<runtime::ObjectPtr> RehearseDelete(storage::Interface& storage, const Context& ctx,
+                                          std::string_view key,
+                                          const storage::UpdateOptions& options,
+                                          const storage::ValidateDeletion& validate) {
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr existing, storage.Get(ctx, key, {}));
+  RETURN_IF_ERROR(storage::CheckPreconditions(key, options.preconditions, existing.get()));
+  if (validate) RETURN_IF_ERROR(validate(ctx, *existing));
+  return existing;
+}
+
+}  // namespace apiserver::inline v0::registry

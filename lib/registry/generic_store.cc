@@ -1,0 +1,114 @@
+#include "registry/generic_store.h"
+
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "apiserver/meta/validation.h"
+#include "apiserver/storage/cacher/cacher.h"
+#include "apiserver/storage/store/store.h"
+#include "registry/json_path.h"
+
+namespace apiserver::inline v0::registry {
+namespace {
+
+// "/registry/wardle.example.com/flunders".
+std::string PrefixFor(const StorageConfig& config, const runtime::Kind& kind) {
+  std::string prefix = config.prefix;
+  if (!kind.group().empty()) prefix.append("/").append(kind.group());
+  return prefix.append("/").append(kind.plural());
+}
+
+std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
+                                                const runtime::KindPtr& kind) {
+  storage::store::Options store;
+  store.engine = config.engine;
+  store.kind = kind;
+  store.prefix = PrefixFor(config, *kind);
+  store.clock = config.clock;
+  if (!config.watch_cache) return storage::store::New(std::move(store));
+  storage::cacher::Options cache;
+  cache.store = std::move(store);
+  cache.executor = config.executor;
+  cache.log = config.log;
+  return storage::cacher::New(std::move(cache));
+}
+
+std::string FieldOf(const runtime::Object& object, std::string_view field) {
+  runtime::Value value = object.root();
+  while (!field.empty()) {
+    const std::size_t dot = std::min(field.find('.'), field.size());
+    value = value[field.substr(0, dot)];
+    field.remove_prefix(std::min(dot + 1, field.size()));
+  }
+  return TextOf(value);
+}
+
+}  // namespace
+
+GenericStore::GenericStore(StorageConfig config, StoreOptions options,
+                           std::unique_ptr<storage::Interface> storage)
+    : config_(std::move(config)), options_(std::move(options)), storage_(std::move(storage)) {}
+
+std::unique_ptr<runtime::Object> GenericStore::New() const {
+  return std::make_unique<runtime::Object>(options_.kind, options_.kind->hub_version());
+}
+
+runtime::GroupVersionKind GenericStore::StorageVersion() const {
+  return options_.kind->gvk(options_.kind->storage_version());
+}
+
+Result<std::string> GenericStore::KeyFor(const Context& ctx, std::string_view name) const {
+  std::string key = "/";
+  if (NamespaceScoped()) {
+    const std::string_view space = rest::NamespaceOf(ctx);
+    if (space.empty()) return meta::NewBadRequest("Namespace parameter required.");
+    key.append(space).append("/");
+  }
+  if (name.empty()) return meta::NewBadRequest("Name parameter required.");
+  const meta::Complaints complaints = meta::IsPathSegmentName(name);
+  if (!complaints.empty()) {
+    std::string text = "Name parameter invalid: " + field::Quote(name) + ": ";
+    for (std::size_t i = 0; i < complaints.size(); ++i) {
+      text.append(i > 0 ? ";" : "").append(complaints[i]);
+    }
+    return meta::NewBadRequest(std::move(text));
+  }
+  return key.append(name);
+}
+
+GenericStore::Selection GenericStore::Select(const Context& ctx,
+                                             const meta::ListOptions& options) const {
+  Selection selection;
+  selection.predicate.label = options.label_selector;
+  selection.predicate.field = options.field_selector;
+  selection.predicate.field_value = options_.field_value ? options_.field_value : FieldOf;
+
+  std::string space(NamespaceScoped() ? rest::NamespaceOf(ctx) : "");
+  const bool narrow = options.continue_token.empty();
+  if (NamespaceScoped() && space.empty() && narrow) {
+    const auto exact = options.field_selector.RequiresExact("metadata.namespace");
+    if (exact && meta::IsDNS1123Label(*exact).empty()) space = *exact;
+  }
+  selection.key = space.empty() ? "/" : "/" + space + "/";
+  if (!narrow || (NamespaceScoped() && space.empty())) return selection;
+  const auto name = options.field_selector.RequiresExact("metadata.name");
+  if (name && !name->empty() && meta::IsPathSegmentName(*name).empty()) {
+    selection.key += *name;
+    selection.recursive = false;
+  }
+  return selection;
+}
+
+Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options) {
+  const auto missing = [](std::string_view what) {
+    return Status(Reason::kInvalid, "registry store: " + std::string(what) + " is required");
+  };
+  if (config.engine == nullptr) return missing("engine");
+  if (options.kind == nullptr) return missing("kind");
+  if (options.strategy == nullptr) return missing("strategy");
+  if (config.watch_cache && config.executor == nullptr) return missing("executor");
+  auto storage = OpenStorage(config, options.kind);
+  return std::make_shared<GenericStore>(config, std::move(options), std::move(storage));
+}
+
+}  // namespace apiserver::inline v0::registry

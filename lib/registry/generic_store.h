@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/registry/store.h"
+#include "registry/errors.h"
+
+namespace apiserver::inline v0::registry {
+
+// A file per verb: create.cc, get.cc, list.cc, update.cc, delete.cc, delete_collection.cc,
+// watch.cc.
+class GenericStore final : public Store {
+ public:
+  GenericStore(StorageConfig config, StoreOptions options,
+               std::unique_ptr<storage::Interface> storage);
+  ~GenericStore() override { storage_->Stop(); }
+
+  std::unique_ptr<runtime::Object> New() const override;
+  void Destroy() override { storage_->Stop(); }
+  bool NamespaceScoped() const override { return options_.strategy->NamespaceScoped(); }
+  std::string GetSingularName() const override { return options_.kind->singular(); }
+  std::vector<std::string> ShortNames() const override { return options_.kind->short_names(); }
+  std::vector<std::string> Categories() const override { return options_.kind->categories(); }
+  runtime::GroupVersionKind StorageVersion() const override;
+  bool AnswersInline() const override { return storage_->AnswersInline(); }
+  bool DeleteReturnsDeletedObject() const override { return options_.return_deleted_object; }
+  Status ReadinessCheck() const override { return storage_->Ready(); }
+  storage::Interface& storage() override { return *storage_; }
+
+  Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
+                                 const meta::GetOptions& options) override;
+  Result<runtime::List> List(const Context& ctx, const meta::ListOptions& options) override;
+  Result<meta::Table> ConvertToTable(const Context& ctx,
+                                     const std::vector<runtime::ObjectPtr>& items,
+                                     const meta::TableOptions& options) const override;
+  Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx, const meta::ListOptions& options,
+                                               Clock::Monotonic deadline) override;
+  Result<runtime::ObjectPtr> Create(const Context& ctx, std::unique_ptr<runtime::Object> object,
+                                    const rest::ValidateObject& validate,
+                                    const meta::CreateOptions& options) override;
+  Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
+                                    const rest::UpdateRequest& request) override {
+    return UpdateWith(*options_.strategy, ctx, name, request);
+  }
+  Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
+                                        std::string_view name,
+                                        const rest::UpdateRequest& request) override;
+  Result<rest::DeleteResult> Delete(const Context& ctx, std::string_view name,
+                                    const rest::ValidateObject& validate,
+                                    const meta::DeleteOptions& options) override;
+  Result<runtime::List> DeleteCollection(const Context& ctx, const rest::ValidateObject& validate,
+                                         const meta::DeleteOptions& options,
+                                         const meta::ListOptions& list_options) override;
+
+ private:
+  // "/namespace/name" or "/name". kBadRequest: no namespace, no name, or one that no path can have.
+  Result<std::string> KeyFor(const Context& ctx, std::string_view name) const;
+  // Where a list or watch looks, and for what.
+  struct Selection {
+    std::string key;
+    bool recursive = true;
+    storage::SelectionPredicate predicate;
+  };
+  Selection Select(const Context& ctx, const meta::ListOptions& options) const;
+  Status Interpret(const Status& error, Verb verb, std::string_view name) const {
+    return InterpretError(error, verb, options_.kind->group_resource(), name);
+  }
+
+  Result<runtime::ObjectPtr> CreateOnce(const Context& ctx, runtime::Object& object,
+                                        const rest::ValidateObject& validate, bool dry_run);
+  Status InterpretCreateError(const Context& ctx, const Status& error, std::string_view key,
+                              const runtime::Object& object);
+
+  struct UpdateCall;
+  Result<storage::Update> TryUpdate(UpdateCall& call, const runtime::ObjectPtr& existing) const;
+  Result<storage::Update> TryCreate(UpdateCall& call) const;
+  Status CheckVersion(const UpdateCall& call, runtime::Object& object,
+                      const runtime::Object& existing) const;
+  Result<rest::UpdateResult> FinishUpdate(UpdateCall& call, const std::string& key,
+                                          Result<runtime::ObjectPtr> stored);
+  // The write behind an update: real, or a rehearsal.
+  Result<runtime::ObjectPtr> Write(const Context& ctx, const std::string& key,
+                                   const storage::UpdateOptions& options,
+                                   const storage::TryUpdate& try_update, bool dry_run);
+
+  struct DeleteCall;
+  struct Marked;
+  Result<Marked> MarkForDeletion(DeleteCall& call, const runtime::ObjectPtr& first);
+  Result<storage::Update> TryMark(DeleteCall& call, const runtime::ObjectPtr& existing) const;
+  Result<runtime::ObjectPtr> Remove(const Context& ctx, const std::string& key,
+                                    const storage::UpdateOptions& options,
+                                    const rest::ValidateObject& validate, bool dry_run);
+  rest::DeleteResult FinishDelete(const runtime::ObjectPtr& object, bool run_hooks,
+                                  bool immediately) const;
+  // The finalizers that the garbage collector is to serve; nullopt: as they are.
+  std::optional<std::vector<std::string>> GarbageCollectionFinalizers(
+      const Context& ctx, const runtime::Object& object, const meta::DeleteOptions& options) const;
+  Status DeleteAll(const Context& ctx, const std::vector<runtime::ObjectPtr>& items,
+                   const rest::ValidateObject& validate, const meta::DeleteOptions& options);
+
+  const StorageConfig config_;
+  const StoreOptions options_;
+  const std::unique_ptr<storage::Interface> storage_;
+};
+
+}  // namespace apiserver::inline v0::registry

@@ -1,0 +1,16 @@
+#include "base/status_macros.h"
+#include "registry/generic_store.h"
+
+namespace apiserver::inline v0::registry {
+
+Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_view name,
+                                             const meta::GetOptions& options) {
+  ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
+  storage::GetOptions get;
+  get.resource_version = options.resource_version;
+  auto object = storage_->Get(ctx, key, get);
+  if (!object.ok()) return Interpret(object.status(), Verb::kGet, name);
+  return object;
+}
+
+}  // namespace apiserver::inline v0::registry

@@ -1,0 +1,153 @@
+#include <string>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "apiserver/rest/create.h"
+#include "apiserver/rest/meta.h"
+#include "apiserver/rest/update.h"
+#include "base/status_macros.h"
+#include "registry/dry_run.h"
+#include "registry/generic_store.h"
+
+namespace apiserver::inline v0::registry {
+namespace {
+
+constexpr std::string_view kOptimisticLockError =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+// Whether this update takes the last finalizer off an object that only waited for that.
+bool ShouldDeleteDuringUpdate(const runtime::Object& object, const runtime::Object& existing) {
+  if (object.finalizers().size() > 0 || !existing.deleting()) return false;
+  return existing.metadata()["deletionGracePeriodSeconds"].AsInt() == 0;
+}
+
+}  // namespace
+
+// One update on its way; what it says of the last attempt counts.
+struct GenericStore::UpdateCall {
+  const rest::Strategy& strategy;
+  const Context& ctx;
+  std::string_view name;
+  const rest::UpdateRequest& request;
+  meta::Preconditions preconditions = {};
+  bool allow_create = false;
+
+  bool creating = false;
+  Status refusal = {};                   // What an attempt itself ended with.
+  runtime::ObjectPtr emptied = nullptr;  // To be deleted: its last finalizer went.
+};
+
+Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& object,
+                                  const runtime::Object& existing) const {
+  ASSIGN_OR_RETURN(const std::uint64_t wanted,
+                   meta::ParseResourceVersion(object.resource_version()));
+  if (wanted == 0 && call.strategy.AllowUnconditionalUpdate()) {
+    object.Edit("metadata", "resourceVersion") = existing.resource_version();
+    return {};
+  }
+  const runtime::GroupResource resource = options_.kind->group_resource();
+  if (wanted == 0) {
+    field::ErrorList errors;
+    errors.InvalidPrinted(field::Path("metadata").Child("resourceVersion"), "0x0",
+                          "must be specified for an update");
+    // The resource stands where the kind should: Go's habit.
+    return meta::NewInvalid({resource.group, resource.resource}, call.name, errors);
+  }
+  if (object.resource_version() == existing.resource_version()) return {};
+  return meta::NewConflict(resource, call.name, kOptimisticLockError);
+}
+
+Result<storage::Update> GenericStore::TryCreate(UpdateCall& call) const {
+  if (!call.allow_create) {
+    return meta::NewNotFound(options_.kind->group_resource(), call.name);
+  }
+  ASSIGN_OR_RETURN(auto object, call.request.info.UpdatedObject(call.ctx, nullptr));
+  rest::WipeObjectMetaSystemFields(*object);
+  rest::FillObjectMetaSystemFields(*object, *config_.clock, *config_.random);
+  call.creating = true;
+  RETURN_IF_ERROR(rest::BeforeCreate(call.strategy, call.ctx, *object));
+  if (call.request.validate_create) {
+    RETURN_IF_ERROR(call.request.validate_create(call.ctx, *object));
+  }
+  storage::Update update;
+  if (options_.ttl) update.ttl = options_.ttl(*object, false);
+  update.object = std::move(object);
+  return update;
+}
+
+Result<storage::Update> GenericStore::TryUpdate(UpdateCall& call,
+                                                const runtime::ObjectPtr& existing) const {
+  call.creating = false;
+  call.emptied = nullptr;
+  if (existing == nullptr) return TryCreate(call);
+  ASSIGN_OR_RETURN(auto object, call.request.info.UpdatedObject(call.ctx, existing));
+  RETURN_IF_ERROR(CheckVersion(call, *object, *existing));
+  RETURN_IF_ERROR(rest::BeforeUpdate(call.strategy, call.ctx, *object, *existing));
+  if (call.request.validate_update) {
+    RETURN_IF_ERROR(call.request.validate_update(call.ctx, *object, *existing));
+  }
+  if (ShouldDeleteDuringUpdate(*object, *existing)) {
+    call.emptied = std::move(object);
+    return Status(Reason::kUnknown, "emptied finalizers");
+  }
+  storage::Update update;
+  if (options_.ttl) update.ttl = options_.ttl(*object, true);
+  update.object = std::move(object);
+  return update;
+}
+
+Result<runtime::ObjectPtr> GenericStore::Write(const Context& ctx, const std::string& key,
+                                               const storage::UpdateOptions& options,
+                                               const storage::TryUpdate& try_update, bool dry_run) {
+  return dry_run ? RehearseUpdate(*storage_, ctx, key, options, try_update)
+                 : storage_->GuaranteedUpdate(ctx, key, options, try_update);
+}
+
+Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const std::string& key,
+                                                      Result<runtime::ObjectPtr> stored) {
+  const bool dry_run = call.request.options.dry_run;
+  if (stored.ok()) {
+    const auto& after = call.creating ? options_.after_create : options_.after_update;
+    if (after && !dry_run) after(**stored);
+    return rest::UpdateResult{std::move(*stored), call.creating};
+  }
+  if (call.emptied != nullptr && stored.status() == call.refusal) {
+    // The update was admitted as an update; nobody is asked about the delete.
+    storage::UpdateOptions options;
+    options.preconditions = call.preconditions;
+    const auto removed = Remove(call.ctx, key, options, nullptr, dry_run);
+    // Somebody else may have taken it off at the same time.
+    const bool gone = !removed.ok() && removed.status().reason() == Reason::kNotFound;
+    if (!removed.ok() && !gone) {
+      return Interpret(removed.status(), Verb::kDelete, call.name);
+    }
+    if (options_.after_delete && !dry_run) {
+      options_.after_delete(gone ? *call.emptied : **removed);
+    }
+    // Who sent a PUT expects the object that it sent.
+    return rest::UpdateResult{std::move(call.emptied), false};
+  }
+  if (stored.status() == call.refusal) return stored.status();
+  return Interpret(stored.status(), call.creating ? Verb::kCreate : Verb::kUpdate, call.name);
+}
+
+Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strategy,
+                                                    const Context& ctx, std::string_view name,
+                                                    const rest::UpdateRequest& request) {
+  ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
+  UpdateCall call{strategy, ctx, name, request};
+  call.preconditions = request.info.GetPreconditions();
+  call.allow_create = request.force_allow_create || strategy.AllowCreateOnUpdate();
+  storage::UpdateOptions options;
+  options.ignore_not_found = call.allow_create;
+  options.preconditions = call.preconditions;
+  const auto try_update = [this, &call](const runtime::ObjectPtr& existing) {
+    auto update = TryUpdate(call, existing);
+    call.refusal = update.status();
+    return update;
+  };
+  auto stored = Write(ctx, key, options, try_update, request.options.dry_run);
+  return FinishUpdate(call, key, std::move(stored));
+}
+
+}  // namespace apiserver::inline v0::registry

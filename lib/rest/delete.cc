@@ -1,0 +1,87 @@
+#include "apiserver/rest/delete.h"
+
+#include <chrono>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "apiserver/runtime/time.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::rest {
+namespace {
+
+std::string TextOf(Clock::Wall time) { return runtime::FormatTime(runtime::UnixTime::From(time)); }
+
+Status CheckPrecondition(const runtime::Object& object, const std::optional<std::string>& wanted,
+                         std::string_view actual, std::string_view what, std::string_view hint) {
+  if (!wanted || *wanted == actual) return {};
+  std::string why = "the ";
+  why.append(what).append(" in the precondition (").append(*wanted);
+  why.append(") does not match the ").append(what).append(" in record (").append(actual);
+  why.append("). The object might have been ").append(hint);
+  // The kind stands where the resource should: Go's habit.
+  return meta::NewConflict({object.kind().group(), object.kind().kind()}, object.name(), why);
+}
+
+// An object that is lingering may be told to go sooner, never later.
+Result<Grace> Shorten(const runtime::Object& object, meta::DeleteOptions& options,
+                      const Clock& clock) {
+  const runtime::Value stored = object.metadata()["deletionGracePeriodSeconds"];
+  if (stored.is_null() || stored.AsInt() == 0) return Grace{};
+  const std::int64_t before = stored.AsInt() < 0 ? 1 : stored.AsInt();
+  Grace grace;
+  if (!options.grace_period_seconds || *options.grace_period_seconds >= before) {
+    if (!options.grace_period_seconds) options.grace_period_seconds = before;
+    grace.pending = true;
+    return grace;
+  }
+  grace.graceful = true;
+  grace.grace_period_seconds = *options.grace_period_seconds;
+  ASSIGN_OR_RETURN(const runtime::UnixTime end,
+                   runtime::ParseTime(object.metadata()["deletionTimestamp"].AsString()));
+  Clock::Wall sooner = end.ToSystem() - std::chrono::seconds(before) +
+                       std::chrono::seconds(grace.grace_period_seconds);
+  const Clock::Wall now = clock.WallNow();
+  if (sooner < now) {
+    sooner = now;
+    // Somebody else still has to make the last delete.
+    if (grace.grace_period_seconds != 0) grace.grace_period_seconds = 1;
+  }
+  grace.deletion_timestamp = TextOf(sooner);
+  return grace;
+}
+
+}  // namespace
+
+void Grace::Apply(runtime::Object& object) const {
+  object.Edit("metadata", "deletionTimestamp") = deletion_timestamp;
+  object.Edit("metadata", "deletionGracePeriodSeconds") = grace_period_seconds;
+  if (next_generation) object.Edit("metadata", "generation") = object.generation() + 1;
+}
+
+Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
+                           const runtime::Object& object, meta::DeleteOptions& options,
+                           const Clock& clock) {
+  const meta::Preconditions& wanted = options.preconditions;
+  RETURN_IF_ERROR(
+      CheckPrecondition(object, wanted.uid, object.uid(), "UID", "deleted and then recreated"));
+  RETURN_IF_ERROR(CheckPrecondition(object, wanted.resource_version, object.resource_version(),
+                                    "ResourceVersion", "modified"));
+  if (options.grace_period_seconds && *options.grace_period_seconds < 0) {
+    options.grace_period_seconds = 1;
+  }
+  if (object.deleting()) return Shorten(object, options, clock);
+  if (!strategy.CheckGracefulDelete(ctx, object, options)) return Grace{};
+  if (!options.grace_period_seconds) {
+    return meta::NewInternalError("options.GracePeriodSeconds should not be nil");
+  }
+  Grace grace;
+  grace.graceful = true;
+  grace.grace_period_seconds = *options.grace_period_seconds;
+  grace.deletion_timestamp =
+      TextOf(clock.WallNow() + std::chrono::seconds(grace.grace_period_seconds));
+  grace.next_generation = object.generation() > 0;
+  return grace;
+}
+
+}  // namespace apiserver::inline v0::rest

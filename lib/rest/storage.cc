@@ -1,0 +1,38 @@
+#include "apiserver/rest/storage.h"
+
+namespace apiserver::inline v0::rest {
+
+std::string_view NamespaceOf(const Context& ctx) {
+  const auto* found = ctx.Get<Namespace>();
+  return found != nullptr ? std::string_view(found->value) : std::string_view();
+}
+
+Capabilities Capabilities::Of(Storage& storage) {
+  Capabilities all;
+  const auto ask = [&storage]<class T>(T*& capability) { capability = dynamic_cast<T*>(&storage); };
+  ask(all.scoper);
+  ask(all.singular_name);
+  ask(all.short_names);
+  ask(all.categories);
+  ask(all.gvk);
+  ask(all.gv_acceptor);
+  ask(all.storage_version);
+  ask(all.table_convertor);
+  ask(all.getter);
+  ask(all.getter_with_options);
+  ask(all.lister);
+  ask(all.watcher);
+  ask(all.creater);
+  ask(all.named_creater);
+  ask(all.updater);
+  ask(all.graceful_deleter);
+  ask(all.full_object_deleter);
+  ask(all.collection_deleter);
+  ask(all.connecter);
+  ask(all.streamer);
+  ask(all.inline_reader);
+  ask(all.readiness);
+  return all;
+}
+
+}  // namespace apiserver::inline v0::rest

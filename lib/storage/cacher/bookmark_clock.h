@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/sync.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+// Wakes watches that wait when a bookmark is due: one timer for all of them, which runs only while
+// somebody waits for a bookmark.
+class BookmarkClock : public std::enable_shared_from_this<BookmarkClock> {
+ public:
+  // A bookmark comes at most this much late.
+  static constexpr std::chrono::milliseconds kTick = std::chrono::seconds(1);
+
+  // A watch's place; belongs to one thread, as the watch does.
+  class Ticket {
+   public:
+    explicit Ticket(std::shared_ptr<BookmarkClock> clock) : clock_(std::move(clock)) {}
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+    ~Ticket();
+    // Wakes `waker` once `due` has passed; does nothing if that is asked for already.
+    void Set(Clock::Monotonic due, const Waker& waker);
+
+   private:
+    std::shared_ptr<BookmarkClock> clock_;
+    Clock::Monotonic due_ = {};
+    Executor* home_ = nullptr;
+  };
+
+  BookmarkClock(Executor* executor, const Clock& clock) : executor_(executor), clock_(clock) {}
+  // Wakes nobody from now on.
+  void Stop();
+
+ private:
+  struct State {
+    std::map<std::pair<Clock::Monotonic, const Ticket*>, Waker> due;
+    bool running = false;
+    bool stopped = false;
+    Executor::Cancel cancel;
+  };
+  void Start();
+  void Tick();
+
+  Executor* const executor_;
+  const Clock& clock_;
+  Guarded<State> state_;
+};
+
+}  // namespace apiserver::inline v0::storage::cacher

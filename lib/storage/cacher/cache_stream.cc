@@ -1,0 +1,135 @@
+#include "storage/cacher/cache_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+CacheStream::CacheStream(StreamSource source, Start start, BookmarkTimes times)
+    : source_(std::move(source)),
+      start_(std::move(start)),
+      times_(times),
+      ticket_(source_.bookmarks),
+      position_(start_.after),
+      log_(source_.cache->log()) {
+  times_.Schedule(source_.clock->Now());
+}
+
+CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events, std::size_t end) {
+  const store::WatchScope& scope = start_.scope;
+  if (start_.state) {
+    if (!next_of_state_) next_of_state_ = start_.state->tree.LowerBound(scope.key);
+    for (auto& next = *next_of_state_; next.Valid(); next.Next()) {
+      const Entry& entry = *next.value();
+      if (!entry.key.starts_with(scope.key)) break;
+      if (!scope.Covers(entry.key)) continue;
+      if (events.size() >= end) return State::kMore;
+      const std::string version = std::to_string(entry.revision);
+      const storage::Change change{entry.object, nullptr, version};
+      if (auto event = EventOf(change, scope.predicate)) events.push_back(std::move(*event));
+    }
+    next_of_state_.reset();
+    start_.state.reset();
+  }
+  if (start_.announce_end) {
+    if (events.size() >= end) return State::kMore;
+    start_.announce_end = false;
+    events.push_back(NewBookmark(std::to_string(position_), true));
+  }
+  return std::nullopt;
+}
+
+Status CacheStream::FollowEngine() {
+  ASSIGN_OR_RETURN(auto tail, source_.engine->NewTail(start_.scope.key, position_ + 1));
+  engine_log_ = std::make_unique<store::TailReader>(
+      std::move(tail), start_.scope,
+      [kind = source_.kind](std::string_view, const kv::Bytes& bytes, kv::Revision revision) {
+        return codec::DecodeFromStorage(kind, bytes, revision);
+      });
+  return {};
+}
+
+CacheStream::Outcome CacheStream::NextOfEngine(std::vector<watch::Event>& events, std::size_t end,
+                                               const Waker& waker) {
+  if (engine_log_ == nullptr) {
+    const Status error = FollowEngine();
+    if (!error.ok()) {
+      over_ = true;
+      events.push_back(NewErrorEvent(error));
+      return State::kEnd;
+    }
+  }
+  const State state = engine_log_->Next(events, end - events.size(), waker);
+  position_ = std::max(position_, engine_log_->complete_up_to());
+  if (state == State::kEnd) over_ = true;
+  if (state != State::kWait) return state;
+  // The engine may be behind the cache's floor for a moment; then it will wake us.
+  if (position_ + 1 < log_->floor()) return state;
+  engine_log_.reset();
+  return std::nullopt;
+}
+
+void CacheStream::Join() { cursor_ = log_->NewCursor(start_.scope.key, position_ + 1); }
+
+void CacheStream::AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen,
+                                 const Waker& waker) {
+  if (!start_.bookmarks) return;
+  const Clock::Monotonic now = source_.clock->Now();
+  if (now >= times_.next()) {
+    events.push_back(NewBookmark(std::to_string(std::max(seen, position_)), false));
+    times_.Schedule(now);
+  }
+  ticket_.Set(times_.next(), waker);
+}
+
+watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, std::size_t end,
+                                            const Waker& waker) {
+  const store::WatchScope& scope = start_.scope;
+  const kv::Revision seen = source_.cache->published();
+  while (events.size() < end) {
+    const auto read = cursor_->Next(end - events.size(), waker, [&](const ChangeRef& change) {
+      if (change->revision <= start_.after || !scope.Covers(change->key())) return;
+      const auto object = [](const EntryRef& entry) {
+        return entry ? entry->object : runtime::ObjectPtr();
+      };
+      const storage::Change what{object(change->now), object(change->before), change->version};
+      if (auto event = EventOf(what, scope.predicate)) events.push_back(std::move(*event));
+    });
+    position_ = std::max(position_, read.complete_up_to);
+    switch (read.state) {
+      case ChangeLog::Cursor::State::kEvents:
+        break;
+      case ChangeLog::Cursor::State::kWait:
+        AppendBookmark(events, seen, waker);
+        return State::kWait;
+      case ChangeLog::Cursor::State::kTrimmed:
+        // Too slow for the cache; the engine may still have it.
+        cursor_.reset();
+        return State::kMore;
+      case ChangeLog::Cursor::State::kClosed:
+        over_ = true;
+        return State::kEnd;
+    }
+  }
+  return State::kMore;
+}
+
+watch::Stream::State CacheStream::Next(std::vector<watch::Event>& events, std::size_t events_max,
+                                       const Waker& waker) {
+  if (over_) return State::kEnd;
+  const std::size_t end = events.size() + events_max;
+  if (const Outcome outcome = NextOfState(events, end)) return *outcome;
+  if (cursor_ == nullptr) {
+    if (engine_log_ != nullptr || position_ + 1 < log_->floor()) {
+      if (const Outcome outcome = NextOfEngine(events, end, waker)) return *outcome;
+      start_.after = std::max(start_.after, position_);
+    }
+    Join();
+  }
+  return NextOfLog(events, end, waker);
+}
+
+}  // namespace apiserver::inline v0::storage::cacher

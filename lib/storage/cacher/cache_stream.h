@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "apiserver/meta/watch.h"
+#include "storage/cacher/bookmark_clock.h"
+#include "storage/cacher/cache.h"
+#include "storage/store/tail_stream.h"
+#include "storage/watch_events.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+// What all watches of a cache share.
+struct StreamSource {
+  std::shared_ptr<Cache> cache;
+  std::shared_ptr<BookmarkClock> bookmarks;
+  kv::Engine* engine;
+  runtime::KindPtr kind;
+  const Clock* clock;
+};
+
+// A watch: the state first if it is wanted, then changes. Those that the cache's log no longer has
+// are read from the engine's; then it joins the cache's.
+class CacheStream final : public watch::Stream {
+ public:
+  struct Start {
+    store::WatchScope scope;
+    kv::Revision after = 0;     // Changes up to here are not sent.
+    std::optional<View> state;  // To be sent as ADDED.
+    bool announce_end = false;
+    bool bookmarks = false;
+  };
+  CacheStream(StreamSource source, Start start, BookmarkTimes times);
+
+  State Next(std::vector<watch::Event>& events, std::size_t events_max,
+             const Waker& waker) override;
+
+ private:
+  // What a phase came to: a state to return, or nullopt to go on with the next phase.
+  using Outcome = std::optional<State>;
+  Outcome NextOfState(std::vector<watch::Event>& events, std::size_t end);
+  Outcome NextOfEngine(std::vector<watch::Event>& events, std::size_t end, const Waker& waker);
+  State NextOfLog(std::vector<watch::Event>& events, std::size_t end, const Waker& waker);
+  void Join();
+  void AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen, const Waker& waker);
+  Status FollowEngine();
+
+  const StreamSource source_;
+  Start start_;
+  BookmarkTimes times_;
+  BookmarkClock::Ticket ticket_;
+  kv::Revision position_;  // Everything up to here has been sent.
+  std::optional<Tree::Iterator> next_of_state_;
+  std::unique_ptr<store::TailReader> engine_log_;
+  std::unique_ptr<ChangeLog::Cursor> cursor_;
+  std::shared_ptr<ChangeLog> log_;  // The one that was there when the watch began.
+  bool over_ = false;
+};
+
+}  // namespace apiserver::inline v0::storage::cacher

@@ -1,0 +1,241 @@
+#include "apiserver/storage/cacher/cacher.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "storage/cacher/cache_stream.h"
+#include "storage/cacher/feed.h"
+#include "storage/errors.h"
+#include "storage/list_options.h"
+
+namespace apiserver::inline v0::storage::cacher {
+namespace {
+
+// How many objects are looked at between two looks at the context.
+constexpr std::size_t kObjectsPerCheck = 4096;
+constexpr int kRetryAfterSeconds = 1;
+
+Cache::Limits LimitsOf(const Options& options) {
+  Cache::Limits limits{options.history_events_max};
+  limits.window = options.history_window;
+  return limits;
+}
+
+class Cacher final : public Interface {
+ public:
+  explicit Cacher(Options options)
+      : options_(std::move(options)),
+        cache_(std::make_shared<Cache>(options_.store.kind, options_.store.prefix + "/",
+                                       LimitsOf(options_), *options_.store.clock)),
+        store_(store::NewObjectStore(options_.store, cache_.get())),
+        feed_(std::make_shared<Feed>(
+            Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
+                          options_.store.clock, options_.log},
+            cache_)),
+        bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)) {
+    const Status status = feed_->Start(Context::Background());
+    if (!status.ok()) {
+      Log(*options_.log, LogLevel::kWarning, "watch cache is not ready; reads go to the engine",
+          {{"prefix", options_.store.prefix}, {"why", status.ToString()}});
+    }
+  }
+  ~Cacher() override { Stop(); }
+
+  Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view key,
+                                    const runtime::Object& object,
+                                    std::chrono::seconds ttl) override {
+    return store_->Create(ctx, key, object, ttl);
+  }
+  Result<runtime::ObjectPtr> GuaranteedUpdate(const Context& ctx, std::string_view key,
+                                              const UpdateOptions& options,
+                                              const TryUpdate& try_update) override {
+    return store_->GuaranteedUpdate(ctx, key, options, try_update);
+  }
+  Result<runtime::ObjectPtr> Delete(const Context& ctx, std::string_view key,
+                                    const UpdateOptions& options,
+                                    const ValidateDeletion& validate) override {
+    return store_->Delete(ctx, key, options, validate);
+  }
+
+  Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
+                                 const GetOptions& options) override;
+  Result<runtime::List> GetList(const Context& ctx, std::string_view key,
+                                const ListOptions& options) override;
+  Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx, std::string_view key,
+                                               const ListOptions& options) override;
+  Result<std::size_t> Count(const Context& ctx, std::string_view key) override;
+  Result<std::int64_t> CurrentResourceVersion(const Context& ctx) override {
+    if (feed_->observes() && cache_->ready()) return cache_->revision();
+    return store_->CurrentResourceVersion(ctx);
+  }
+  Status Ready() const override {
+    RETURN_IF_ERROR(store_->Ready());
+    return cache_->ready() ? Status() : Status(Reason::kServiceUnavailable, "storage not ready");
+  }
+  bool AnswersInline() const override { return feed_->observes(); }
+  void Stop() override {
+    feed_->Stop();
+    bookmarks_->Stop();
+    store_->Stop();
+  }
+
+ private:
+  // Whether the cache can answer; if not, the engine is asked.
+  bool Usable(const Context& ctx) const {
+    return cache_->ready() || (ctx.may_block() && feed_->EnsureLoaded(ctx).ok());
+  }
+  // Waits until the cache is as fresh as `resource_version` asks for. kTimeout: it is not in time.
+  Status WaitFresh(const Context& ctx, std::string_view resource_version) const;
+  // Waits until the cache knows everything acknowledged before now.
+  Status WaitConsistent(const Context& ctx) const;
+  // The state a list is to be made of; nullopt: only the engine has it.
+  Result<std::optional<View>> ViewFor(const Context& ctx, const ListOptions& options,
+                                      const ListStart& start);
+  Result<runtime::List> ListOf(const Context& ctx, std::string_view prefix,
+                               const ListOptions& options, const ListStart& start, View view);
+
+  const Options options_;
+  const std::shared_ptr<Cache> cache_;
+  const std::unique_ptr<store::ObjectStore> store_;
+  const std::shared_ptr<Feed> feed_;
+  const std::shared_ptr<BookmarkClock> bookmarks_;
+};
+
+Status Cacher::WaitFresh(const Context& ctx, std::string_view resource_version) const {
+  if (resource_version.empty()) return WaitConsistent(ctx);
+  ASSIGN_OR_RETURN(const std::int64_t revision, ParseReadVersion(resource_version));
+  if (cache_->revision() >= revision) return {};
+  if (!ctx.may_block()) return Status(Reason::kWouldBlock, "waiting for a revision");
+  // Other servers' writes come by themselves; an engine that is followed may need a push.
+  if (!feed_->observes()) (void)options_.store.engine->RequestProgress(ctx);
+  // The machine's clock: it is what a thread can wait on.
+  const Clock::Monotonic deadline = RealClock().Now() + options_.fresh_wait;
+  if (cache_->WaitFor(ctx, revision, std::min(deadline, ctx.deadline().value_or(deadline)))) {
+    return {};
+  }
+  return meta::NewTooLargeResourceVersion(static_cast<std::uint64_t>(revision),
+                                          static_cast<std::uint64_t>(cache_->revision()),
+                                          kRetryAfterSeconds);
+}
+
+Status Cacher::WaitConsistent(const Context& ctx) const {
+  if (feed_->observes()) return {};
+  ASSIGN_OR_RETURN(const kv::Revision revision, options_.store.engine->CurrentRevision(ctx));
+  return WaitFresh(ctx, std::to_string(revision));
+}
+
+Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
+                                       const GetOptions& options) {
+  if (!Usable(ctx)) return store_->Get(ctx, key, options);
+  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.store.prefix, key, false));
+  const Status fresh = WaitFresh(ctx, options.resource_version);
+  if (!fresh.ok()) {
+    const bool late = fresh.reason() == Reason::kTimeout && options.resource_version.empty();
+    return late ? store_->Get(ctx, key, options) : fresh;
+  }
+  const EntryRef entry = cache_->FindEntry(prepared);
+  if (entry) return entry->object;
+  if (options.ignore_not_found) return runtime::ObjectPtr();
+  return NewKeyNotFound(prepared);
+}
+
+Result<std::optional<View>> Cacher::ViewFor(const Context& ctx, const ListOptions& options,
+                                            const ListStart& start) {
+  if (!Usable(ctx)) return std::optional<View>();
+  if (start.revision > 0) return cache_->At(start.revision);
+  const bool consistent = options.resource_version.empty() || !options.continue_token.empty();
+  const Status fresh = WaitFresh(ctx, consistent ? "" : options.resource_version);
+  // Not in time: the engine can say for sure.
+  if (fresh.reason() == Reason::kTimeout && consistent) return std::optional<View>();
+  RETURN_IF_ERROR(fresh);
+  return std::optional<View>(cache_->Now());
+}
+
+Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix,
+                                     const ListOptions& options, const ListStart& start,
+                                     View view) {
+  runtime::List list;
+  const kv::Revision revision = start.revision > 0 ? start.revision : view.revision;
+  list.resource_version = std::to_string(revision);
+  // What may be any state is answered whole, as Go's cache does.
+  const bool paged = options.recursive && options.limit > 0 && options.resource_version != "0";
+  const std::string end = kv::PrefixEnd(prefix);
+  const std::size_t count = view.tree.Count(start.key, end);
+  if (options.predicate.empty()) {
+    list.items.reserve(paged ? std::min(count, static_cast<std::size_t>(options.limit)) : count);
+  }
+  std::string_view last_key;
+  std::size_t seen = 0;
+  for (auto next = view.tree.LowerBound(start.key); next.Valid(); next.Next()) {
+    const Entry& entry = *next.value();
+    if (!entry.key.starts_with(prefix) || (!options.recursive && entry.key != prefix)) break;
+    if (paged && std::cmp_greater_equal(list.items.size(), options.limit)) {
+      CutList({last_key, prefix, revision, count}, options, list);
+      break;
+    }
+    if (++seen % kObjectsPerCheck == 0 && ctx.done()) {
+      return NewStorageTimeout(prefix, "request did not complete within requested timeout");
+    }
+    last_key = entry.key;
+    if (options.predicate.empty() || options.predicate.Matches(*entry.object)) {
+      list.items.push_back(entry.object);
+    }
+  }
+  if (!list.continue_token.empty()) cache_->Keep(std::move(view));
+  return list;
+}
+
+Result<runtime::List> Cacher::GetList(const Context& ctx, std::string_view key,
+                                      const ListOptions& options) {
+  ASSIGN_OR_RETURN(const std::string prefix,
+                   PrepareKey(options_.store.prefix, key, options.recursive));
+  ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
+  ASSIGN_OR_RETURN(auto view, ViewFor(ctx, options, start));
+  if (view) return ListOf(ctx, prefix, options, start, std::move(*view));
+  return store_->GetList(ctx, key, options);
+}
+
+Result<std::unique_ptr<watch::Stream>> Cacher::Watch(const Context& ctx, std::string_view key,
+                                                     const ListOptions& options) {
+  ASSIGN_OR_RETURN(const std::string prepared,
+                   PrepareKey(options_.store.prefix, key, options.recursive));
+  ASSIGN_OR_RETURN(const std::int64_t wanted, ParseReadVersion(options.resource_version));
+  if (!Usable(ctx)) return meta::NewTooManyRequests("storage not ready", kRetryAfterSeconds);
+
+  CacheStream::Start start;
+  start.scope = {prepared, options.recursive, options.predicate};
+  start.bookmarks = options.allow_bookmarks;
+  start.after = wanted;
+  const bool initial = WantsInitialEvents(wanted, options);
+  if (initial || wanted == 0) {
+    // "0" takes what is there; "" is consistent when the state is asked for.
+    const bool any = options.resource_version == "0" || !initial;
+    if (!any) RETURN_IF_ERROR(WaitFresh(ctx, options.resource_version));
+    View view = cache_->Now();
+    start.after = view.revision;
+    if (initial) start.state = std::move(view);
+    start.announce_end = WantsInitialEventsEnd(options);
+  }
+  StreamSource source{cache_, bookmarks_, options_.store.engine, options_.store.kind,
+                      options_.store.clock};
+  return std::make_unique<CacheStream>(std::move(source), std::move(start),
+                                       BookmarkTimes(options_.bookmark_interval, options.deadline));
+}
+
+Result<std::size_t> Cacher::Count(const Context& ctx, std::string_view key) {
+  if (!Usable(ctx) || !feed_->observes()) return store_->Count(ctx, key);
+  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.store.prefix, key, true));
+  const View view = cache_->Now();
+  return view.tree.Count(prepared, kv::PrefixEnd(prepared));
+}
+
+}  // namespace
+
+std::unique_ptr<Interface> New(Options options) {
+  return std::make_unique<Cacher>(std::move(options));
+}
+
+}  // namespace apiserver::inline v0::storage::cacher

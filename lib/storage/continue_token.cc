@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/storage/interface.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::storage {
+namespace {
+
+constexpr std::string_view kVersion = "meta.k8s.io/v1";
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+Status Refuse(std::string_view why) {
+  std::string text = "invalid continue token: continue key is not valid";
+  text.append(why);
+  return meta::NewBadRequest(std::move(text));
+}
+
+// As base64.RawURLEncoding.
+std::string EncodeBase64Url(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() * 4 + 2) / 3);
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = (bits << 8) | static_cast<unsigned char>(c);
+    count += 8;
+    while (count >= 6) {
+      count -= 6;
+      out.push_back(kDigits[(bits >> count) & 63]);
+    }
+  }
+  if (count > 0) out.push_back(kDigits[(bits << (6 - count)) & 63]);
+  return out;
+}
+
+Result<std::string> DecodeBase64Url(std::string_view text) {
+  const auto illegal = [](std::size_t at) {
+    return Refuse(": illegal base64 data at input byte " + std::to_string(at));
+  };
+  std::string out;
+  out.reserve(text.size() * 3 / 4);
+  std::uint32_t bits = 0;
+  int count = 0;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // Go's decoder skips line ends.
+    if (text[i] == '\r' || text[i] == '\n') continue;
+    const std::size_t digit = kDigits.find(text[i]);
+    if (digit == std::string_view::npos) return illegal(i);
+    bits = (bits << 6) | static_cast<std::uint32_t>(digit);
+    count += 6;
+    ++digits;
+    if (count >= 8) {
+      count -= 8;
+      out.push_back(static_cast<char>((bits >> count) & 255));
+    }
+  }
+  if (digits % 4 == 1) return illegal(text.size() - 1);
+  return out;
+}
+
+// Go's path.Clean for a path that begins with '/'.
+std::string CleanPath(std::string_view path) {
+  std::vector<std::string_view> parts;
+  std::size_t at = 0;
+  while (at < path.size()) {
+    const std::size_t slash = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, slash - at);
+    at = slash + 1;
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+    } else if (!parts.empty()) {
+      parts.pop_back();
+    }
+  }
+  std::string clean;
+  for (const std::string_view part : parts) clean.append("/").append(part);
+  return clean.empty() ? "/" : clean;
+}
+
+// encoding/json matches a field's name in any case when no member has it letter for letter.
+runtime::Value Member(runtime::Value object, std::string_view name) {
+  if (const runtime::Value* exact = object.Find(name)) return *exact;
+  for (const runtime::Member& member : object.members()) {
+    if (member.key.size() != name.size()) continue;
+    bool same = true;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const char c = member.key[i];
+      same = same && (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == name[i];
+    }
+    if (same) return member.value;
+  }
+  return {};
+}
+
+std::string_view GoTypeOf(runtime::Value value) {
+  switch (value.type()) {
+    case runtime::Value::Type::kBool:
+      return "bool";
+    case runtime::Value::Type::kString:
+      return "string";
+    case runtime::Value::Type::kList:
+      return "array";
+    case runtime::Value::Type::kMap:
+      return "object";
+    default:
+      return "number";
+  }
+}
+
+Status RefuseType(runtime::Value value, std::string_view where, std::string_view type) {
+  std::string text = ": json: cannot unmarshal ";
+  text.append(GoTypeOf(value)).append(" into Go ").append(where).append(" of type ").append(type);
+  return Refuse(text);
+}
+
+Result<ContinueToken> FromContent(runtime::Value content) {
+  if (!content.is_map() && !content.is_null()) {
+    return RefuseType(content, "value", "storage.continueToken");
+  }
+  const runtime::Value version = Member(content, "v");
+  const runtime::Value revision = Member(content, "rv");
+  const runtime::Value start = Member(content, "start");
+  if (!version.is_null() && !version.is_string()) {
+    return RefuseType(version, "struct field continueToken.v", "string");
+  }
+  if (!revision.is_null() && revision.type() != runtime::Value::Type::kInt) {
+    return RefuseType(revision, "struct field continueToken.rv", "int64");
+  }
+  if (!start.is_null() && !start.is_string()) {
+    return RefuseType(start, "struct field continueToken.start", "string");
+  }
+  if (version.AsString() != kVersion) {
+    std::string text = ": server does not recognize this encoded version ";
+    return Refuse(text.append(version.AsString()));
+  }
+  if (revision.AsInt() == 0) {
+    return Refuse(": incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (start.AsString().empty()) {
+    return Refuse(": encoded start key empty (version meta.k8s.io/v1)");
+  }
+  std::string key(start.AsString());
+  if (!key.starts_with('/')) key.insert(key.begin(), '/');
+  // A client must not climb out of the prefix that it may list.
+  if (CleanPath(key) != key) return Refuse(": " + std::string(start.AsString()));
+  return ContinueToken{revision.AsInt(), key.substr(1)};
+}
+
+}  // namespace
+
+Result<ContinueToken> DecodeContinueToken(std::string_view token) {
+  ASSIGN_OR_RETURN(const std::string json, DecodeBase64Url(token));
+  runtime::Arena arena;
+  const auto content = codec::ParseJson(json, arena);
+  if (!content.ok()) return Refuse(": " + std::string(content.status().message()));
+  return FromContent(*content);
+}
+
+std::string EncodeContinueToken(const ContinueToken& token) {
+  std::string json =
+      R"({"v":"meta.k8s.io/v1","rv":)" + std::to_string(token.resource_version) + R"(,"start":)";
+  codec::AppendJsonString(token.start_key, json);
+  json.push_back('}');
+  return EncodeBase64Url(json);
+}
+
+}  // namespace apiserver::inline v0::storage

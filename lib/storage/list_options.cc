@@ -1,0 +1,86 @@
+#include "storage/list_options.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "storage/errors.h"
+
+namespace apiserver::inline v0::storage {
+namespace {
+
+// Whether a segment of `key` is `segment`, which is "." or "..".
+bool HasSegment(std::string_view key, std::string_view segment) {
+  std::size_t at = 0;
+  while (at <= key.size()) {
+    const std::size_t slash = std::min(key.find('/', at), key.size());
+    if (key.substr(at, slash - at) == segment) return true;
+    at = slash + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::string> PrepareKey(std::string_view prefix, std::string_view key, bool recursive) {
+  if (HasSegment(key, "..") || HasSegment(key, ".")) {
+    return Status(Reason::kInternalError, "invalid key: \"" + std::string(key) + "\"");
+  }
+  if (!recursive && (key.empty() || key == "/")) {
+    return Status(Reason::kInternalError, "empty key: \"" + std::string(key) + "\"");
+  }
+  std::string prepared(prefix);
+  if (!key.starts_with('/')) prepared.push_back('/');
+  prepared.append(key);
+  if (recursive && !prepared.ends_with('/')) prepared.push_back('/');
+  return prepared;
+}
+
+Result<ListStart> StartOfList(std::string_view key, const ListOptions& options) {
+  ListStart start{0, std::string(key)};
+  if (options.recursive && !options.continue_token.empty()) {
+    ASSIGN_OR_RETURN(const ContinueToken token, DecodeContinueToken(options.continue_token));
+    if (!options.resource_version.empty() && options.resource_version != "0") {
+      return meta::NewBadRequest("specifying resource version is not allowed when using continue");
+    }
+    start.key += token.start_key;
+    start.revision = token.resource_version > 0 ? token.resource_version : 0;
+    return start;
+  }
+  if (options.resource_version.empty()) return start;
+  ASSIGN_OR_RETURN(const std::int64_t revision, ParseReadVersion(options.resource_version));
+  switch (options.match) {
+    case meta::ResourceVersionMatch::kExact:
+      start.revision = revision;
+      break;
+    case meta::ResourceVersionMatch::kUnset:
+      // The oldest clients page this way.
+      if (options.recursive && options.limit > 0) start.revision = revision;
+      break;
+    case meta::ResourceVersionMatch::kNotOlderThan:
+      break;
+    case meta::ResourceVersionMatch::kOther:
+      return Status(Reason::kUnknown, "unknown ResourceVersionMatch value");
+  }
+  return start;
+}
+
+void CutList(const ListCut& cut, const ListOptions& options, runtime::List& list) {
+  std::string start(cut.last_key.substr(cut.prefix.size()));
+  start.push_back('\0');
+  list.continue_token = EncodeContinueToken({cut.revision, std::move(start)});
+  if (options.predicate.empty()) {
+    list.remaining_item_count = static_cast<std::int64_t>(cut.count) - options.limit;
+  }
+}
+
+bool WantsInitialEvents(std::int64_t revision, const ListOptions& options) {
+  return options.send_initial_events.value_or(revision == 0);
+}
+
+bool WantsInitialEventsEnd(const ListOptions& options) {
+  return options.send_initial_events.value_or(false) && options.allow_bookmarks;
+}
+
+}  // namespace apiserver::inline v0::storage

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "storage/errors.h"
+#include "storage/list_options.h"
+#include "storage/store/object_store.h"
+
+namespace apiserver::inline v0::storage::store {
+
+// A list while it is being filled.
+struct ListState {
+  runtime::List list;
+  std::string last_key;  // Of the last object looked at.
+  bool full = false;     // Something of the page was left.
+};
+
+namespace {
+
+constexpr std::string_view kContextDone = "request did not complete within requested timeout";
+
+// An error of the engine about a list, in the words that clients know.
+Status InterpretListError(const Status& error, const ListOptions& options, const ListCut& place,
+                          kv::Engine& engine, const Context& ctx) {
+  if (error.reason() == Reason::kExpired) {
+    const Status expired = meta::NewResourceExpired(
+        std::string(options.continue_token.empty() ? kListExpired : kInconsistentContinue));
+    if (options.continue_token.empty()) return expired;
+    const std::string start(place.last_key.substr(place.prefix.size()));
+    return expired.WithContinueToken(EncodeContinueToken({-1, start}));
+  }
+  if (meta::HasCause(error, "ResourceVersionTooLarge")) {
+    const auto current = engine.CurrentRevision(ctx);
+    return meta::NewTooLargeResourceVersion(static_cast<std::uint64_t>(place.revision),
+                                            current.ok() ? static_cast<std::uint64_t>(*current) : 0,
+                                            0);
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<kv::RangeResponse> ObjectStore::ReadPage(const Context& ctx, const kv::RangeRequest& request,
+                                                const ListOptions& options,
+                                                std::string_view prefix) const {
+  auto page = options_.engine->Range(ctx, request);
+  if (page.ok()) return page;
+  const ListCut place{request.key, prefix, request.at_revision, 0};
+  return InterpretListError(page.status(), options, place, *options_.engine, ctx);
+}
+
+Status ObjectStore::AppendMatching(const Context& ctx, const kv::RangeResponse& page,
+                                   const ListOptions& options, ListState& list) const {
+  for (const kv::KeyValue& kv : page.kvs) {
+    if (options.limit > 0 && std::cmp_greater_equal(list.list.items.size(), options.limit)) {
+      list.full = true;
+      return {};
+    }
+    list.last_key = kv.key;
+    if (ctx.done()) return NewStorageTimeout(kv.key, kContextDone);
+    ASSIGN_OR_RETURN(runtime::ObjectPtr object, Decode(kv.key, kv.value, kv.mod_revision));
+    if (options.predicate.empty() || options.predicate.Matches(*object)) {
+      list.list.items.push_back(std::move(object));
+    }
+  }
+  return {};
+}
+
+Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view key,
+                                           const ListOptions& options) {
+  ASSIGN_OR_RETURN(const std::string prefix, PrepareKey(options_.prefix, key, options.recursive));
+  ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
+
+  kv::RangeRequest request;
+  request.key = start.key;
+  if (options.recursive) request.end = kv::PrefixEnd(prefix);
+  request.at_revision = start.revision;
+  request.limit = static_cast<std::size_t>(std::max<std::int64_t>(options.limit, 0));
+
+  ListState state;
+  kv::Revision revision = start.revision;
+  for (;;) {
+    ASSIGN_OR_RETURN(const kv::RangeResponse page, ReadPage(ctx, request, options, prefix));
+    if (revision == 0) {
+      RETURN_IF_ERROR(CheckNotOlderThan(options.resource_version, page.revision));
+      // All pages are read at the revision of the first.
+      request.at_revision = revision = page.revision;
+    }
+    RETURN_IF_ERROR(AppendMatching(ctx, page, options, state));
+    const bool filled =
+        options.limit > 0 && std::cmp_greater_equal(state.list.items.size(), options.limit);
+    if (state.full || !page.more || filled) {
+      state.list.resource_version = std::to_string(revision);
+      if (state.full || page.more) {
+        CutList({state.last_key, prefix, revision, page.count}, options, state.list);
+      }
+      return std::move(state.list);
+    }
+    // Selectors hid part of the page: fewer and larger reads follow.
+    request.key = state.last_key + '\0';
+    request.limit = std::min(request.limit * 2, options_.page_objects_max);
+  }
+}
+
+}  // namespace apiserver::inline v0::storage::store

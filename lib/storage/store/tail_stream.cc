@@ -1,0 +1,75 @@
+#include "storage/store/tail_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "storage/errors.h"
+
+namespace apiserver::inline v0::storage::store {
+
+Status TailReader::Append(const kv::Event& event, std::vector<watch::Event>& events) const {
+  if (!scope_.Covers(event.kv.key)) return {};
+  const bool put = event.type == kv::Event::Type::kPut;
+  if (!(put && event.is_create) && event.previous.value == nullptr) {
+    return Status(Reason::kInternalError,
+                  "event received without a previous value (key=\"" + event.kv.key +
+                      "\", modRevision=" + std::to_string(event.kv.mod_revision) + ")");
+  }
+  const std::string version = std::to_string(event.kv.mod_revision);
+  Change change{nullptr, nullptr, version};
+  if (put) {
+    ASSIGN_OR_RETURN(change.now, decode_(event.kv.key, event.kv.value, event.kv.mod_revision));
+  }
+  if (event.previous.value != nullptr) {
+    ASSIGN_OR_RETURN(change.before,
+                     decode_(event.kv.key, event.previous.value, event.previous.mod_revision));
+  }
+  if (auto seen = EventOf(change, scope_.predicate)) events.push_back(std::move(*seen));
+  return {};
+}
+
+Status TailReader::Interpret(const Status& error) const {
+  if (error.reason() == Reason::kExpired) {
+    return meta::NewResourceExpired(std::string(kWatchExpired));
+  }
+  return error;
+}
+
+watch::Stream::State TailReader::Fail(Status error, std::vector<watch::Event>& events) {
+  failed_ = true;
+  events.push_back(NewErrorEvent(std::move(error)));
+  return watch::Stream::State::kEnd;
+}
+
+watch::Stream::State TailReader::Next(std::vector<watch::Event>& events, std::size_t events_max,
+                                      const Waker& waker) {
+  if (failed_) return watch::Stream::State::kEnd;
+  const std::size_t end = events.size() + events_max;
+  for (;;) {
+    while (next_ < batch_.events.size()) {
+      if (events.size() >= end) return watch::Stream::State::kMore;
+      const Status error = Append(batch_.events[next_++], events);
+      if (!error.ok()) return Fail(error, events);
+    }
+    complete_up_to_ = std::max(complete_up_to_, batch_.complete_up_to);
+    batch_ = {};
+    next_ = 0;
+    switch (tail_->Next(batch_, waker)) {
+      case kv::Tail::State::kEvents:
+        break;
+      case kv::Tail::State::kWait:
+        return watch::Stream::State::kWait;
+      case kv::Tail::State::kEnd:
+        // A server that stops ends its watches without a word.
+        if (tail_->status().reason() == Reason::kServiceUnavailable) {
+          failed_ = true;
+          return watch::Stream::State::kEnd;
+        }
+        return Fail(Interpret(tail_->status()), events);
+    }
+  }
+}
+
+}  // namespace apiserver::inline v0::storage::store

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/storage/kv/engine.h"
+#include "storage/watch_events.h"
+
+namespace apiserver::inline v0::storage::store {
+
+using DecodeKeyValue =
+    std::function<Result<runtime::ObjectPtr>(std::string_view key, const kv::Bytes&, kv::Revision)>;
+
+// What a watch is about.
+struct WatchScope {
+  std::string key;
+  bool recursive = true;  // False: exactly `key`.
+  SelectionPredicate predicate;
+
+  bool Covers(std::string_view other) const { return recursive || other == key; }
+};
+
+// Changes of one scope, read from the engine's log.
+class TailReader {
+ public:
+  TailReader(std::unique_ptr<kv::Tail> tail, const WatchScope& scope, DecodeKeyValue decode)
+      : tail_(std::move(tail)), scope_(scope), decode_(std::move(decode)) {}
+
+  // As watch::Stream::Next; an error that ends it is appended as an event.
+  watch::Stream::State Next(std::vector<watch::Event>& events, std::size_t events_max,
+                            const Waker& waker);
+  // All changes up to here have been appended.
+  kv::Revision complete_up_to() const { return complete_up_to_; }
+
+ private:
+  Status Append(const kv::Event& event, std::vector<watch::Event>& events) const;
+  watch::Stream::State Fail(Status error, std::vector<watch::Event>& events);
+  Status Interpret(const Status& error) const;
+
+  std::unique_ptr<kv::Tail> tail_;
+  const WatchScope& scope_;
+  DecodeKeyValue decode_;
+  kv::EventBatch batch_;
+  std::size_t next_ = 0;  // In batch_.
+  kv::Revision complete_up_to_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace apiserver::inline v0::storage::store

@@ -1,0 +1,143 @@
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "base/status_macros.h"
+#include "storage/errors.h"
+#include "storage/list_options.h"
+#include "storage/store/object_store.h"
+
+namespace apiserver::inline v0::storage::store {
+
+Result<ObjectStore::State> ObjectStore::StateOf(const std::string& key,
+                                                const kv::KeyValue& kv) const {
+  State state;
+  state.current = true;
+  state.lease = kv.lease;
+  if (kv.value == nullptr) return state;
+  ASSIGN_OR_RETURN(state.object, Decode(key, kv.value, kv.mod_revision));
+  state.bytes = kv.value;
+  state.revision = kv.mod_revision;
+  return state;
+}
+
+Result<ObjectStore::State> ObjectStore::ReadState(const Context& ctx,
+                                                  const std::string& key) const {
+  kv::RangeRequest request;
+  request.key = key;
+  ASSIGN_OR_RETURN(const kv::RangeResponse response, options_.engine->Range(ctx, request));
+  return StateOf(key, response.kvs.empty() ? kv::KeyValue() : response.kvs.front());
+}
+
+Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std::string& key,
+                                                   const UpdateOptions& options) const {
+  if (memory_ != nullptr) {
+    if (auto known = memory_->Find(key)) {
+      return State{std::move(known->object), std::move(known->bytes), known->revision, known->lease,
+                   false};
+    }
+  }
+  if (options.suggestion == nullptr) return ReadState(ctx, key);
+  ASSIGN_OR_RETURN(const std::int64_t revision,
+                   ParseReadVersion(options.suggestion->resource_version()));
+  ASSIGN_OR_RETURN(std::string bytes, codec::EncodeForStorage(*options.suggestion));
+  return State{options.suggestion, std::make_shared<const std::string>(std::move(bytes)), revision,
+               std::nullopt, false};
+}
+
+Result<ObjectStore::State> ObjectStore::Refetch(const Context& ctx, const std::string& key,
+                                                const State& believed,
+                                                const Status& refusal) const {
+  if (believed.current) return refusal;
+  ASSIGN_OR_RETURN(State state, ReadState(ctx, key));
+  if (state.revision == believed.revision) return refusal;
+  return state;
+}
+
+Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state,
+                                          const Update& update) {
+  if (!update.ttl) return state.lease.value_or(0);
+  if (update.ttl->count() <= 0) return kv::LeaseId{0};
+  return leases_.Get(ctx, *update.ttl);
+}
+
+Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
+                                                const State& state, const Update& update) {
+  ASSIGN_OR_RETURN(std::string encoded, codec::EncodeForStorage(*update.object));
+  const bool same = state.bytes != nullptr && encoded == *state.bytes;
+  if ((same || (!state.lease && !update.ttl)) && !state.current) {
+    // Only what is stored now can make a write superfluous, or tell which lease to keep.
+    ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
+    return Attempt{nullptr, std::move(now)};
+  }
+  if (same) return Attempt{state.object, std::nullopt};
+
+  kv::TxnRequest txn;
+  txn.key = key;
+  txn.expected_mod_revision = state.revision;
+  txn.value = std::make_shared<const std::string>(std::move(encoded));
+  ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
+  ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
+  if (!response.succeeded) {
+    ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
+    return Attempt{nullptr, std::move(now)};
+  }
+  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Decode(key, txn.value, response.revision));
+  return Attempt{std::move(stored), std::nullopt};
+}
+
+Result<runtime::ObjectPtr> ObjectStore::GuaranteedUpdate(const Context& ctx, std::string_view key,
+                                                         const UpdateOptions& options,
+                                                         const TryUpdate& try_update) {
+  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
+  ASSIGN_OR_RETURN(State state, FirstState(ctx, prepared, options));
+  for (;;) {
+    RETURN_IF_ERROR(ctx.Err(*options_.clock));
+    if (state.object == nullptr && !options.ignore_not_found) return NewKeyNotFound(prepared);
+    const Status unmet = CheckPreconditions(prepared, options.preconditions, state.object.get());
+    if (!unmet.ok()) {
+      ASSIGN_OR_RETURN(state, Refetch(ctx, prepared, state, unmet));
+      continue;
+    }
+    auto update = try_update(state.object);
+    if (!update.ok()) {
+      ASSIGN_OR_RETURN(state, Refetch(ctx, prepared, state, update.status()));
+      continue;
+    }
+    ASSIGN_OR_RETURN(Attempt attempt, Write(ctx, prepared, state, *update));
+    if (!attempt.again) return std::move(attempt.done);
+    state = std::move(*attempt.again);
+  }
+}
+
+Status ObjectStore::TryDelete(const Context& ctx, const std::string& key,
+                              const UpdateOptions& options, const ValidateDeletion& validate,
+                              const State& state) const {
+  if (state.object == nullptr) return NewKeyNotFound(key);
+  RETURN_IF_ERROR(CheckPreconditions(key, options.preconditions, state.object.get()));
+  return validate ? validate(ctx, *state.object) : Status();
+}
+
+Result<runtime::ObjectPtr> ObjectStore::Delete(const Context& ctx, std::string_view key,
+                                               const UpdateOptions& options,
+                                               const ValidateDeletion& validate) {
+  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
+  ASSIGN_OR_RETURN(State state, FirstState(ctx, prepared, options));
+  for (;;) {
+    RETURN_IF_ERROR(ctx.Err(*options_.clock));
+    const Status refusal = TryDelete(ctx, prepared, options, validate, state);
+    if (!refusal.ok()) {
+      ASSIGN_OR_RETURN(state, Refetch(ctx, prepared, state, refusal));
+      continue;
+    }
+    kv::TxnRequest txn;
+    txn.key = prepared;
+    txn.expected_mod_revision = state.revision;
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
+    if (response.succeeded) {
+      return codec::DecodeFromStorage(options_.kind, response.kv.value, response.revision);
+    }
+    ASSIGN_OR_RETURN(state, StateOf(prepared, response.kv));
+  }
+}
+
+}  // namespace apiserver::inline v0::storage::store

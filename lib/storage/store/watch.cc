@@ -1,0 +1,107 @@
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "base/status_macros.h"
+#include "storage/errors.h"
+#include "storage/list_options.h"
+#include "storage/store/object_store.h"
+#include "storage/store/tail_stream.h"
+
+namespace apiserver::inline v0::storage::store {
+namespace {
+
+constexpr std::chrono::seconds kBookmarkInterval{60};
+
+// The state first, if it is wanted; then what the engine's log tells.
+class StoreStream final : public watch::Stream {
+ public:
+  struct Start {
+    std::vector<runtime::ObjectPtr> state;
+    bool announce_end = false;
+    kv::Revision revision = 0;  // Of `state`, or what the watch begins behind.
+    bool bookmarks = false;
+  };
+  StoreStream(WatchScope scope, Start start, BookmarkTimes times, const Clock& clock)
+      : scope_(std::move(scope)), start_(std::move(start)), times_(times), clock_(clock) {
+    times_.Schedule(clock_.Now());
+  }
+
+  Status Follow(kv::Engine& engine, DecodeKeyValue decode) {
+    ASSIGN_OR_RETURN(auto tail, engine.NewTail(scope_.key, start_.revision + 1));
+    tail_ = std::make_unique<TailReader>(std::move(tail), scope_, std::move(decode));
+    return {};
+  }
+
+  State Next(std::vector<watch::Event>& events, std::size_t events_max,
+             const Waker& waker) override {
+    const std::size_t end = events.size() + events_max;
+    while (next_ < start_.state.size()) {
+      if (events.size() >= end) return State::kMore;
+      runtime::ObjectPtr object = std::move(start_.state[next_++]);
+      const std::string version(object->resource_version());
+      const Change change{std::move(object), nullptr, version};
+      if (auto event = EventOf(change, scope_.predicate)) events.push_back(std::move(*event));
+    }
+    if (start_.announce_end) {
+      if (events.size() >= end) return State::kMore;
+      start_.announce_end = false;
+      events.push_back(NewBookmark(std::to_string(start_.revision), true));
+    }
+    const State state = tail_->Next(events, end - events.size(), waker);
+    if (state == State::kWait) AppendBookmark(events);
+    return state;
+  }
+
+ private:
+  void AppendBookmark(std::vector<watch::Event>& events) {
+    if (!start_.bookmarks || tail_->complete_up_to() <= start_.revision) return;
+    const Clock::Monotonic now = clock_.Now();
+    if (now < times_.next()) return;
+    events.push_back(NewBookmark(std::to_string(tail_->complete_up_to()), false));
+    times_.Schedule(now);
+  }
+
+  const WatchScope scope_;
+  Start start_;
+  std::size_t next_ = 0;  // In start_.state.
+  BookmarkTimes times_;
+  const Clock& clock_;
+  std::unique_ptr<TailReader> tail_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, std::string_view key,
+                                                          const ListOptions& options) {
+  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, options.recursive));
+  ASSIGN_OR_RETURN(const std::int64_t wanted, ParseReadVersion(options.resource_version));
+
+  StoreStream::Start start;
+  start.revision = wanted;
+  start.bookmarks = options.allow_bookmarks;
+  if (WantsInitialEvents(wanted, options)) {
+    ListOptions all;
+    all.resource_version = wanted == 0 ? "" : options.resource_version;
+    all.match = wanted == 0 ? meta::ResourceVersionMatch::kUnset
+                            : meta::ResourceVersionMatch::kNotOlderThan;
+    all.recursive = options.recursive;
+    ASSIGN_OR_RETURN(runtime::List list, GetList(ctx, key, all));
+    ASSIGN_OR_RETURN(start.revision, ParseReadVersion(list.resource_version));
+    start.state = std::move(list.items);
+    start.announce_end = WantsInitialEventsEnd(options);
+  } else if (wanted == 0) {
+    ASSIGN_OR_RETURN(start.revision, options_.engine->CurrentRevision(ctx));
+  }
+
+  auto stream = std::make_unique<StoreStream>(
+      WatchScope{prepared, options.recursive, options.predicate}, std::move(start),
+      BookmarkTimes(kBookmarkInterval, options.deadline), *options_.clock);
+  RETURN_IF_ERROR(stream->Follow(
+      *options_.engine,
+      [kind = options_.kind](std::string_view, const kv::Bytes& bytes, kv::Revision revision) {
+        return codec::DecodeFromStorage(kind, bytes, revision);
+      }));
+  return std::unique_ptr<watch::Stream>(std::move(stream));
+}
+
+}  // namespace apiserver::inline v0::storage::store
