@@ -48,7 +48,7 @@ bool ParseClause(std::string_view text, AcceptClause& clause) {
   std::string_view name = Trim(Next(text, ';'));
   clause.type = Lower(Trim(Next(name, '/')));
   clause.subtype = Lower(Trim(name));
-  if (clause.type == "*" && clause.subtype.empty()) clause.subtype = "*";
+  if (clause.type == "*" && clause.subtype.empty()) clause.subtype.assign(1, '*');
   if (clause.type.empty() || clause.subtype.empty()) return false;
   if (clause.subtype.find('/') != std::string::npos) return false;
   while (!text.empty()) AddParameter(Next(text, ';'), clause);

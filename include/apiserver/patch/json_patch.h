@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/value.h"
@@ -15,6 +17,10 @@ struct JsonPatchLimits {
   // What "copy" operations may add up to, as JSON; beyond, the patch fails.
   std::size_t copy_bytes_max = 3 << 20;
 };
+
+// Unknown and duplicate fields of the operations, as strict decoding reports them:
+// `json patch unknown field "[0].foo"`. Nothing when `patch` is malformed.
+std::vector<std::string> JsonPatchStrictErrors(std::string_view patch);
 
 // The patched document; it lives in `arena` and shares what it can with `document` and `patch`,
 // which must outlive it. Negative indexes count from the end, removing what is not there is an

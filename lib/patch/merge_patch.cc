@@ -1,0 +1,148 @@
+#include "apiserver/patch/merge_patch.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "apiserver/meta/errors.h"
+
+#include "runtime/member_index.h"
+
+namespace apiserver::inline v0::patch {
+namespace {
+
+using runtime::Arena;
+using runtime::Member;
+using runtime::MemberIndex;
+using runtime::Value;
+
+// A value that is still to be made. Maps are put into their place before their members are made,
+// so that nothing recurses.
+struct Task {
+  Value* place;
+  const Value* document;  // Null: there is nothing, `patch` only loses its nulls.
+  Value patch;
+};
+
+template <class T>
+std::span<T> Space(std::size_t count, Arena& arena) {
+  auto* const begin = static_cast<T*>(arena.Allocate(count * sizeof(T), alignof(T)));
+  std::uninitialized_value_construct_n(begin, count);
+  return {begin, count};
+}
+
+class Merger {
+ public:
+  explicit Merger(Arena& arena) : arena_(arena) {}
+
+  Value Run(const Value& document, const Value& patch) {
+    Value result;
+    tasks_.push_back({&result, &document, patch});
+    while (!tasks_.empty()) {
+      const Task task = tasks_.back();
+      tasks_.pop_back();
+      if (task.document == nullptr || !task.document->is_map()) {
+        Prune(task);
+      } else if (task.patch.is_map()) {
+        Merge(task);
+      } else {
+        *task.place = task.patch;
+      }
+    }
+    return result;
+  }
+
+ private:
+  void Merge(const Task& task) {
+    const std::span<const Member> old = task.document->members();
+    const std::span<const Member> changes = task.patch.members();
+    const std::span<Member> out = Space<Member>(old.size() + changes.size(), arena_);
+    std::size_t size = 0;
+    const MemberIndex changed(changes);
+    for (const Member& member : old) {
+      const Value* change = changed.Find(member.key);
+      if (change != nullptr && change->is_null()) continue;
+      Member& place = out[size++];
+      place = member;
+      if (change == nullptr) continue;
+      // A member that is null is as good as none.
+      tasks_.push_back({&place.value, member.value.is_null() ? nullptr : &member.value, *change});
+    }
+    const MemberIndex existing(old);
+    for (const Member& change : changes) {
+      if (change.value.is_null() || existing.Find(change.key) != nullptr) continue;
+      Member& place = out[size++];
+      place.key = change.key;
+      tasks_.push_back({&place.value, nullptr, change.value});
+    }
+    *task.place = Value::Map(out.first(size));
+  }
+
+  // What is new loses the nulls of its maps, those within lists included (evanphx/json-patch does
+  // so, RFC 7386 would keep the latter); null items stay.
+  void Prune(const Task& task) {
+    *task.place = task.patch;
+    if (task.patch.is_map()) {
+      const std::span<Member> out = Space<Member>(task.patch.size(), arena_);
+      std::size_t size = 0;
+      for (const Member& member : task.patch.members()) {
+        if (member.value.is_null()) continue;
+        out[size] = member;
+        tasks_.push_back({&out[size++].value, nullptr, member.value});
+      }
+      *task.place = Value::Map(out.first(size));
+    } else if (task.patch.is_list()) {
+      const std::span<Value> out = Space<Value>(task.patch.size(), arena_);
+      std::size_t i = 0;
+      for (const Value& item : task.patch.items()) {
+        tasks_.push_back({&out[i++], nullptr, item});
+      }
+      *task.place = Value::List(out);
+    }
+  }
+
+  Arena& arena_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+Result<Value> ApplyMergePatch(Value document, Value patch, Arena& arena) {
+  if (!patch.is_map()) return meta::NewBadRequest("Invalid JSON Patch");
+  return Merger(arena).Run(document, patch);
+}
+
+Value CreateMergePatch(Value original, Value modified, Arena& arena) {
+  struct Pair {
+    Value* place;
+    Value original;
+    Value modified;
+  };
+  Value result;
+  std::vector<Pair> pairs = {{&result, original, modified}};
+  while (!pairs.empty()) {
+    const Pair pair = pairs.back();
+    pairs.pop_back();
+    const std::span<Member> out = Space<Member>(pair.original.size() + pair.modified.size(), arena);
+    std::size_t size = 0;
+    const MemberIndex now(pair.modified.members());
+    const MemberIndex before(pair.original.members());
+    for (const Member& member : pair.original.members()) {
+      if (now.Find(member.key) == nullptr) out[size++] = {member.key, Value()};
+    }
+    for (const Member& member : pair.modified.members()) {
+      const Value* old = before.Find(member.key);
+      if (old != nullptr && *old == member.value) continue;
+      out[size] = member;
+      if (old != nullptr && old->is_map() && member.value.is_map()) {
+        pairs.push_back({&out[size].value, *old, member.value});
+      }
+      ++size;
+    }
+    *pair.place = Value::Map(out.first(size));
+  }
+  return result;
+}
+
+}  // namespace apiserver::inline v0::patch
