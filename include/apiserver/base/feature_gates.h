@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+
+namespace apiserver::inline v0 {
+
+// One switch that a server knows.
+struct FeatureGate {
+  enum class Stage : std::uint8_t { kAlpha, kBeta, kGa, kDeprecated };
+
+  std::string name;  // "WatchList".
+  bool enabled_by_default = false;
+  Stage stage = Stage::kAlpha;
+  bool locked = false;  // May only be set to its default.
+};
+
+// "ALPHA", "BETA", "" for GA, "DEPRECATED": the words of Kubernetes' help texts and metrics.
+std::string_view StageWord(FeatureGate::Stage stage);
+
+// The switches of one server, as Kubernetes' --feature-gates. First Add and Set, then share: the
+// const methods may be called from any thread, the others from none besides.
+class FeatureGates final {
+ public:
+  // AllAlpha and AllBeta are known from the start.
+  FeatureGates();
+
+  // kInternalError if one is known already with another default, stage or lock.
+  Status Add(const std::vector<FeatureGate>& gates);
+  // "A=true,B=false". An error changes nothing. AllAlpha and AllBeta set those of their stage that
+  // nobody sets by name.
+  Status Set(std::string_view text);
+  Status Set(const std::map<std::string, bool>& values);
+
+  // False for a gate that nobody added.
+  bool Enabled(std::string_view name) const;
+  // By name, without AllAlpha and AllBeta.
+  std::vector<FeatureGate> All() const;
+  // What a flag's help lists: "WatchList=true|false (BETA - default=true)", sorted; none that are
+  // GA or deprecated.
+  std::vector<std::string> Help() const;
+
+ private:
+  struct Known {
+    FeatureGate gate;
+    bool enabled = false;
+    bool set_by_name = false;
+  };
+  void SetStage(FeatureGate::Stage stage, bool enabled);
+
+  std::map<std::string, Known, std::less<>> known_;
+};
+
+}  // namespace apiserver::inline v0

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/function.h"
+
+// The numbers one server tells about itself, in Prometheus' text format. A server has a Registry of
+// its own; nothing is counted globally.
+namespace apiserver::inline v0::metrics {
+
+// Only grows. Any thread, no lock.
+class Counter final {
+ public:
+  void Add(double n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  double value() const { return value_.load(std::memory_order_relaxed); }
+  void Reset() { value_.store(0, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> value_{0};
+};
+
+// Goes up and down. Any thread, no lock.
+class Gauge final {
+ public:
+  void Set(double value) { value_.store(value, std::memory_order_relaxed); }
+  void Add(double n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  void Subtract(double n = 1) { Add(-n); }
+  double value() const { return value_.load(std::memory_order_relaxed); }
+  void Reset() { Set(0); }
+
+ private:
+  std::atomic<double> value_{0};
+};
+
+// How often values fell into each of its buckets. Any thread, no lock.
+class Histogram final {
+ public:
+  // `upper_bounds` ascending, inclusive; a last bucket for everything above is added.
+  explicit Histogram(std::vector<double> upper_bounds);
+
+  void Observe(double value);
+  const std::vector<double>& upper_bounds() const { return upper_bounds_; }
+  // Values in bucket `i` alone; `i` = upper_bounds().size() is the last one.
+  std::uint64_t count(std::size_t i) const { return counts_[i].load(std::memory_order_relaxed); }
+  double sum() const { return sum_.load(std::memory_order_relaxed); }
+  void Reset();
+
+ private:
+  const std::vector<double> upper_bounds_;
+  std::vector<std::atomic<std::uint64_t>> counts_;
+  std::atomic<double> sum_{0};
+};
+
+// `count` bounds: start, start*factor, start*factor², …
+std::vector<double> ExponentialBuckets(double start, double factor, std::size_t count);
+// `count` bounds: start, start+width, …
+std::vector<double> LinearBuckets(double start, double width, std::size_t count);
+
+struct FamilyOptions {
+  std::string name;                 // "apiserver_request_total".
+  std::string help;                 // With Kubernetes' "[STABLE] " in front where it has one.
+  std::vector<std::string> labels;  // Names, in the order in which With() takes the values.
+};
+
+// All series of one name. Lives as long as its Registry; any thread.
+template <class Metric>
+class Family {
+ public:
+  virtual ~Family() = default;
+
+  // The series with these label values, made on first use. It lives as long as the Registry, so a
+  // caller on a hot path keeps the address. A value that is missing counts as "".
+  virtual Metric& With(std::initializer_list<std::string_view> values) = 0;
+  // Takes a series out of what is shown and sets it to zero; With() brings it back.
+  virtual void Remove(std::initializer_list<std::string_view> values) = 0;
+};
+
+// What one server counts. All methods may be called from any thread.
+class Registry {
+ public:
+  virtual ~Registry() = default;
+
+  // A name asked for again gives the same family; the options of the first call count. One name for
+  // two types of metric is a bug: only the first is shown.
+  virtual Family<Counter>& Counters(FamilyOptions options) = 0;
+  virtual Family<Gauge>& Gauges(FamilyOptions options) = 0;
+  virtual Family<Histogram>& Histograms(FamilyOptions options,
+                                        std::vector<double> upper_bounds) = 0;
+
+  // Calls `refresh` before each Serialize(), on its thread, to set what is cheaper to look up than
+  // to keep. Destroying the registration waits for a call in progress. `refresh` must not call
+  // Serialize() or BeforeSerialize().
+  virtual Context::Registration BeforeSerialize(UniqueFunction<void()> refresh) = 0;
+
+  // Text exposition format 0.0.4, families by name, series by label values.
+  virtual std::string Serialize() = 0;
+  // Sets everything to zero.
+  virtual void Reset() = 0;
+};
+
+inline constexpr std::string_view kTextContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+std::unique_ptr<Registry> NewRegistry();
+
+}  // namespace apiserver::inline v0::metrics

@@ -1,0 +1,162 @@
+#include "apiserver/base/feature_gates.h"
+
+#include <functional>
+#include <optional>
+
+#include "apiserver/base/field_path.h"
+
+namespace apiserver::inline v0 {
+namespace {
+
+using Stage = FeatureGate::Stage;
+
+constexpr std::string_view kAllAlpha = "AllAlpha";
+constexpr std::string_view kAllBeta = "AllBeta";
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+// What Go's strconv.ParseBool takes.
+std::optional<bool> ParseBool(std::string_view text) {
+  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+std::string_view Word(bool value) { return value ? "true" : "false"; }
+
+Status Bad(std::string message) { return {Reason::kBadRequest, std::move(message)}; }
+
+bool IsStageSwitch(std::string_view name) { return name == kAllAlpha || name == kAllBeta; }
+
+}  // namespace
+
+std::string_view StageWord(Stage stage) {
+  switch (stage) {
+    case Stage::kAlpha:
+      return "ALPHA";
+    case Stage::kBeta:
+      return "BETA";
+    case Stage::kGa:
+      return "";
+    case Stage::kDeprecated:
+      return "DEPRECATED";
+  }
+  return "";
+}
+
+FeatureGates::FeatureGates() {
+  for (const auto& [name, stage] :
+       {std::pair(kAllAlpha, Stage::kAlpha), std::pair(kAllBeta, Stage::kBeta)}) {
+    Known known;
+    known.gate = {std::string(name), false, stage, false};
+    known_.emplace(name, std::move(known));
+  }
+}
+
+Status FeatureGates::Add(const std::vector<FeatureGate>& gates) {
+  for (const FeatureGate& gate : gates) {
+    const auto found = known_.find(gate.name);
+    if (found == known_.end()) {
+      known_.emplace(gate.name, Known{gate, gate.enabled_by_default, false});
+      continue;
+    }
+    const FeatureGate& known = found->second.gate;
+    if (known.enabled_by_default != gate.enabled_by_default || known.stage != gate.stage ||
+        known.locked != gate.locked) {
+      return {Reason::kInternalError,
+              "feature gate " + field::Quote(gate.name) + " with different spec already exists"};
+    }
+  }
+  return {};
+}
+
+Status FeatureGates::Set(std::string_view text) {
+  std::map<std::string, bool> values;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (item.empty()) continue;
+    const auto equals = item.find('=');
+    const std::string name(Trim(item.substr(0, equals)));
+    if (equals == std::string_view::npos) return Bad("missing bool value for " + name);
+    const std::string word(Trim(item.substr(equals + 1)));
+    const auto value = ParseBool(word);
+    if (!value) {
+      return Bad("invalid value of " + name + "=" + word + ", err: strconv.ParseBool: parsing " +
+                 field::Quote(word) + ": invalid syntax");
+    }
+    values[name] = *value;
+  }
+  return Set(values);
+}
+
+Status FeatureGates::Set(const std::map<std::string, bool>& values) {
+  for (const auto& [name, value] : values) {
+    const auto found = known_.find(name);
+    if (found == known_.end()) return Bad("unrecognized feature gate: " + name);
+    const FeatureGate& gate = found->second.gate;
+    if (!gate.locked || gate.enabled_by_default == value) continue;
+    std::string message = "cannot set feature gate " + name + " to ";
+    message += Word(value);
+    message += ", feature is locked to ";
+    message += Word(gate.enabled_by_default);
+    return Bad(std::move(message));
+  }
+  for (const auto& [name, value] : values) {
+    Known& known = known_.find(name)->second;
+    known.enabled = value;
+    known.set_by_name = true;
+  }
+  for (const auto& [name, value] : values) {
+    if (name == kAllAlpha) SetStage(Stage::kAlpha, value);
+    if (name == kAllBeta) SetStage(Stage::kBeta, value);
+  }
+  return {};
+}
+
+void FeatureGates::SetStage(Stage stage, bool enabled) {
+  for (auto& [name, known] : known_) {
+    if (known.gate.stage != stage || known.set_by_name || known.gate.locked) continue;
+    if (!IsStageSwitch(name)) known.enabled = enabled;
+  }
+}
+
+bool FeatureGates::Enabled(std::string_view name) const {
+  const auto found = known_.find(name);
+  return found != known_.end() && found->second.enabled;
+}
+
+std::vector<FeatureGate> FeatureGates::All() const {
+  std::vector<FeatureGate> out;
+  for (const auto& [name, known] : known_) {
+    if (!IsStageSwitch(name)) out.push_back(known.gate);
+  }
+  return out;
+}
+
+std::vector<std::string> FeatureGates::Help() const {
+  std::vector<std::string> out;
+  for (const auto& [name, known] : known_) {
+    const FeatureGate& gate = known.gate;
+    if (gate.stage == Stage::kGa || gate.stage == Stage::kDeprecated) continue;
+    std::string line = name + "=true|false (";
+    line += StageWord(gate.stage);
+    line += " - default=";
+    line += Word(gate.enabled_by_default);
+    line += ')';
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+}  // namespace apiserver::inline v0

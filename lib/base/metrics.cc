@@ -1,0 +1,257 @@
+#include "apiserver/base/metrics.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/hash/hash.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+
+#include "apiserver/base/sync.h"
+
+namespace apiserver::inline v0::metrics {
+namespace {
+
+using LabelValues = std::span<const std::string_view>;
+
+// Hash and equality that find a stored row of strings by a row of views, without a copy.
+struct RowHash {
+  using is_transparent = void;
+  template <class Row>
+  std::size_t operator()(const Row& row) const {
+    std::size_t hash = row.size();
+    for (const auto& value : row) {
+      hash = hash * 31 + absl::Hash<std::string_view>{}(std::string_view(value));
+    }
+    return hash;
+  }
+};
+struct RowEqual {
+  using is_transparent = void;
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+};
+
+template <class Metric>
+struct Series {
+  std::unique_ptr<Metric> metric;
+  bool shown = true;
+};
+
+void Fill(const Counter& from, prometheus::ClientMetric& to) { to.counter.value = from.value(); }
+
+void Fill(const Gauge& from, prometheus::ClientMetric& to) { to.gauge.value = from.value(); }
+
+void Fill(const Histogram& from, prometheus::ClientMetric& to) {
+  std::uint64_t cumulative = 0;
+  for (std::size_t i = 0; i <= from.upper_bounds().size(); ++i) {
+    cumulative += from.count(i);
+    const bool last = i == from.upper_bounds().size();
+    to.histogram.bucket.push_back(
+        {cumulative, last ? std::numeric_limits<double>::infinity() : from.upper_bounds()[i]});
+  }
+  to.histogram.sample_count = cumulative;
+  to.histogram.sample_sum = from.sum();
+}
+
+constexpr auto TypeOf(const Counter*) { return prometheus::MetricType::Counter; }
+constexpr auto TypeOf(const Gauge*) { return prometheus::MetricType::Gauge; }
+constexpr auto TypeOf(const Histogram*) { return prometheus::MetricType::Histogram; }
+
+class AnyFamily {
+ public:
+  virtual ~AnyFamily() = default;
+  virtual prometheus::MetricFamily Collect() const = 0;
+  virtual void Reset() = 0;
+};
+
+template <class Metric>
+class FamilyImpl final : public Family<Metric>, public AnyFamily {
+ public:
+  using Make = UniqueFunction<std::unique_ptr<Metric>()>;
+
+  FamilyImpl(FamilyOptions options, Make make)
+      : options_(std::move(options)), make_(std::move(make)) {
+    if (options_.labels.empty())
+      FamilyImpl::With({});  // What has no labels is shown from the start.
+  }
+
+  Metric& With(std::initializer_list<std::string_view> values) override {
+    const LabelValues row(values.begin(), values.size());
+    auto all = series_.Lock();
+    auto found = all->find(row);
+    if (found == all->end()) {
+      Row key(row.begin(), row.end());
+      key.resize(options_.labels.size());
+      found = all->try_emplace(std::move(key), Series<Metric>{nullptr}).first;
+    }
+    if (found->second.metric == nullptr) found->second.metric = make_();
+    found->second.shown = true;
+    return *found->second.metric;
+  }
+
+  void Remove(std::initializer_list<std::string_view> values) override {
+    auto all = series_.Lock();
+    const auto found = all->find(LabelValues(values.begin(), values.size()));
+    if (found == all->end()) return;
+    found->second.shown = false;
+    found->second.metric->Reset();
+  }
+
+  prometheus::MetricFamily Collect() const override {
+    prometheus::MetricFamily out;
+    out.name = options_.name;
+    out.help = options_.help;
+    out.type = TypeOf(static_cast<const Metric*>(nullptr));
+    {
+      const auto all = series_.Lock();
+      for (const auto& [values, series] : *all) {
+        if (series.shown) out.metric.push_back(Collect(values, *series.metric));
+      }
+    }
+    std::sort(out.metric.begin(), out.metric.end(),
+              [](const auto& a, const auto& b) { return a.label < b.label; });
+    return out;
+  }
+
+  void Reset() override {
+    const auto all = series_.Lock();
+    for (auto& [values, series] : *all) series.metric->Reset();
+  }
+
+ private:
+  using Row = std::vector<std::string>;
+
+  prometheus::ClientMetric Collect(const Row& values, const Metric& metric) const {
+    prometheus::ClientMetric out;
+    for (std::size_t i = 0; i < options_.labels.size(); ++i) {
+      out.label.push_back({options_.labels[i], i < values.size() ? values[i] : ""});
+    }
+    Fill(metric, out);
+    return out;
+  }
+
+  const FamilyOptions options_;
+  Make make_;  // Called with `series_` locked.
+  mutable Guarded<absl::flat_hash_map<Row, Series<Metric>, RowHash, RowEqual>> series_;
+};
+
+class RegistryImpl final : public Registry {
+ public:
+  Family<Counter>& Counters(FamilyOptions options) override {
+    return Get<Counter>(&Families::counters, std::move(options),
+                        [] { return std::make_unique<Counter>(); });
+  }
+  Family<Gauge>& Gauges(FamilyOptions options) override {
+    return Get<Gauge>(&Families::gauges, std::move(options),
+                      [] { return std::make_unique<Gauge>(); });
+  }
+  Family<Histogram>& Histograms(FamilyOptions options, std::vector<double> bounds) override {
+    return Get<Histogram>(&Families::histograms, std::move(options), [bounds = std::move(bounds)] {
+      return std::make_unique<Histogram>(bounds);
+    });
+  }
+
+  Context::Registration BeforeSerialize(UniqueFunction<void()> refresh) override {
+    auto all = refreshers_->Lock();
+    const std::uint64_t id = all->next_id++;
+    all->by_id.emplace(id, std::move(refresh));
+    return Context::Registration([refreshers = refreshers_, id] {
+      UniqueFunction<void()> dropped;  // Destroyed after the lock is given up.
+      auto locked = refreshers->Lock();
+      const auto found = locked->by_id.find(id);
+      dropped = std::move(found->second);
+      locked->by_id.erase(found);
+    });
+  }
+
+  std::string Serialize() override {
+    {
+      auto all = refreshers_->Lock();
+      for (auto& [id, refresh] : all->by_id) refresh();
+    }
+    std::vector<prometheus::MetricFamily> collected;
+    {
+      const auto families = families_.Lock();
+      for (const auto& [name, family] : families->shown) {
+        auto one = family->Collect();
+        if (!one.metric.empty()) collected.push_back(std::move(one));
+      }
+    }
+    return prometheus::TextSerializer().Serialize(collected);
+  }
+
+  void Reset() override {
+    const auto families = families_.Lock();
+    for (const auto& [name, family] : families->shown) family->Reset();
+  }
+
+ private:
+  template <class Metric>
+  using ByName = std::map<std::string, std::unique_ptr<FamilyImpl<Metric>>>;
+  struct Families {
+    ByName<Counter> counters;
+    ByName<Gauge> gauges;
+    ByName<Histogram> histograms;
+    std::map<std::string, AnyFamily*> shown;
+  };
+  struct Refreshers {
+    std::map<std::uint64_t, UniqueFunction<void()>> by_id;
+    std::uint64_t next_id = 0;
+  };
+
+  template <class Metric>
+  Family<Metric>& Get(ByName<Metric> Families::*kind, FamilyOptions options,
+                      typename FamilyImpl<Metric>::Make make) {
+    auto families = families_.Lock();
+    auto& family = ((*families).*kind)[options.name];
+    if (family == nullptr) {
+      const std::string name = options.name;
+      family = std::make_unique<FamilyImpl<Metric>>(std::move(options), std::move(make));
+      families->shown.try_emplace(name, family.get());
+    }
+    return *family;
+  }
+
+  mutable Guarded<Families> families_;
+  // Called with the lock held: that is how unregistering waits. Shared with the registrations.
+  const std::shared_ptr<Guarded<Refreshers>> refreshers_ = std::make_shared<Guarded<Refreshers>>();
+};
+
+}  // namespace
+
+Histogram::Histogram(std::vector<double> upper_bounds)
+    : upper_bounds_(std::move(upper_bounds)), counts_(upper_bounds_.size() + 1) {}
+
+void Histogram::Observe(double value) {
+  const auto bound = std::lower_bound(upper_bounds_.begin(), upper_bounds_.end(), value);
+  counts_[static_cast<std::size_t>(bound - upper_bounds_.begin())].fetch_add(
+      1, std::memory_order_relaxed);
+  sum_.fetch_add(value, std::memory_order_relaxed);
+}
+
+void Histogram::Reset() {
+  for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
+  sum_.store(0, std::memory_order_relaxed);
+}
+
+std::vector<double> ExponentialBuckets(double start, double factor, std::size_t count) {
+  std::vector<double> bounds;
+  for (; bounds.size() < count; start *= factor) bounds.push_back(start);
+  return bounds;
+}
+
+std::vector<double> LinearBuckets(double start, double width, std::size_t count) {
+  std::vector<double> bounds;
+  for (; bounds.size() < count; start += width) bounds.push_back(start);
+  return bounds;
+}
+
+std::unique_ptr<Registry> NewRegistry() { return std::make_unique<RegistryImpl>(); }
+
+}  // namespace apiserver::inline v0::metrics

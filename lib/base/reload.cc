@@ -1,0 +1,136 @@
+#include "apiserver/base/reload.h"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0 {
+namespace {
+
+using Contents = std::vector<std::string>;
+
+// What the timer and the owner share.
+class Watch : public std::enable_shared_from_this<Watch> {
+ public:
+  Watch(Contents paths, std::chrono::nanoseconds period, WatchedFilesDeps deps,
+        WatchedFiles::Use use)
+      : paths_(std::move(paths)), period_(period), deps_(deps), use_(std::move(use)) {}
+
+  Status Check() {
+    if (!Begin()) return {};
+    Status outcome = ReadAndUse();
+    if (!outcome.ok() && !(outcome == last_)) LogFailure(outcome);
+    last_ = outcome;
+    state_.Lock()->busy = false;
+    state_.NotifyAll();
+    return outcome;
+  }
+
+  void Schedule() {
+    if (state_.Lock()->stopping) return;
+    auto cancel = deps_.executor.PostAfter(period_, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      static_cast<void>(self->Check());  // Logged and remembered.
+      self->Schedule();
+    });
+    auto state = state_.Lock();
+    if (state->stopping) return;  // The task finds nobody, or a Check that does nothing.
+    state->cancel_timer = std::move(cancel);
+  }
+
+  void Stop() {
+    Executor::Cancel cancel;
+    {
+      auto state = state_.Lock();
+      state->stopping = true;
+      state.Wait([&] { return !state->busy; });
+      cancel = std::move(state->cancel_timer);
+    }
+    if (cancel) cancel();
+  }
+
+  Clock::Wall used_at() const { return state_.Lock()->used_at; }
+
+ private:
+  struct State {
+    bool busy = false;  // Somebody is in ReadAndUse, which is called without the lock.
+    bool stopping = false;
+    Clock::Wall used_at;
+    Executor::Cancel cancel_timer;
+  };
+
+  // Waits for its turn; false when it is too late.
+  bool Begin() {
+    auto state = state_.Lock();
+    state.Wait([&] { return !state->busy; });
+    if (state->stopping) return false;
+    state->busy = true;
+    return true;
+  }
+
+  Status ReadAndUse() {
+    Contents now;
+    for (const std::string& path : paths_) {
+      ASSIGN_OR_RETURN(std::string content, deps_.files.Read(path));
+      now.push_back(std::move(content));
+    }
+    if (seen_ == now) return judged_;
+    seen_ = std::move(now);
+    judged_ = Use(*seen_);
+    if (judged_.ok()) state_.Lock()->used_at = deps_.clock.WallNow();
+    return judged_;
+  }
+
+  Status Use(const Contents& contents) {
+    try {
+      return use_(contents);
+    } catch (const std::exception& e) {
+      return {Reason::kInternalError, e.what()};
+    }
+  }
+
+  void LogFailure(const Status& why) {
+    Log(deps_.log, LogLevel::kError, "a changed file is not used",
+        {{"file", paths_.front()}, {"error", why.ToString()}});
+  }
+
+  const Contents paths_;
+  const std::chrono::nanoseconds period_;
+  const WatchedFilesDeps deps_;
+  // Whoever is busy:
+  WatchedFiles::Use use_;
+  std::optional<Contents> seen_;
+  Status judged_;  // What `use_` said of `seen_`.
+  Status last_;
+
+  mutable Guarded<State> state_;
+};
+
+class WatchedFilesImpl final : public WatchedFiles {
+ public:
+  explicit WatchedFilesImpl(std::shared_ptr<Watch> watch) : watch_(std::move(watch)) {}
+  ~WatchedFilesImpl() override { watch_->Stop(); }
+
+  Status Check() override { return watch_->Check(); }
+  Clock::Wall used_at() const override { return watch_->used_at(); }
+
+ private:
+  const std::shared_ptr<Watch> watch_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<WatchedFiles>> WatchFiles(std::vector<std::string> paths,
+                                                 std::chrono::nanoseconds period,
+                                                 WatchedFilesDeps deps, WatchedFiles::Use use) {
+  auto watch = std::make_shared<Watch>(std::move(paths), period, deps, std::move(use));
+  RETURN_IF_ERROR(watch->Check());
+  watch->Schedule();
+  return std::make_unique<WatchedFilesImpl>(std::move(watch));
+}
+
+}  // namespace apiserver::inline v0
