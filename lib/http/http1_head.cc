@@ -29,7 +29,7 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
 
   bool Parse(std::string_view head) {
     this->header_limit(UINT32_MAX);
-    this->body_limit(boost::none);
+    this->body_limit(UINT64_MAX);  // None would mean zero to Beast 1.74.
     ErrorCode error;
     const std::size_t used = this->put(boost::asio::const_buffer(head.data(), head.size()), error);
     return !error && used == head.size() && this->is_header_done();

@@ -119,6 +119,8 @@ bool Loop::Inside() const {
 void Loop::Run() {
   owner_.store(std::this_thread::get_id());
   while (!stopping_.load()) Turn(true);
+  // What was posted before Stop(): connections that are closed in the last moment.
+  Turn(false);
   owner_.store(std::thread::id());
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "apiserver/base/context.h"
+#include "apiserver/base/executor.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/message.h"
@@ -23,6 +24,8 @@ struct DialOptions {
   std::optional<ClientTls> tls = {};  // Absent: plain.
   bool http2 = true;                  // False: HTTP/1.1, one request at a time on the connection.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);
+  // Unread bytes of one response; the server is held back when so much waits.
+  std::size_t window_bytes = 1 << 20;
 };
 
 struct ClientRequest {
@@ -51,12 +54,28 @@ class ClientStream {
   virtual void Cancel() = 0;
 };
 
+// A response told as it arrives, without a thread that waits. Called on the connection's loop, in
+// this order; must not wait.
+class StreamObserver {
+ public:
+  virtual ~StreamObserver() = default;
+  virtual void OnHead(const ResponseHead& head) = 0;
+  virtual void OnData(std::string_view bytes) = 0;
+  // Exactly once, last. OK: the response is complete. kServiceUnavailable: connection lost or
+  // stream reset; kTimeout: cancelled.
+  virtual void OnEnd(const Status& status) = 0;
+};
+
 // One connection to one server. Thread-safe; waits, so never used on a loop.
 class Connection {
  public:
   virtual ~Connection() = default;
   virtual Result<ClientResponse> Call(const Context& ctx, const ClientRequest& request) = 0;
   virtual Result<std::unique_ptr<ClientStream>> Open(const ClientRequest& request) = 0;
+  // Does not wait: `observer` is told, and kept until its end. Calling what is returned cancels;
+  // dropping it does not. kMethodNotAllowed: this connection cannot.
+  virtual Result<Executor::Cancel> Observe(ClientRequest request,
+                                           std::shared_ptr<StreamObserver> observer);
   // The server said GOAWAY or Connection: close, or the connection broke.
   virtual bool closed() const = 0;
 };

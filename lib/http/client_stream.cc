@@ -1,0 +1,172 @@
+#include "http/client_stream.h"
+
+#include <optional>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::http {
+
+class StreamBuffer final : public ClientSink {
+ public:
+  struct State {
+    std::optional<ResponseHead> head;
+    std::string bytes;
+    std::size_t withheld = 0;  // Received, not yet reported as consumed.
+    std::optional<Status> end;
+  };
+
+  explicit StreamBuffer(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  void OnHead(ResponseHead head) override {
+    state_.Lock()->head = std::move(head);
+    state_.NotifyAll();
+  }
+
+  std::size_t OnData(std::string_view bytes) override {
+    std::size_t consumed = bytes.size();
+    {
+      auto state = state_.Lock();
+      state->bytes.append(bytes);
+      if (state->bytes.size() >= bytes_max_ / 2) {
+        state->withheld += bytes.size();
+        consumed = 0;
+      }
+    }
+    state_.NotifyAll();
+    return consumed;
+  }
+
+  void OnEnd(const Status& status) override {
+    state_.Lock()->end = status;
+    state_.NotifyAll();
+  }
+
+  // Waits until `ready(state)` holds or `ctx` is done; runs `take(state)` under the lock.
+  template <class Ready, class Take>
+  Status Wait(const Context& ctx, Ready ready, Take take) {
+    // Before the lock: unregistering waits for a callback in progress, which takes the lock.
+    const Context::Registration wake = ctx.OnDone([this] {
+      (void)state_.Lock();  // Whoever is about to wait is waiting now.
+      state_.NotifyAll();
+    });
+    auto state = state_.Lock();
+    const auto done = [&] { return ready(*state) || ctx.done(); };
+    if (const auto deadline = ctx.deadline()) {
+      (void)state.WaitUntil(*deadline, done);
+    } else {
+      state.Wait(done);
+    }
+    if (!ready(*state)) return ctx.Err().ok() ? Status(Reason::kTimeout, "deadline") : ctx.Err();
+    return take(*state);
+  }
+
+ private:
+  const std::size_t bytes_max_;
+  Guarded<State> state_;
+};
+
+namespace {
+
+class ObserverSink final : public ClientSink {
+ public:
+  explicit ObserverSink(std::shared_ptr<StreamObserver> observer)
+      : observer_(std::move(observer)) {}
+  void OnHead(ResponseHead head) override { observer_->OnHead(head); }
+  std::size_t OnData(std::string_view bytes) override {
+    observer_->OnData(bytes);
+    return bytes.size();
+  }
+  void OnEnd(const Status& status) override { observer_->OnEnd(status); }
+
+ private:
+  std::shared_ptr<StreamObserver> observer_;
+};
+
+class BufferedStream final : public ClientStream {
+ public:
+  BufferedStream(std::shared_ptr<StreamBuffer> buffer, std::unique_ptr<ClientControl> control)
+      : buffer_(std::move(buffer)), control_(std::move(control)) {}
+  ~BufferedStream() override { Cancel(); }
+
+  Result<ResponseHead> Head(const Context& ctx) override {
+    ResponseHead head;
+    const auto take = [&](StreamBuffer::State& state) {
+      if (!state.head) return *state.end;
+      head = *state.head;
+      return Status::Ok();
+    };
+    RETURN_IF_ERROR(buffer_->Wait(
+        ctx, [](const StreamBuffer::State& s) { return s.head || s.end; }, take));
+    return head;
+  }
+
+  Result<std::string> Read(const Context& ctx) override {
+    std::string bytes;
+    std::size_t consumed = 0;
+    const auto take = [&](StreamBuffer::State& state) {
+      if (state.bytes.empty()) return *state.end;
+      bytes = std::exchange(state.bytes, {});
+      consumed = std::exchange(state.withheld, 0);
+      return Status::Ok();
+    };
+    RETURN_IF_ERROR(buffer_->Wait(
+        ctx, [](const StreamBuffer::State& s) { return !s.bytes.empty() || s.end; }, take));
+    if (consumed > 0) control_->Consume(consumed);
+    return bytes;
+  }
+
+  Status Write(std::string_view bytes) override {
+    control_->Write(std::string(bytes));
+    return Status::Ok();
+  }
+
+  void Cancel() override { control_->Cancel(); }
+
+ private:
+  std::shared_ptr<StreamBuffer> buffer_;
+  std::unique_ptr<ClientControl> control_;
+};
+
+}  // namespace
+
+Result<Executor::Cancel> Connection::Observe(ClientRequest /*request*/,
+                                             std::shared_ptr<StreamObserver> /*observer*/) {
+  return Status(Reason::kMethodNotAllowed, "this connection does not tell observers");
+}
+
+std::shared_ptr<ClientSink> NewObserverSink(std::shared_ptr<StreamObserver> observer) {
+  return std::make_shared<ObserverSink>(std::move(observer));
+}
+
+std::shared_ptr<StreamBuffer> NewStreamBuffer(std::size_t bytes_max) {
+  return std::make_shared<StreamBuffer>(bytes_max);
+}
+
+std::shared_ptr<ClientSink> SinkOf(const std::shared_ptr<StreamBuffer>& buffer) { return buffer; }
+
+std::unique_ptr<ClientStream> NewBufferedStream(std::shared_ptr<StreamBuffer> buffer,
+                                                std::unique_ptr<ClientControl> control) {
+  return std::make_unique<BufferedStream>(std::move(buffer), std::move(control));
+}
+
+Result<ClientResponse> CallOver(Connection& connection, const Context& ctx,
+                                const ClientRequest& request) {
+  ASSIGN_OR_RETURN(const auto stream, connection.Open(request));
+  ASSIGN_OR_RETURN(ResponseHead head, stream->Head(ctx));
+  ClientResponse response;
+  response.code = head.code;
+  response.headers = std::move(head.headers);
+  for (;;) {
+    ASSIGN_OR_RETURN(std::string bytes, stream->Read(ctx));
+    if (bytes.empty()) return response;
+    if (response.body.empty()) {
+      response.body = std::move(bytes);
+    } else {
+      response.body += bytes;
+    }
+  }
+}
+
+}  // namespace apiserver::inline v0::http

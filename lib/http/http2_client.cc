@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "http/client_protocol.h"
+#include "http/nghttp2_session.h"
+#include "http/tokens.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+constexpr std::int32_t kConnectionWindow = 1 << 30;
+
+class Http2Client final : public ClientProtocol {
+ public:
+  Http2Client(Wire& wire, ClientSetup setup);
+
+  void Receive(std::string_view bytes) override;
+  void Produce(std::string& out, std::size_t limit) override;
+  State state() const override { return state_; }
+  bool wants_read() const override { return true; }
+  std::optional<Clock::Monotonic> deadline() const override { return std::nullopt; }
+  void Drain() override {
+    (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_NO_ERROR);
+    wire_.MarkDirty();
+  }
+  void OnClosed(const Status& why) override;
+
+  void Start(std::shared_ptr<ClientCall> call) override;
+  void Cancel(const std::shared_ptr<ClientCall>& call) override;
+  void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) override;
+  void Write(const std::shared_ptr<ClientCall>& /*call*/, std::string /*bytes*/) override {}
+  bool closing() const override {
+    return state_ != State::kOpen || !nghttp2_session_check_request_allowed(session_.get());
+  }
+
+ private:
+  struct Stream {
+    std::shared_ptr<ClientCall> call;
+    ResponseHead head;
+    bool head_told = false;
+  };
+
+  static Http2Client& Of(void* user) { return *static_cast<Http2Client*>(user); }
+  static Callbacks NewCallbacks();
+  static ssize_t ReadBody(nghttp2_session* session, std::int32_t id, std::uint8_t* out,
+                          std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
+                          void* user);
+  Stream* Find(std::int32_t id) {
+    return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session_.get(), id));
+  }
+  void OnHeader(std::int32_t id, std::string_view name, std::string_view value);
+  void OnFrame(const nghttp2_frame& frame);
+  void OnData(std::int32_t id, std::string_view bytes);
+  void OnStreamClose(std::int32_t id, std::uint32_t code);
+
+  Wire& wire_;
+  const ClientSetup setup_;
+  Session session_;
+  State state_ = State::kOpen;
+  std::unordered_map<std::int32_t, std::unique_ptr<Stream>> streams_;
+};
+
+Callbacks Http2Client::NewCallbacks() {
+  nghttp2_session_callbacks* made = nullptr;
+  nghttp2_session_callbacks_new(&made);
+  Callbacks callbacks(made);
+  nghttp2_session_callbacks_set_on_header_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_size,
+               const uint8_t* value, size_t value_size, uint8_t, void* user) {
+        Of(user).OnHeader(frame->hd.stream_id, View(name, name_size), View(value, value_size));
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_frame_recv_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        Of(user).OnFrame(*frame);
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
+      made,
+      [](nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size, void* user) {
+        Of(user).OnData(id, View(data, size));
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_stream_close_callback(
+      made, [](nghttp2_session*, int32_t id, uint32_t code, void* user) {
+        Of(user).OnStreamClose(id, code);
+        return 0;
+      });
+  return callbacks;
+}
+
+Http2Client::Http2Client(Wire& wire, ClientSetup setup) : wire_(wire), setup_(std::move(setup)) {
+  nghttp2_option* made = nullptr;
+  nghttp2_option_new(&made);
+  const Option option(made);
+  nghttp2_option_set_no_auto_window_update(made, 1);
+  nghttp2_session* session = nullptr;
+  nghttp2_session_client_new2(&session, NewCallbacks().get(), this, made);
+  session_.reset(session);
+  const std::array<nghttp2_settings_entry, 2> settings = {{
+      {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, static_cast<std::uint32_t>(setup_.window_bytes)},
+  }};
+  nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+  wire_.MarkDirty();
+}
+
+ssize_t Http2Client::ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
+                              std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
+                              void* /*user*/) {
+  ClientCall& call = *static_cast<Stream*>(source->ptr)->call;
+  const std::string& body = call.request.body;
+  const std::size_t count = std::min(size, body.size() - call.sent);
+  std::memcpy(out, body.data() + call.sent, count);
+  call.sent += count;
+  if (call.sent == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  return static_cast<ssize_t>(count);
+}
+
+void Http2Client::Start(std::shared_ptr<ClientCall> call) {
+  auto stream = std::make_unique<Stream>();
+  stream->call = call;
+  const ClientRequest& request = call->request;
+  HeaderBlock block;
+  const std::string_view host = request.headers.Get("Host");
+  std::array<char, 24> length{};
+  block.AddStatic(":method", request.method);
+  block.AddStatic(":scheme", setup_.scheme);
+  block.AddStatic(":authority", host.empty() ? std::string_view(setup_.authority) : host);
+  block.AddStatic(":path", request.target);
+  Headers headers = request.headers;
+  headers.Remove("Host");
+  block.AddAll(headers);
+  nghttp2_data_provider provider{};
+  provider.source.ptr = stream.get();
+  provider.read_callback = ReadBody;
+  const bool has_body = !request.body.empty();
+  if (has_body) {
+    const char* end = std::to_chars(length.begin(), length.end(), request.body.size()).ptr;
+    block.AddStatic("content-length",
+                    {length.data(), static_cast<std::size_t>(end - length.data())});
+  }
+  const std::int32_t id =
+      state_ != State::kOpen
+          ? -1
+          : nghttp2_submit_request(session_.get(), nullptr, block.data(), block.size(),
+                                   has_body ? &provider : nullptr, stream.get());
+  if (id < 0) {
+    return call->End(Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+  }
+  call->stream = id;
+  streams_.emplace(id, std::move(stream));
+  wire_.MarkDirty();
+}
+
+void Http2Client::Cancel(const std::shared_ptr<ClientCall>& call) {
+  if (call->ended || call->stream < 0) return;
+  (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, call->stream, NGHTTP2_CANCEL);
+  call->End(Status(Reason::kTimeout, "cancelled"));
+  wire_.MarkDirty();
+}
+
+void Http2Client::Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) {
+  if (call->ended) return;
+  (void)nghttp2_session_consume_stream(session_.get(), call->stream, bytes);
+  wire_.MarkDirty();
+}
+
+void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
+  Stream* stream = Find(id);
+  if (stream == nullptr || stream->head_told) return;
+  if (name == ":status") {
+    stream->head.code = 0;
+    std::from_chars(value.data(), value.data() + value.size(), stream->head.code);
+  } else {
+    stream->head.headers.Add(std::string(name), std::string(value));
+  }
+}
+
+void Http2Client::OnFrame(const nghttp2_frame& frame) {
+  if (frame.hd.type != NGHTTP2_HEADERS) return;
+  Stream* stream = Find(frame.hd.stream_id);
+  if (stream == nullptr || stream->head_told) return;
+  if (stream->head.code >= 100 && stream->head.code < 200) {
+    stream->head = {};
+    return;
+  }
+  stream->head_told = true;
+  if (!stream->call->ended) stream->call->sink->OnHead(std::move(stream->head));
+}
+
+void Http2Client::OnData(std::int32_t id, std::string_view bytes) {
+  (void)nghttp2_session_consume_connection(session_.get(), bytes.size());
+  const Stream* stream = Find(id);
+  if (stream == nullptr || stream->call->ended) return;
+  const std::size_t consumed = stream->call->sink->OnData(bytes);
+  if (consumed > 0) (void)nghttp2_session_consume_stream(session_.get(), id, consumed);
+}
+
+void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  const std::unique_ptr<Stream> stream = std::move(found->second);
+  streams_.erase(found);
+  const bool complete = code == NGHTTP2_NO_ERROR && stream->head_told;
+  stream->call->End(complete
+                        ? Status::Ok()
+                        : Status(Reason::kServiceUnavailable,
+                                 std::string("stream reset: ") + nghttp2_http2_strerror(code)));
+}
+
+void Http2Client::Receive(std::string_view bytes) {
+  const ssize_t used = nghttp2_session_mem_recv(
+      session_.get(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  if (used < 0) state_ = State::kBroken;
+  wire_.MarkDirty();
+}
+
+void Http2Client::Produce(std::string& out, std::size_t limit) {
+  if (state_ != State::kOpen) return;
+  if (!SendTo(session_.get(), out, limit)) {
+    state_ = State::kBroken;
+  } else if (!nghttp2_session_want_read(session_.get()) &&
+             !nghttp2_session_want_write(session_.get())) {
+    state_ = State::kFinished;
+  }
+}
+
+void Http2Client::OnClosed(const Status& why) {
+  state_ = State::kBroken;
+  const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
+  for (const auto& [id, stream] : std::exchange(streams_, {})) stream->call->End(lost);
+}
+
+}  // namespace
+
+std::unique_ptr<ClientProtocol> NewHttp2Client(Wire& wire, ClientSetup setup) {
+  return std::make_unique<Http2Client>(wire, std::move(setup));
+}
+
+}  // namespace apiserver::inline v0::http

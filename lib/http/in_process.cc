@@ -1,0 +1,245 @@
+#include "apiserver/http/in_process.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "http/client_stream.h"
+#include "http/driver.h"
+#include "http/http1_head.h"
+#include "http/loop.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+constexpr std::size_t kWindowBytes = 256 << 10;
+constexpr std::size_t kPieceBytes = 32 << 10;
+
+// One request and its answer without a socket: the driver's transport on one side, a client's on
+// the other. On the loop.
+class LocalCall final : public ServerStream,
+                        public LoopEvent,
+                        public std::enable_shared_from_this<LocalCall> {
+ public:
+  LocalCall(std::shared_ptr<Loop> loop, std::shared_ptr<ClientSink> sink)
+      : loop_(std::move(loop)), sink_(std::move(sink)) {}
+
+  void Start(const Service& service, Request request, std::string body);
+  void Cancel(const Status& why);
+  void Consume(std::size_t bytes) {
+    withheld_ -= std::min(withheld_, bytes);
+    PumpLater();
+  }
+  bool over() const { return sink_ == nullptr; }
+
+  void OnAnswer() override;
+  void OnBodyReady() override {
+    waits_ = false;
+    PumpLater();
+  }
+  void OnBodyWanted() override {}
+  void OnBodyConsumed(std::size_t /*bytes*/) override {}
+  void Cut() override;
+  void OnLoop() override { Pump(); }
+
+ private:
+  void PumpLater() { loop_->Deliver(shared_from_this()); }
+  void Pump();
+  void Finish(const Status& status);
+
+  const std::shared_ptr<Loop> loop_;
+  std::shared_ptr<ClientSink> sink_;  // Null: over.
+  std::shared_ptr<ExchangeDriver> exchange_;
+  bool head_told_ = false;
+  bool waits_ = false;
+  std::size_t withheld_ = 0;
+};
+
+void LocalCall::Start(const Service& service, Request request, std::string body) {
+  ExchangeDriver::Setup setup;
+  setup.loop = loop_;
+  setup.service = &service;
+  setup.request = std::move(request);
+  setup.body.present = !body.empty();
+  setup.body.length = body.size();
+  const auto exchange = std::make_shared<ExchangeDriver>(std::move(setup));
+  exchange_ = exchange;
+  exchange->Start(*this);
+  if (body.empty()) return;
+  exchange->BodyData(body);
+  exchange->BodyEnd();
+}
+
+void LocalCall::OnAnswer() {
+  if (exchange_->kind() == ExchangeDriver::Kind::kUpgrade) {
+    exchange_->TakeOnOpen();
+    exchange_->AnswerOver(false);
+    return Finish(Status(Reason::kBadRequest, "no upgrade in process"));
+  }
+  ResponseHead head = exchange_->head();
+  for (const char* name : {"Content-Length", "Transfer-Encoding", "Date"})
+    head.headers.Remove(name);
+  head.headers.Add("Date", loop_->Date());
+  if (exchange_->kind() == ExchangeDriver::Kind::kSend && head.code != 204 && head.code != 304) {
+    head.headers.Add("Content-Length", std::to_string(exchange_->body_bytes()));
+  }
+  head_told_ = true;
+  sink_->OnHead(std::move(head));
+  PumpLater();
+}
+
+void LocalCall::Pump() {
+  const auto keep = shared_from_this();
+  const auto exchange = exchange_;
+  if (!head_told_ || !exchange || !sink_) return;
+  if (exchange->request().method == "HEAD") {
+    exchange->AnswerOver(true);
+    return Finish(Status::Ok());
+  }
+  const std::span<char> buffer = loop_->read_buffer().first(kPieceBytes);
+  for (std::size_t total = 0; withheld_ == 0 && !waits_; total += kPieceBytes) {
+    if (total >= kWindowBytes) return PumpLater();
+    const auto filled = exchange->Fill(buffer);
+    if (filled.bytes > 0) {
+      withheld_ += filled.bytes - sink_->OnData({buffer.data(), filled.bytes});
+    }
+    switch (filled.state) {
+      case ExchangeDriver::FillState::kData:
+        break;
+      case ExchangeDriver::FillState::kWait:
+        waits_ = true;
+        break;
+      case ExchangeDriver::FillState::kEnd:
+        exchange->AnswerOver(true);
+        return Finish(Status::Ok());
+      case ExchangeDriver::FillState::kAbort:
+        return Cut();
+    }
+  }
+}
+
+void LocalCall::Cut() {
+  if (const auto exchange = exchange_) exchange->AnswerOver(false);
+  Finish(Status(Reason::kServiceUnavailable, "the answer was cut"));
+}
+
+void LocalCall::Cancel(const Status& why) {
+  if (const auto exchange = exchange_) exchange->PeerGone(why);
+  Finish(why);
+}
+
+void LocalCall::Finish(const Status& status) {
+  exchange_.reset();
+  if (const auto sink = std::exchange(sink_, nullptr)) sink->OnEnd(status);
+}
+
+// The calls that are not over, so that closing the connection ends them. Of the loop.
+struct Room {
+  std::shared_ptr<Loop> loop;
+  const Service* service = nullptr;
+  std::shared_ptr<const PeerCertificates> identity;
+  std::unordered_set<std::shared_ptr<LocalCall>> calls;
+  bool closed = false;
+
+  void Start(const std::shared_ptr<LocalCall>& call, ClientRequest request) {
+    std::erase_if(calls, [](const auto& each) { return each->over(); });
+    Request local;
+    local.method = std::move(request.method);
+    local.target = std::move(request.target);
+    local.headers = std::move(request.headers);
+    local.host = local.headers.Get("Host");
+    local.headers.Remove("Host");
+    local.http_major = 2;
+    local.tls = identity != nullptr;
+    local.peer = identity;
+    if (closed || !SplitTarget(local)) {
+      return call->Cancel(Status(Reason::kBadRequest, "malformed request target"));
+    }
+    calls.insert(call);
+    call->Start(*service, std::move(local), std::move(request.body));
+  }
+};
+
+class LocalControl final : public ClientControl {
+ public:
+  LocalControl(std::shared_ptr<Room> room, std::weak_ptr<LocalCall> call)
+      : room_(std::move(room)), call_(std::move(call)) {}
+  void Cancel() override {
+    room_->loop->Post([room = room_, weak = call_] {
+      const auto call = weak.lock();
+      if (!call) return;
+      call->Cancel(Status(Reason::kTimeout, "cancelled"));
+      room->calls.erase(call);
+    });
+  }
+  void Consume(std::size_t bytes) override {
+    room_->loop->Post([weak = call_, bytes] {
+      if (const auto call = weak.lock()) call->Consume(bytes);
+    });
+  }
+  void Write(std::string /*bytes*/) override {}
+
+ private:
+  std::shared_ptr<Room> room_;
+  std::weak_ptr<LocalCall> call_;
+};
+
+class LocalConnection final : public Connection {
+ public:
+  LocalConnection(const Service& service, std::shared_ptr<const PeerCertificates> identity)
+      : room_(std::make_shared<Room>()) {
+    room_->loop = Loop::Create(*service.log);
+    room_->service = &service;
+    room_->identity = std::move(identity);
+    room_->loop->Start("http-local");
+  }
+  ~LocalConnection() override {
+    const auto done = std::make_shared<Notification>();
+    room_->loop->Post([room = room_, done] {
+      room->closed = true;
+      for (const auto& call : std::exchange(room->calls, {})) {
+        call->Cancel(Status(Reason::kServiceUnavailable, "connection closed"));
+      }
+      done->Notify();
+    });
+    done->Wait();
+    room_->loop->Stop();
+  }
+
+  Result<ClientResponse> Call(const Context& ctx, const ClientRequest& request) override {
+    return CallOver(*this, ctx, request);
+  }
+  Result<std::unique_ptr<ClientStream>> Open(const ClientRequest& request) override {
+    const auto buffer = NewStreamBuffer(kWindowBytes);
+    const auto call = Begin(request, SinkOf(buffer));
+    return NewBufferedStream(buffer, std::make_unique<LocalControl>(room_, call));
+  }
+  Result<Executor::Cancel> Observe(ClientRequest request,
+                                   std::shared_ptr<StreamObserver> observer) override {
+    const auto call = Begin(std::move(request), NewObserverSink(std::move(observer)));
+    return Executor::Cancel(
+        [control = std::make_shared<LocalControl>(room_, call)] { control->Cancel(); });
+  }
+  bool closed() const override { return false; }
+
+ private:
+  std::shared_ptr<LocalCall> Begin(ClientRequest request, std::shared_ptr<ClientSink> sink) {
+    auto call = std::make_shared<LocalCall>(room_->loop, std::move(sink));
+    room_->loop->Post([room = room_, call, request = std::move(request)]() mutable {
+      room->Start(call, std::move(request));
+    });
+    return call;
+  }
+
+  std::shared_ptr<Room> room_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> NewInProcessConnection(
+    const Service& service, std::shared_ptr<const PeerCertificates> identity) {
+  return std::make_unique<LocalConnection>(service, std::move(identity));
+}
+
+}  // namespace apiserver::inline v0::http

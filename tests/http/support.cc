@@ -1,0 +1,119 @@
+#include "support.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+namespace http_test {
+
+const TestPki& Pki() {
+  static const TestPki pki = [] {
+    TestPki made;
+    made.ca = NewCertificateAuthority("test-ca", RealClock()).value();
+    made.server = NewCertificate(made.ca,
+                                 {.common_name = "server",
+                                  .dns_names = {"localhost"},
+                                  .ip_addresses = {"127.0.0.1", "::1"}},
+                                 RealClock())
+                      .value();
+    made.client =
+        NewCertificate(
+            made.ca, {.common_name = "admin", .organizations = {"system:masters"}, .client = true},
+            RealClock())
+            .value();
+    return made;
+  }();
+  return pki;
+}
+
+TestServer::TestServer(const Service& service, Wire wire, ListenerOptions options)
+    : wire_(wire), dialer_(NewDialer()) {
+  const bool tls = wire == Wire::kTlsHttp1 || wire == Wire::kTlsHttp2;
+  if (tls && !options.tls) options.tls = NewServerTls(Pki().server).value();
+  auto listening = Listen(std::move(options), service);
+  REQUIRE(listening.ok());
+  listener_ = std::move(*listening);
+}
+
+TestServer::~TestServer() = default;
+
+DialOptions TestServer::dial_options() const {
+  DialOptions options;
+  options.port = listener_->port();
+  options.http2 = wire_ == Wire::kHttp2 || wire_ == Wire::kTlsHttp2;
+  if (wire_ == Wire::kTlsHttp1 || wire_ == Wire::kTlsHttp2) {
+    options.tls = ClientTls{.ca_pem = Pki().ca.certificate_pem};
+  }
+  return options;
+}
+
+std::unique_ptr<Connection> TestServer::Connect(std::size_t window_bytes) {
+  DialOptions options = dial_options();
+  options.window_bytes = window_bytes;
+  auto connection = dialer_->Dial(Soon(), options);
+  INFO(connection.status().ToString());
+  REQUIRE(connection.ok());
+  return std::move(*connection);
+}
+
+RawClient::RawClient(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  const timeval patience{10, 0};
+  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+}
+
+RawClient::~RawClient() { close(fd_); }
+
+void RawClient::Send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return;  // The server has closed: what it said is looked at next.
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+std::string RawClient::Receive() {
+  std::string buffer(16 << 10, '\0');
+  const ssize_t count = recv(fd_, buffer.data(), buffer.size(), 0);
+  buffer.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return buffer;
+}
+
+std::string RawClient::ReadAll() {
+  for (;;) {
+    const std::string more = Receive();
+    if (more.empty()) return std::exchange(read_, {});
+    read_ += more;
+  }
+}
+
+std::string RawClient::ReadUntil(std::string_view text) {
+  while (read_.find(text) == std::string::npos) {
+    const std::string more = Receive();
+    if (more.empty()) break;
+    read_ += more;
+  }
+  return std::exchange(read_, {});
+}
+
+void RawClient::Reset() {
+  const linger hard{1, 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+  close(std::exchange(fd_, -1));
+}
+
+Step Answer(Exchange& exchange, std::string body) {
+  ResponseHead head;
+  head.headers.Add("Content-Type", "text/plain");
+  exchange.writer().Send(std::move(head), std::move(body));
+  return Step::Done();
+}
+
+}  // namespace http_test
