@@ -89,7 +89,7 @@ class Reflector final : public Informer {
   Status ListAll() {
     meta::ListOptions options = Selection();
     // Any state will do at first; after "expired" only a new one will.
-    options.resource_version = expired_ ? "" : "0";
+    if (!expired_) options.resource_version.assign(1, '0');
     options.limit = options_.page_objects_max;
     Mirror::Objects objects;
     std::string resource_version;
