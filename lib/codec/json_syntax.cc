@@ -131,21 +131,21 @@ class Scanner {
   }
 
   bool Escape() {
-    if (++at_ >= text_.size()) return End();
+    if (++at_ >= text_.size()) return Cut("in string escape code");
     if (text_[at_] != 'u') {
       constexpr std::string_view kEscapes = "bfnrt\\/\"";
       if (kEscapes.find(text_[at_]) != std::string_view::npos) return true;
       return Fail("in string escape code");
     }
     for (int i = 0; i < 4; ++i) {
-      if (++at_ >= text_.size()) return End();
+      if (++at_ >= text_.size()) return Cut("in \\u hexadecimal character escape");
       if (!IsHex(text_[at_])) return Fail("in \\u hexadecimal character escape");
     }
     return true;
   }
 
   bool Number() {
-    if (text_[at_] == '-' && ++at_ >= text_.size()) return End();
+    if (text_[at_] == '-' && ++at_ >= text_.size()) return Cut("in numeric literal");
     if (!IsDigit(text_[at_])) return Fail("in numeric literal");
     if (text_[at_] == '0') {
       ++at_;
@@ -153,14 +153,14 @@ class Scanner {
       Digits();
     }
     if (at_ < text_.size() && text_[at_] == '.') {
-      if (++at_ >= text_.size()) return End();
+      if (++at_ >= text_.size()) return Cut("after decimal point in numeric literal");
       if (!IsDigit(text_[at_])) return Fail("after decimal point in numeric literal");
       Digits();
     }
     if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
       ++at_;
       if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) ++at_;
-      if (at_ >= text_.size()) return End();
+      if (at_ >= text_.size()) return Cut("in exponent of numeric literal");
       if (!IsDigit(text_[at_])) return Fail("in exponent of numeric literal");
       Digits();
     }
@@ -173,9 +173,8 @@ class Scanner {
 
   bool Literal(std::string_view word) {
     for (const char expected : word) {
-      if (at_ >= text_.size()) return End();
-      if (text_[at_] != expected) {
-        return Fail("in literal " + std::string(word) + " (expecting '" + expected + "')");
+      if (at_ >= text_.size() || text_[at_] != expected) {
+        return Cut("in literal " + std::string(word) + " (expecting '" + expected + "')");
       }
       ++at_;
     }
@@ -190,8 +189,11 @@ class Scanner {
     error_ = kUnexpectedEnd;
     return false;
   }
-  bool Fail(std::string_view where) {
-    error_ = "invalid character " + QuoteByte(text_[at_]) + " " + std::string(where);
+  // Within a token Go takes the end of the text for a space.
+  bool Cut(std::string_view where) { return Fail(where, at_ < text_.size() ? text_[at_] : ' '); }
+  bool Fail(std::string_view where) { return Fail(where, text_[at_]); }
+  bool Fail(std::string_view where, char c) {
+    error_ = "invalid character " + QuoteByte(c) + " " + std::string(where);
     return false;
   }
 

@@ -122,6 +122,8 @@ class Builder {
 
   Value root() const { return root_; }
   std::vector<std::string>& duplicates() { return duplicates_; }
+  // What is wrong with the content. Go parses the document to its end before it looks.
+  const Status& misfit() const { return misfit_; }
 
  private:
   struct Frame {
@@ -137,17 +139,21 @@ class Builder {
     double bytes = 2;
   };
 
+  void Misfit(Status status) {
+    if (misfit_.ok()) misfit_ = std::move(status);
+  }
+
   Status TakeScalar(const Event& event, bool* done) {
     const auto& scalar = event->data.scalar;
     const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-    ASSIGN_OR_RETURN(Node node, ScalarNode(event, arena_.Copy(text)));
+    Node node = ScalarNode(event, arena_.Copy(text));
     const std::string_view anchor = TextOf(scalar.anchor);
     if (!anchor.empty()) anchors_[std::string(anchor)] = {node, true};
     decoded_ += 1;
     return Put(std::move(node), event->start_mark.line, done);
   }
 
-  Result<Node> ScalarNode(const Event& event, std::string_view text) {
+  Node ScalarNode(const Event& event, std::string_view text) {
     const auto& scalar = event->data.scalar;
     std::string_view tag = TextOf(scalar.tag);
     constexpr std::string_view kLongPrefix = "tag:yaml.org,2002:";
@@ -157,17 +163,17 @@ class Builder {
     if (tag.empty() && scalar.plain_implicit == 0) return node;
     if (tag == "binary") {
       const std::optional<std::string> bytes = DecodeBase64(text);
-      if (!bytes) return BadYaml("!!binary value contains invalid base64 data");
-      node.value = Value::String(arena_.Copy(*bytes));
+      if (!bytes) Misfit(BadYaml("!!binary value contains invalid base64 data"));
+      if (bytes) node.value = Value::String(arena_.Copy(*bytes));
       return node;
     }
     const bool known = tag == "bool" || tag == "int" || tag == "float" || tag == "null" ||
                        tag == "merge" || tag == "timestamp";
     if (!tag.empty() && !known) return node;
     YamlScalar scalar_value = ResolveYamlScalar(text);
-    if (!tag.empty()) RETURN_IF_ERROR(CheckTag(scalar_value, tag, text));
+    if (!tag.empty()) Misfit(CheckTag(scalar_value, tag, text));
     node.merge = scalar_value.kind == Kind::kMerge;
-    RETURN_IF_ERROR(SetValue(scalar_value, node));
+    SetValue(scalar_value, node);
     return node;
   }
 
@@ -180,48 +186,52 @@ class Builder {
                    "` as a !!" + std::string(tag));
   }
 
-  static Status SetValue(const YamlScalar& scalar, Node& node) {
+  static void SetValue(const YamlScalar& scalar, Node& node) {
     switch (scalar.kind) {
       case Kind::kNull:
         node.value = Value();
         node.key_repr = "interface {}(nil)";
-        return {};
+        return;
       case Kind::kBool:
         node.value = scalar.value;
         node.key_repr = scalar.value.AsBool() ? "true" : "false";
-        return {};
+        return;
       case Kind::kInt:
         node.value = scalar.value;
         node.key_repr = std::to_string(scalar.value.AsInt());
-        return {};
+        return;
       case Kind::kUint:
       case Kind::kFloat:
+        node.value = FromFloat(scalar.value.AsDouble());
         node.key_repr = FormatYamlFloat(scalar.value.AsDouble());
-        return SetFloat(scalar.value.AsDouble(), node);
+        return;
       default:
-        return {};
+        return;
     }
   }
 
   // Through JSON, which does not tell 1.0 from 1.
-  static Status SetFloat(double number, Node& node) {
-    if (!std::isfinite(number)) {
-      return Status(Reason::kBadRequest,
-                    "json: unsupported value: " + std::string(std::isnan(number) ? "NaN"
-                                                              : number > 0       ? "+Inf"
-                                                                                 : "-Inf"));
-    }
+  static Value FromFloat(double number) {
     constexpr double kInt64Limit = 9223372036854775808.0;
     const bool whole = std::trunc(number) == number && std::abs(number) < kInt64Limit;
-    node.value = whole ? Value::Int(static_cast<std::int64_t>(number)) : Value::Double(number);
-    return {};
+    return whole ? Value::Int(static_cast<std::int64_t>(number)) : Value::Double(number);
+  }
+
+  // Go fails when it writes the JSON in between.
+  void CheckFinite(const Value& value) {
+    const double number = value.AsDouble();
+    if (value.type() != Value::Type::kDouble || std::isfinite(number)) return;
+    Misfit(Status(Reason::kBadRequest,
+                  "json: unsupported value: " + std::string(std::isnan(number) ? "NaN"
+                                                            : number > 0       ? "+Inf"
+                                                                               : "-Inf")));
   }
 
   Status TakeAlias(const Event& event, bool* done) {
     const std::string name(TextOf(event->data.alias.anchor));
     const auto found = anchors_.find(name);
     if (found == anchors_.end()) return BadYaml("unknown anchor '" + name + "' referenced");
-    if (!found->second.complete) return BadYaml("anchor '" + name + "' value contains itself");
+    if (!found->second.complete) Misfit(BadYaml("anchor '" + name + "' value contains itself"));
     Node node = found->second.node;
     decoded_ += 1 + node.nodes;
     aliased_ += node.nodes;
@@ -281,6 +291,7 @@ class Builder {
   // A finished node goes to where it belongs.
   Status Put(Node node, std::size_t line, bool* done) {
     if (frames_.empty()) {
+      CheckFinite(node.value);
       root_ = node.value;
       *done = true;
       return {};
@@ -289,6 +300,7 @@ class Builder {
     frame.nodes += node.nodes;
     frame.bytes += node.bytes + 1;
     if (!frame.map) {
+      CheckFinite(node.value);
       frame.items.push_back(node.value);
       return {};
     }
@@ -298,28 +310,33 @@ class Builder {
       return {};
     }
     frame.has_key = false;
-    if (frame.key.merge) return Merge(frame, node.value, line);
-    ASSIGN_OR_RETURN(const std::string_view key, KeyText(frame.key));
-    Set(frame, {key, node.value}, frame.key.key_repr, line);
+    CheckFinite(node.value);
+    if (frame.key.merge) {
+      Merge(frame, node.value, line);
+    } else {
+      Set(frame, {KeyText(frame.key), node.value}, frame.key.key_repr, line);
+    }
     return {};
   }
 
-  Result<std::string_view> KeyText(const Node& key) {
+  std::string_view KeyText(const Node& key) {
     switch (key.value.type()) {
       case Value::Type::kString:
         return key.value.AsString();
       case Value::Type::kBool:
-        return std::string_view(key.value.AsBool() ? "true" : "false");
+        return key.value.AsBool() ? "true" : "false";
       case Value::Type::kInt:
         return arena_.Copy(std::to_string(key.value.AsInt()));
       case Value::Type::kDouble:
         return arena_.Copy(FormatYamlFloat(key.value.AsDouble(), 32));
       case Value::Type::kNull:
-        return Status(Reason::kBadRequest, "unsupported map key of type: %!s(<nil>), key: <nil>");
+        Misfit({Reason::kBadRequest, "unsupported map key of type: %!s(<nil>), key: <nil>"});
+        return "";
       default:
-        return BadYaml("invalid map key: " + std::string(key.value.is_map()
+        Misfit(BadYaml("invalid map key: " + std::string(key.value.is_map()
                                                              ? "map[interface {}]interface {}"
-                                                             : "[]interface {}"));
+                                                             : "[]interface {}")));
+        return "";
     }
   }
 
@@ -348,20 +365,20 @@ class Builder {
                           " already set in map");
   }
 
-  Status Merge(Frame& frame, const Value& from, std::size_t line) {
-    const Status wants_map = BadYaml("map merge requires map or sequence of maps as the value");
-    if (!from.is_map() && !from.is_list()) return wants_map;
+  void Merge(Frame& frame, const Value& from, std::size_t line) {
     std::vector<Value> maps(from.items().begin(), from.items().end());
     // Backwards: earlier ones take precedence.
     std::reverse(maps.begin(), maps.end());
-    if (from.is_map()) maps.push_back(from);
+    if (!from.is_list()) maps.push_back(from);
     for (const Value& map : maps) {
-      if (!map.is_map()) return wants_map;
+      if (!map.is_map()) {
+        Misfit(BadYaml("map merge requires map or sequence of maps as the value"));
+        return;
+      }
       for (const Member& member : map.members()) {
         Set(frame, member, field::Quote(member.key), line);
       }
     }
-    return {};
   }
 
   struct Anchor {
@@ -376,6 +393,7 @@ class Builder {
   std::map<std::string, Anchor> anchors_;
   Value root_;
   std::vector<std::string> duplicates_;
+  Status misfit_;
   double decoded_ = 0;
   double aliased_ = 0;
   double bytes_ = 0;
@@ -411,6 +429,7 @@ Result<Value> ParseYaml(std::string_view text, Arena& arena, std::vector<std::st
   // What ends the document: Go does not look further.
   Event end;
   RETURN_IF_ERROR(parser.Next(end));
+  RETURN_IF_ERROR(builder.misfit());
   if (duplicates != nullptr) {
     for (std::string& line : builder.duplicates()) duplicates->push_back(std::move(line));
   }

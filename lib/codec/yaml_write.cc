@@ -89,8 +89,11 @@ void EmitText(std::string_view text, Arena& arena, Emitter& emitter) {
   yaml_scalar_style_t style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
   if (text.find('\n') != std::string_view::npos) {
     style = YAML_LITERAL_SCALAR_STYLE;
-  } else if (ResolveYamlScalar(text).kind == Kind::kString && !IsBase60Number(text)) {
-    style = YAML_PLAIN_SCALAR_STYLE;
+  } else {
+    const Kind kind = ResolveYamlScalar(text).kind;
+    // "<<" merges only as a key that was parsed; go-yaml does not quote it.
+    const bool text_kind = kind == Kind::kString || kind == Kind::kMerge;
+    if (text_kind && !IsBase60Number(text)) style = YAML_PLAIN_SCALAR_STYLE;
   }
   emitter.Scalar(text, style);
 }
@@ -175,10 +178,15 @@ void Emit(Value value, Emitter& emitter) {
 }  // namespace
 
 void AppendYaml(Value value, std::string& out) {
-  Emitter emitter(out);
+  std::string document;
+  Emitter emitter(document);
   emitter.StartDocument();
   Emit(value, emitter);
   emitter.EndDocument();
+  // libyaml ends a document whose last text keeps its line breaks; go-yaml does not.
+  std::string_view text = document;
+  if (text.ends_with("\n...\n")) text.remove_suffix(4);
+  out += text;
 }
 
 }  // namespace apiserver::inline v0::codec
