@@ -112,6 +112,11 @@ Status ToStatus(const KindOptions& options, const std::vector<std::string>& prob
 Kind::Kind(KindOptions options, std::shared_ptr<const Facts> facts)
     : options_(std::move(options)), facts_(std::move(facts)) {
   for (const KindVersion& version : options_.versions) {
+    // Among sorted keys kind and apiVersion stand where they belong: in the body.
+    if (options_.semantics == Semantics::kStructural) {
+      prefixes_.emplace_back("{");
+      continue;
+    }
     prefixes_.push_back("{\"kind\":\"" + options_.kind + "\",\"apiVersion\":\"" +
                         gvk(version.version).group_version().ToString() + "\",");
   }

@@ -103,7 +103,8 @@ class Kind {
   GroupKind group_kind() const { return {group(), kind()}; }
   // Null when there is none.
   const KindVersion* FindVersion(std::string_view version) const;
-  // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: what stands before a body.
+  // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: what stands before a body. Of
+  // a structural kind `{`: its body carries kind and apiVersion, sorted among the other keys.
   // Empty for an unknown version.
   std::string_view JsonPrefix(std::string_view version) const;
   const Facts& facts() const { return *facts_; }
