@@ -1,10 +1,9 @@
 #include "apiserver/base/context.h"
 
-#include <absl/container/inlined_vector.h>
-
 #include <algorithm>
 #include <map>
 #include <thread>
+#include <utility>
 
 namespace apiserver::inline v0 {
 
@@ -15,6 +14,7 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     const void* tag;
     void* value;
     std::unique_ptr<BoxBase> owned;
+    Slot* next;
   };
   struct Callbacks {
     std::map<std::uint64_t, UniqueFunction<void()>> waiting;  // In the order of registration.
@@ -29,9 +29,18 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   std::optional<Clock::Monotonic> deadline;  // The earliest of its own and its ancestors'.
   std::atomic<bool> ended{false};
   Status why;  // Written once, before `ended`.
-  absl::InlinedVector<Slot, 4> slots;
+  // Newest first and never changed, so that others may look while whoever runs the work sets.
+  std::atomic<Slot*> slots{nullptr};
   Guarded<Callbacks> callbacks;
   Registration parent_link;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    Slot* slot = slots.load(std::memory_order_relaxed);
+    while (slot != nullptr) delete std::exchange(slot, slot->next);
+  }
 
   const State* FindEnded() const {
     for (const State* s = this; s != nullptr; s = s->parent.get()) {
@@ -183,8 +192,9 @@ Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
 
 const void* Context::Find(const void* tag) const {
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
-    for (const State::Slot& slot : state->slots) {
-      if (slot.tag == tag) return slot.value;
+    const State::Slot* slot = state->slots.load(std::memory_order_acquire);
+    for (; slot != nullptr; slot = slot->next) {
+      if (slot->tag == tag) return slot->value;
     }
   }
   return nullptr;
@@ -193,13 +203,10 @@ const void* Context::Find(const void* tag) const {
 void Context::Store(const void* tag, void* value, std::unique_ptr<BoxBase> owned) {
   // Background is shared by all; a value makes this handle a piece of work of its own.
   if (state_ == nullptr) state_ = std::make_shared<State>();
-  for (State::Slot& slot : state_->slots) {
-    if (slot.tag != tag) continue;
-    slot.value = value;
-    slot.owned = std::move(owned);
-    return;
-  }
-  state_->slots.push_back({tag, value, std::move(owned)});
+  State::Slot* newest = state_->slots.load(std::memory_order_relaxed);
+  auto* slot =
+      new State::Slot{tag, value, std::move(owned), newest};  // NOLINT: State's list owns it.
+  state_->slots.store(slot, std::memory_order_release);
 }
 
 }  // namespace apiserver::inline v0

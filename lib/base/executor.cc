@@ -13,13 +13,16 @@ void WakeTarget(const std::weak_ptr<Wakeable>& target) {
 }  // namespace
 
 void Waker::Wake() const {
-  if (home_ == nullptr) return;
+  // A target that lives keeps its home; without one there may be no home any more either.
+  const auto alive = target_.lock();
+  if (alive == nullptr) return;
   home_->Post([target = target_] { WakeTarget(target); });
 }
 
 void Waker::WakeAll(std::span<const Waker> wakers) {
   struct Group {
     Executor* home;
+    std::shared_ptr<Wakeable> alive;  // Keeps `home`; see Wake.
     std::vector<std::weak_ptr<Wakeable>> targets;
   };
   std::vector<Group> groups;  // As many as there are loops: a handful.
@@ -27,7 +30,11 @@ void Waker::WakeAll(std::span<const Waker> wakers) {
     if (waker.empty()) continue;
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& g) { return g.home == waker.home_; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group{waker.home_, {}});
+    if (group == groups.end()) {
+      auto alive = waker.target_.lock();
+      if (alive == nullptr) continue;
+      group = groups.insert(groups.end(), Group{waker.home_, std::move(alive), {}});
+    }
     group->targets.push_back(waker.target_);
   }
   for (Group& group : groups) {
