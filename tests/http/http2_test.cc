@@ -1,0 +1,288 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "support.h"
+
+namespace http_test {
+namespace {
+
+const std::string kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+// GET / over http, authority "x", as HPACK; and POST.
+const std::string kGet = "\x82\x86\x84\x41\x01x";
+const std::string kPost = "\x83\x86\x84\x41\x01x";
+
+enum FrameType : char {
+  kData = 0,
+  kHeaders = 1,
+  kReset = 3,
+  kSettings = 4,
+  kPing = 6,
+  kGoaway = 7
+};
+constexpr char kWindowUpdate = 8;
+constexpr char kContinuation = 9;
+
+std::string Number(std::uint32_t value) {
+  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
+          static_cast<char>(value >> 8), static_cast<char>(value)};
+}
+
+std::string Frame(char type, char flags, std::uint32_t stream, const std::string& payload = "") {
+  return Number(static_cast<std::uint32_t>(payload.size())).substr(1) + type + flags +
+         Number(stream) + payload;
+}
+
+// The payload of the first frame of `type` in what a server said; nullopt: there is none.
+std::optional<std::string> Find(const std::string& said, char type) {
+  for (std::size_t at = 0; at + 9 <= said.size();) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(said[at + i]); };
+    const std::size_t size = (byte(0) << 16U) + (byte(1) << 8U) + byte(2);
+    if (said[at + 3] == type) return said.substr(at + 9, size);
+    at += 9 + size;
+  }
+  return std::nullopt;
+}
+
+struct CountingServer {
+  explicit CountingServer(ListenerOptions options = {})
+      : service([this](Exchange& exchange) {
+          ++begun;
+          return Answer(exchange, "ok");
+        }),
+        server(service.service, Wire::kHttp2, std::move(options)) {}
+  std::atomic<int> begun{0};
+  TestService service;
+  TestServer server;
+};
+
+// GOAWAY's error code.
+std::uint32_t GoawayCode(const std::string& said) {
+  const auto payload = Find(said, kGoaway);
+  REQUIRE(payload.has_value());
+  REQUIRE(payload->size() >= 8);
+  return static_cast<unsigned char>((*payload)[7]);
+}
+
+constexpr std::uint32_t kEnhanceYourCalm = 0xb;
+
+TEST_CASE("http: streams opened and reset at full speed end the connection", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  std::string flood = kPreface + Frame(kSettings, 0, 0);
+  for (std::uint32_t id = 1; id < 40'000; id += 2) {
+    flood += Frame(kHeaders, 5, id, kGet) + Frame(kReset, 0, id, Number(8));
+  }
+
+  client.Send(flood);
+  const std::string said = client.ReadAll();
+
+  CHECK(Find(said, kGoaway).has_value());
+  CHECK(counting.begun.load() < 2000);
+  CHECK(counting.server.Connect()->Call(Soon(), {.target = "/"})->body == "ok");
+}
+
+TEST_CASE("http: resets that the client makes the server send end the connection", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  std::string flood = kPreface + Frame(kSettings, 0, 0);
+  for (std::uint32_t id = 1; id < 40'000; id += 2) {
+    flood += Frame(kHeaders, 4, id, kPost) + Frame(kWindowUpdate, 0, id, Number(0));
+  }
+
+  client.Send(flood);
+  const std::string said = client.ReadAll();
+
+  CHECK(GoawayCode(said) != 0);
+  CHECK(counting.begun.load() < 2000);
+}
+
+TEST_CASE("http: a flood of pings or settings ends the connection", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  const std::string frame = GENERATE(Frame(kPing, 0, 0, "12345678"), Frame(kSettings, 0, 0));
+  std::string flood = kPreface + Frame(kSettings, 0, 0);
+  for (int i = 0; i < 100'000; ++i) flood += frame;
+
+  client.Send(flood);
+  const std::string said = client.ReadAll();
+
+  CHECK(said.size() < 1'000'000);
+  CHECK(counting.server.Connect()->Call(Soon(), {.target = "/"}).ok());
+}
+
+TEST_CASE("http: endless continuations end the connection", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  std::string flood = kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 1, 1, kGet);
+  for (int i = 0; i < 10'000; ++i) flood += Frame(kContinuation, 0, 1, "");
+
+  client.Send(flood);
+  const std::string said = client.ReadAll();
+
+  CHECK(GoawayCode(said) != 0);
+  CHECK(counting.begun.load() == 0);
+}
+
+TEST_CASE("http: a head with 257 fields or over the byte limit is 431", "[http]") {
+  CountingServer counting({.header_bytes_max = 50'000});
+  const auto connection = counting.server.Connect();
+  ClientRequest many{.target = "/"};
+  for (int i = 0; i < 257; ++i) many.headers.Add("a", "b");
+  ClientRequest long_value{.target = "/"};
+  for (int i = 0; i < 20; ++i) long_value.headers.Add("a", std::string(3'000, 'b'));
+
+  CHECK(connection->Call(Soon(), many)->code == 431);
+  CHECK(connection->Call(Soon(), long_value)->code == 431);
+  CHECK(connection->Call(Soon(), {.target = "/"})->code == 200);
+  CHECK(counting.begun.load() == 1);
+}
+
+TEST_CASE("http: a stream may not be more than the limit at once", "[http]") {
+  Journal steps;
+  Notification go_on;
+  TestService service(
+      [&](Exchange& exchange) {
+        return Step::OnPool([&] {
+          steps.Add("in");
+          go_on.Wait();
+          return Answer(exchange, "ok");
+        });
+      },
+      8);
+  TestServer server(service.service, Wire::kHttp2, {.streams_max = 4});
+  const auto connection = server.Connect();
+  std::vector<std::unique_ptr<ClientStream>> streams;
+  for (int i = 0; i < 12; ++i) streams.push_back(connection->Open({.target = "/"}).value());
+  REQUIRE(steps.Await("in"));
+  // The fifth waits in the client, which knows the limit from SETTINGS.
+  CHECK(steps.lines().size() <= 4);
+
+  go_on.Notify();
+
+  for (const auto& stream : streams) CHECK(stream->Read(Soon()).value() == "ok");
+}
+
+TEST_CASE("http: targets that are no path are 400", "[http]") {
+  CountingServer counting;
+  const auto connection = counting.server.Connect();
+
+  CHECK(connection->Call(Soon(), {.target = "/%zz"})->code == 400);
+  CHECK(connection->Call(Soon(), {.target = "/%2e%2e/x"})->code == 200);
+  CHECK(connection->Call(Soon(), {.target = "api"}).status().reason() ==
+        Reason::kServiceUnavailable);
+  CHECK(counting.begun.load() == 1);
+}
+
+TEST_CASE("http: a request's body waits in the client until somebody reads it", "[http]") {
+  Journal steps;
+  Guarded<std::optional<Resume>> waiting;
+  TestService service([](Exchange& e) { return Answer(e, std::to_string(e.body()->size())); });
+  service.AddFilter().begin = [&](Exchange& exchange) {
+    if (exchange.request().path != "/big") return Step::Next();
+    return Step::Later([&](Resume resume) {
+      waiting.Lock()->emplace(std::move(resume));
+      steps.Add("waiting");
+    });
+  };
+  service.AddFilter().begin = [](Exchange& e) { return e.CollectBody(8 << 20); };
+  TestServer server(service.service, GENERATE(Wire::kHttp2, Wire::kHttp1));
+  const auto connection = server.Connect();
+  const auto big =
+      connection->Open({.method = "POST", .target = "/big", .body = std::string(5'000'000, 'b')})
+          .value();
+  REQUIRE(steps.Await("waiting"));
+  const auto other = server.Connect();
+  CHECK(other->Call(Soon(), {.method = "POST", .target = "/s", .body = "abc"})->body == "3");
+
+  auto resume = std::move(*std::exchange(*waiting.Lock(), std::nullopt));
+  resume(Step::Next());
+
+  CHECK(big->Read(Soon()).value() == "5000000");
+}
+
+// Ten thousand streams of one event source.
+class Stadium {
+ public:
+  void Cheer() {
+    std::vector<Waker> wakers;
+    {
+      auto state = state_.Lock();
+      ++state->events;
+      wakers = std::exchange(state->wakers, {});
+    }
+    Waker::WakeAll(wakers);
+  }
+  std::size_t waiting() { return state_.Lock()->wakers.size(); }
+
+  class Seat final : public BodySource {
+   public:
+    explicit Seat(Stadium& stadium) : stadium_(stadium) {}
+    Pull Next(ChunkWriter& out, const Waker& waker) override {
+      auto state = stadium_.state_.Lock();
+      if (seen_ < state->events) {
+        out.Write("event\n");
+        ++seen_;
+      }
+      state->wakers.push_back(waker);
+      return Pull::kWait;
+    }
+
+   private:
+    Stadium& stadium_;
+    int seen_ = 0;
+  };
+
+ private:
+  struct State {
+    int events = 0;
+    std::vector<Waker> wakers;
+  };
+  Guarded<State> state_;
+};
+
+TEST_CASE("http: ten thousand idle watches hold no thread, and each gets its event", "[http]") {
+  struct Spectator final : StreamObserver {
+    explicit Spectator(std::atomic<int>& n) : count(n) {}
+    void OnHead(const ResponseHead& /*head*/) override {}
+    void OnData(std::string_view bytes) override { count += bytes == "event\n" ? 1 : 1'000'000; }
+    void OnEnd(const Status& /*status*/) override {}
+    std::atomic<int>& count;
+  };
+  const auto threads = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  Stadium stadium;
+  TestService service([&](Exchange& exchange) {
+    exchange.writer().Stream({}, std::make_unique<Stadium::Seat>(stadium));
+    return Step::Done();
+  });
+  TestServer server(service.service, Wire::kTlsHttp2);
+  std::atomic<int> count{0};
+  std::vector<std::unique_ptr<Connection>> connections;
+  const auto before = threads();
+  for (int i = 0; i < 100; ++i) {
+    connections.push_back(server.Connect());
+    for (int j = 0; j < 100; ++j) {
+      const auto cancel =
+          connections.back()->Observe({.target = "/watch"}, std::make_shared<Spectator>(count));
+      REQUIRE(cancel.ok());
+    }
+  }
+  const auto until = RealClock().Now() + kPatience;
+  const auto await = [&](auto condition) {
+    while (!condition() && RealClock().Now() < until) {
+      Notification().WaitFor(std::chrono::milliseconds(1));
+    }
+    return condition();
+  };
+  REQUIRE(await([&] { return stadium.waiting() == 10'000; }));
+  CHECK(threads() == before);
+
+  stadium.Cheer();
+
+  CHECK(await([&] { return count.load() == 10'000; }));
+}
+
+}  // namespace
+}  // namespace http_test

@@ -1,0 +1,103 @@
+#include "http/loop.h"
+
+#include <catch2/catch.hpp>
+
+#include "http/timers.h"
+#include "support.h"
+
+namespace http_test {
+namespace {
+
+struct CountingEntry final : Timers::Entry {
+  void Fire() override { ++fired; }
+  int fired = 0;
+};
+
+TEST_CASE("http: timers fire when due, never early, unless disarmed", "[http]") {
+  Timers timers;
+  const Clock::Monotonic start(std::chrono::hours(1));
+  std::vector<CountingEntry> entries(200);
+  for (int i = 0; i < 200; ++i) {
+    timers.Arm(entries[static_cast<std::size_t>(i)], start,
+               start + std::chrono::milliseconds(i * 50));
+  }
+  for (std::size_t i = 0; i < 200; i += 2) timers.Disarm(entries[i]);
+
+  for (int now = 0; now <= 10'100; now += 10) {
+    timers.RunDue(start + std::chrono::milliseconds(now));
+    for (int i = 1; i < 200; i += 2) {
+      const int fired = entries[static_cast<std::size_t>(i)].fired;
+      if (now < i * 50) REQUIRE(fired == 0);
+      if (now >= i * 50 + 75) REQUIRE(fired == 1);
+    }
+  }
+
+  for (std::size_t i = 0; i < 200; i += 2) CHECK(entries[i].fired == 0);
+  CHECK_FALSE(timers.Next().has_value());
+}
+
+TEST_CASE("http: tasks of one thread run in order, on the loop's thread", "[http]") {
+  const auto loop = Loop::Create(NullLogSink());
+  loop->Start("loop");
+  Journal done;
+  for (int i = 0; i < 100; ++i) {
+    loop->Post([&, i] { done.Add(std::to_string(i) + (loop->Inside() ? "" : "!")); });
+  }
+  REQUIRE(done.Await("99"));
+  const auto lines = done.lines();
+  for (std::size_t i = 0; i < 100; ++i) CHECK(lines[i] == std::to_string(i));
+  CHECK_FALSE(loop->Inside());
+  loop->Stop();
+}
+
+TEST_CASE("http: a cancelled timer does not fire, a stopped loop drops tasks", "[http]") {
+  const auto loop = Loop::Create(NullLogSink());
+  loop->Start("loop");
+  Journal fired;
+  auto first = loop->PostAfter(std::chrono::milliseconds(20), [&] { fired.Add("first"); });
+  auto second = loop->PostAfter(std::chrono::milliseconds(40), [&] { fired.Add("second"); });
+  auto never = loop->PostAfter(std::chrono::hours(1), [&] { fired.Add("never"); });
+
+  first();
+  REQUIRE(fired.Await("second"));
+  second();
+  loop->Stop();
+  loop->Post([&] { fired.Add("late"); });
+  never();
+
+  CHECK(fired.Text() == "second");
+}
+
+TEST_CASE("http: an event delivered after the stop is dealt with at once", "[http]") {
+  struct Event final : LoopEvent {
+    explicit Event(Journal& j) : journal(j) {}
+    void OnLoop() override { journal.Add("dealt"); }
+    Journal& journal;
+  };
+  Journal journal;
+  const auto loop = Loop::Create(NullLogSink());
+  loop->Start("loop");
+  loop->Stop();
+
+  loop->Deliver(std::make_shared<Event>(journal));
+
+  CHECK(journal.Text() == "dealt");
+}
+
+TEST_CASE("http: an exception in a task does not end the loop", "[http]") {
+  Journal log;
+  JournalSink sink(log);
+  const auto loop = Loop::Create(sink);
+  loop->Start("loop");
+  Journal done;
+
+  loop->Post([] { throw std::runtime_error("boom"); });
+  loop->Post([&] { done.Add("alive"); });
+
+  CHECK(done.Await("alive"));
+  CHECK(log.Text() == "exception in a task on a loop error=boom");
+  loop->Stop();
+}
+
+}  // namespace
+}  // namespace http_test
