@@ -1,0 +1,156 @@
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/object.h"
+#include "runtime/text.h"
+
+namespace apiserver::inline v0::runtime {
+namespace {
+
+using testing::ObjectOf;
+using testing::Owned;
+using testing::Print;
+using testing::WidgetKind;
+using testing::WithSpec;
+using Presence = Field::Presence;
+using Words = std::vector<std::string>;
+
+SchemaPtr Spec() {
+  Schema nullable = *StringSchema();
+  nullable.nullable = true;
+  const SchemaPtr port = StructBuilder("")
+                             .Field("name", StringSchema())
+                             .Field("protocol", StringSchema(), {.default_value = Owned("\"TCP\"")})
+                             .Build();
+  return StructBuilder("")
+      .Field("a", StringSchema(), {.default_value = Owned("\"A\"")})
+      .Field("b", IntegerSchema(32), {.presence = Presence::kPointer, .default_value = Owned("1")})
+      .Field("maybe", std::make_shared<const Schema>(nullable),
+             {.presence = Presence::kPointer, .default_value = Owned("\"M\"")})
+      .Field("main", port, {.presence = Presence::kPointer, .default_value = Owned("{}")})
+      .Field("ports", ListOf(port))
+      .Field("byName", MapOf(port))
+      .Field("plain", StringSchema())
+      .Build();
+}
+
+std::string Defaulted(Semantics semantics, std::string_view json) {
+  const auto object = ObjectOf(WidgetKind(WithSpec(Spec()), semantics), json);
+  SetDefaults(*object);
+  return Print((*object)["spec"]);
+}
+
+TEST_CASE("runtime: defaults fill absent fields, in lists, maps and defaults too", "[runtime]") {
+  CHECK(Defaulted(Semantics::kStruct,
+                  R"({"spec":{"b":0,"ports":[{"name":"x"}],"byName":{"k":{}},"plain":"p"}})") ==
+        R"({"a":"A","b":0,"maybe":"M","main":{"protocol":"TCP"},)"
+        R"("ports":[{"name":"x","protocol":"TCP"}],"byName":{"k":{"protocol":"TCP"}},)"
+        R"("plain":"p"})");
+  CHECK(Defaulted(Semantics::kStructural, R"({"spec":{"b":0,"plain":"p"}})") ==
+        R"({"a":"A","b":0,"main":{"protocol":"TCP"},"maybe":"M","plain":"p"})");
+}
+
+TEST_CASE("runtime: a zero held by value is defaulted in Go types, not in custom resources",
+          "[runtime]") {
+  const char* const json = R"({"spec":{"a":"","b":0,"maybe":"","main":{"protocol":"UDP"}}})";
+  CHECK(Defaulted(Semantics::kStruct, json) ==
+        R"({"a":"A","b":0,"maybe":"","main":{"protocol":"UDP"}})");
+  CHECK(Defaulted(Semantics::kStructural, json) ==
+        R"({"a":"","b":0,"maybe":"","main":{"protocol":"UDP"}})");
+}
+
+TEST_CASE("runtime: a null of a custom resource stays only where it is allowed", "[runtime]") {
+  CHECK(Defaulted(Semantics::kStructural,
+                  R"({"spec":{"a":null,"b":2,"main":{"name":null},"maybe":null,"plain":null}})") ==
+        R"({"a":"A","b":2,"main":{"protocol":"TCP"},"maybe":null})");
+}
+
+TEST_CASE("runtime: what needs no default is left untouched", "[runtime]") {
+  const auto object = ObjectOf(WidgetKind(WithSpec(Spec())),
+                               R"({"spec":{"a":"1","b":2,"maybe":"3","main":{"protocol":"4"}}})");
+  const void* const before = object->root().members().data();
+  SetDefaults(*object);
+  CHECK(object->root().members().data() == before);
+}
+
+TEST_CASE("runtime: a version's function sets defaults last, and its fields come in order",
+          "[runtime]") {
+  KindOptions options;
+  options.kind = "Widget";
+  options.plural = "widgets";
+  KindVersion version;
+  version.version = "v1";
+  version.schema = WithSpec(Spec());
+  version.set_defaults = [](Object& object) {
+    object.Edit("spec", "plain") = object["spec"]["a"].AsString();
+    object.Edit("metadata", "labels", "x") = "y";
+    object.Edit("metadata", "name") = "n";
+  };
+  options.versions = {version};
+  const auto object = ObjectOf(Kind::New(options).value(), R"({"spec":{"ports":[]}})");
+  SetDefaults(*object);
+  CHECK(Print(*object) ==
+        R"({"metadata":{"name":"n","labels":{"x":"y"}},"spec":{"a":"A","b":1,"maybe":"M",)"
+        R"("main":{"protocol":"TCP"},"plain":"A"}})");
+}
+
+SchemaPtr Pruned() {
+  Schema open = *StructBuilder("").Field("known", StructBuilder("").Build()).Build();
+  open.preserve_unknown_fields = true;
+  Schema embedded = *StructBuilder("").Field("spec", StructBuilder("").Build()).Build();
+  embedded.embedded_resource = true;
+  return StructBuilder("")
+      .Field("list", ListOf(StructBuilder("").Field("a", StringSchema()).Build()))
+      .Field("map", MapOf(StructBuilder("").Field("a", StringSchema()).Build()))
+      .Field("open", std::make_shared<const Schema>(open))
+      .Field("embedded", std::make_shared<const Schema>(embedded))
+      .Field("any", AnySchema())
+      .Build();
+}
+
+constexpr std::string_view kTypos = R"({"metadata":{"name":"n"},"spec":{
+    "zypo":1,
+    "list":[{"a":"1"},{"b":2}],
+    "map":{"k":{"c":3}},
+    "open":{"free":1,"known":{"d":4}},
+    "embedded":{"kind":"K","apiVersion":"v1","metadata":{},"spec":{"e":5},"f":6},
+    "any":{"x":1}},
+    "extra":{}})";
+
+TEST_CASE("runtime: pruning drops what the schema does not know and says what", "[runtime]") {
+  const SchemaPtr schema = StructBuilder("").Field("spec", Pruned()).Build();
+  const auto object = ObjectOf(WidgetKind(schema, Semantics::kStructural), kTypos);
+  Words dropped;
+  Prune(*object, &dropped);
+  CHECK(Print(*object) ==
+        R"({"metadata":{"name":"n"},"spec":{"list":[{"a":"1"},{}],"map":{"k":{}},)"
+        R"("open":{"free":1,"known":{}},"embedded":{"kind":"K","apiVersion":"v1","metadata":{},)"
+        R"("spec":{}},"any":{"x":1}}})");
+  CHECK(dropped == Words{"extra", "spec.embedded.f", "spec.embedded.spec.e", "spec.list[1].b",
+                         "spec.map.k.c", "spec.open.known.d", "spec.zypo"});
+  const void* const before = object->root().members().data();
+  Prune(*object);
+  CHECK(object->root().members().data() == before);
+}
+
+TEST_CASE("runtime: unknown fields of Go types are named in document order", "[runtime]") {
+  const auto object = ObjectOf(WidgetKind(WithSpec(Pruned())), kTypos);
+  CHECK(UnknownFields(*object) ==
+        Words{R"(unknown field "spec.zypo")", R"(unknown field "spec.list[1].b")",
+              R"(unknown field "spec.map.k.c")", R"(unknown field "spec.open.known.d")",
+              R"(unknown field "spec.embedded.spec.e")", R"(unknown field "spec.embedded.f")",
+              R"(unknown field "extra")"});
+  CHECK(Print((*object)["extra"]) == "{}");
+}
+
+TEST_CASE("runtime: no more than a hundred unknown fields are named", "[runtime]") {
+  std::string json = "{\"metadata\":{}";
+  for (int i = 0; i < 150; ++i) json += ",\"x" + std::to_string(i) + "\":1";
+  const auto object = ObjectOf(WidgetKind(WithSpec(Pruned())), json + "}");
+  CHECK(UnknownFields(*object).size() == 100);
+}
+
+}  // namespace
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,195 @@
+#include "apiserver/runtime/object.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/sync.h"
+#include "runtime/text.h"
+
+namespace apiserver::inline v0::runtime {
+namespace {
+
+using testing::ObjectOf;
+using testing::Parse;
+using testing::Print;
+
+KindPtr Untyped() { return Kind::Untyped({"example.com", "v1", "Widget"}); }
+
+EncodingPtr EncodingOf(std::string body) {
+  return std::make_shared<const Encoding>(Encoding{std::move(body)});
+}
+
+TEST_CASE("runtime: a new object is an empty map", "[runtime]") {
+  const Object object(Untyped(), "v1");
+  CHECK(object.root().is_map());
+  CHECK(object.root().size() == 0);
+  CHECK(object.gvk().ToString() == "example.com/v1, Kind=Widget");
+}
+
+TEST_CASE("runtime: metadata is read by name", "[runtime]") {
+  const auto object = ObjectOf(Untyped(), R"({"metadata":{"name":"n","namespace":"ns","uid":"u",
+      "resourceVersion":"7","generateName":"g-","generation":3,"labels":{"a":"b"},
+      "annotations":{"c":"d"},"finalizers":["f"],"deletionTimestamp":"2020-01-01T00:00:00Z"}})");
+  CHECK(object->name() == "n");
+  CHECK(object->namespace_() == "ns");
+  CHECK(object->uid() == "u");
+  CHECK(object->resource_version() == "7");
+  CHECK(object->generate_name() == "g-");
+  CHECK(object->generation() == 3);
+  CHECK(object->labels()["a"].AsString() == "b");
+  CHECK(object->annotations()["c"].AsString() == "d");
+  CHECK(object->finalizers().at(0).AsString() == "f");
+  CHECK(object->deleting());
+  CHECK_FALSE(Object(Untyped(), "v1").deleting());
+}
+
+TEST_CASE("runtime: Edit sets paths, making maps on the way", "[runtime]") {
+  Object object(Untyped(), "v1");
+  object.Edit("metadata", "name") = "one";
+  object.Edit("spec", "a", "b") = 3;
+  object.Edit("spec", "flag") = true;
+  object.Edit("spec", "ratio") = 0.5;
+  object.Edit("spec", "text") = std::string("t");
+  CHECK(Print(object) ==
+        R"({"metadata":{"name":"one"},"spec":{"a":{"b":3},"flag":true,"ratio":0.5,"text":"t"}})");
+  object.Edit("spec", "a", "b") = 4;
+  object.Edit("spec", "text", "deeper") = 1;
+  CHECK(Print(object["spec"]) == R"({"a":{"b":4},"flag":true,"ratio":0.5,"text":{"deeper":1}})");
+}
+
+TEST_CASE("runtime: Edit copies values of other objects", "[runtime]") {
+  Object object(Untyped(), "v1");
+  {
+    const auto other = ObjectOf(Untyped(), R"({"spec":{"a":["x"]}})");
+    object.Edit("spec") = (*other)["spec"];
+  }
+  CHECK(Print(object) == R"({"spec":{"a":["x"]}})");
+}
+
+TEST_CASE("runtime: Erase removes a member and ignores what is not there", "[runtime]") {
+  const auto object = ObjectOf(Untyped(), R"({"spec":{"a":1,"b":2},"status":{}})");
+  object->Erase("spec", "a");
+  object->Erase("spec", "missing");
+  object->Erase("missing", "deeper");
+  object->Erase("status");
+  CHECK(Print(*object) == R"({"spec":{"b":2}})");
+}
+
+TEST_CASE("runtime: changing one place leaves a shared subtree alone in another", "[runtime]") {
+  const auto object = ObjectOf(Untyped(), R"({"a":{"x":{"y":1}}})");
+  object->SetPath({"b"}, (*object)["a"]);
+  object->Edit("a", "x", "y") = 2;
+  CHECK(Print(*object) == R"({"a":{"x":{"y":2}},"b":{"x":{"y":1}}})");
+}
+
+TEST_CASE("runtime: a clone lives on without its original", "[runtime]") {
+  std::unique_ptr<Object> clone;
+  {
+    const auto object = ObjectOf(Untyped(), R"({"spec":{"a":"text"}})");
+    clone = object->Clone();
+    object->Edit("spec", "a") = "changed";
+  }
+  CHECK(Print(*clone) == R"({"spec":{"a":"text"}})");
+}
+
+Object::Loader Counting(std::atomic<int>& calls) {
+  return [&calls](std::string_view bytes, Arena& arena, Value& root) {
+    ++calls;
+    root = Parse(bytes, arena);
+    return Status();
+  };
+}
+
+TEST_CASE("runtime: content backed by bytes is parsed at the first touch only", "[runtime]") {
+  std::atomic<int> calls = 0;
+  const Object object(Untyped(), "v1", std::make_shared<const std::string>(R"({"a":"text"})"),
+                      Counting(calls));
+  CHECK(object.bytes() == 12);
+  CHECK(calls == 0);
+  CHECK(object["a"].AsString() == "text");
+  CHECK(object["a"].AsString() == "text");
+  CHECK(object.load_status().ok());
+  CHECK(calls == 1);
+}
+
+TEST_CASE("runtime: cloning unparsed bytes does not parse them", "[runtime]") {
+  std::atomic<int> calls = 0;
+  const Object object(Untyped(), "v1", std::make_shared<const std::string>(R"({"a":1})"),
+                      Counting(calls));
+  const auto clone = object.Clone();
+  CHECK(calls == 0);
+  clone->Edit("a") = 2;
+  CHECK((*clone)["a"].AsInt() == 2);
+  CHECK(object["a"].AsInt() == 1);
+  CHECK(calls == 2);
+}
+
+TEST_CASE("runtime: bytes that do not parse read as empty and say why", "[runtime]") {
+  const Object object(
+      Untyped(), "v1", std::make_shared<const std::string>("x"),
+      [](std::string_view, Arena&, Value&) { return Status(Reason::kInternalError, "broken"); });
+  CHECK(object.root().is_map());
+  CHECK(object.name().empty());
+  CHECK(object.load_status().message() == "broken");
+}
+
+TEST_CASE("runtime: many threads touching unparsed content parse it once", "[runtime]") {
+  std::atomic<int> calls = 0;
+  const auto object = std::make_shared<const Object>(
+      Untyped(), "v1", std::make_shared<const std::string>(R"({"a":{"b":"text"}})"),
+      Counting(calls));
+  std::atomic<int> right = 0;
+  {
+    std::vector<Thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back("reader", [&, object] {
+        if ((*object)["a"]["b"].AsString() == "text" && object->bytes() > 0) ++right;
+      });
+    }
+  }
+  CHECK(right == 8);
+  CHECK(calls == 1);
+}
+
+TEST_CASE("runtime: encodings are found by version and format, and the first one stays",
+          "[runtime]") {
+  const Object object(Untyped(), "v1");
+  CHECK(object.FindEncoding("v1", Format::kJson) == nullptr);
+  const EncodingPtr first = EncodingOf("first");
+  CHECK(object.StoreEncoding("v1", Format::kJson, first) == first);
+  CHECK(object.StoreEncoding("v1", Format::kJson, EncodingOf("second")) == first);
+  CHECK(object.StoreEncoding("v1", Format::kProtobuf, EncodingOf("proto"))->body == "proto");
+  CHECK(object.StoreEncoding("v2", Format::kJson, EncodingOf("other"))->body == "other");
+  CHECK(object.FindEncoding("v1", Format::kJson) == first);
+  CHECK(object.FindEncoding("v1", Format::kProtobuf)->body == "proto");
+  CHECK(object.FindEncoding("v2", Format::kProtobuf) == nullptr);
+  CHECK(object.bytes() == 15);
+}
+
+TEST_CASE("runtime: threads that store the same encoding agree on one", "[runtime]") {
+  const Object object(Untyped(), "v1");
+  constexpr int kThreads = 8;
+  constexpr int kVersions = 16;
+  std::vector<std::vector<EncodingPtr>> kept(kThreads);
+  {
+    std::vector<Thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back("writer", [&, i] {
+        for (int v = 0; v < kVersions; ++v) {
+          const std::string version = "v" + std::to_string(v);
+          kept[i].push_back(
+              object.StoreEncoding(version, Format::kJson, EncodingOf(std::to_string(i))));
+        }
+      });
+    }
+  }
+  for (int v = 0; v < kVersions; ++v) {
+    const EncodingPtr found = object.FindEncoding("v" + std::to_string(v), Format::kJson);
+    for (int i = 0; i < kThreads; ++i) REQUIRE(kept[i][v] == found);
+  }
+}
+
+}  // namespace
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,133 @@
+#include "apiserver/runtime/time.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+namespace apiserver::inline v0::runtime {
+namespace {
+
+using std::chrono::nanoseconds;
+
+TEST_CASE("runtime: times in any zone and with fractions print in UTC seconds", "[runtime]") {
+  struct Row {
+    const char* text;
+    const char* printed;
+  };
+  constexpr Row kRows[] = {
+      {"2006-01-02T15:04:05Z", "2006-01-02T15:04:05Z"},
+      {"2006-01-02T15:04:05+07:00", "2006-01-02T08:04:05Z"},
+      {"2006-01-02T15:04:05-07:30", "2006-01-02T22:34:05Z"},
+      {"2006-01-02T15:04:05.999999999999Z", "2006-01-02T15:04:05Z"},
+      {"2006-01-02T15:04:05,5Z", "2006-01-02T15:04:05Z"},
+      {"2006-01-02T5:04:05Z", "2006-01-02T05:04:05Z"},
+      {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
+      {"0000-02-29T00:00:00Z", "0000-02-29T00:00:00Z"},
+      {"1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"},
+      {"9999-12-31T23:59:59-01:00", "10000-01-01T00:59:59Z"},
+      {"2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CHECK(FormatTime(ParseTime(row.text).value()) == row.printed);
+  }
+}
+
+TEST_CASE("runtime: what is no time is refused in Go's words", "[runtime]") {
+  struct Row {
+    const char* text;
+    const char* message;
+  };
+  constexpr Row kRows[] = {
+      {"", R"(parsing time "" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "2006")"},
+      {"yesterday",
+       R"(parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006")"},
+      {"2006-01-02",
+       R"(parsing time "2006-01-02" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T")"},
+      {"2006-13-02T15:04:05Z", R"(parsing time "2006-13-02T15:04:05Z": month out of range)"},
+      {"2006-02-30T15:04:05Z", R"(parsing time "2006-02-30T15:04:05Z": day out of range)"},
+      {"2006-01-02T24:04:05Z", R"(parsing time "2006-01-02T24:04:05Z": hour out of range)"},
+      {"2006-01-02T15:60:05Z", R"(parsing time "2006-01-02T15:60:05Z": minute out of range)"},
+      {"2006-01-02T15:04:60Z", R"(parsing time "2006-01-02T15:04:60Z": second out of range)"},
+      {"2006-01-02T15:04:05",
+       R"(parsing time "2006-01-02T15:04:05" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "Z07:00")"},
+      {"2006-01-02T15:04:05ZZ", R"(parsing time "2006-01-02T15:04:05ZZ": extra text: "Z")"},
+      {"2006-01-02T15:04:05+25:00",
+       R"(parsing time "2006-01-02T15:04:05+25:00": time zone offset hour out of range)"},
+  };
+  for (const Row& row : kRows) {
+    CHECK(ParseTime(row.text).status().message() == row.message);
+  }
+}
+
+TEST_CASE("runtime: micro times have six digits", "[runtime]") {
+  const UnixTime time = ParseMicroTime("2006-01-02T15:04:05.000123+01:00").value();
+  CHECK(FormatMicroTime(time) == "2006-01-02T14:04:05.000123Z");
+  CHECK(FormatMicroTime({0, 999'999'999}) == "1970-01-01T00:00:00.999999Z");
+  CHECK(ParseMicroTime("2006-01-02T15:04:05Z").status().message() ==
+        R"(parsing time "2006-01-02T15:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": )"
+        R"(cannot parse "Z" as ".000000")");
+  CHECK_FALSE(ParseMicroTime("2006-01-02T15:04:05.1234567Z").ok());
+}
+
+TEST_CASE("runtime: times turn into system_clock and back", "[runtime]") {
+  const UnixTime time{1'700'000'000, 5};
+  CHECK(UnixTime::From(time.ToSystem()) == time);
+  const auto before = std::chrono::system_clock::time_point(nanoseconds(-1));
+  CHECK(UnixTime::From(before) == UnixTime{-1, 999'999'999});
+  CHECK(UnixTime().is_zero());
+  CHECK(UnixTime().ToSystem() == std::chrono::system_clock::time_point::min());
+}
+
+// Go's time.TestParseDuration and time.TestDurationString
+TEST_CASE("runtime: durations parse and print as in Go", "[runtime]") {
+  struct Row {
+    const char* text;
+    std::int64_t nanos;
+    const char* printed;
+  };
+  constexpr Row kRows[] = {
+      {"0", 0, "0s"},
+      {"5s", 5'000'000'000, "5s"},
+      {"-5s", -5'000'000'000, "-5s"},
+      {"+5s", 5'000'000'000, "5s"},
+      {"5.0s", 5'000'000'000, "5s"},
+      {".5s", 500'000'000, "500ms"},
+      {"1.004s", 1'004'000'000, "1.004s"},
+      {"100.00100s", 100'001'000'000, "1m40.001s"},
+      {"10ns", 10, "10ns"},
+      {"1100ns", 1'100, "1.1\u00b5s"},
+      {"12us", 12'000, "12\u00b5s"},
+      {"12\u03bcs", 12'000, "12\u00b5s"},
+      {"2200us", 2'200'000, "2.2ms"},
+      {"1h", 3'600'000'000'000, "1h0m0s"},
+      {"3h30m", 12'600'000'000'000, "3h30m0s"},
+      {"-2m3.4s", -123'400'000'000, "-2m3.4s"},
+      {"39h9m14.425s", 140'954'425'000'000, "39h9m14.425s"},
+      {"9223372036854775807ns", 9'223'372'036'854'775'807, "2562047h47m16.854775807s"},
+      {"0.3333333333333333333h", 1'200'000'000'000, "20m0s"},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CHECK(ParseDuration(row.text).value() == nanoseconds(row.nanos));
+    CHECK(FormatDuration(nanoseconds(row.nanos)) == row.printed);
+  }
+  constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
+  CHECK(ParseDuration("-9223372036854775808ns").value() == nanoseconds(kMin));
+  CHECK(FormatDuration(nanoseconds(kMin)) == "-2562047h47m16.854775808s");
+}
+
+TEST_CASE("runtime: what is no duration is refused in Go's words", "[runtime]") {
+  const auto message = [](const char* text) {
+    return std::string(ParseDuration(text).status().message());
+  };
+  CHECK(message("") == R"(time: invalid duration "")");
+  CHECK(message("3") == R"(time: missing unit in duration "3")");
+  CHECK(message("-") == R"(time: invalid duration "-")");
+  CHECK(message(".s") == R"(time: invalid duration ".s")");
+  CHECK(message("1d") == R"(time: unknown unit "d" in duration "1d")");
+  CHECK(message("9223372036854775808ns") == R"(time: invalid duration "9223372036854775808ns")");
+  CHECK(message("3000000h") == R"(time: invalid duration "3000000h")");
+}
+
+}  // namespace
+}  // namespace apiserver::inline v0::runtime
