@@ -145,7 +145,11 @@ Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
 Result<std::optional<View>> Cacher::ViewFor(const Context& ctx, const ListOptions& options,
                                             const ListStart& start) {
   if (!Usable(ctx)) return std::optional<View>();
-  if (start.revision > 0) return cache_->At(start.revision);
+  if (start.revision > 0) {
+    // What the engine has compacted has expired, even where memory still has it.
+    if (start.revision < options_.store.engine->CompactedRevision()) return std::optional<View>();
+    return cache_->At(start.revision);
+  }
   const bool consistent = options.resource_version.empty() || !options.continue_token.empty();
   const Status fresh = WaitFresh(ctx, consistent ? "" : options.resource_version);
   // Not in time: the engine can say for sure.

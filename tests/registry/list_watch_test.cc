@@ -1,0 +1,205 @@
+#include "apiserver/codec/json.h"
+#include "registry/fixture.h"
+#include "registry/human_duration.h"
+#include "registry/json_path.h"
+
+using namespace apiserver;  // NOLINT: a test.
+using testing::Fixture;
+
+namespace {
+
+std::string NamesOf(const Result<runtime::List>& list) {
+  if (!list.ok()) return list.status().ToString();
+  std::string names;
+  for (const auto& item : list->items) {
+    names.append(names.empty() ? "" : " ").append(item->name());
+  }
+  return names;
+}
+
+void CreateIn(Fixture& fixture, std::string_view space, std::string_view name,
+              std::string_view color = "") {
+  fixture.ctx.Set(rest::Namespace{std::string(space)});
+  auto object = testing::NewWidget(fixture.kind, name, space);
+  if (!color.empty()) object->Edit("spec", "color") = color;
+  REQUIRE(fixture.TryCreate(std::move(object)).ok());
+}
+
+meta::ListOptions Fields(std::string_view text) {
+  meta::ListOptions options;
+  options.field_selector = *meta::FieldSelector::Parse(text);
+  return options;
+}
+
+std::string Find(std::string_view json, std::string_view path) {
+  runtime::Arena arena;
+  const auto root = codec::ParseJson(json, arena);
+  REQUIRE(root.ok());
+  const auto parsed = registry::JsonPath::Parse(path);
+  if (!parsed.ok()) return "bad path";
+  return registry::TextOf(parsed->First(*root));
+}
+
+}  // namespace
+
+TEST_CASE("registry: a list holds the namespace of the request, or all", "[registry]") {
+  Fixture fixture;
+  CreateIn(fixture, "x", "a");
+  CreateIn(fixture, "y", "b");
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, {})) == "b");
+  fixture.ctx.Set(rest::Namespace{""});
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, {})) == "a b");
+}
+
+TEST_CASE("registry: field selectors narrow a list", "[registry]") {
+  Fixture fixture;
+  CreateIn(fixture, "x", "a", "red");
+  CreateIn(fixture, "x", "b", "blue");
+  CreateIn(fixture, "y", "a", "blue");
+  fixture.ctx.Set(rest::Namespace{""});
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, Fields("metadata.name=a"))) == "a a");
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, Fields("metadata.namespace=x"))) == "a b");
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx,
+                                     Fields("metadata.namespace=x,metadata.name=b"))) == "b");
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, Fields("spec.color=blue"))) == "b a");
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, Fields("metadata.name=/../x"))).empty());
+}
+
+TEST_CASE("registry: pages of a list fit together", "[registry]") {
+  Fixture fixture;
+  for (const char* name : {"a", "b", "c"}) CreateIn(fixture, "x", name);
+  meta::ListOptions options;
+  options.limit = 2;
+  const auto first = fixture.Store().List(fixture.ctx, options);
+  CHECK(NamesOf(first) == "a b");
+  CHECK(first->remaining_item_count == 1);
+  options.continue_token = first->continue_token;
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, options)) == "c");
+}
+
+TEST_CASE("registry: a watch sees what a list would", "[registry]") {
+  Fixture fixture;
+  CreateIn(fixture, "x", "a");
+  meta::ListOptions options = Fields("metadata.name=b");
+  options.resource_version = "2";
+  const auto stream =
+      fixture.Store().Watch(fixture.ctx, options, RealClock().Now() + std::chrono::hours(1));
+  REQUIRE(stream.ok());
+  CreateIn(fixture, "x", "c");
+  CreateIn(fixture, "x", "b");
+  std::vector<watch::Event> events;
+  while ((*stream)->Next(events, 10, Waker()) == watch::Stream::State::kMore) {
+  }
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].object->name() == "b");
+  CHECK(events[0].type == watch::EventType::kAdded);
+}
+
+TEST_CASE("registry: a watch refuses a bad resourceVersion with 422", "[registry]") {
+  Fixture fixture;
+  meta::ListOptions options;
+  options.resource_version = "abc";
+  const auto refused = fixture.Store().Watch(fixture.ctx, options, RealClock().Now());
+  CHECK(refused.status().reason() == Reason::kInvalid);
+  CHECK(refused.status().message() ==
+        "widgets.test.example.com \"\" is invalid: resourceVersion: Invalid value: \"abc\": "
+        "strconv.ParseUint: parsing \"abc\": invalid syntax");
+}
+
+TEST_CASE("registry: a kind without columns shows name and creation", "[registry]") {
+  Fixture fixture;
+  const auto created = fixture.Create("one");
+  const auto table = fixture.Store().ConvertToTable(fixture.ctx, {created}, {});
+  REQUIRE(table.ok());
+  REQUIRE(table->columns.size() == 2);
+  CHECK(table->columns[0].name == "Name");
+  CHECK(table->columns[0].format == "name");
+  CHECK(table->columns[1].name == "Created At");
+  CHECK(table->columns[1].type == "date");
+  REQUIRE(table->rows.size() == 1);
+  CHECK(table->rows[0].cells[0].AsString() == "one");
+  CHECK(table->rows[0].cells[1].AsString() == created->metadata()["creationTimestamp"].AsString());
+  CHECK(table->rows[0].object == created);
+}
+
+TEST_CASE("registry: headers may be left out of a table", "[registry]") {
+  Fixture fixture;
+  meta::TableOptions options;
+  options.no_headers = true;
+  CHECK(fixture.Store().ConvertToTable(fixture.ctx, {}, options)->columns.empty());
+}
+
+TEST_CASE("registry: columns show values by their type", "[registry]") {
+  Fixture fixture;
+  auto object = fixture.New("one");
+  object->Edit("spec", "color") = "red";
+  object->Edit("spec", "size") = 7;
+  object->Edit("status", "phase") = "not a date";
+  const runtime::ObjectPtr item = std::move(object);
+  const auto convertor =
+      registry::NewColumnTableConvertor({{"Color", "string", ".spec.color", "", "", 0},
+                                         {"Size", "integer", ".spec.size", "", "How large.", 1},
+                                         {"Size text", "string", ".spec.size", "", "", 0},
+                                         {"Wrong", "integer", ".spec.color", "", "", 0},
+                                         {"Missing", "string", ".spec.none", "", "", 0},
+                                         {"Age", "date", ".status.phase", "", "", 0}},
+                                        RealClock());
+  const auto table = convertor->ConvertToTable(fixture.ctx, {item}, {});
+  REQUIRE(table.ok());
+  CHECK(table->columns[1].description ==
+        "Custom resource definition column (in JSONPath format): .spec.color");
+  CHECK(table->columns[2].description == "How large.");
+  CHECK(table->columns[2].priority == 1);
+  const auto& cells = table->rows[0].cells;
+  REQUIRE(cells.size() == 7);
+  CHECK(cells[1].AsString() == "red");
+  CHECK(cells[2].AsInt() == 7);
+  CHECK(cells[3].AsString() == "7");
+  CHECK(cells[4].is_null());
+  CHECK(cells[5].is_null());
+  CHECK(cells[6].AsString() == "<invalid>");
+}
+
+TEST_CASE("registry: JSONPath finds what printer columns name", "[registry]") {
+  const std::string_view json =
+      R"({"a":{"b.c":1,"d":[10,20,30]},"k":[{"type":"X","v":"x"},{"type":"Ready","v":"yes"}],)"
+      R"("t":true})";
+  CHECK(Find(json, ".a['b.c']") == "1");
+  CHECK(Find(json, R"(.a.b\.c)") == "1");
+  CHECK(Find(json, ".a.d[1]") == "20");
+  CHECK(Find(json, ".a.d[-1]") == "30");
+  CHECK(Find(json, ".a.d[7]").empty());
+  CHECK(Find(json, ".a.d[*]") == "10");
+  CHECK(Find(json, R"(.k[?(@.type=="Ready")].v)") == "yes");
+  CHECK(Find(json, R"(.k[?(@.type != 'X')].v)") == "yes");
+  CHECK(Find(json, R"(.k[?(@.type=="None")].v)").empty());
+  CHECK(Find(json, "{.t}") == "true");
+  CHECK(Find(json, ".a.d") == "[10,20,30]");
+  CHECK(Find(json, ".a[") == "bad path");
+  CHECK(Find(json, "a.b") == "bad path");
+}
+
+TEST_CASE("registry: ages are printed as Go's HumanDuration", "[registry]") {
+  using namespace std::chrono_literals;
+  const std::vector<std::pair<std::chrono::seconds, std::string>> table = {
+      {-2s, "<invalid>"},   {-1s, "0s"},           {0s, "0s"},
+      {119s, "119s"},       {120s, "2m"},          {187s, "3m7s"},
+      {599s, "9m59s"},      {600s, "10m"},         {179min, "179m"},
+      {180min, "3h"},       {190min, "3h10m"},     {480min, "8h"},
+      {47h, "47h"},         {48h, "2d"},           {51h, "2d3h"},
+      {24h * 8, "8d"},      {24h * 729, "729d"},   {24h * 365 * 2, "2y"},
+      {24h * 740, "2y10d"}, {24h * 365 * 8, "8y"}, {24h * 365 * 20 + 24h * 9, "20y"}};
+  for (const auto& [duration, text] : table) {
+    INFO(text);
+    CHECK(registry::HumanDuration(duration) == text);
+  }
+}
+
+TEST_CASE("registry: a store without cache serves the same", "[registry]") {
+  Fixture fixture(false);
+  fixture.Create("one");
+  CHECK(!fixture.Store().AnswersInline());
+  CHECK(NamesOf(fixture.Store().List(fixture.ctx, {})) == "one");
+  CHECK(fixture.Edit("one", [](runtime::Object& o) { o.Edit("spec", "size") = 3; }).ok());
+  CHECK(fixture.Delete("one").ok());
+}

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/meta/watch.h"
+#include "apiserver/storage/cacher/cacher.h"
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/storage/store/store.h"
+#include "storage/widget.h"
+
+// storage::Interface in its forms, and a watch that a test can wait on.
+namespace apiserver::testing {
+
+enum class Form { kStore, kObservingCacher, kFollowingCacher };
+
+inline std::string FormName(Form form) {
+  switch (form) {
+    case Form::kStore:
+      return "store";
+    case Form::kObservingCacher:
+      return "observing cacher";
+    case Form::kFollowingCacher:
+      return "following cacher";
+  }
+  return "";
+}
+
+// An engine that cannot be observed, as one on another machine.
+class RemoteEngine final : public storage::kv::Engine {
+ public:
+  explicit RemoteEngine(storage::kv::Engine& engine) : engine_(engine) {}
+  Result<storage::kv::RangeResponse> Range(const Context& ctx,
+                                           const storage::kv::RangeRequest& request) override {
+    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "far away");
+    return engine_.Range(ctx, request);
+  }
+  Result<storage::kv::TxnResponse> Txn(const Context& ctx,
+                                       const storage::kv::TxnRequest& request) override {
+    return engine_.Txn(ctx, request);
+  }
+  Result<std::unique_ptr<storage::kv::Tail>> NewTail(std::string_view prefix,
+                                                     storage::kv::Revision from) override {
+    return engine_.NewTail(prefix, from);
+  }
+  Status RequestProgress(const Context& ctx) override { return engine_.RequestProgress(ctx); }
+  Result<storage::kv::Revision> CurrentRevision(const Context& ctx) override {
+    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "far away");
+    return engine_.CurrentRevision(ctx);
+  }
+  Status Compact(const Context& ctx, storage::kv::Revision revision) override {
+    return engine_.Compact(ctx, revision);
+  }
+  storage::kv::Revision CompactedRevision() const override { return engine_.CompactedRevision(); }
+  Result<storage::kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override {
+    return engine_.GrantLease(ctx, ttl);
+  }
+  storage::kv::Stats GetStats() const override { return engine_.GetStats(); }
+  Status Ready() const override { return engine_.Ready(); }
+  Result<storage::kv::Revision> AddObserver(std::shared_ptr<storage::kv::Observer>) override {
+    return Status(Reason::kMethodNotAllowed, "not observable");
+  }
+  void Stop() override { engine_.Stop(); }
+
+ private:
+  storage::kv::Engine& engine_;
+};
+
+// Reads a watch from a test's thread.
+class WatchReader {
+ public:
+  explicit WatchReader(std::unique_ptr<watch::Stream> stream)
+      : stream_(std::move(stream)),
+        pool_(NewThreadPool({"watch", 1})),
+        bell_(std::make_shared<Bell>()) {}
+  ~WatchReader() {
+    stream_.reset();
+    pool_->Stop();
+  }
+
+  // The next event; nullopt: the watch is over. Fails the test when nothing comes.
+  std::optional<watch::Event> Next() {
+    const auto deadline = RealClock().Now() + std::chrono::seconds(20);
+    while (next_ == events_.size()) {
+      events_.clear();
+      next_ = 0;
+      if (over_) return std::nullopt;
+      const auto state = stream_->Next(events_, 100, Waker(*pool_, bell_));
+      over_ = state == watch::Stream::State::kEnd;
+      if (!events_.empty() || state != watch::Stream::State::kWait) continue;
+      auto rung = bell_->rung.Lock();
+      if (!rung.WaitUntil(deadline, [&] { return *rung; })) FAIL("no event came");
+      *rung = false;
+    }
+    return events_[next_++];
+  }
+  // "ADDED one 5", "BOOKMARK  7", "BOOKMARK-END  7", "ERROR Expired".
+  std::string NextText() {
+    const auto event = Next();
+    if (!event) return "END";
+    std::string text(watch::EventTypeWord(event->type));
+    if (event->type == watch::EventType::kError) {
+      return text + " " + std::string(ReasonWord(event->error.reason()));
+    }
+    if (event->initial_events_end) text += "-END";
+    text += " " + std::string(event->object != nullptr ? event->object->name() : "");
+    return text + " " + event->resource_version;
+  }
+  // What can be had without waiting.
+  std::vector<watch::Event> Ready() {
+    std::vector<watch::Event> events;
+    while (stream_->Next(events, 1000, Waker()) == watch::Stream::State::kMore) {
+    }
+    return events;
+  }
+
+ private:
+  struct Bell final : Wakeable {
+    void OnWake() override {
+      *rung.Lock() = true;
+      rung.NotifyAll();
+    }
+    Guarded<bool> rung{false};
+  };
+  std::unique_ptr<watch::Stream> stream_;
+  std::unique_ptr<ThreadPool> pool_;
+  std::shared_ptr<Bell> bell_;
+  std::vector<watch::Event> events_;
+  std::size_t next_ = 0;
+  bool over_ = false;
+};
+
+// One form over a fresh memory engine.
+struct Backend {
+  explicit Backend(Form form, std::size_t history_max = 100'000)
+      : kind(NewWidgetKind()), engine(storage::memory::NewEngine()), remote(*engine) {
+    storage::store::Options store;
+    store.engine =
+        form == Form::kFollowingCacher ? static_cast<storage::kv::Engine*>(&remote) : engine.get();
+    store.kind = kind;
+    store.prefix = "/registry/test.example.com/widgets";
+    if (form == Form::kStore) {
+      storage = storage::store::New(store);
+      return;
+    }
+    storage::cacher::Options options;
+    options.store = store;
+    options.executor = pool.get();
+    options.history_events_max = history_max;
+    options.fresh_wait = std::chrono::milliseconds(100);
+    storage = storage::cacher::New(options);
+  }
+  ~Backend() {
+    storage->Stop();
+    pool->Stop();
+    storage.reset();
+    engine->Stop();
+  }
+
+  static std::string KeyOf(std::string_view name, std::string_view space = "ns") {
+    return "/" + std::string(space) + "/" + std::string(name);
+  }
+  runtime::ObjectPtr Create(std::string_view name, std::string_view space = "ns",
+                            std::string_view color = "") {
+    auto object = NewWidget(kind, name, space);
+    if (!color.empty()) {
+      object->Edit("spec", "color") = color;
+      object->Edit("metadata", "labels", "color") = color;
+    }
+    const auto stored = storage->Create(ctx, KeyOf(name, space), *object, {});
+    INFO(stored.status().ToString());
+    REQUIRE(stored.ok());
+    return *stored;
+  }
+  // Sets spec.size, and spec.color and its label if `color` is given.
+  Result<runtime::ObjectPtr> Resize(std::string_view name, int size, std::string_view color = "") {
+    return storage->GuaranteedUpdate(
+        ctx, KeyOf(name), {}, [&](const runtime::ObjectPtr& current) -> Result<storage::Update> {
+          storage::Update update;
+          update.object = current->Clone();
+          update.object->Edit("spec", "size") = size;
+          if (!color.empty()) {
+            update.object->Edit("spec", "color") = color;
+            update.object->Edit("metadata", "labels", "color") = color;
+          }
+          return update;
+        });
+  }
+  Result<runtime::ObjectPtr> Delete(std::string_view name) {
+    return storage->Delete(ctx, KeyOf(name), {}, nullptr);
+  }
+  Result<runtime::ObjectPtr> Get(std::string_view name, std::string rv = "") {
+    storage::GetOptions options;
+    options.resource_version = std::move(rv);
+    return storage->Get(ctx, KeyOf(name), options);
+  }
+  Result<runtime::List> List(storage::ListOptions options = {}, std::string_view key = "/") {
+    return storage->GetList(ctx, key, options);
+  }
+  WatchReader Watch(storage::ListOptions options, std::string_view key = "/") {
+    auto stream = storage->Watch(ctx, key, options);
+    INFO(stream.status().ToString());
+    REQUIRE(stream.ok());
+    return WatchReader(std::move(*stream));
+  }
+  WatchReader WatchFrom(std::string_view rv) {
+    storage::ListOptions options;
+    options.resource_version = rv;
+    return Watch(options);
+  }
+  void Compact(std::string_view rv) {
+    REQUIRE(engine->Compact(ctx, std::stoll(std::string(rv))).ok());
+  }
+
+  Context ctx = Context::Background();
+  runtime::KindPtr kind;
+  std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
+  std::unique_ptr<storage::kv::Engine> engine;
+  RemoteEngine remote;
+  std::unique_ptr<storage::Interface> storage;
+};
+
+// "one two": what a list holds.
+inline std::string NamesOf(const Result<runtime::List>& list) {
+  if (!list.ok()) return list.status().ToString();
+  std::string names;
+  for (const auto& item : list->items) {
+    names.append(names.empty() ? "" : " ").append(item->name());
+  }
+  return names;
+}
+
+}  // namespace apiserver::testing
+
+// Runs the rest of a test case over every form of storage.
+#define FOR_EVERY_FORM()                                                                         \
+  const auto form =                                                                              \
+      GENERATE(::apiserver::testing::Form::kStore, ::apiserver::testing::Form::kObservingCacher, \
+               ::apiserver::testing::Form::kFollowingCacher);                                    \
+  INFO(::apiserver::testing::FormName(form));                                                    \
+  ::apiserver::testing::Backend backend(form)
