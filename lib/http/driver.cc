@@ -8,6 +8,8 @@ namespace {
 
 // How much a BodySource is asked for at a time.
 constexpr std::size_t kPullBytes = 64 << 10;
+// How often, before others have their turn: sources may write little at a time.
+constexpr int kPullsAtOnce = 64;
 // A body is allocated in one piece up to here; longer ones grow as they come.
 constexpr std::size_t kReserveBytesMax = 1 << 20;
 
@@ -358,36 +360,41 @@ bool ExchangeDriver::RunHeads() {
 
 ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
   Filled filled;
-  int turns = 0;
-  for (;;) {
+  for (int pulls = 0;; ++pulls) {
     filled.bytes += queue_.TakeTo(out.subspan(filled.bytes));
     if (filled.bytes == out.size() && !queue_.empty()) break;
     if (!source_) {
       filled.state = source_aborted_ ? FillState::kAbort : FillState::kEnd;
       break;
     }
-    if (filled.bytes == out.size()) break;
-    Pull pulled = Pull::kAbort;
-    try {
-      pulled = source_->Next(queue_, Waker(*loop_, weak_from_this()));
-    } catch (...) {
-      outcome_.error = CaughtError("body source");
-    }
-    if (pulled == Pull::kEnd || pulled == Pull::kAbort) {
-      source_aborted_ = pulled == Pull::kAbort;
-      source_.reset();
-    } else if (queue_.empty() && (pulled == Pull::kWait || ++turns >= 2)) {
+    if (filled.bytes == out.size() || (filled.bytes > 0 && pulls >= kPullsAtOnce)) break;
+    if (source_dry_ || pulls >= kPullsAtOnce) {
       filled.state = FillState::kWait;
       // More, but not now: others have their turn first.
-      if (pulled == Pull::kMore) Waker(*loop_, weak_from_this()).Wake();
+      if (!source_dry_) Waker(*loop_, weak_from_this()).Wake();
       break;
     }
+    PullSource();
+    if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
   }
   outcome_.response_bytes += filled.bytes;
   return filled;
 }
 
+void ExchangeDriver::PullSource() {
+  Pull pulled = Pull::kAbort;
+  try {
+    pulled = source_->Next(queue_, Waker(*loop_, weak_from_this()));
+  } catch (...) {
+    outcome_.error = CaughtError("body source");
+  }
+  source_dry_ = pulled == Pull::kWait;
+  source_aborted_ = pulled == Pull::kAbort;
+  if (pulled == Pull::kEnd || pulled == Pull::kAbort) DropSource();
+}
+
 void ExchangeDriver::OnWake() {
+  source_dry_ = false;
   if (stream_ != nullptr && answer_started_ && !answer_over_) stream_->OnBodyReady();
 }
 

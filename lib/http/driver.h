@@ -141,6 +141,7 @@ class ExchangeDriver final : public Exchange,
   void StartAnswer();
   bool RunHeads();
   void EndIfQuiet();
+  void PullSource();
   void DropSource();
   void BeginCollect(std::size_t bytes_max, Resume resume);
   void AcceptBody();
@@ -183,6 +184,7 @@ class ExchangeDriver final : public Exchange,
   BodyQueue queue_;
   std::unique_ptr<BodySource> source_;
   bool source_aborted_ = false;
+  bool source_dry_ = false;  // It said kWait and has not been woken.
   UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open_;
   std::size_t body_bytes_ = 0;
   Outcome outcome_;

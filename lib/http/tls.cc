@@ -30,7 +30,7 @@ SslContext NewContext(const SSL_METHOD* method) {
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // Small idle connections, writes that may be cut and moved, and one read call per record.
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_read_ahead(context.get(), 1);
   // No resumption: a resumed session would outlive a change of the client CAs. No renegotiation: it
   // is a denial of service that nobody needs.

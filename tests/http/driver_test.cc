@@ -367,12 +367,12 @@ TEST_CASE("http: in process, identity and body arrive and cancelling is seen", "
   auto peer = std::make_shared<PeerCertificates>();
   peer->der = {"certificate"};
   Journal steps;
+  Context::Registration kept;
   TestService service([&](Exchange& exchange) -> Step {
     if (exchange.request().path == "/wait") {
-      auto kept = std::make_shared<Context::Registration>();
-      return Step::Later([&, kept](Resume resume) {
+      return Step::Later([&](Resume resume) {
         auto shared = std::make_shared<Resume>(std::move(resume));
-        *kept = exchange.ctx().OnDone([shared] { (*shared)(Step::Done()); });
+        kept = exchange.ctx().OnDone([shared] { (*shared)(Step::Done()); });
         steps.Add("waiting");
       });
     }
