@@ -1,10 +1,10 @@
 #include "server/openapi_handlers.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ctime>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,23 +21,22 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kV3Prefix = "/openapi/v3/";
 
 struct Form {
-  std::string_view media_type;  // In the Accept header.
+  std::string_view media_type;    // In the Accept header.
+  std::string_view content_type;  // In the answer.
   bool protobuf;
 };
-// The names with '@' are what kubectl sends; they are no valid media types but honoured.
-constexpr std::array<Form, 3> kV2Forms{{
-    {"application/json", false},
-    {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", true},
-    {"application/com.github.proto-openapi.spec.v2.v1.0+protobuf", true},
-}};
-constexpr std::array<Form, 3> kV3Forms{{
-    {"application/json", false},
-    {"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", true},
-    {"application/com.github.proto-openapi.spec.v3.v1.0+protobuf", true},
-}};
+// A name with '@' is what kubectl sends; it is no valid media type, so the answer does not use it.
+constexpr std::string_view kV2Protobuf =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+constexpr Form kV2Forms[] = {
+    {kJson, kJson, false},
+    {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", kV2Protobuf, true},
+    {kV2Protobuf, kV2Protobuf, true},
+};
+constexpr Form kV3Forms[] = {{kJson, kJson, false}};
 
 // The first clause of the Accept header that a form fits; null when none does.
-const Form* Choose(std::string_view accept, const std::array<Form, 3>& forms) {
+const Form* Choose(std::string_view accept, std::span<const Form> forms) {
   if (accept.empty()) return &forms[0];
   for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
     const std::string name = clause.type + "/" + clause.subtype;
@@ -58,7 +57,7 @@ void SendDocument(http::Exchange& exchange, const Form& form,
     exchange.writer().Send({.code = 304, .headers = std::move(headers)}, {});
     return;
   }
-  headers.Set("Content-Type", std::string(form.media_type));
+  headers.Set("Content-Type", std::string(form.content_type));
   const std::string_view text = form.protobuf ? document->protobuf : document->json;
   exchange.writer().Send({.code = 200, .headers = std::move(headers)},
                          http::Bytes(std::move(document), text));
