@@ -69,6 +69,7 @@ class Pool final : public ThreadPool {
     return pool;
   }
 
+  void DropQueued();
   void AddThreads(std::size_t count);
   void RunWorker(std::uint64_t id);
   // Nullopt when this thread is to end.
@@ -135,23 +136,10 @@ Executor::Cancel Pool::PostAfter(std::chrono::nanoseconds delay, Task task) {
 void Pool::Stop() {
   auto stopped = stopped_.Lock();
   if (*stopped) return;
-  std::deque<Task> dropped_tasks;
+  DropQueued();
+  clerk_.Join();
   std::map<std::uint64_t, Thread> running;
   std::vector<Thread> ended;
-  {
-    auto state = state_.Lock();
-    state->stopping = true;
-    dropped_tasks.swap(state->queue);
-  }
-  state_.NotifyAll();
-  std::multimap<Instant, std::shared_ptr<Timer>> dropped_timers;
-  {
-    auto timers = timers_->Lock();
-    timers->stopping = true;
-    dropped_timers.swap(timers->timers);
-  }
-  timers_->NotifyAll();
-  clerk_.Join();
   {
     auto state = state_.Lock();
     running.swap(state->running);
@@ -161,6 +149,24 @@ void Pool::Stop() {
   for (Thread& thread : ended) thread.Join();
   state_.Lock()->live = 0;
   *stopped = true;
+}
+
+// Destroys what is queued before anyone waits for the threads: running work may be waiting for it.
+void Pool::DropQueued() {
+  std::deque<Task> tasks;
+  std::multimap<Instant, std::shared_ptr<Timer>> timers;
+  {
+    auto state = state_.Lock();
+    state->stopping = true;
+    tasks.swap(state->queue);
+  }
+  state_.NotifyAll();
+  {
+    auto queue = timers_->Lock();
+    queue->stopping = true;
+    timers.swap(queue->timers);
+  }
+  timers_->NotifyAll();
 }
 
 void Pool::AddThreads(std::size_t count) {

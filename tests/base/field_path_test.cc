@@ -1,0 +1,126 @@
+#include "apiserver/base/field_path.h"
+
+#include <catch2/catch.hpp>
+
+namespace apiserver::field {
+namespace {
+
+const Path kSpec("spec");
+
+TEST_CASE("base: a path grows by names, indices and keys", "[base]") {
+  CHECK(kSpec.Child("ports").Index(2).Child("name").text() == "spec.ports[2].name");
+  CHECK(Path("metadata").Child("labels").Key("app").text() == "metadata.labels[app]");
+  CHECK(Path().Child("spec").text() == "spec");
+}
+
+TEST_CASE("base: each kind of finding reads as Kubernetes words it", "[base]") {
+  const Path path("f");
+  const auto message = [](auto&& make) {
+    ErrorList errors;
+    make(errors);
+    return errors[0].Message();
+  };
+
+  CHECK(message([&](auto& e) { e.Required(path); }) == "f: Required value");
+  CHECK(message([&](auto& e) { e.Required(path, "a name"); }) == "f: Required value: a name");
+  CHECK(message([&](auto& e) { e.Invalid(path, "a\"b", "no quotes"); }) ==
+        R"(f: Invalid value: "a\"b": no quotes)");
+  CHECK(message([&](auto& e) { e.Invalid(path, "", "empty"); }) ==
+        R"(f: Invalid value: "": empty)");
+  CHECK(message([&](auto& e) { e.InvalidPrinted(path, "-1", "must be positive"); }) ==
+        "f: Invalid value: -1: must be positive");
+  CHECK(message([&](auto& e) { e.Duplicate(path, "x"); }) == R"(f: Duplicate value: "x")");
+  CHECK(message([&](auto& e) { e.DuplicatePrinted(path, R"({"a":1})"); }) ==
+        R"(f: Duplicate value: {"a":1})");
+  CHECK(message([&](auto& e) {
+          e.NotSupported(path, "c", {"a", "b"});
+        }) == R"(f: Unsupported value: "c": supported values: "a", "b")");
+  CHECK(message([&](auto& e) { e.NotSupported(path, "c", {}); }) == R"(f: Unsupported value: "c")");
+  CHECK(message([&](auto& e) { e.Forbidden(path, "no"); }) == "f: Forbidden: no");
+  CHECK(message([&](auto& e) { e.TooLong(path, 63); }) ==
+        "f: Too long: may not be more than 63 bytes");
+  CHECK(message([&](auto& e) { e.TooLong(path, 1); }) ==
+        "f: Too long: may not be more than 1 byte");
+  CHECK(message([&](auto& e) { e.TooLong(path, -1); }) == "f: Too long: value is too long");
+  CHECK(message([&](auto& e) { e.TooLongCharacters(path, 5); }) ==
+        "f: Too long: may not be more than 5 characters");
+  CHECK(message([&](auto& e) { e.TooShort(path, 1); }) ==
+        "f: Too short: must be at least 1 character");
+  CHECK(message([&](auto& e) { e.TooMany(path, 3, 2); }) ==
+        "f: Too many: 3: must have at most 2 items");
+  CHECK(message([&](auto& e) { e.TooMany(path, 2, 1); }) ==
+        "f: Too many: 2: must have at most 1 item");
+  CHECK(message([&](auto& e) { e.TooFew(path, 0, 1); }) ==
+        "f: Too few: 0: must have at least 1 item");
+  CHECK(message([&](auto& e) { e.NotFound(path, "x"); }) == R"(f: Not found: "x")");
+  CHECK(message([&](auto& e) { e.TypeInvalid(path, "1", "must be a string"); }) ==
+        "f: Invalid value: 1: must be a string");
+  CHECK(message([&](auto& e) { e.Internal(path, "oops"); }) == "f: Internal error: oops");
+}
+
+TEST_CASE("base: a finding about the object itself bears Go's name of no path", "[base]") {
+  ErrorList errors;
+
+  errors.Required(Path(), "all of it");
+
+  CHECK(errors[0].Message() == "<nil>: Required value: all of it");
+}
+
+TEST_CASE("base: findings become causes with Kubernetes' reasons", "[base]") {
+  ErrorList errors;
+  errors.Required(kSpec);
+  errors.Invalid(kSpec, "x", "d");
+  errors.Duplicate(kSpec, "x");
+  errors.NotSupported(kSpec, "x", {});
+  errors.Forbidden(kSpec, "d");
+  errors.TooLong(kSpec, 1);
+  errors.TooMany(kSpec, 2, 1);
+  errors.NotFound(kSpec, "x");
+  errors.TypeInvalid(kSpec, "1", "d");
+  errors.Internal(kSpec, "d");
+  errors.TooFew(kSpec, 0, 1);
+  errors.TooShort(kSpec, 1);
+
+  const auto causes = errors.Causes();
+
+  std::vector<std::string> reasons;
+  for (const StatusCause& cause : causes) reasons.push_back(cause.reason);
+  CHECK(reasons == std::vector<std::string>{
+                       "FieldValueRequired", "FieldValueInvalid", "FieldValueDuplicate",
+                       "FieldValueNotSupported", "FieldValueForbidden", "FieldValueTooLong",
+                       "FieldValueTooMany", "FieldValueNotFound", "FieldValueTypeInvalid",
+                       "InternalError", "FieldValueTooFew", "FieldValueTooShort"});
+  CHECK(causes[1] == StatusCause{"FieldValueInvalid", R"(Invalid value: "x": d)", "spec"});
+}
+
+TEST_CASE("base: an aggregate says each distinct message once, in brackets if several", "[base]") {
+  ErrorList errors;
+  CHECK(errors.Aggregate().empty());
+  errors.Required(kSpec);
+  CHECK(errors.Aggregate() == "spec: Required value");
+  ErrorList more;
+  more.Required(kSpec);
+  more.Forbidden(kSpec, "no");
+
+  errors.Append(std::move(more));
+
+  CHECK(errors.size() == 3);
+  CHECK(errors.Aggregate() == "[spec: Required value, spec: Forbidden: no]");
+}
+
+TEST_CASE("base: quoting follows Go's %q", "[base]") {
+  CHECK(Quote("plain") == "\"plain\"");
+  CHECK(Quote("a\"b\\c") == R"("a\"b\\c")");
+  CHECK(Quote("\a\b\f\n\r\t\v") == R"("\a\b\f\n\r\t\v")");
+  CHECK(Quote(std::string_view("\0\x1f\x7f", 3)) == R"("\x00\x1f\x7f")");
+  CHECK(Quote("\xc3\xa9 \xe4\xb8\x96 \xf0\x9f\x98\x80") ==
+        "\"\xc3\xa9 \xe4\xb8\x96 \xf0\x9f\x98\x80\"");
+  CHECK(Quote("\xc2\xa0\xe2\x80\x8b\xf3\xa0\x80\x81") == R"("\u00a0\u200b\U000e0001")");
+  CHECK(Quote("\xff\xc3") == R"("\xff\xc3")");
+  CHECK(Quote("\xed\xa0\x80") == R"("\xed\xa0\x80")");
+  CHECK(Quote("\xc0\xaf") == R"("\xc0\xaf")");
+  CHECK(Quote("\xef\xbf\xbd") == "\"\xef\xbf\xbd\"");
+}
+
+}  // namespace
+}  // namespace apiserver::field

@@ -1,0 +1,154 @@
+#include "apiserver/base/metrics.h"
+
+#include <catch2/catch.hpp>
+
+#include "apiserver/base/sync.h"
+
+namespace apiserver::metrics {
+namespace {
+
+TEST_CASE("base: counters and gauges are written by name, then by label values", "[base]") {
+  const auto registry = NewRegistry();
+  auto& requests = registry->Counters({"requests_total", "Requests.", {"verb", "code"}});
+  registry->Gauges({"inflight", "Now.", {}}).With({}).Set(2.5);
+
+  requests.With({"LIST", "200"}).Add();
+  requests.With({"GET", "404"}).Add(3);
+  requests.With({"GET", "200"}).Add();
+  requests.With({"GET", "200"}).Add();
+
+  CHECK(registry->Serialize() ==
+        "# HELP inflight Now.\n"
+        "# TYPE inflight gauge\n"
+        "inflight 2.5\n"
+        "# HELP requests_total Requests.\n"
+        "# TYPE requests_total counter\n"
+        "requests_total{verb=\"GET\",code=\"200\"} 2\n"
+        "requests_total{verb=\"GET\",code=\"404\"} 3\n"
+        "requests_total{verb=\"LIST\",code=\"200\"} 1\n");
+}
+
+TEST_CASE("base: a histogram's buckets are cumulative and their bounds inclusive", "[base]") {
+  const auto registry = NewRegistry();
+  auto& seconds = registry->Histograms({"seconds", "Took.", {}}, {1, 2.5}).With({});
+
+  for (double value : {0.5, 1.0, 2.0, 7.0}) seconds.Observe(value);
+
+  CHECK(registry->Serialize() ==
+        "# HELP seconds Took.\n"
+        "# TYPE seconds histogram\n"
+        "seconds_count 4\n"
+        "seconds_sum 10.5\n"
+        "seconds_bucket{le=\"1\"} 2\n"
+        "seconds_bucket{le=\"2.5\"} 3\n"
+        "seconds_bucket{le=\"+Inf\"} 4\n");
+}
+
+TEST_CASE("base: label values are escaped", "[base]") {
+  const auto registry = NewRegistry();
+
+  registry->Gauges({"g", "", {"l"}}).With({"a\"b\\c\nd"}).Set(1);
+
+  CHECK(registry->Serialize().find(R"(g{l="a\"b\\c\nd"} 1)") != std::string::npos);
+}
+
+TEST_CASE("base: the same name and labels are the same series", "[base]") {
+  const auto registry = NewRegistry();
+  Counter& first = registry->Counters({"c", "", {"a", "b"}}).With({"x", ""});
+
+  CHECK(&registry->Counters({"c", "", {"a", "b"}}).With({"x", ""}) == &first);
+  CHECK(&registry->Counters({"c", "", {"a", "b"}}).With({"x"}) == &first);
+  CHECK(&registry->Counters({"c", "", {"a", "b"}}).With({"", "x"}) != &first);
+}
+
+TEST_CASE("base: a family with labels is shown once it has a series, one without always",
+          "[base]") {
+  const auto registry = NewRegistry();
+
+  registry->Counters({"with_labels", "", {"a"}});
+  registry->Counters({"without", "", {}});
+
+  CHECK(registry->Serialize() == "# TYPE without counter\nwithout 0\n");
+}
+
+TEST_CASE("base: a removed series is not shown and starts at zero when it comes back", "[base]") {
+  const auto registry = NewRegistry();
+  auto& objects = registry->Gauges({"objects", "", {"resource"}});
+  Gauge& flunders = objects.With({"flunders"});
+  flunders.Set(5);
+
+  objects.Remove({"flunders"});
+  objects.Remove({"never there"});
+  CHECK(registry->Serialize().empty());
+
+  CHECK(&objects.With({"flunders"}) == &flunders);
+  CHECK(registry->Serialize().find("objects{resource=\"flunders\"} 0\n") != std::string::npos);
+}
+
+TEST_CASE("base: a reset sets every series to zero and keeps it", "[base]") {
+  const auto registry = NewRegistry();
+  Counter& counter = registry->Counters({"c", "", {}}).With({});
+  Histogram& histogram = registry->Histograms({"h", "", {}}, {1}).With({});
+  counter.Add(2);
+  histogram.Observe(3);
+
+  registry->Reset();
+  counter.Add();
+
+  CHECK(counter.value() == 1);
+  CHECK(histogram.count(1) == 0);
+  CHECK(histogram.sum() == 0);
+}
+
+TEST_CASE("base: a refresher runs before each serialization until it is unregistered", "[base]") {
+  const auto registry = NewRegistry();
+  Gauge& gauge = registry->Gauges({"g", "", {}}).With({});
+  auto refreshing = registry->BeforeSerialize([&] { gauge.Add(); });
+
+  registry->Serialize();
+  CHECK(registry->Serialize().find("g 2\n") != std::string::npos);
+  refreshing.Reset();
+  registry->Serialize();
+
+  CHECK(gauge.value() == 2);
+}
+
+TEST_CASE("base: series are counted from many threads at once", "[base]") {
+  const auto registry = NewRegistry();
+  auto& family = registry->Counters({"c", "", {"n"}});
+  auto& histograms = registry->Histograms({"h", "", {}}, LinearBuckets(0, 1, 3));
+  {
+    std::vector<Thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back("counter", [&] {
+        for (int i = 0; i < 1000; ++i) {
+          family.With({std::to_string(i % 7)}).Add();
+          histograms.With({}).Observe(i % 3);
+          if (i % 250 == 0) registry->Serialize();
+        }
+      });
+    }
+  }
+
+  double total = 0;
+  for (int n = 0; n < 7; ++n) total += family.With({std::to_string(n)}).value();
+  CHECK(total == 4000);
+  CHECK(histograms.With({}).sum() == 4 * 999);
+}
+
+TEST_CASE("base: buckets grow by a factor or a width", "[base]") {
+  CHECK(ExponentialBuckets(1, 4, 4) == std::vector<double>{1, 4, 16, 64});
+  CHECK(LinearBuckets(1, 2, 3) == std::vector<double>{1, 3, 5});
+}
+
+TEST_CASE("base: two registries share nothing", "[base]") {
+  const auto one = NewRegistry();
+  const auto two = NewRegistry();
+
+  one->Counters({"c", "", {}}).With({}).Add();
+
+  CHECK(two->Serialize().empty());
+}
+
+}  // namespace
+}  // namespace apiserver::metrics

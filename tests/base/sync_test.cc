@@ -1,0 +1,70 @@
+#include "apiserver/base/sync.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+
+namespace apiserver {
+namespace {
+
+TEST_CASE("base: a Guarded value waits for a change", "[base]") {
+  Guarded<int> value(0);
+  Thread writer("writer", [&] {
+    *value.Lock() = 5;
+    value.NotifyAll();
+  });
+
+  auto locked = value.Lock();
+  locked.Wait([&] { return *locked == 5; });
+
+  CHECK(*locked == 5);
+}
+
+TEST_CASE("base: a notification happens once and stays", "[base]") {
+  Notification done;
+  CHECK_FALSE(done.HasBeenNotified());
+  CHECK_FALSE(done.WaitFor(std::chrono::milliseconds(0)));
+
+  done.Notify();
+
+  CHECK(done.HasBeenNotified());
+  CHECK(done.WaitFor(std::chrono::milliseconds(0)));
+  done.Wait();
+}
+
+TEST_CASE("base: a thread bears its name, cut to what Linux shows", "[base]") {
+  std::array<char, 16> name{};
+
+  Thread("a-name-far-too-long", [&] {
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+  }).Join();
+
+  CHECK(std::string(name.data()) == "a-name-far-too-");
+}
+
+TEST_CASE("base: a thread leaves the process' signals to the host's threads", "[base]") {
+  sigset_t blocked;
+
+  Thread("signals", [&] { pthread_sigmask(SIG_SETMASK, nullptr, &blocked); }).Join();
+
+  CHECK(sigismember(&blocked, SIGTERM) == 1);
+  CHECK(sigismember(&blocked, SIGSEGV) == 0);
+  sigset_t mine;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+  CHECK(sigismember(&mine, SIGTERM) == 0);
+}
+
+TEST_CASE("base: joining a thread destroys what its body owned", "[base]") {
+  auto held = std::make_shared<int>(0);
+  Thread thread("owner", [held] {});
+
+  thread.Join();
+
+  CHECK(held.use_count() == 1);
+  CHECK_FALSE(thread.joinable());
+}
+
+}  // namespace
+}  // namespace apiserver

@@ -1,0 +1,267 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/sync.h"
+
+namespace apiserver {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+// Waits until `count` things have happened.
+class Latch {
+ public:
+  explicit Latch(int count) : left_(count) {}
+  void CountDown() {
+    auto left = left_.Lock();
+    --*left;
+    left_.NotifyAll();
+  }
+  void Wait() {
+    auto left = left_.Lock();
+    left.Wait([&] { return *left <= 0; });
+  }
+
+ private:
+  Guarded<int> left_;
+};
+
+class RecordingSink final : public LogSink {
+ public:
+  bool Enabled(LogLevel) const override { return true; }
+  void Write(LogLevel, std::string_view message, std::span<const LogField> fields) override {
+    line = std::string(message);
+    for (const LogField& field : fields) line += " " + field.value;
+    written.Notify();
+  }
+  std::string line;
+  Notification written;
+};
+
+TEST_CASE("base: a pool runs what is posted on its own threads", "[base]") {
+  const auto pool = NewThreadPool({.threads = 2});
+  CHECK(pool->may_block());
+  CHECK_FALSE(pool->Inside());
+  Notification ran;
+  bool inside = false;
+
+  pool->Post([&] {
+    inside = pool->Inside();
+    ran.Notify();
+  });
+  ran.Wait();
+
+  CHECK(inside);
+}
+
+TEST_CASE("base: a pool grows when its threads wait for what it has queued", "[base]") {
+  constexpr int kWaiting = 20;
+  const auto pool = NewThreadPool({.threads = 2});
+  Latch finished(kWaiting);
+  for (int i = 0; i < kWaiting; ++i) {
+    pool->Post([&] {
+      Notification inner;
+      pool->Post([&] { inner.Notify(); });
+      inner.Wait();
+      finished.CountDown();
+    });
+  }
+
+  finished.Wait();
+
+  CHECK(pool->threads() > 2);
+}
+
+TEST_CASE("base: a pool that may not grow keeps its number of threads", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1, .threads_extra_max = 0});
+  Notification release;
+  Notification timer;
+  Latch ran(3);
+
+  pool->Post([&] { release.Wait(); });
+  for (int i = 0; i < 3; ++i) pool->Post([&] { ran.CountDown(); });
+  CHECK_FALSE(timer.WaitFor(milliseconds(20)));  // Many times the pool's patience.
+
+  CHECK(pool->threads() == 1);
+  release.Notify();
+  ran.Wait();
+}
+
+TEST_CASE("base: threads a pool has added end when they stay idle", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1, .idle = milliseconds(1)});
+  Latch all(4);
+  for (int i = 0; i < 4; ++i) {
+    pool->Post([&] {
+      all.CountDown();
+      all.Wait();
+    });
+  }
+  all.Wait();
+
+  while (pool->threads() != 1) std::this_thread::yield();
+
+  Notification again;
+  pool->Post([&] { again.Notify(); });
+  again.Wait();
+  CHECK(pool->threads() >= 1);
+}
+
+TEST_CASE("base: a pool outlives an exception that escapes a task, and reports it", "[base]") {
+  RecordingSink log;
+  const auto pool = NewThreadPool({.threads = 1, .threads_extra_max = 0, .log = &log});
+
+  pool->Post([] { throw std::runtime_error("broken task"); });
+  log.written.Wait();
+  Notification after;
+  pool->Post([&] { after.Notify(); });
+  after.Wait();
+
+  CHECK(log.line == "an exception escaped a task broken task");
+}
+
+TEST_CASE("base: a pool without a log drops what escapes a task", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1, .threads_extra_max = 0});
+  Notification after;
+
+  pool->Post([] { throw 1; });
+  pool->Post([&] { after.Notify(); });
+  after.Wait();
+
+  CHECK(pool->threads() == 1);
+}
+
+TEST_CASE("base: stopping a pool waits for running work and destroys what is queued unrun",
+          "[base]") {
+  const auto pool = NewThreadPool({.threads = 1, .threads_extra_max = 0});
+  Notification entered;
+  Notification release;
+  std::atomic<bool> finished{false};
+  std::atomic<bool> queued_ran{false};
+  auto queued = std::make_shared<int>(0);
+  pool->Post([&] {
+    entered.Notify();
+    release.Wait();
+    finished = true;
+  });
+  pool->Post([&, queued] { queued_ran = true; });
+  const auto cancel = pool->PostAfter(hours(1), [queued] {});
+  entered.Wait();
+  REQUIRE(queued.use_count() == 3);
+
+  Thread stopper("stopper", [&] { pool->Stop(); });
+  while (queued.use_count() != 1) std::this_thread::yield();
+  CHECK_FALSE(finished);
+  release.Notify();
+  stopper.Join();
+
+  CHECK(finished);
+  CHECK_FALSE(queued_ran);
+  CHECK(pool->threads() == 0);
+}
+
+TEST_CASE("base: a stopped pool drops what is posted", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1});
+  auto held = std::make_shared<int>(0);
+  pool->Stop();
+  pool->Stop();
+
+  pool->Post([held] {});
+  auto cancel = pool->PostAfter(milliseconds(0), [held] {});
+  cancel();
+
+  CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("base: delayed tasks run in the order of their time", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1, .threads_extra_max = 0});
+  std::string order;
+  Latch ran(3);
+  const auto note = [&](char c) {
+    return [&order, &ran, c] {
+      order += c;
+      ran.CountDown();
+    };
+  };
+
+  const auto late = pool->PostAfter(milliseconds(10), note('c'));
+  const auto soon = pool->PostAfter(milliseconds(1), note('a'));
+  const auto middle = pool->PostAfter(milliseconds(5), note('b'));
+  ran.Wait();
+
+  CHECK(order == "abc");
+}
+
+TEST_CASE("base: a delayed task does not run before its time", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1});
+  const auto begin = std::chrono::steady_clock::now();
+  Notification ran;
+
+  const auto cancel = pool->PostAfter(milliseconds(5), [&] { ran.Notify(); });
+  ran.Wait();
+
+  CHECK(std::chrono::steady_clock::now() - begin >= milliseconds(5));
+}
+
+TEST_CASE("base: cancelling a delayed task destroys it unrun, even while it is queued", "[base]") {
+  const auto pool = NewThreadPool({.threads = 1, .threads_extra_max = 0});
+  Notification release;
+  auto held = std::make_shared<std::atomic<int>>(0);
+  pool->Post([&] { release.Wait(); });
+  auto far = pool->PostAfter(hours(1), [held] { ++*held; });
+  auto due = pool->PostAfter(milliseconds(0), [held] { ++*held; });
+
+  far();
+  due();
+  due();
+
+  CHECK(held.use_count() == 1);
+  release.Notify();
+  Notification after;
+  pool->Post([&] { after.Notify(); });
+  after.Wait();
+  CHECK(*held == 0);
+}
+
+TEST_CASE("base: a delayed task's Cancel is harmless after the run and after the pool", "[base]") {
+  Executor::Cancel ran_already;
+  Executor::Cancel never_ran;
+  {
+    const auto pool = NewThreadPool({.threads = 1});
+    Notification ran;
+    ran_already = pool->PostAfter(milliseconds(0), [&] { ran.Notify(); });
+    never_ran = pool->PostAfter(hours(1), [] {});
+    ran.Wait();
+    ran_already();
+  }
+
+  ran_already();
+  never_ran();
+  SUCCEED();
+}
+
+TEST_CASE("base: many threads post to a pool and nothing is lost", "[base]") {
+  const auto pool = NewThreadPool({.threads = 3});
+  constexpr int kPerThread = 500;
+  Latch ran(4 * kPerThread);
+  {
+    std::vector<Thread> posters;
+    for (int i = 0; i < 4; ++i) {
+      posters.emplace_back("poster", [&] {
+        for (int n = 0; n < kPerThread; ++n) pool->Post([&] { ran.CountDown(); });
+      });
+    }
+  }
+
+  ran.Wait();
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace apiserver
