@@ -57,7 +57,7 @@ class EventLog : public std::enable_shared_from_this<EventLog<Entry, Access>> {
 
  private:
   // Events are written before a reader may know of them (State::place) and never changed after.
-  static constexpr std::size_t kSegmentEvents = 256;
+  static constexpr std::size_t kSegmentEvents = 64;
   struct Segment {
     std::array<Entry, kSegmentEvents> entries;
   };
@@ -232,7 +232,8 @@ auto EventLog<Entry, Access>::Cursor::NextPiece(const Waker* waker, std::optiona
     -> std::optional<Piece> {
   auto state = log_->state_.Lock();
   LogPlace& place = waiter_.place;
-  if (state->closed || place.next_revision < state->floor) {
+  const bool trimmed = place.next_revision < state->floor || place.events < state->first;
+  if (state->closed || trimmed) {
     refused = Read{state->closed ? Cursor::State::kClosed : Cursor::State::kTrimmed, reported_};
     return std::nullopt;
   }
@@ -298,7 +299,7 @@ void EventLog<Entry, Access>::Cursor::MoveTo(std::uint64_t at, Revision last) {
   } else if (at >= state->first) {
     place.next_revision = std::max(from_, Access::Revision(state->At(at)));
   } else {
-    place.next_revision = last;  // The next event has been trimmed: this is below the floor.
+    place.next_revision = last;  // The next event has been trimmed; it may be of this revision.
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -18,6 +19,8 @@ class LeaseTable {
  public:
   // An id that no lease of this table has had.
   LeaseId NextId() const { return last_id_ + 1; }
+  // Says that `id` and all below it have been given.
+  void Reserve(LeaseId id) { last_id_ = std::max(last_id_, id); }
   void Add(LeaseId id, std::chrono::seconds ttl, Clock::Monotonic now);
   void Remove(LeaseId id);
   bool Has(LeaseId id) const { return leases_.count(id) > 0; }
