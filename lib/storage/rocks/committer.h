@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "apiserver/base/sync.h"
+#include "storage/kv/history_policy.h"
+#include "storage/kv/lease_table.h"
+#include "storage/kv/lease_thread.h"
+#include "storage/rocks/batch.h"
+#include "storage/rocks/op.h"
+#include "storage/rocks/store.h"
+#include "storage/rocks/trimmer.h"
+
+namespace apiserver::inline v0::storage::rocks {
+
+// The one thread that writes. It takes whatever waits, makes it durable with one sync, shows it to
+// readers, observers and tails, and answers: in this order.
+class Committer {
+ public:
+  // What recovery found.
+  struct Start {
+    kv::LeaseTable leases;
+    Revision oldest_change = 0;
+  };
+  Committer(Store& store, Start start);
+  ~Committer() { Stop(); }
+
+  // kServiceUnavailable: too much waits already, or it was stopped. `op` is untouched then.
+  Status Enqueue(OpRef op);
+  // Waits for `op`, at most until `ctx` is done; returns the op's status.
+  Status Await(const Context& ctx, Op& op);
+  // Ends what waits, then the thread. Idempotent.
+  void Stop();
+  // Whether a lease has ended that nobody has looked at.
+  bool LeaseDue() const { return lease_thread_.Due(); }
+
+ private:
+  struct Queue {
+    std::vector<OpRef> ops;
+    bool stopping = false;
+  };
+
+  void Run();
+  // Takes all that waits; false when there is nothing and never will be.
+  bool Take(std::vector<OpRef>& ops);
+  void Commit(std::vector<OpRef>& ops);
+  Status Write(Batch& batch);
+  void Publish(Batch& batch, std::size_t freed_bytes);
+  void Break(const Status& why);
+  void TrimWhileIdle();
+  void CompactByPolicy();
+  void ExpireSoon();
+  static void Answer(Op& op, const Status& failed);
+
+  Store& store_;
+  kv::LeaseTable leases_;
+  kv::HistoryPolicy history_;
+  Trimmer trimmer_;
+  Revision compacted_ = 0;  // As in the state; the committer is the one who changes it.
+  bool broken_ = false;
+  std::atomic<bool> expiring_ = false;  // The lease thread's request waits already.
+  Guarded<Queue> queue_;
+  kv::LeaseThread lease_thread_;
+  Thread thread_;
+};
+
+}  // namespace apiserver::inline v0::storage::rocks

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/storage/rocks/engine.h"
+#include "storage/rocks/layout.h"
+
+namespace apiserver::inline v0::storage::rocks {
+
+// The open RocksDB: its column families, its settings, its errors in our words. Any thread; writes
+// come from one.
+class Database {
+ public:
+  static Result<std::unique_ptr<Database>> Open(const Options& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  rocksdb::ColumnFamilyHandle* meta() const { return families_[0]; }
+  rocksdb::ColumnFamilyHandle* data() const { return families_[1]; }
+  rocksdb::ColumnFamilyHandle* log() const { return families_[2]; }
+
+  // All of `batch` or nothing. Returns once it is on disk if `sync`; else it is there no later than
+  // the next synced one.
+  Status Write(rocksdb::WriteBatch& batch, bool sync);
+
+  // A number under a meta key; `absent` if there is none.
+  Result<std::uint64_t> Number(std::string_view key, std::uint64_t absent) const;
+  // A version of a key. kNotFound: it is not there (any more).
+  Result<kv::KeyValue> Version(std::string_view key, Revision revision) const;
+  // Reads what is there now. `upper`: keys are below it; must outlive the iterator. Empty: no
+  // bound.
+  std::unique_ptr<rocksdb::Iterator> Iterate(rocksdb::ColumnFamilyHandle* family,
+                                             const rocksdb::Slice* upper = nullptr) const;
+
+ private:
+  Database() = default;
+
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+};
+
+inline std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+inline rocksdb::Slice SliceOf(std::string_view view) { return {view.data(), view.size()}; }
+
+// kInternalError.
+Status FromRocks(const rocksdb::Status& status, std::string_view doing);
+Status NewCorruptError(std::string_view what);
+// A version from its bytes; the key is left to the caller.
+Result<kv::KeyValue> DecodeVersion(std::string_view bytes, Revision revision);
+
+}  // namespace apiserver::inline v0::storage::rocks

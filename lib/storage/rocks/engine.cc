@@ -1,0 +1,236 @@
+#include "apiserver/storage/rocks/engine.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/kv/errors.h"
+#include "storage/rocks/committer.h"
+#include "storage/rocks/reader.h"
+#include "storage/rocks/recovery.h"
+#include "storage/rocks/tail.h"
+
+namespace apiserver::inline v0::storage::rocks {
+namespace {
+
+// How often a read of now starts anew because compaction has overtaken it.
+constexpr int kReadAttempts = 100;
+
+Status NewWouldBlockError() {
+  return Status(Reason::kWouldBlock, "the store must wait for its disk");
+}
+
+class RocksEngine final : public kv::Engine {
+ public:
+  RocksEngine(std::shared_ptr<Store> store, Committer::Start start)
+      : store_(std::move(store)), committer_(*store_, std::move(start)) {}
+  ~RocksEngine() override { StopNow(); }
+
+  Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
+  Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& request) override;
+  void TxnAsync(const Context& ctx, kv::TxnRequest request,
+                UniqueFunction<void(Result<kv::TxnResponse>)> done) override;
+  Result<std::unique_ptr<kv::Tail>> NewTail(std::string_view prefix, Revision from) override;
+  Status RequestProgress(const Context& ctx) override;
+  Result<Revision> CurrentRevision(const Context& ctx) override;
+  Status Compact(const Context& ctx, Revision revision) override;
+  Revision CompactedRevision() const override { return store_->state.Lock()->compacted; }
+  Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
+  kv::Stats GetStats() const override;
+  Status Ready() const override;
+  Result<Revision> AddObserver(std::shared_ptr<kv::Observer> observer) override;
+  void Stop() override { StopNow(); }
+
+ private:
+  void StopNow();
+  Status Run(const Context& ctx, const OpRef& op);
+  // Lets leases end that have, before a call that would see their keys.
+  void ExpireLeases(const Context& ctx);
+  Status TryRange(const Context& ctx, const kv::RangeRequest& request, kv::RangeResponse& response);
+  // Compares ahead of the committer. True: the comparison fails and `response` says so. Else what
+  // is known of the key goes to `op`.
+  bool FailsAlready(Op& op, kv::TxnResponse& response);
+
+  std::shared_ptr<Store> store_;
+  Committer committer_;
+  Guarded<bool> stopped_{false};
+};
+
+void RocksEngine::StopNow() {
+  auto stopped = stopped_.Lock();
+  if (*stopped) return;
+  *stopped = true;
+  store_->gate.Shut();
+  committer_.Stop();
+  store_->log->Close();
+  store_->database.reset();
+}
+
+Status RocksEngine::Run(const Context& ctx, const OpRef& op) {
+  RETURN_IF_ERROR(committer_.Enqueue(op));
+  return committer_.Await(ctx, *op);
+}
+
+void RocksEngine::ExpireLeases(const Context& ctx) {
+  if (!committer_.LeaseDue() || !ctx.may_block()) return;
+  // If it fails the keys are still there, and what follows says why.
+  (void)Run(ctx, std::make_shared<Op>(Op::Kind::kExpireLeases));
+}
+
+Result<kv::RangeResponse> RocksEngine::Range(const Context& ctx, const kv::RangeRequest& request) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  ExpireLeases(ctx);
+  for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
+    kv::RangeResponse response;
+    const Status status = TryRange(ctx, request, response);
+    if (status.ok()) return response;
+    if (status.reason() != Reason::kNotFound) return status;
+  }
+  return NewCorruptError("the value of a live key is missing");
+}
+
+Status RocksEngine::TryRange(const Context& ctx, const kv::RangeRequest& request,
+                             kv::RangeResponse& response) {
+  LiveTree live;
+  const Revision at = request.at_revision;
+  {
+    auto state = store_->state.Lock();
+    RETURN_IF_ERROR(kv::ValidateRevision(at, state->revision, state->compacted));
+    response.revision = state->revision;
+    if (at == 0 || at == state->revision) live = state->live;
+  }
+  if (at == 0 || at == response.revision) {
+    return ReadLive(*store_, live, request, ctx.may_block(), response);
+  }
+  if (!ctx.may_block()) return NewWouldBlockError();
+  RETURN_IF_ERROR(ReadHistory(*store_, request, response));
+  const Revision compacted = CompactedRevision();
+  return at < compacted ? kv::NewCompactedError(at, compacted) : Status::Ok();
+}
+
+bool RocksEngine::FailsAlready(Op& op, kv::TxnResponse& response) {
+  LiveRef live;
+  {
+    auto state = store_->state.Lock();
+    if (const LiveRef* found = state->live.Find(op.txn.key)) live = *found;
+    response.revision = state->revision;
+  }
+  if (live) {
+    auto value = LoadValue(*store_, live->key, live->mod_revision);
+    // Superseded and compacted since: the committer knows better.
+    if (!value.ok()) return false;
+    op.known_revision = live->mod_revision;
+    op.known_value = *value;
+    response.kv = live->WithValue(*std::move(value));
+  }
+  return response.kv.mod_revision != op.txn.expected_mod_revision;
+}
+
+Result<kv::TxnResponse> RocksEngine::Txn(const Context& ctx, const kv::TxnRequest& request) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  RETURN_IF_ERROR(kv::ValidateTxn(request, store_->options.value_bytes_max));
+  if (!ctx.may_block()) return NewWouldBlockError();
+  ExpireLeases(ctx);
+  auto op = std::make_shared<Op>(Op::Kind::kTxn);
+  op->txn = request;
+  kv::TxnResponse failed;
+  // Whether a lease exists only the committer knows.
+  if (FailsAlready(*op, failed) && request.lease == 0) return failed;
+  RETURN_IF_ERROR(Run(ctx, op));
+  return std::move(op->response);
+}
+
+void RocksEngine::TxnAsync(const Context& ctx, kv::TxnRequest request,
+                           UniqueFunction<void(Result<kv::TxnResponse>)> done) {
+  auto pass = store_->gate.Enter();
+  Status status = pass ? ctx.Err() : kv::NewStoppedError();
+  if (status.ok()) status = kv::ValidateTxn(request, store_->options.value_bytes_max);
+  if (!status.ok()) return done(status);
+  auto op = std::make_shared<Op>(Op::Kind::kTxn);
+  op->txn = std::move(request);
+  op->done = std::move(done);
+  status = committer_.Enqueue(op);
+  if (!status.ok()) op->done(status);
+}
+
+Result<std::unique_ptr<kv::Tail>> RocksEngine::NewTail(std::string_view prefix, Revision from) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  if (from < 0) return Status(Reason::kInvalid, "the revision must not be negative");
+  if (from == 0) from = store_->state.Lock()->revision + 1;
+  return rocks::NewTail(store_, prefix, from);
+}
+
+Status RocksEngine::RequestProgress(const Context& ctx) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  ExpireLeases(ctx);
+  store_->log->WakeBehind();
+  return Status::Ok();
+}
+
+Result<Revision> RocksEngine::CurrentRevision(const Context& ctx) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  ExpireLeases(ctx);
+  return store_->state.Lock()->revision;
+}
+
+Status RocksEngine::Compact(const Context& ctx, Revision revision) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  if (!ctx.may_block()) return NewWouldBlockError();
+  auto op = std::make_shared<Op>(Op::Kind::kCompact);
+  op->compact_at = revision;
+  return Run(ctx, op);
+}
+
+Result<kv::LeaseId> RocksEngine::GrantLease(const Context& ctx, std::chrono::seconds ttl) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  if (ttl.count() <= 0) return Status(Reason::kInvalid, "a lease needs a positive time to live");
+  if (!ctx.may_block()) return NewWouldBlockError();
+  auto op = std::make_shared<Op>(Op::Kind::kGrantLease);
+  op->ttl = ttl;
+  RETURN_IF_ERROR(Run(ctx, op));
+  return op->lease;
+}
+
+kv::Stats RocksEngine::GetStats() const {
+  auto state = store_->state.Lock();
+  return {.keys = state->live.size(), .bytes = state->bytes, .history_bytes = state->history_bytes};
+}
+
+Status RocksEngine::Ready() const {
+  return store_->gate.shut() ? kv::NewStoppedError() : store_->state.Lock()->broken;
+}
+
+Result<Revision> RocksEngine::AddObserver(std::shared_ptr<kv::Observer> observer) {
+  auto pass = store_->gate.Enter();
+  if (!pass) return kv::NewStoppedError();
+  // With the revision: a commit takes the observers in the lock in which it becomes visible.
+  auto state = store_->state.Lock();
+  auto more = std::make_shared<Observers>(*state->observers);
+  more->push_back(std::move(observer));
+  state->observers = std::move(more);
+  return state->revision;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<kv::Engine>> Open(Options options) {
+  if (options.path.empty()) return Status(Reason::kInvalid, "the store needs a path");
+  auto store = std::make_shared<Store>(std::move(options));
+  ASSIGN_OR_RETURN(store->database, Database::Open(store->options));
+  ASSIGN_OR_RETURN(Committer::Start start, Recover(*store));
+  return std::make_unique<RocksEngine>(std::move(store), std::move(start));
+}
+
+}  // namespace apiserver::inline v0::storage::rocks

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/storage/kv/engine.h"
+
+// What the bytes on disk mean. Three column families:
+//
+//   data     key ∥ ~revision -> a version; each value is stored once.
+//   log      revision        -> a change.
+//   default  "format", "compacted", "last_lease", "lease/" ∥ id.
+//
+// Numbers in keys are big-endian, so that their order is theirs. A key is escaped (0x00 becomes
+// 0x00 0xff) and ends in 0x00 0x01, so that the versions of one key stand together, newest first,
+// and keys stay in their order.
+namespace apiserver::inline v0::storage::rocks {
+
+using kv::Revision;
+
+// Raised when older builds cannot read what this one writes.
+inline constexpr std::uint64_t kFormat = 1;
+
+inline constexpr std::string_view kFormatKey = "format";
+inline constexpr std::string_view kCompactedKey = "compacted";
+inline constexpr std::string_view kLastLeaseKey = "last_lease";
+inline constexpr std::string_view kLeasePrefix = "lease/";
+
+std::string EncodeNumber(std::uint64_t number);
+std::optional<std::uint64_t> DecodeNumber(std::string_view bytes);
+
+// Where the versions of `key`, or of the first key above it, begin.
+std::string DataBound(std::string_view key);
+std::string DataKey(std::string_view key, Revision revision);
+struct DataKeyParts {
+  std::string key;
+  Revision revision = 0;
+};
+std::optional<DataKeyParts> DecodeDataKey(std::string_view bytes);
+// Whether `bytes` is a version of the key that `data_key` is one of.
+bool SameKey(std::string_view bytes, std::string_view data_key);
+
+// A version: what stands before the value itself.
+struct VersionHead {
+  bool deleted = false;
+  Revision create_revision = 0;
+  kv::LeaseId lease = 0;
+};
+std::string EncodeVersionHead(const VersionHead& head);
+// Takes the head off `bytes`, so that the value remains.
+std::optional<VersionHead> TakeVersionHead(std::string_view& bytes);
+
+// A change, as the log has it.
+struct LogRecord {
+  enum class Type : std::uint8_t { kCreate = 1, kUpdate = 2, kDelete = 3 };
+  Type type = Type::kCreate;
+  Revision previous = 0;             // What it superseded; zero: nothing.
+  std::uint64_t previous_bytes = 0;  // The size of that value.
+  std::string key;
+};
+std::string EncodeLogRecord(const LogRecord& record);
+std::optional<LogRecord> DecodeLogRecord(std::string_view bytes);
+
+std::string LeaseKey(kv::LeaseId lease);
+
+}  // namespace apiserver::inline v0::storage::rocks

@@ -1,0 +1,111 @@
+#include "storage/rocks/reader.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/kv/key_range.h"
+
+namespace apiserver::inline v0::storage::rocks {
+namespace {
+
+// More values than this are read in one pass over the keys between them.
+constexpr std::size_t kSinglyMax = 16;
+// Versions stepped over before it pays to seek.
+constexpr int kStepsMax = 8;
+
+void SeekForward(rocksdb::Iterator& it, const std::string& target) {
+  for (int step = 0; step < kStepsMax; ++step) {
+    if (!it.Valid() || it.key().compare(target) >= 0) return;
+    it.Next();
+  }
+  if (it.Valid() && it.key().compare(target) < 0) it.Seek(target);
+}
+
+Status ReadInOnePass(const Store& store, std::vector<kv::KeyValue*>& missing) {
+  auto it = store.database->Iterate(store.database->data());
+  it->Seek(DataKey(missing.front()->key, missing.front()->mod_revision));
+  for (kv::KeyValue* kv : missing) {
+    const std::string target = DataKey(kv->key, kv->mod_revision);
+    SeekForward(*it, target);
+    if (!it->status().ok()) return FromRocks(it->status(), "read the store");
+    if (!it->Valid() || it->key() != rocksdb::Slice(target)) {
+      return Status(Reason::kNotFound, "no such version");
+    }
+    ASSIGN_OR_RETURN(kv::KeyValue version, DecodeVersion(View(it->value()), kv->mod_revision));
+    kv->value = std::move(version.value);
+  }
+  return Status::Ok();
+}
+
+Status FillValues(const Store& store, bool may_block, std::vector<kv::KeyValue>& kvs) {
+  std::vector<kv::KeyValue*> missing;
+  {
+    auto recent = store.recent.Lock();
+    for (kv::KeyValue& kv : kvs) {
+      kv.value = recent->Find(kv.mod_revision);
+      if (kv.value == nullptr) missing.push_back(&kv);
+    }
+  }
+  if (missing.empty()) return Status::Ok();
+  if (!may_block) return Status(Reason::kWouldBlock, "the values are on disk");
+  if (missing.size() > kSinglyMax) return ReadInOnePass(store, missing);
+  for (kv::KeyValue* kv : missing) {
+    ASSIGN_OR_RETURN(kv::KeyValue version, store.database->Version(kv->key, kv->mod_revision));
+    kv->value = std::move(version.value);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status ReadLive(const Store& store, const LiveTree& live, const kv::RangeRequest& request,
+                bool may_block, kv::RangeResponse& response) {
+  const kv::KeyRange range(request);
+  const std::size_t end = range.unbounded ? live.size() : live.Rank(range.end);
+  const std::size_t begin = live.Rank(range.begin);
+  response.count = end > begin ? end - begin : 0;
+  if (request.count_only) return Status::Ok();
+  response.more = request.limit > 0 && request.limit < response.count;
+  const std::size_t wanted = response.more ? request.limit : response.count;
+  response.kvs.reserve(wanted);
+  auto it = live.LowerBound(range.begin);
+  for (; response.kvs.size() < wanted; it.Next()) {
+    response.kvs.push_back(it.value()->WithValue(nullptr));
+  }
+  return request.keys_only ? Status::Ok() : FillValues(store, may_block, response.kvs);
+}
+
+Status ReadHistory(const Store& store, const kv::RangeRequest& request,
+                   kv::RangeResponse& response) {
+  const kv::KeyRange range(request);
+  const std::string bound = DataBound(range.end);
+  const rocksdb::Slice upper(bound);
+  auto it = store.database->Iterate(store.database->data(), range.unbounded ? nullptr : &upper);
+  it->Seek(DataBound(range.begin));
+  while (it->Valid()) {
+    auto parts = DecodeDataKey(View(it->key()));
+    if (!parts) return NewCorruptError("a version cannot be read");
+    if (parts->revision > request.at_revision) {
+      // To this key's version as of then; or past it, if it has none.
+      SeekForward(*it, DataKey(parts->key, request.at_revision));
+      continue;
+    }
+    ASSIGN_OR_RETURN(kv::KeyValue version, DecodeVersion(View(it->value()), parts->revision));
+    if (version.value != nullptr) {
+      ++response.count;
+      const bool full = request.limit > 0 && response.kvs.size() >= request.limit;
+      if (!request.count_only && !full) {
+        version.key = parts->key;
+        if (request.keys_only) version.value = nullptr;
+        response.kvs.push_back(std::move(version));
+      }
+    }
+    // Past the key's older versions: they are below revision 1.
+    SeekForward(*it, DataKey(parts->key, 0));
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read the store");
+  response.more = !request.count_only && response.kvs.size() < response.count;
+  return Status::Ok();
+}
+
+}  // namespace apiserver::inline v0::storage::rocks

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "storage/rocks/store.h"
+
+namespace apiserver::inline v0::storage::rocks {
+
+// Fill `response` but for its revision. The caller holds a pass of the gate.
+//
+// As of `live`. kNotFound: a value is not kept any more, so that `live` is too old to be read.
+// kWouldBlock: a value is on disk and `may_block` is false.
+Status ReadLive(const Store& store, const LiveTree& live, const kv::RangeRequest& request,
+                bool may_block, kv::RangeResponse& response);
+// As of request.at_revision, from disk. What is compacted meanwhile may be missing: the caller
+// checks afterwards.
+Status ReadHistory(const Store& store, const kv::RangeRequest& request,
+                   kv::RangeResponse& response);
+
+}  // namespace apiserver::inline v0::storage::rocks

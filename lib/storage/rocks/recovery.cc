@@ -1,0 +1,111 @@
+#include "storage/rocks/recovery.h"
+
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::storage::rocks {
+namespace {
+
+Status CheckFormat(Store& store) {
+  ASSIGN_OR_RETURN(const std::uint64_t format, store.database->Number(kFormatKey, 0));
+  if (format == kFormat) return Status::Ok();
+  if (format != 0) {
+    return Status(Reason::kInternalError,
+                  "the store in " + store.options.path + " has format " + std::to_string(format) +
+                      "; this version reads formats up to " + std::to_string(kFormat));
+  }
+  rocksdb::WriteBatch batch;
+  (void)batch.Put(store.database->meta(), SliceOf(kFormatKey), EncodeNumber(kFormat));
+  return store.database->Write(batch, /*sync=*/true);
+}
+
+// The revisions of the first and the last change; the store's first revision if there is none.
+Status ReadLogEnds(const Database& database, Revision& oldest, Revision& newest) {
+  auto it = database.Iterate(database.log());
+  it->SeekToFirst();
+  if (it->Valid()) {
+    const auto first = DecodeNumber(View(it->key()));
+    it->SeekToLast();
+    const auto last = it->Valid() ? DecodeNumber(View(it->key())) : std::nullopt;
+    if (!first || !last) return NewCorruptError("a change without a revision");
+    oldest = static_cast<Revision>(*first);
+    newest = static_cast<Revision>(*last);
+  }
+  return it->status().ok() ? Status::Ok() : FromRocks(it->status(), "read the log");
+}
+
+Result<kv::LeaseTable> ReadLeases(const Store& store) {
+  kv::LeaseTable leases;
+  const Clock::Monotonic now = store.options.clock.Now();
+  auto it = store.database->Iterate(store.database->meta());
+  for (it->Seek(SliceOf(kLeasePrefix)); it->Valid() && it->key().starts_with(SliceOf(kLeasePrefix));
+       it->Next()) {
+    const auto id = DecodeNumber(View(it->key()).substr(kLeasePrefix.size()));
+    const auto ttl = DecodeNumber(View(it->value()));
+    if (!id || !ttl) return NewCorruptError("a lease cannot be read");
+    leases.Add(static_cast<kv::LeaseId>(*id), std::chrono::seconds(*ttl), now);
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read the leases");
+  ASSIGN_OR_RETURN(const std::uint64_t last, store.database->Number(kLastLeaseKey, 0));
+  leases.Reserve(static_cast<kv::LeaseId>(last));
+  return leases;
+}
+
+// Builds the index of live keys: the newest version of each key is the live one.
+Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, Revision& newest) {
+  std::string key_before;
+  auto it = database.Iterate(database.data());
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    std::string_view value = View(it->value());
+    const auto head = TakeVersionHead(value);
+    auto parts = DecodeDataKey(View(it->key()));
+    if (!parts || !head) return NewCorruptError("a version cannot be read");
+    newest = std::max(newest, parts->revision);
+    if (SameKey(View(it->key()), key_before)) {
+      state.history_bytes += value.size();
+      continue;
+    }
+    key_before = it->key().ToString();
+    if (head->deleted) continue;
+    leases.Move(parts->key, 0, head->lease);
+    auto* live = new LiveKey(std::move(parts->key));
+    live->create_revision = head->create_revision;
+    live->mod_revision = parts->revision;
+    live->lease = head->lease;
+    live->bytes = value.size();
+    state.bytes += value.size();
+    state.live.Put(LiveRef(live));
+  }
+  return it->status().ok() ? Status::Ok() : FromRocks(it->status(), "read the keys");
+}
+
+}  // namespace
+
+Result<Committer::Start> Recover(Store& store) {
+  RETURN_IF_ERROR(CheckFormat(store));
+  const Database& database = *store.database;
+  Committer::Start start;
+  ASSIGN_OR_RETURN(start.leases, ReadLeases(store));
+  State state;
+  ASSIGN_OR_RETURN(const std::uint64_t compacted, database.Number(kCompactedKey, 0));
+  state.compacted = static_cast<Revision>(compacted);
+  Revision newest_change = state.revision;
+  start.oldest_change = state.revision;
+  RETURN_IF_ERROR(ReadLogEnds(database, start.oldest_change, newest_change));
+  Revision newest_version = state.revision;
+  RETURN_IF_ERROR(ReadData(database, state, start.leases, newest_version));
+  // Both are written in one batch, and the last change is never trimmed.
+  if (newest_version != newest_change || state.compacted > newest_change) {
+    return NewCorruptError("the last change is revision " + std::to_string(newest_change) +
+                           ", the last version is of revision " + std::to_string(newest_version));
+  }
+  state.revision = newest_change;
+  store.log = ChangeLog::New(state.revision, state.revision + 1);
+  *store.state.Lock() = std::move(state);
+  return start;
+}
+
+}  // namespace apiserver::inline v0::storage::rocks

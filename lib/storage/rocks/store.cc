@@ -1,0 +1,34 @@
+#include "storage/rocks/store.h"
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::storage::rocks {
+
+void RecentValues::Add(const std::vector<kv::Event>& events) {
+  for (const kv::Event& event : events) {
+    if (values_.empty()) first_ = event.kv.mod_revision;
+    values_.push_back(event.kv.value);
+    bytes_ += Size(event.kv.value);
+  }
+  // The newest stays whatever its size, so that first() is always right.
+  while (values_.size() > 1 && (bytes_ > bytes_max_ || values_.size() > events_max_)) {
+    bytes_ -= Size(values_.front());
+    values_.pop_front();
+    ++first_;
+  }
+}
+
+kv::Bytes RecentValues::Find(Revision revision) const {
+  if (revision < first_) return nullptr;
+  const auto at = static_cast<std::size_t>(revision - first_);
+  return at < values_.size() ? values_[at] : nullptr;
+}
+
+Result<kv::Bytes> LoadValue(const Store& store, std::string_view key, Revision revision) {
+  if (auto value = store.recent.Lock()->Find(revision)) return value;
+  ASSIGN_OR_RETURN(kv::KeyValue version, store.database->Version(key, revision));
+  if (version.value == nullptr) return NewCorruptError("a live key is deleted on disk");
+  return std::move(version.value);
+}
+
+}  // namespace apiserver::inline v0::storage::rocks

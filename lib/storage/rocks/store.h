@@ -1,0 +1,112 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/sync.h"
+#include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/rocks/engine.h"
+#include "storage/index/btree.h"
+#include "storage/index/event_log.h"
+#include "storage/index/ref.h"
+#include "storage/kv/call_gate.h"
+#include "storage/rocks/database.h"
+
+// What the parts of the engine share: the index of live keys, the last changes, the database.
+namespace apiserver::inline v0::storage::rocks {
+
+// A key that exists, without its value.
+struct LiveKey : index::RefCounted {
+  explicit LiveKey(std::string k) : key(std::move(k)) {}
+
+  const std::string key;
+  Revision create_revision = 0;
+  Revision mod_revision = 0;
+  kv::LeaseId lease = 0;
+  std::size_t bytes = 0;  // Of the value.
+
+  kv::KeyValue WithValue(kv::Bytes value) const {
+    kv::KeyValue kv;
+    kv.key = key;
+    kv.value = std::move(value);
+    kv.create_revision = create_revision;
+    kv.mod_revision = mod_revision;
+    kv.lease = lease;
+    return kv;
+  }
+};
+using LiveRef = index::Ref<const LiveKey>;
+struct LiveKeyOf {
+  std::string_view operator()(const LiveRef& live) const { return live->key; }
+};
+using LiveTree = index::BTree<LiveRef, LiveKeyOf>;
+
+// One event of a committed batch; the batch is shared by all who look at it.
+using Events = std::shared_ptr<const std::vector<kv::Event>>;
+struct Change {
+  Events events;
+  std::size_t at = 0;
+
+  const kv::Event& event() const { return (*events)[at]; }
+};
+struct ChangeAccess {
+  static kv::Revision Revision(const Change& change) { return change.event().kv.mod_revision; }
+  static std::string_view Key(const Change& change) { return change.event().kv.key; }
+};
+using ChangeLog = index::EventLog<Change, ChangeAccess>;
+
+// The values of the last revisions, every one of which is one event.
+class RecentValues {
+ public:
+  RecentValues(std::size_t bytes_max, std::size_t events_max)
+      : bytes_max_(bytes_max), events_max_(events_max) {}
+
+  void Add(const std::vector<kv::Event>& events);
+  // Null: it is not here.
+  kv::Bytes Find(Revision revision) const;
+  // The oldest revision that is here.
+  Revision first() const { return first_; }
+
+ private:
+  static std::size_t Size(const kv::Bytes& value) { return value == nullptr ? 0 : value->size(); }
+
+  const std::size_t bytes_max_;
+  const std::size_t events_max_;
+  std::deque<kv::Bytes> values_;
+  Revision first_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+using Observers = std::vector<std::shared_ptr<kv::Observer>>;
+
+// What readers see. Changed by the committer only, in one lock for a whole batch.
+struct State {
+  LiveTree live;
+  Revision revision = 1;
+  Revision compacted = 0;
+  std::size_t bytes = 0;
+  std::size_t history_bytes = 0;
+  std::shared_ptr<const Observers> observers = std::make_shared<Observers>();
+  Status broken;  // Why nothing can be written any more.
+};
+
+struct Store {
+  explicit Store(Options o) : options(std::move(o)) {}
+
+  const Options options;
+  // Whoever uses `database` holds a pass: it is closed once the gate is shut.
+  kv::CallGate gate;
+  std::unique_ptr<Database> database;
+  Guarded<State> state;
+  Guarded<RecentValues> recent{options.recent_bytes_max, options.recent_events_max};
+  std::shared_ptr<ChangeLog> log;  // As far back as `recent` reaches.
+};
+
+// The value of one version, from memory or disk. kNotFound: it is not kept any more.
+Result<kv::Bytes> LoadValue(const Store& store, std::string_view key, Revision revision);
+
+}  // namespace apiserver::inline v0::storage::rocks

@@ -1,0 +1,129 @@
+#include "storage/rocks/tail.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/kv/errors.h"
+
+namespace apiserver::inline v0::storage::rocks {
+namespace {
+
+// What one Next() takes from memory.
+constexpr std::size_t kEventsMax = 256;
+// What it takes from disk: events, and changes it looks at for them. About a millisecond.
+constexpr std::size_t kDiskEventsMax = 64;
+constexpr std::size_t kDiskChangesMax = 1024;
+
+class StoreTail final : public kv::Tail {
+ public:
+  StoreTail(std::shared_ptr<Store> store, std::string_view prefix, Revision from)
+      : store_(std::move(store)),
+        prefix_(prefix),
+        next_(from),
+        cursor_(store_->log->NewCursor(prefix_, from)) {}
+
+  State Next(kv::EventBatch& batch, const Waker& waker) override {
+    batch.events.clear();
+    batch.complete_up_to = 0;
+    if (!status_.ok()) return State::kEnd;
+    const auto read = cursor_->Next(kEventsMax, waker, [&batch](const Change& change) {
+      batch.events.push_back(change.event());
+    });
+    batch.complete_up_to = read.complete_up_to;
+    switch (read.state) {
+      case ChangeLog::Cursor::State::kEvents:
+        next_ = std::max(next_, read.complete_up_to + 1);
+        return State::kEvents;
+      case ChangeLog::Cursor::State::kWait:
+        return State::kWait;
+      case ChangeLog::Cursor::State::kClosed:
+        return End(kv::NewStoppedError());
+      case ChangeLog::Cursor::State::kTrimmed:
+        return NextFromDisk(batch);
+    }
+    return State::kEnd;
+  }
+  Status status() const override { return status_; }
+  Revision compacted_revision() const override { return compacted_; }
+
+ private:
+  State End(Status why) {
+    status_ = std::move(why);
+    return State::kEnd;
+  }
+  bool Compacted() {
+    compacted_ = store_->state.Lock()->compacted;
+    return next_ < compacted_;
+  }
+
+  // The memory log does not reach back to where this tail is.
+  State NextFromDisk(kv::EventBatch& batch) {
+    auto pass = store_->gate.Enter();
+    if (!pass) return End(kv::NewStoppedError());
+    next_ = std::max(next_, cursor_->next_revision());
+    if (Compacted()) return End(kv::NewCompactedError(next_, compacted_));
+    const Status read = ReadDisk(batch);
+    // What was compacted while it was read may have been read in part.
+    if (Compacted()) {
+      batch.events.clear();
+      return End(kv::NewCompactedError(next_, compacted_));
+    }
+    if (!read.ok()) return End(read);
+    next_ = batch.complete_up_to + 1;
+    cursor_ = store_->log->NewCursor(prefix_, next_);
+    return State::kEvents;
+  }
+
+  Status ReadDisk(kv::EventBatch& batch) {
+    const Revision last = store_->state.Lock()->revision;
+    const Database& database = *store_->database;
+    // Nothing that is durable but not yet shown.
+    const std::string end = EncodeNumber(static_cast<std::uint64_t>(last) + 1);
+    const rocksdb::Slice upper(end);
+    auto it = database.Iterate(database.log(), &upper);
+    it->Seek(EncodeNumber(static_cast<std::uint64_t>(next_)));
+    std::size_t changes = 0;
+    Revision done = next_ - 1;
+    for (; it->Valid(); it->Next()) {
+      if (changes++ == kDiskChangesMax || batch.events.size() == kDiskEventsMax) break;
+      const auto revision = DecodeNumber(View(it->key()));
+      const auto record = DecodeLogRecord(View(it->value()));
+      if (!revision || !record) return NewCorruptError("a change cannot be read");
+      done = static_cast<Revision>(*revision);
+      if (!record->key.starts_with(prefix_)) continue;
+      ASSIGN_OR_RETURN(kv::Event event, ReadEvent(done, *record));
+      batch.events.push_back(std::move(event));
+    }
+    if (!it->status().ok()) return FromRocks(it->status(), "read the log");
+    batch.complete_up_to = it->Valid() ? done : last;
+    return Status::Ok();
+  }
+
+  Result<kv::Event> ReadEvent(Revision revision, const LogRecord& record) const {
+    kv::Event event;
+    ASSIGN_OR_RETURN(event.kv, store_->database->Version(record.key, revision));
+    if (record.previous != 0) {
+      ASSIGN_OR_RETURN(event.previous, store_->database->Version(record.key, record.previous));
+    }
+    event.is_create = record.type == LogRecord::Type::kCreate;
+    if (record.type == LogRecord::Type::kDelete) event.type = kv::Event::Type::kDelete;
+    return event;
+  }
+
+  std::shared_ptr<Store> store_;
+  const std::string prefix_;
+  Revision next_;  // What was not delivered; the cursor may have passed some of it.
+  std::unique_ptr<ChangeLog::Cursor> cursor_;
+  Status status_;
+  Revision compacted_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<kv::Tail> NewTail(std::shared_ptr<Store> store, std::string_view prefix,
+                                  Revision from) {
+  return std::make_unique<StoreTail>(std::move(store), prefix, from);
+}
+
+}  // namespace apiserver::inline v0::storage::rocks
