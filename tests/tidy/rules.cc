@@ -327,6 +327,24 @@ Complaints ForbiddenNames(const Tree& tree, const House& house) {
   return complaints;
 }
 
+Complaints Suppressions(const SourceFile& file) {
+  Complaints complaints;
+  bool reason = false;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& line = file.lines[i];
+    if (line.empty() || line[0] == '#') {
+      reason = !line.empty();
+      continue;
+    }
+    if (!reason) complaints.push_back(At(file, i, "a suppression without its reason above it"));
+    if (line.find("apiserver") != std::string::npos || line.find(':') == std::string::npos ||
+        line.find_first_not_of("*", line.find(':') + 1) == std::string::npos) {
+      complaints.push_back(At(file, i, "a suppression names a symbol of a third party"));
+    }
+  }
+  return complaints;
+}
+
 Complaints Leftovers(const Tree& tree) {
   Complaints complaints;
   for (const SourceFile& file : tree) {

@@ -39,6 +39,9 @@ Complaints PublicHeaders(const Tree& tree);
 // and files belong to base and the leaves; nobody prints, exits or handles signals.
 Complaints ForbiddenNames(const Tree& tree, const House& house);
 
+// A sanitizer's suppressions name third-party symbols only, each paragraph below its reason.
+Complaints Suppressions(const SourceFile& file);
+
 // Marks of unfinished work and paths of somebody's machine.
 Complaints Leftovers(const Tree& tree);
 

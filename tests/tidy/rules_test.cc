@@ -189,6 +189,17 @@ TEST_CASE("tidy: a forbidden name is refused as code only, and whole", "[tidy]")
   CHECK(NamesIn("lib/rest/a.cc", "std::thread::id id; snprintf(b, n, f);").empty());
 }
 
+TEST_CASE("tidy: a suppression without reason or of our own symbols is refused", "[tidy]") {
+  const auto count = [](std::vector<std::string> lines) {
+    return Suppressions({"tsan.supp", std::move(lines)}).size();
+  };
+  CHECK(count({"# Not built with it.", "race:rocksdb::", "called_from_lib:librocksdb.so"}) == 0);
+  CHECK(count({"race:rocksdb::"}) == 1);
+  CHECK(count({"# About the file.", "", "race:rocksdb::"}) == 1);
+  CHECK(count({"# Annoying.", "race:apiserver::v0::Loop"}) == 1);
+  CHECK(count({"# Everything.", "race:*"}) == 1);
+}
+
 TEST_CASE("tidy: marks of unfinished work are refused", "[tidy]") {
   CHECK(Leftovers(One("lib/base/a.cc", {"// FIX"
                                         "ME"}))

@@ -79,3 +79,9 @@ TEST_CASE("tidy: locks, clocks, files and the like are used where they belong", 
 TEST_CASE("tidy: nothing is left over from the work", "[tidy]") {
   Report(tidy::Leftovers(Sources()));
 }
+
+TEST_CASE("tidy: suppressions of the thread sanitizer are other people's, with reasons", "[tidy]") {
+  const tidy::SourceFile file = Read(".ci/tsan.supp");
+  CHECK_FALSE(file.lines.empty());
+  Report(tidy::Suppressions(file));
+}

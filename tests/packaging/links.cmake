@@ -1,0 +1,12 @@
+# cmake -D program=FILE -P links.cmake: fails if the program needs a library that core must not.
+execute_process(COMMAND readelf -d ${program} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\\[lib[^]]*\\]" needed "${dynamic}")
+message(STATUS "needed: ${needed}")
+if(NOT needed MATCHES "libssl")
+  message(FATAL_ERROR "this is no server: it does not even need libssl")
+endif()
+foreach(library IN ITEMS grpc rocksdb cpprest boost curl Catch benchmark civetweb)
+  if(needed MATCHES "${library}")
+    message(FATAL_ERROR "core links ${library}")
+  endif()
+endforeach()
