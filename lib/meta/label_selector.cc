@@ -65,7 +65,7 @@ Result<Requirement> NewRequirement(std::string key, Operator op, std::vector<std
 
 void SortDistinct(std::vector<std::string>& values) {
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 // A left-to-right descent over the tokens. `in` and `notin` are operators only where an operator
