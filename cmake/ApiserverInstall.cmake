@@ -49,6 +49,8 @@ foreach(target IN LISTS links)
 endforeach()
 list(REMOVE_DUPLICATES modules)
 list(JOIN modules ", " APISERVER_PC_REQUIRES)
+# From the folder of the file to the prefix: the tree may be installed anywhere and moved.
+file(RELATIVE_PATH APISERVER_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/apiserver.pc.in
   ${PROJECT_BINARY_DIR}/package/apiserver.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/apiserver.pc
