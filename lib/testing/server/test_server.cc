@@ -1,0 +1,114 @@
+#include "apiserver/testing/server/test_server.h"
+
+#include <map>
+#include <utility>
+
+#include "apiserver/server/standalone.h"
+#include "apiserver/storage/memory/engine.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::testing {
+
+namespace {
+
+// Members are destroyed bottom up: the client before the server, the server before its engine.
+class Running final : public TestServer {
+ public:
+  explicit Running(TestServerOptions options) : options_(std::move(options)) {}
+
+  Status Start() {
+    if (!options_.engine) {
+      owned_engine_ = storage::memory::NewEngine({.clock = *options_.clock});
+      options_.engine = owned_engine_.get();
+    }
+    ASSIGN_OR_RETURN(standalone_, server::NewStandalone({}));
+    server::Config config;
+    config.name = "test";
+    config.admission = options_.admission;
+    config.min_request_timeout = options_.min_request_timeout;
+    config.request_timeout = options_.request_timeout;
+    config.shutdown_grace = std::chrono::seconds(5);
+    config.clock = options_.clock;
+    config.log = options_.log;
+    standalone_.Apply(config);
+    if (!options_.listen) config.serving.reset();
+    ASSIGN_OR_RETURN(server::CompletedConfig completed, std::move(config).Complete());
+    ASSIGN_OR_RETURN(server_, std::move(completed).New());
+    RETURN_IF_ERROR(InstallGroups());
+    RETURN_IF_ERROR(server_->PrepareRun());
+    RETURN_IF_ERROR(server_->Start());
+    connection_ = server_->LoopbackConnection();
+    client_ = client::NewClient(connection_);
+    return {};
+  }
+
+  server::GenericAPIServer& server() override { return *server_; }
+  client::Client& client() override { return *client_; }
+  storage::kv::Engine& engine() override { return *options_.engine; }
+  registry::Store* store(std::string_view plural) override {
+    const auto found = stores_.find(plural);
+    return found == stores_.end() ? nullptr : found->second.get();
+  }
+
+  client::Kubeconfig kubeconfig() const override {
+    return {.server = "https://127.0.0.1:" + std::to_string(server_->port()),
+            .ca_pem = standalone_.ca_pem,
+            .client_certificate_pem = standalone_.admin.certificate_pem,
+            .client_key_pem = standalone_.admin.key_pem};
+  }
+
+  http::ClientResponse Call(std::string method, std::string target, std::string body,
+                            http::Headers headers) override {
+    if (!body.empty() && !headers.Has("Content-Type")) {
+      headers.Add("Content-Type", "application/json");
+    }
+    auto answer = client_->Call(Context::Background(), {.method = std::move(method),
+                                                        .target = std::move(target),
+                                                        .headers = std::move(headers),
+                                                        .body = std::move(body)});
+    if (answer.ok()) return *std::move(answer);
+    // Code 0 is no HTTP code: the request was not answered at all.
+    return {.code = 0, .headers = {}, .body = answer.status().ToString()};
+  }
+
+ private:
+  Status InstallGroups() {
+    const registry::StorageConfig config{
+        .engine = options_.engine, .executor = &server_->pool(), .clock = options_.clock};
+    std::map<std::string, server::APIGroupInfo> groups;
+    for (const TestResource& resource : options_.resources) {
+      RETURN_IF_ERROR(server_->scheme().Add(resource.kind));
+      ASSIGN_OR_RETURN(
+          const std::shared_ptr<registry::Store> store,
+          registry::NewStore(config, {.kind = resource.kind, .strategy = resource.strategy}));
+      stores_.emplace(resource.kind->plural(), store);
+      server::APIGroupInfo& group = groups[resource.kind->group()];
+      group.group = resource.kind->group();
+      for (const runtime::KindVersion& version : resource.kind->versions()) {
+        if (version.served) group.storage[version.version][resource.kind->plural()] = store;
+      }
+    }
+    for (auto& [name, group] : groups) {
+      RETURN_IF_ERROR(server_->InstallAPIGroup(std::move(group)));
+    }
+    return {};
+  }
+
+  TestServerOptions options_;
+  std::unique_ptr<storage::kv::Engine> owned_engine_;
+  server::Standalone standalone_;
+  std::map<std::string, std::shared_ptr<registry::Store>, std::less<>> stores_;
+  std::unique_ptr<server::GenericAPIServer> server_;
+  std::shared_ptr<http::Connection> connection_;
+  std::unique_ptr<client::Client> client_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TestServer>> StartTestServer(TestServerOptions options) {
+  auto running = std::make_unique<Running>(std::move(options));
+  RETURN_IF_ERROR(running->Start());
+  return running;
+}
+
+}  // namespace apiserver::inline v0::testing

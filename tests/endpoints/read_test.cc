@@ -1,0 +1,154 @@
+// GET and LIST over HTTP: paths, negotiation, shapes, refusals.
+#include <catch2/catch.hpp>
+
+#include "widget_server.h"
+
+using apiserver::testing::Contains;
+using apiserver::testing::kWidgets;
+using apiserver::testing::StartWidgetServer;
+using apiserver::testing::Widget;
+
+namespace {
+
+const std::string kAccept = "Accept";
+const std::string kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+}  // namespace
+
+TEST_CASE("endpoints: a created object reads back in each version", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
+
+  const auto v1 = server->Call("GET", std::string(kWidgets) + "/a");
+  const auto v1alpha1 =
+      server->Call("GET", "/apis/example.com/v1alpha1/namespaces/default/widgets/a");
+
+  CHECK(v1.code == 200);
+  CHECK(v1.body.starts_with(
+      R"({"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a")"));
+  CHECK(Contains(v1.body, R"("spec":{"size":3})"));
+  CHECK(v1.body.back() == '\n');
+  CHECK(Contains(v1alpha1.body, R"("apiVersion":"example.com/v1alpha1")"));
+  CHECK(Contains(v1alpha1.body, R"("spec":{"length":3})"));
+}
+
+TEST_CASE("endpoints: a list carries a revision and bare items", "[endpoints]") {
+  const auto server = StartWidgetServer();
+
+  const auto empty = server->Call("GET", kWidgets);
+  server->Call("POST", kWidgets, Widget("a", 3));
+  const auto one = server->Call("GET", "/apis/example.com/v1/widgets?resourceVersion=0");
+
+  CHECK(Contains(
+      empty.body,
+      R"({"kind":"WidgetList","apiVersion":"example.com/v1","metadata":{"resourceVersion":")"));
+  CHECK(Contains(empty.body, R"("items":[]})"));
+  CHECK(Contains(one.body, R"("items":[{"metadata":{"name":"a")"));
+}
+
+TEST_CASE("endpoints: a list of many pieces is one JSON document", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(server->Call("POST", kWidgets, Widget("w" + std::to_string(i), 1)).code == 201);
+  }
+
+  const auto all = server->client().List(apiserver::Context::Background(),
+                                         {.resource = {"example.com", "v1", "widgets"}});
+  const auto page = server->Call("GET", std::string(kWidgets) + "?limit=40");
+
+  REQUIRE(all.ok());
+  CHECK(all->items.size() == 100);
+  CHECK(Contains(page.body, R"("continue":")"));
+  CHECK(Contains(page.body, R"("remainingItemCount":60)"));
+}
+
+TEST_CASE("endpoints: Table and PartialObjectMetadata are served for object and list",
+          "[endpoints]") {
+  const auto server = StartWidgetServer();
+  server->Call("POST", kWidgets, Widget("a", 3));
+
+  const auto table = server->Call("GET", kWidgets, "", {{kAccept, kTable}});
+  const auto whole =
+      server->Call("GET", std::string(kWidgets) + "?includeObject=Object", "", {{kAccept, kTable}});
+  const auto partial =
+      server->Call("GET", std::string(kWidgets) + "/a", "",
+                   {{kAccept, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}});
+  const auto list =
+      server->Call("GET", kWidgets, "",
+                   {{kAccept, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}});
+
+  CHECK(table.body.starts_with(R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":)"));
+  CHECK(Contains(table.body,
+                 R"("columnDefinitions":[{"name":"Name","type":"string","format":"name")"));
+  CHECK(Contains(table.body, R"("rows":[{"cells":["a",")"));
+  CHECK(Contains(table.body,
+                 R"("object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1")"));
+  CHECK(Contains(whole.body, R"("object":{"kind":"Widget","apiVersion":"example.com/v1")"));
+  CHECK(partial.body.starts_with(R"({"kind":"PartialObjectMetadata")"));
+  CHECK_FALSE(Contains(partial.body, "spec"));
+  CHECK(list.body.starts_with(R"({"kind":"PartialObjectMetadataList")"));
+}
+
+TEST_CASE("endpoints: what cannot be served is refused with the right Status", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  const std::string widgets = kWidgets;
+  struct Row {
+    std::string method;
+    std::string target;
+    std::string accept;
+    int code;
+    std::string text;
+  };
+  const std::vector<Row> rows{
+      {"GET", widgets + "/none", "", 404, R"(widgets.example.com \"none\" not found)"},
+      {"GET", widgets + "/none", "", 404,
+       R"("details":{"name":"none","group":"example.com","kind":"widgets"})"},
+      {"GET", "/apis/example.com/v1/namespaces/default/gadgets", "", 404,
+       "the server could not find the requested resource"},
+      {"GET", "/apis/example.com/v1/widgets/a", "", 404,
+       "the server could not find the requested resource"},
+      {"GET", widgets + "/a/status", "", 404, "the server could not find the requested resource"},
+      {"POST", "/apis/example.com/v1/widgets", "", 405,
+       "the server does not allow this method on the requested resource"},
+      {"PUT", widgets, "", 405, "MethodNotAllowed"},
+      {"GET", widgets, "text/html", 406, "only the following media types are accepted"},
+      {"GET", widgets + "?labelSelector=a%20b", "", 400, "unable to parse requirement"},
+      {"GET", widgets + "?fieldSelector=spec.size%3D1", "", 400,
+       R"(\"spec.size\" is not a known field selector: only )"
+       R"(\"metadata.name\", \"metadata.namespace\")"},
+      {"GET", widgets + "?continue=nonsense", "", 400, "continue key is not valid"},
+      {"GET", widgets + "?resourceVersion=x", "", 400, "invalid"},
+      {"GET", widgets + "?resourceVersionMatch=Exact", "", 422,
+       "resourceVersionMatch is forbidden unless resourceVersion is provided"},
+      {"GET", "/apis/example.com/v1/namespaces/default/widgets?resourceVersion=999999", "", 504,
+       "Too large resource version"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.method << " " << row.target);
+    apiserver::http::Headers headers;
+    if (!row.accept.empty()) headers.Add(kAccept, row.accept);
+
+    const auto answer = server->Call(row.method, row.target, "", headers);
+
+    CHECK(answer.code == row.code);
+    CHECK(Contains(answer.body, R"("kind":"Status")"));
+    INFO(answer.body);
+    CHECK(Contains(answer.body, row.text));
+  }
+}
+
+TEST_CASE("endpoints: pretty and YAML answers say the same", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  server->Call("POST", kWidgets, Widget("a", 3));
+
+  const auto pretty = server->Call("GET", std::string(kWidgets) + "/a?pretty=true");
+  const auto curl =
+      server->Call("GET", std::string(kWidgets) + "/a", "", {{"User-Agent", "curl/8"}});
+  const auto yaml =
+      server->Call("GET", std::string(kWidgets) + "/a", "", {{kAccept, "application/yaml"}});
+
+  CHECK(pretty.body.starts_with("{\n  \"kind\": \"Widget\",\n"));
+  CHECK(curl.body == pretty.body);
+  CHECK(yaml.headers.Get("Content-Type") == "application/yaml");
+  CHECK(Contains(yaml.body, "spec:\n  size: 3\n"));
+}

@@ -1,0 +1,170 @@
+// POST, PUT and PATCH over HTTP.
+#include <catch2/catch.hpp>
+
+#include "widget_server.h"
+
+using apiserver::testing::Contains;
+using apiserver::testing::kWidgets;
+using apiserver::testing::StartWidgetServer;
+using apiserver::testing::Widget;
+
+namespace {
+
+const std::string kA = std::string(kWidgets) + "/a";
+const apiserver::http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
+const apiserver::http::Headers kJsonPatch{{"Content-Type", "application/json-patch+json"}};
+
+}  // namespace
+
+TEST_CASE("endpoints: bad bodies are refused and nothing is stored", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  struct Row {
+    std::string body;
+    int code;
+    std::string text;
+  };
+  const std::vector<Row> rows{
+      {"{", 400, "unexpected"},
+      {R"({"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"a"}})", 400, "Gadget"},
+      {R"({"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"a"}})", 400,
+       "the API version in the data (example.com/v1alpha1) does not match the expected API version "
+       "(example.com/v1)"},
+      {R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","namespace":"b"}})",
+       400,
+       "the namespace of the provided object does not match the namespace sent on the request"},
+      {R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{}})", 422,
+       "name or generateName is required"},
+      {R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},)"
+       R"("spec":{"size":"x"}})",
+       400, "cannot unmarshal string into Go struct field WidgetSpec.spec.size of type int32"},
+      {Widget("a", 11), 422,
+       R"(Widget.example.com \"a\" is invalid: spec.size: Invalid value: 11: must be at most 10)"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.body);
+
+    const auto answer = server->Call("POST", kWidgets, row.body);
+
+    INFO(answer.body);
+    CHECK(answer.code == row.code);
+    CHECK(Contains(answer.body, row.text));
+  }
+  CHECK(Contains(server->Call("GET", kWidgets).body, R"("items":[])"));
+}
+
+TEST_CASE("endpoints: an unknown body type is 415 and a large body is 413", "[endpoints]") {
+  const auto server = StartWidgetServer();
+
+  const auto type = server->Call("POST", kWidgets, "x", {{"Content-Type", "text/plain"}});
+  const auto large = server->Call("POST", kWidgets, std::string(3 * 1024 * 1024 + 1, ' '));
+
+  CHECK(type.code == 415);
+  CHECK(Contains(type.body, "accepted media types include: application/json, application/yaml"));
+  CHECK(large.code == 413);
+  CHECK(Contains(large.body, "RequestEntityTooLarge"));
+}
+
+TEST_CASE("endpoints: fieldValidation refuses, warns of or ignores unknown fields", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  const auto body = [](const std::string& name) {
+    return R"({"metadata":{"name":")" + name + R"("},"spec":{"typo":1,"size":1,"size":2}})";
+  };
+
+  const auto strict =
+      server->Call("POST", std::string(kWidgets) + "?fieldValidation=Strict", body("s"));
+  const auto warn = server->Call("POST", kWidgets, body("w"));
+  const auto ignore =
+      server->Call("POST", std::string(kWidgets) + "?fieldValidation=Ignore", body("i"));
+
+  CHECK(strict.code == 400);
+  CHECK(Contains(strict.body, R"(strict decoding error: )"));
+  CHECK(Contains(strict.body, R"(unknown field \"spec.typo\")"));
+  CHECK(warn.code == 201);
+  CHECK(warn.headers.GetAll("Warning").size() == 2);
+  CHECK(ignore.code == 201);
+  CHECK_FALSE(ignore.headers.Has("Warning"));
+}
+
+TEST_CASE("endpoints: a strategy's warning reaches the client", "[endpoints]") {
+  const auto server = StartWidgetServer();
+
+  const auto answer = server->Call("POST", kWidgets, Widget("a", 7));
+
+  CHECK(answer.headers.Get("Warning") == R"(299 - "seven is a magic size")");
+}
+
+TEST_CASE("endpoints: a dry run answers like the write and stores nothing", "[endpoints]") {
+  const auto server = StartWidgetServer();
+
+  const auto created = server->Call("POST", std::string(kWidgets) + "?dryRun=All", Widget("a", 3));
+  const auto unknown = server->Call("POST", std::string(kWidgets) + "?dryRun=Some", Widget("a", 3));
+
+  CHECK(created.code == 201);
+  CHECK(unknown.code == 422);
+  CHECK(server->Call("GET", kA).code == 404);
+}
+
+TEST_CASE("endpoints: PUT needs the revision it saw", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  const std::string first = server->Call("POST", kWidgets, Widget("a", 3)).body;
+  const auto replaced = [&first](const std::string& size) {
+    std::string body = first;
+    return body.replace(body.find("\"size\":3"), 8, "\"size\":" + size);
+  };
+
+  const auto ok = server->Call("PUT", kA, replaced("4"));
+  const auto stale = server->Call("PUT", kA, replaced("5"));
+  const auto none = server->Call("PUT", kA, Widget("a", 5));
+  const auto other = server->Call("PUT", kA, Widget("b", 5));
+
+  CHECK(ok.code == 200);
+  CHECK(stale.code == 409);
+  CHECK(Contains(stale.body,
+                 "the object has been modified; please apply your changes to the latest version "
+                 "and try again"));
+  CHECK(none.code == 422);
+  CHECK(Contains(none.body,
+                 "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update"));
+  CHECK(other.code == 400);
+  CHECK(Contains(other.body, "the name of the object (b) does not match the name on the URL (a)"));
+}
+
+TEST_CASE("endpoints: an update that changes nothing keeps the revision", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  const std::string first = server->Call("POST", kWidgets, Widget("a", 3)).body;
+
+  const auto again = server->Call("PUT", kA, first);
+
+  CHECK(again.body == first);
+}
+
+TEST_CASE("endpoints: JSON patch and merge patch change the stored object", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  server->Call("POST", kWidgets, Widget("a", 3));
+
+  const auto merged = server->Call("PATCH", kA, R"({"spec":{"color":"red"}})", kMerge);
+  const auto patched =
+      server->Call("PATCH", kA, R"([{"op":"replace","path":"/spec/size","value":4}])", kJsonPatch);
+  const auto failed =
+      server->Call("PATCH", kA, R"([{"op":"test","path":"/spec/size","value":9}])", kJsonPatch);
+  const auto strategic =
+      server->Call("PATCH", kA, "{}", {{"Content-Type", "application/strategic-merge-patch+json"}});
+  const auto missing = server->Call("PATCH", std::string(kWidgets) + "/none", "{}", kMerge);
+
+  CHECK(Contains(merged.body, R"("spec":{"size":3,"color":"red"})"));
+  CHECK(Contains(patched.body, R"("spec":{"size":4,"color":"red"})"));
+  CHECK(failed.code == 422);
+  CHECK(Contains(failed.body, "the server rejected our request due to an error in our request"));
+  CHECK(strategic.code == 415);
+  CHECK(missing.code == 404);
+}
+
+TEST_CASE("endpoints: generateName makes a name", "[endpoints]") {
+  const auto server = StartWidgetServer();
+
+  const auto answer =
+      server->Call("POST", kWidgets, R"({"metadata":{"generateName":"w-"},"spec":{}})");
+
+  CHECK(answer.code == 201);
+  CHECK(Contains(answer.body, R"("metadata":{"name":"w-)"));
+}

@@ -1,0 +1,129 @@
+#include <catch2/catch.hpp>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/openapi/spec.h"
+#include "widget_server.h"
+
+using apiserver::openapi::Lint;
+using apiserver::testing::Contains;
+using apiserver::testing::StartWidgetServer;
+using apiserver::testing::WidgetKind;
+
+namespace {
+
+// A document and the arena its values live in.
+struct Parsed {
+  explicit Parsed(const std::string& json) : text(json) {
+    root = apiserver::codec::ParseJson(text, arena).value();
+  }
+  std::string text;
+  apiserver::runtime::Arena arena;
+  apiserver::runtime::Value root;
+};
+
+}  // namespace
+
+TEST_CASE("openapi: v2 defines each version of a kind and its list", "[openapi]") {
+  const auto server = StartWidgetServer();
+
+  const Parsed document(server->Call("GET", "/openapi/v2").body);
+
+  const auto definitions = document.root["definitions"];
+  const auto widget = definitions["com.example.v1.Widget"];
+  CHECK(widget["x-kubernetes-group-version-kind"].at(0)["kind"].AsString() == "Widget");
+  CHECK(widget["properties"]["spec"]["$ref"].AsString() ==
+        "#/definitions/com.example.v1.WidgetSpec");
+  CHECK(definitions["com.example.v1.WidgetSpec"]["properties"]["size"]["format"].AsString() ==
+        "int32");
+  CHECK(definitions["com.example.v1alpha1.WidgetSpec"]["properties"].Find("length"));
+  CHECK(definitions["com.example.v1.WidgetList"]["properties"]["items"]["type"].AsString() ==
+        "array");
+  CHECK(definitions.Find("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"));
+}
+
+TEST_CASE("openapi: v3 lists a document per group version under a hash", "[openapi]") {
+  const auto server = StartWidgetServer();
+
+  const Parsed index(server->Call("GET", "/openapi/v3").body);
+  const std::string url(index.root["paths"]["apis/example.com/v1"]["serverRelativeURL"].AsString());
+  const auto current = server->Call("GET", url);
+  const auto stale = server->Call("GET", "/openapi/v3/apis/example.com/v1?hash=OLD");
+  const auto none = server->Call("GET", "/openapi/v3/apis/nobody/v1");
+
+  CHECK(url.starts_with("/openapi/v3/apis/example.com/v1?hash="));
+  CHECK(current.code == 200);
+  CHECK(current.headers.Get("Cache-Control") == "public, immutable");
+  CHECK(stale.code == 301);
+  CHECK(stale.headers.Get("Location") == url);
+  CHECK(none.code == 200);
+  CHECK(none.body.empty());
+  CHECK(Lint(current.body).empty());
+}
+
+TEST_CASE("openapi: the protobuf form goes by its proper name and has an ETag", "[openapi]") {
+  const auto server = StartWidgetServer();
+  // What kubectl up to 1.28 sends; the '@' is no valid media type.
+  const apiserver::http::Headers accept{
+      {"Accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"}};
+
+  const auto first = server->Call("GET", "/openapi/v2", "", accept);
+  const auto again = server->Call("GET", "/openapi/v2", "",
+                                  {{"If-None-Match", std::string(first.headers.Get("Etag"))}});
+  const auto html = server->Call("GET", "/openapi/v2", "", {{"Accept", "text/html"}});
+
+  CHECK(first.headers.Get("Content-Type") ==
+        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  // Document.swagger = 1: "2.0".
+  CHECK(first.body.substr(0, 5) == std::string("\x0a\x03") + "2.0");
+  CHECK(again.code == 304);
+  CHECK(html.code == 406);
+}
+
+TEST_CASE("openapi: every parameter and patch type that is listed is honoured", "[openapi]") {
+  const auto server = StartWidgetServer();
+  const Parsed document(server->Call("GET", "/openapi/v2").body);
+  const auto item =
+      document.root["paths"]["/apis/example.com/v1/namespaces/{namespace}/widgets/{name}"];
+
+  const auto patch = item["patch"];
+
+  REQUIRE(patch["consumes"].size() == 2);
+  for (const auto& type : patch["consumes"].items()) {
+    const auto answer = server->Call("PATCH", "/apis/example.com/v1/namespaces/default/widgets/x",
+                                     "[]", {{"Content-Type", std::string(type.AsString())}});
+    CHECK(answer.code != 415);
+  }
+  // `force` belongs to apply, which is not served.
+  for (const auto& parameter : patch["parameters"].items()) {
+    CHECK(parameter["name"].AsString() != "force");
+  }
+  CHECK(patch["x-kubernetes-action"].AsString() == "patch");
+  CHECK(patch["operationId"].AsString() == "patchExampleComV1NamespacedWidget");
+}
+
+TEST_CASE("openapi: lint finds references to nothing, twins and escapes", "[openapi]") {
+  CHECK(Lint(R"({"paths":{},"definitions":{}})").empty());
+  CHECK(Lint(R"({"a":{"$ref":"#/definitions/none"},"definitions":{}})") ==
+        std::vector<std::string>{"$ref to nothing: none"});
+  CHECK(Lint(R"({"a":{"$ref":"#/definitions/x~1y"},"definitions":{"x~1y":{}}})") ==
+        std::vector<std::string>{"$ref with an escape: x~1y"});
+  CHECK(Lint(R"({"a":{"operationId":"o"},"b":{"operationId":"o"},"definitions":{}})") ==
+        std::vector<std::string>{"operation id used twice: o"});
+  const std::string gvk =
+      R"({"x-kubernetes-group-version-kind":[{"group":"g","version":"v","kind":"K"}]})";
+  CHECK(Lint(R"({"definitions":{"a":)" + gvk + R"(,"b":)" + gvk + "}}") ==
+        std::vector<std::string>{"kind defined twice: g/v K"});
+  CHECK_FALSE(Lint("{").empty());
+}
+
+TEST_CASE("openapi: a route to a definition that is not there is refused", "[openapi]") {
+  const auto built =
+      apiserver::openapi::Build({.kinds = {WidgetKind()},
+                                 .routes = {{.method = "GET",
+                                             .path = "/x",
+                                             .operation_id = "x",
+                                             .responses = {{200, "com.example.Missing"}}}}});
+
+  REQUIRE_FALSE(built.ok());
+  CHECK(Contains(std::string(built.status().message()), "$ref to nothing: com.example.Missing"));
+}

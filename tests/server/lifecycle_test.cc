@@ -1,0 +1,144 @@
+// Start, stop, several servers, hooks, faults.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <vector>
+
+#include "apiserver/server/standalone.h"
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/server/fault_engine.h"
+#include "widget_server.h"
+
+using apiserver::Context;
+using apiserver::Reason;
+using apiserver::Status;
+using apiserver::testing::Contains;
+using apiserver::testing::kWidgets;
+using apiserver::testing::StartWidgetServer;
+using apiserver::testing::Widget;
+
+TEST_CASE("server: servers start, serve and stop side by side in one process", "[server]") {
+  std::vector<std::unique_ptr<apiserver::testing::TestServer>> servers;
+  for (int i = 0; i < 4; ++i) servers.push_back(StartWidgetServer({.listen = true}));
+
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    CHECK(servers[i]->Call("POST", kWidgets, Widget("w" + std::to_string(i), 1)).code == 201);
+  }
+
+  CHECK(servers[0]->Call("GET", std::string(kWidgets) + "/w1").code == 404);
+  CHECK(servers[1]->Call("GET", std::string(kWidgets) + "/w1").code == 200);
+  CHECK(servers[0]->server().port() != servers[1]->server().port());
+}
+
+TEST_CASE("server: the administrator's certificate works over TLS, in both protocols", "[server]") {
+  const auto server = StartWidgetServer({.listen = true});
+  const auto dialer = apiserver::http::NewDialer();
+  for (const bool http2 : {true, false}) {
+    auto options = apiserver::client::DialOptionsFor(server->kubeconfig()).value();
+    options.http2 = http2;
+    INFO("http2: " << http2);
+
+    auto connection = dialer->Dial(Context::Background(), options);
+
+    REQUIRE(connection.ok());
+    const auto answer = (*connection)->Call(Context::Background(), {.target = kWidgets});
+    REQUIRE(answer.ok());
+    CHECK(answer->code == 200);
+  }
+}
+
+TEST_CASE("server: readiness waits for post-start hooks; a failing hook fails the start",
+          "[server]") {
+  apiserver::server::Config config;
+  const auto standalone = apiserver::server::NewStandalone({}).value();
+  config.authenticator = standalone.authenticator;
+  auto server = std::move(*std::move(config).Complete()).New().value();
+  std::atomic<bool> ready_inside = true;
+  REQUIRE(server
+              ->AddPostStartHook("good",
+                                 [&](const apiserver::server::HookContext& context) -> Status {
+                                   ready_inside = context.server.ready();
+                                   return {};
+                                 })
+              .ok());
+  REQUIRE(server
+              ->AddPostStartHook("bad",
+                                 [](const auto&) -> Status {
+                                   return {Reason::kInternalError, "no luck"};
+                                 })
+              .ok());
+  REQUIRE(server->PrepareRun().ok());
+
+  const Status started = server->Start();
+
+  CHECK(started.message() == "hook bad failed: no luck");
+  CHECK_FALSE(ready_inside);
+  CHECK_FALSE(server->ready());
+}
+
+TEST_CASE("server: stopping ends watches, runs the hooks and refuses what comes after",
+          "[server]") {
+  const auto server = StartWidgetServer();
+  std::atomic<int> hooks = 0;
+  REQUIRE(server->server()
+              .AddPreShutdownHook("count",
+                                  [&hooks](const auto&) -> Status {
+                                    ++hooks;
+                                    return {};
+                                  })
+              .ok());
+  const auto connection = server->server().LoopbackConnection();
+  auto watch = std::move(connection->Open({.target = std::string(kWidgets) + "?watch=1"})).value();
+  REQUIRE(watch->Head(Context::Background()).value().code == 200);
+
+  server->server().Stop();
+  server->server().Stop();
+
+  CHECK(hooks == 1);
+  // The stream is complete, not cut.
+  std::string rest = "x";
+  while (!rest.empty()) {
+    auto more = watch->Read(Context::Background());
+    REQUIRE(more.ok());
+    rest = *more;
+  }
+  CHECK(server->Call("GET", kWidgets).code == 503);
+}
+
+TEST_CASE("server: a storage that fails is a clear error and false readiness", "[server]") {
+  const auto memory = apiserver::storage::memory::NewEngine();
+  const auto faults = apiserver::testing::NewFaultEngine(*memory);
+  const auto server = StartWidgetServer({.engine = faults.get()});
+
+  faults->FailTxns(1, {Reason::kServiceUnavailable, "the disk is gone"});
+  const auto failed = server->Call("POST", kWidgets, Widget("a", 1));
+  const auto worked = server->Call("POST", kWidgets, Widget("a", 1));
+  faults->SetReady({Reason::kServiceUnavailable, "the disk is gone"});
+
+  CHECK(failed.code >= 500);
+  CHECK(worked.code == 201);
+  CHECK(server->Call("GET", "/readyz").code == 500);
+}
+
+TEST_CASE("server: a configuration that cannot work is refused with the remedy", "[server]") {
+  apiserver::server::Config nobody;
+  apiserver::server::Config plain;
+  plain.authenticator = apiserver::server::NewStandalone({}).value().authenticator;
+  plain.serving.emplace();
+
+  CHECK(Contains(std::string(std::move(nobody).Complete().status().message()),
+                 "authenticator is required"));
+  CHECK(Contains(std::string(std::move(plain).Complete().status().message()),
+                 "serving.tls is required"));
+}
+
+TEST_CASE("server: keys survive a restart, so that yesterday's kubeconfig works", "[server]") {
+  const auto files = apiserver::NewMemoryFileSystem();
+  apiserver::server::StandaloneOptions options{.data_dir = "/data", .file_system = files.get()};
+
+  const auto first = apiserver::server::NewStandalone(options).value();
+  const auto second = apiserver::server::NewStandalone(options).value();
+
+  CHECK(first.Kubeconfig(6443) == second.Kubeconfig(6443));
+  CHECK(Contains(first.Kubeconfig(6443), "server: \"https://127.0.0.1:6443\""));
+}

@@ -1,0 +1,78 @@
+// The pieces of the server that stand alone.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+
+#include "server/go_duration.h"
+#include "server/in_flight.h"
+#include "server/path_mux.h"
+#include "server/warning_header.h"
+
+using apiserver::Context;
+using apiserver::Status;
+using apiserver::server::InFlight;
+using apiserver::server::ParseGoDuration;
+using apiserver::server::PathMux;
+using apiserver::server::WarningHeaders;
+using std::chrono::nanoseconds;
+
+TEST_CASE("server: a duration reads as Go reads it", "[server]") {
+  CHECK(ParseGoDuration("300ms") == nanoseconds(300'000'000));
+  CHECK(ParseGoDuration("-1.5h") == nanoseconds(-5'400'000'000'000));
+  CHECK(ParseGoDuration("2h45m") == nanoseconds(9'900'000'000'000));
+  CHECK(ParseGoDuration("0") == nanoseconds(0));
+  for (const char* bad : {"", "3", "1x", ".s", "1h-2m", "9999999999999h", "-"}) {
+    INFO(bad);
+    CHECK_FALSE(ParseGoDuration(bad));
+  }
+}
+
+TEST_CASE("server: warnings are quoted, and cut when together they are too long", "[server]") {
+  CHECK(WarningHeaders({"a \"b\"\n"}) == std::vector<std::string>{"299 - \"a \\\"b\\\"\""});
+
+  const auto cut = WarningHeaders({std::string(4000, 'x'), std::string(200, 'y')});
+
+  CHECK(cut[0] == "299 - \"" + std::string(256, 'x') + "\"");
+  CHECK(cut[1] == "299 - \"" + std::string(200, 'y') + "\"");
+}
+
+TEST_CASE("server: the mux prefers exact paths, then the longest prefix", "[server]") {
+  PathMux mux;
+  std::string called;
+  const auto handler = [&called](std::string name) {
+    return [&called, name](apiserver::http::Exchange&) -> apiserver::http::Step {
+      called = name;
+      return apiserver::http::Step::Done();
+    };
+  };
+  for (const char* path : {"/a/", "/a/b/", "/a/b", "/"}) {
+    REQUIRE(mux.Handle(path, handler(path), path[1] != '\0').ok());
+  }
+  const auto find = [&mux](const char* path) { return mux.Find(path) != nullptr; };
+
+  CHECK(mux.Find("/a/b") != mux.Find("/a/b/c"));
+  CHECK(mux.Find("/a/b/c") == mux.Find("/a/b/"));
+  CHECK(mux.Find("/a/x/y") == mux.Find("/a/"));
+  CHECK_FALSE(find("/c"));
+  CHECK_FALSE(find("/a"));
+  CHECK(mux.Handle("/a/b", handler("again"), true).reason() == apiserver::Reason::kConflict);
+  CHECK(mux.ListedPaths() == std::vector<std::string>{"/a/", "/a/b", "/a/b/"});
+}
+
+TEST_CASE("server: closing refuses new requests and cancels the long ones", "[server]") {
+  InFlight in_flight;
+  const Context short_one = Context::Child(Context::Background());
+  const Context watch = Context::Child(Context::Background());
+  const auto short_id = in_flight.Enter(short_one, /*long_running=*/false);
+  const auto watch_id = in_flight.Enter(watch, /*long_running=*/true);
+
+  in_flight.Close();
+
+  CHECK(watch.done());
+  CHECK_FALSE(short_one.done());
+  CHECK(in_flight.Enter(short_one, false) == 0);
+  CHECK_FALSE(in_flight.WaitUntilEmpty(std::chrono::milliseconds(1)));
+  in_flight.Leave(short_id);
+  in_flight.Leave(watch_id);
+  CHECK(in_flight.WaitUntilEmpty(std::chrono::milliseconds(1)));
+}
