@@ -135,9 +135,12 @@ Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strate
                                                     const Context& ctx, std::string_view name,
                                                     const rest::UpdateRequest& request) {
   ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
-  UpdateCall call{strategy, ctx, name, request};
-  call.preconditions = request.info.GetPreconditions();
-  call.allow_create = request.force_allow_create || strategy.AllowCreateOnUpdate();
+  UpdateCall call{.strategy = strategy,
+                  .ctx = ctx,
+                  .name = name,
+                  .request = request,
+                  .preconditions = request.info.GetPreconditions(),
+                  .allow_create = request.force_allow_create || strategy.AllowCreateOnUpdate()};
   storage::UpdateOptions options;
   options.ignore_not_found = call.allow_create;
   options.preconditions = call.preconditions;
