@@ -1,0 +1,83 @@
+// Measures an API server over the wire: our own sample-apiserver, or any other of its kind.
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "bench/report.h"
+#include "bench/server_under_test.h"
+#include "bench/workloads.h"
+
+namespace {
+
+struct Options {
+  std::vector<std::string> workloads;
+  std::string json;
+  std::string server;
+  std::string kubeconfig;
+  std::string binary = SAMPLE_APISERVER;
+  int pid = 0;
+};
+
+apiserver::Status RunOne(const bench::Workload& workload, const Options& options,
+                         bench::Report& report) {
+  std::fprintf(stderr, "%s: %s\n", std::string(workload.name).c_str(),
+               std::string(workload.what).c_str());
+  auto server =
+      options.server.empty()
+          ? bench::ServerUnderTest::Start(options.binary, std::string(workload.storage))
+          : bench::ServerUnderTest::Attach(options.kubeconfig, options.server, options.pid);
+  if (!server.ok()) return server.status();
+  return workload.run(**server, report);
+}
+
+int Run(const Options& options) {
+  bench::Report report;
+  for (const std::string& name : options.workloads) {
+    const bench::Workload* workload = bench::FindWorkload(name);
+    if (!workload) {
+      std::fprintf(stderr, "error: there is no workload %s; there are\n%s", name.c_str(),
+                   bench::WorkloadNames().c_str());
+      return 1;
+    }
+    const apiserver::Status status = RunOne(*workload, options, report);
+    if (!status.ok()) {
+      std::fprintf(stderr, "error: %s: %s\n", name.c_str(), status.ToString().c_str());
+      return 1;
+    }
+  }
+  report.Print();
+  if (!options.json.empty() && !report.WriteJson(options.json)) {
+    std::fprintf(stderr, "error: cannot write %s\n", options.json.c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Measures an API server; each figure is the median of 5 runs.\n" +
+               bench::WorkloadNames());
+  app.add_option("workloads", options.workloads, "W1 W3 …")->required();
+  app.add_option("--json", options.json, "Also write one JSON object a line here");
+  app.add_option("--server", options.server, "HOST:PORT of a server that runs already");
+  app.add_option("--kubeconfig", options.kubeconfig, "How to be somebody there");
+  app.add_option("--pid", options.pid, "Its process, for CPU and memory figures");
+  app.add_option("--binary", options.binary, "The server to start otherwise");
+  CLI11_PARSE(app, argc, argv);
+  std::signal(SIGPIPE, SIG_IGN);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);  // Few connections need it.
+  }
+  // The server gets CPU 0.
+  bench::PinTo(1);
+  return Run(options);
+}

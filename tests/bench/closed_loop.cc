@@ -1,0 +1,104 @@
+#include "bench/closed_loop.h"
+
+#include <atomic>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+
+namespace bench {
+
+namespace {
+
+using apiserver::Context;
+using apiserver::Reason;
+using apiserver::Result;
+using apiserver::Status;
+using Clock = std::chrono::steady_clock;
+
+// What all slots of a run share. The slots live on the client's one loop; only `done` and
+// `failure` are seen by the thread that waits.
+struct Run {
+  explicit Run(const LoopOptions& run_options) : options(run_options) {
+    result.latencies_us.reserve(options.operations);
+  }
+  const LoopOptions& options;
+  LoopResult result;
+  std::atomic<std::size_t> begun{0};
+  std::size_t ended = 0;
+  apiserver::Guarded<Status> failure;
+  apiserver::Notification done;
+};
+
+// One request after the other on one connection.
+class Slot final : public apiserver::http::StreamObserver,
+                   public std::enable_shared_from_this<Slot> {
+ public:
+  Slot(Run& run, apiserver::http::Connection& connection) : run_(run), connection_(connection) {}
+
+  void Next() {
+    const std::size_t n = run_.begun++;
+    if (n >= run_.options.operations) return;
+    started_ = Clock::now();
+    auto sent = connection_.Observe(run_.options.request(n), shared_from_this());
+    if (!sent.ok()) Fail(sent.status());
+  }
+
+  void OnHead(const apiserver::http::ResponseHead& head) override { code_ = head.code; }
+  void OnData(std::string_view bytes) override { run_.result.bytes += bytes.size(); }
+  void OnEnd(const Status& status) override {
+    if (!status.ok()) return Fail(status);
+    if (code_ != run_.options.expected_code) {
+      return Fail({Reason::kInternalError, "answered " + std::to_string(code_)});
+    }
+    const std::chrono::duration<double, std::micro> took = Clock::now() - started_;
+    run_.result.latencies_us.push_back(took.count());
+    if (++run_.ended == run_.options.operations) {
+      run_.done.Notify();
+      return;
+    }
+    Next();
+  }
+
+ private:
+  void Fail(const Status& status) {
+    *run_.failure.Lock() = status;
+    run_.done.Notify();
+  }
+
+  Run& run_;
+  apiserver::http::Connection& connection_;
+  Clock::time_point started_;
+  int code_ = 0;
+};
+
+}  // namespace
+
+Result<Connections> DialMany(apiserver::http::Dialer& dialer,
+                             const apiserver::http::DialOptions& options, std::size_t count) {
+  Connections connections;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto connection = dialer.Dial(Context::Background(), options);
+    if (!connection.ok()) return connection.status();
+    connections.push_back(std::move(*connection));
+  }
+  return connections;
+}
+
+Result<LoopResult> RunClosedLoop(const Connections& connections, const LoopOptions& options) {
+  Run run(options);
+  std::vector<std::shared_ptr<Slot>> slots;
+  for (const auto& connection : connections) {
+    for (std::size_t i = 0; i < options.streams; ++i) {
+      slots.push_back(std::make_shared<Slot>(run, *connection));
+    }
+  }
+  const Clock::time_point started = Clock::now();
+  for (const auto& slot : slots) slot->Next();
+  const bool finished = run.done.WaitFor(std::chrono::minutes(2));
+  run.result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  if (const Status failure = *run.failure.Lock(); !failure.ok()) return failure;
+  if (!finished) return Status(Reason::kTimeout, "the run did not end within two minutes");
+  return std::move(run.result);
+}
+
+}  // namespace bench

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "apiserver/base/status.h"
+#include "apiserver/client/kubeconfig.h"
+#include "apiserver/http/dialer.h"
+
+namespace bench {
+
+// The server that is measured: one that was started here on CPU 0, or somebody else's.
+class ServerUnderTest {
+ public:
+  // Starts `binary` with `storage` on a free port and a temporary folder.
+  static apiserver::Result<std::unique_ptr<ServerUnderTest>> Start(const std::string& binary,
+                                                                   const std::string& storage);
+  // One that runs already; figures of its process are there only if `pid` is not zero.
+  static apiserver::Result<std::unique_ptr<ServerUnderTest>> Attach(const std::string& kubeconfig,
+                                                                    const std::string& address,
+                                                                    pid_t pid);
+  ~ServerUnderTest();
+
+  const apiserver::http::DialOptions& dial() const { return dial_; }
+  bool has_process() const { return pid_ != 0; }
+  // utime + stime; zero without process.
+  double CpuSeconds() const;
+  double RssBytes() const;
+
+ private:
+  apiserver::http::DialOptions dial_;
+  pid_t pid_ = 0;
+  bool ours_ = false;
+  std::string folder_;
+};
+
+// Binds this process, and all threads it starts from now on, to one CPU.
+void PinTo(int cpu);
+
+}  // namespace bench

@@ -1,0 +1,290 @@
+#include "bench/workloads.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "bench/closed_loop.h"
+
+namespace bench {
+
+namespace {
+
+using apiserver::Context;
+using apiserver::Reason;
+using apiserver::Status;
+using apiserver::http::ClientRequest;
+
+constexpr int kRuns = 5;
+constexpr char kGroup[] = "/apis/wardle.example.com/v1alpha1";
+constexpr std::size_t kNamespaces = 50;
+constexpr std::size_t kObjectBytes = 1024;
+
+std::string NamespaceOf(std::size_t n) { return "ns-" + std::to_string(n % kNamespaces); }
+std::string CollectionOf(const std::string& name_space) {
+  return std::string(kGroup) + "/namespaces/" + name_space + "/flunders";
+}
+
+// Corpus A: about a KiB once stored.
+std::string ObjectJson(const std::string& name, std::size_t n) {
+  std::string json = R"({"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1","metadata":)"
+                     R"({"name":")" +
+                     name + R"(","labels":{"app":"app-)" + std::to_string(n % 100) +
+                     R"(","tier":"tier-)" + std::to_string(n % 3) + R"("},"annotations":{"fill":")";
+  // uid, timestamps and revision are added by the server.
+  constexpr std::size_t kAdded = 200;
+  const std::size_t fill = kObjectBytes - kAdded - json.size();
+  std::uint64_t random = 0x9E3779B97F4A7C15u * (n + 1);
+  for (std::size_t i = 0; i < fill; ++i) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    json += static_cast<char>('a' + (random >> 33) % 26);
+  }
+  return json + R"("}},"spec":{"reference":"other"}})";
+}
+
+ClientRequest Post(const std::string& name, std::size_t n) {
+  return {.method = "POST",
+          .target = CollectionOf(NamespaceOf(n)),
+          .headers = {{"Content-Type", "application/json"}},
+          .body = ObjectJson(name, n)};
+}
+
+// Fails the whole run; the macro of the library is private to it.
+#define BENCH_ASSIGN(declaration, expression)                   \
+  auto declaration##_or = (expression);                         \
+  if (!declaration##_or.ok()) return declaration##_or.status(); \
+  auto& declaration = *declaration##_or
+
+Status Populate(apiserver::http::Dialer& dialer, const ServerUnderTest& server,
+                std::size_t objects) {
+  BENCH_ASSIGN(connections, DialMany(dialer, server.dial(), 4));
+  BENCH_ASSIGN(done, RunClosedLoop(connections, {.streams = 8,
+                                                 .operations = objects,
+                                                 .expected_code = 201,
+                                                 .request = [](std::size_t n) {
+                                                   return Post("o-" + std::to_string(n), n);
+                                                 }}));
+  (void)done;
+  return {};
+}
+
+// Repeats a closed loop and adds its rows.
+class Series {
+ public:
+  Series(std::string name, const ServerUnderTest& server)
+      : name_(std::move(name)), server_(server) {}
+
+  Status Run(const Connections& connections, const std::function<LoopOptions(int run)>& options) {
+    for (int run = 0; run < kRuns; ++run) {
+      const LoopOptions loop = options(run);
+      const double before = server_.CpuSeconds();
+      BENCH_ASSIGN(result, RunClosedLoop(connections, loop));
+      const double operations = static_cast<double>(loop.operations);
+      cpu_us_.push_back((server_.CpuSeconds() - before) * 1e6 / operations);
+      throughput_.push_back(operations / result.seconds);
+      p50_.push_back(Percentile(result.latencies_us, 0.5));
+      p99_.push_back(Percentile(result.latencies_us, 0.99));
+    }
+    return {};
+  }
+
+  void AddTo(Report& report) const {
+    if (server_.has_process()) {
+      report.Add({name_, "server_cpu_us_per_op", Median(cpu_us_), "us"});
+      report.Add({name_, "rss_bytes", server_.RssBytes(), "bytes"});
+    }
+    report.Add({name_, "throughput_per_s", Median(throughput_), "1/s"});
+    report.Add({name_, "p50_us", Median(p50_), "us"});
+    report.Add({name_, "p99_us", Median(p99_), "us"});
+  }
+
+ private:
+  std::string name_;
+  const ServerUnderTest& server_;
+  std::vector<double> cpu_us_, throughput_, p50_, p99_;
+};
+
+Status RunW1(ServerUnderTest& server, Report& report) {
+  const auto dialer = apiserver::http::NewDialer();
+  if (Status filled = Populate(*dialer, server, 100); !filled.ok()) return filled;
+  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), 32));
+  Series series("W1", server);
+  const std::string target = CollectionOf(NamespaceOf(7)) + "/o-7?resourceVersion=0";
+  const Status ran = series.Run(connections, [&target](int) {
+    return LoopOptions{.streams = 10, .operations = 100'000, .request = [&target](std::size_t) {
+                         return ClientRequest{.target = target};
+                       }};
+  });
+  if (ran.ok()) series.AddTo(report);
+  return ran;
+}
+
+Status RunW3(ServerUnderTest& server, Report& report) {
+  const auto dialer = apiserver::http::NewDialer();
+  if (Status filled = Populate(*dialer, server, 10'000); !filled.ok()) return filled;
+  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), 4));
+  Series series("W3", server);
+  const std::string target = std::string(kGroup) + "/flunders?resourceVersion=0";
+  const Status ran = series.Run(connections, [&target](int) {
+    return LoopOptions{.streams = 1, .operations = 40, .request = [&target](std::size_t) {
+                         return ClientRequest{.target = target};
+                       }};
+  });
+  if (ran.ok()) series.AddTo(report);
+  return ran;
+}
+
+Status RunW8(ServerUnderTest& server, Report& report) {
+  struct Variant {
+    const char* name;
+    std::size_t connections;
+    std::size_t streams;
+    std::size_t operations;
+  };
+  for (const Variant& variant :
+       {Variant{"W8/c1", 1, 1, 2'000}, {"W8", 4, 8, 20'000}, {"W8/c256", 8, 32, 20'000}}) {
+    const auto dialer = apiserver::http::NewDialer();
+    BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), variant.connections));
+    Series series(variant.name, server);
+    const Status ran = series.Run(connections, [&variant](int run) {
+      const std::string prefix = "c" + std::to_string(variant.streams * variant.connections) +
+                                 "-r" + std::to_string(run) + "-";
+      return LoopOptions{
+          .streams = variant.streams,
+          .operations = variant.operations,
+          .expected_code = 201,
+          .request = [prefix](std::size_t n) { return Post(prefix + std::to_string(n), n); }};
+    });
+    if (!ran.ok()) return ran;
+    series.AddTo(report);
+  }
+  return {};
+}
+
+// Counts the events of one watch: each ends with a newline, and no text holds one.
+class CountingWatch final : public apiserver::http::StreamObserver {
+ public:
+  explicit CountingWatch(std::atomic<std::size_t>& events) : events_(events) {}
+  void OnHead(const apiserver::http::ResponseHead&) override { open_ = true; }
+  void OnData(std::string_view bytes) override {
+    std::size_t lines = 0;
+    for (const char c : bytes) lines += c == '\n' ? 1 : 0;
+    events_ += lines;
+  }
+  void OnEnd(const Status&) override {}
+  bool open() const { return open_; }
+
+ private:
+  std::atomic<std::size_t>& events_;
+  std::atomic<bool> open_ = false;
+};
+
+bool WaitFor(const std::function<bool()>& condition) {
+  for (int tries = 0; tries < 60'000; ++tries) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+struct FanOut {
+  const char* name;
+  std::size_t connections;
+  std::size_t watches;  // On each connection.
+  std::size_t writes;
+};
+
+Status RunFanOut(ServerUnderTest& server, const FanOut& variant, Report& report) {
+  const auto dialer = apiserver::http::NewDialer();
+  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), variant.connections));
+  BENCH_ASSIGN(writers, DialMany(*dialer, server.dial(), 1));
+  BENCH_ASSIGN(now, writers[0]->Call(Context::Background(),
+                                     {.target = std::string(kGroup) + "/flunders?limit=1"}));
+  const std::string key = "\"resourceVersion\":\"";
+  const std::size_t begin = now.body.find(key) + key.size();
+  const std::string revision = now.body.substr(begin, now.body.find('"', begin) - begin);
+  std::atomic<std::size_t> events = 0;
+  std::vector<std::shared_ptr<CountingWatch>> watches;
+  for (const auto& connection : connections) {
+    for (std::size_t i = 0; i < variant.watches; ++i) {
+      watches.push_back(std::make_shared<CountingWatch>(events));
+      BENCH_ASSIGN(cancel,
+                   connection->Observe({.target = std::string(kGroup) +
+                                                  "/flunders?watch=1&resourceVersion=" + revision},
+                                       watches.back()));
+      (void)cancel;
+    }
+  }
+  const auto all_open = [&watches] {
+    for (const auto& watch : watches) {
+      if (!watch->open()) return false;
+    }
+    return true;
+  };
+  if (!WaitFor(all_open)) return {Reason::kTimeout, "the watches did not open"};
+  std::vector<double> per_core;
+  std::vector<double> per_second;
+  for (int run = 0; run < kRuns; ++run) {
+    const std::size_t expected = events + variant.writes * watches.size();
+    const double cpu = server.CpuSeconds();
+    const auto started = std::chrono::steady_clock::now();
+    const std::string prefix =
+        "w" + std::to_string(variant.connections) + "-" + std::to_string(run) + "-";
+    BENCH_ASSIGN(written, RunClosedLoop(writers, {.streams = 4,
+                                                  .operations = variant.writes,
+                                                  .expected_code = 201,
+                                                  .request = [&prefix](std::size_t n) {
+                                                    return Post(prefix + std::to_string(n), n);
+                                                  }}));
+    (void)written;
+    if (!WaitFor([&] { return events >= expected; }) || events != expected) {
+      return {Reason::kInternalError, "events were lost or came twice"};
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    const auto deliveries = static_cast<double>(variant.writes * watches.size());
+    per_second.push_back(deliveries / seconds);
+    if (server.has_process()) per_core.push_back(deliveries / (server.CpuSeconds() - cpu));
+  }
+  if (server.has_process()) {
+    report.Add({variant.name, "deliveries_per_s_per_core", Median(per_core), "1/s"});
+    report.Add({variant.name, "rss_bytes", server.RssBytes(), "bytes"});
+  }
+  report.Add({variant.name, "throughput_per_s", Median(per_second), "1/s"});
+  return {};
+}
+
+Status RunW10(ServerUnderTest& server, Report& report) {
+  const Status shared = RunFanOut(server, {"W10", 10, 100, 300}, report);
+  if (!shared.ok()) return shared;
+  return RunFanOut(server, {"W10/conn1", 200, 1, 300}, report);
+}
+
+constexpr Workload kWorkloads[] = {
+    {"W1", "memory", "GET of 1 KiB from the cache, 32 connections x 10 streams", &RunW1},
+    {"W3", "memory", "LIST of 10,000 x 1 KiB from the cache, 4 connections", &RunW3},
+    {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
+    {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
+};
+
+}  // namespace
+
+const Workload* FindWorkload(std::string_view name) {
+  for (const Workload& workload : kWorkloads) {
+    if (workload.name == name) return &workload;
+  }
+  return nullptr;
+}
+
+std::string WorkloadNames() {
+  std::string names;
+  for (const Workload& workload : kWorkloads) {
+    names += "  " + std::string(workload.name) + "  " + std::string(workload.what) + "\n";
+  }
+  return names;
+}
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "bench/report.h"
+#include "bench/server_under_test.h"
+
+namespace bench {
+
+// How a workload gets its server; called once per workload.
+using StartServer =
+    std::function<apiserver::Result<std::unique_ptr<ServerUnderTest>>(const std::string& storage)>;
+
+struct Workload {
+  std::string_view name;     // "W1".
+  std::string_view storage;  // What it is stated for.
+  std::string_view what;
+  apiserver::Status (*run)(ServerUnderTest& server, Report& report);
+};
+
+// Null: there is none of that name.
+const Workload* FindWorkload(std::string_view name);
+std::string WorkloadNames();
+
+}  // namespace bench
