@@ -74,7 +74,8 @@ Status Server::AddPreShutdownHook(std::string name, Hook hook) {
 
 std::string Server::ServerAddress() const {
   if (!config_.serving) return "127.0.0.1:0";
-  return config_.serving->address + ":" + std::to_string(port_ > 0 ? port_.load() : config_.serving->port);
+  const int port = port_ > 0 ? port_.load() : config_.serving->port;
+  return config_.serving->address + ":" + std::to_string(port);
 }
 
 Result<std::shared_ptr<const ApiState>> Server::NewState(
