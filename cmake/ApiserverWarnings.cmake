@@ -10,10 +10,12 @@ target_compile_options(apiserver_warnings INTERFACE
   $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>)
 if(APISERVER_SANITIZE)
   target_compile_options(apiserver_warnings INTERFACE
-    -fsanitize=${APISERVER_SANITIZE} -fno-omit-frame-pointer
-    # The sanitizer cannot see fences; ours are paired with atomics that it does see.
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<STREQUAL:${APISERVER_SANITIZE},thread>>:-Wno-tsan>)
+    -fsanitize=${APISERVER_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(apiserver_warnings INTERFACE -fsanitize=${APISERVER_SANITIZE})
+  if(APISERVER_SANITIZE STREQUAL thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # The sanitizer cannot see fences; ours are paired with atomics that it does see.
+    target_compile_options(apiserver_warnings INTERFACE -Wno-tsan)
+  endif()
 endif()
 if(APISERVER_FUZZ)
   target_compile_options(apiserver_warnings INTERFACE -fsanitize=fuzzer-no-link)
