@@ -14,9 +14,29 @@ Schema OfType(SchemaType type, std::string format = "", std::string name = "") {
   return schema;
 }
 
-SchemaPtr Share(Schema schema) { return std::make_shared<const Schema>(std::move(schema)); }
+SchemaPtr Share(const Schema& schema) { return std::make_shared<Schema>(schema); }
+
+void TakeParts(Schema& schema, std::vector<SchemaPtr>& parts) {
+  parts.push_back(std::move(schema.items));
+  for (Field& field : schema.fields) parts.push_back(std::move(field.schema));
+}
 
 }  // namespace
+
+Schema::~Schema() {
+  if (items == nullptr && fields.empty()) return;
+  std::vector<SchemaPtr> parts;
+  TakeParts(*this, parts);
+  while (!parts.empty()) {
+    SchemaPtr part = std::move(parts.back());
+    parts.pop_back();
+    if (part.use_count() != 1) continue;
+    // Giving a copy back orders what other owners read before what follows; nobody else can get
+    // at the schema any more.
+    SchemaPtr(part).reset();
+    TakeParts(const_cast<Schema&>(*part), parts);  // NOLINT: its end has come.
+  }
+}
 
 const Field* Schema::FindField(std::string_view json_name) const {
   std::vector<const Schema*> inlined;
@@ -70,7 +90,7 @@ SchemaPtr BooleanSchema() { return Share(OfType(SchemaType::kBoolean)); }
 SchemaPtr IntegerSchema(int bits) {
   Schema schema = OfType(SchemaType::kInteger, bits == 32 ? "int32" : "int64");
   schema.bits = bits;
-  return Share(std::move(schema));
+  return Share(schema);
 }
 
 SchemaPtr NumberSchema() { return Share(OfType(SchemaType::kNumber, "double")); }
@@ -108,20 +128,20 @@ SchemaPtr RawExtensionSchema() {
 SchemaPtr ListOf(SchemaPtr items) {
   Schema schema = OfType(SchemaType::kList);
   schema.items = std::move(items);
-  return Share(std::move(schema));
+  return Share(schema);
 }
 
 SchemaPtr MapOf(SchemaPtr values) {
   Schema schema = OfType(SchemaType::kMap);
   schema.items = std::move(values);
-  return Share(std::move(schema));
+  return Share(schema);
 }
 
 SchemaPtr SetOf(SchemaPtr items) {
   Schema schema = OfType(SchemaType::kList);
   schema.items = std::move(items);
   schema.list_type = Schema::ListType::kSet;
-  return Share(std::move(schema));
+  return Share(schema);
 }
 
 SchemaPtr ListMapOf(SchemaPtr items, std::vector<std::string> keys) {
@@ -129,7 +149,7 @@ SchemaPtr ListMapOf(SchemaPtr items, std::vector<std::string> keys) {
   schema.items = std::move(items);
   schema.list_type = Schema::ListType::kMap;
   schema.list_map_keys = std::move(keys);
-  return Share(std::move(schema));
+  return Share(schema);
 }
 
 StructBuilder::StructBuilder(std::string name, std::string description) {
@@ -153,6 +173,6 @@ StructBuilder& StructBuilder::Field(std::string name, SchemaPtr schema, Options 
   return *this;
 }
 
-SchemaPtr StructBuilder::Build() { return Share(std::move(schema_)); }
+SchemaPtr StructBuilder::Build() { return Share(schema_); }
 
 }  // namespace apiserver::inline v0::runtime

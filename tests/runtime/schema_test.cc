@@ -55,6 +55,16 @@ TEST_CASE("runtime: FindField looks into inlined structs, the outer field first"
   CHECK(outer->FindField("c") == nullptr);
 }
 
+TEST_CASE("runtime: a schema of a million levels is destroyed without the stack", "[runtime]") {
+  SchemaPtr deep = StringSchema();
+  for (int i = 0; i < 500'000; ++i) {
+    deep = StructBuilder("").Field("a", ListOf(std::move(deep))).Build();
+  }
+  const SchemaPtr part = deep->FindField("a")->schema;
+  deep.reset();
+  CHECK(part->items->FindField("a") != nullptr);
+}
+
 TEST_CASE("runtime: OpenAPI words of the types", "[runtime]") {
   CHECK(OpenApiType(*IntegerSchema(32)) == "integer");
   CHECK(IntegerSchema(32)->constraints.format == "int32");

@@ -85,6 +85,9 @@ struct Constraints {
 };
 
 struct Schema {
+  // Takes nested schemas apart one by one, so that their depth cannot exhaust the stack.
+  ~Schema();
+
   enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
 
   SchemaType type = SchemaType::kAny;
