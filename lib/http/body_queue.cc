@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace apiserver::inline v0::http {
@@ -24,9 +25,12 @@ void BodyQueue::Write(std::shared_ptr<const void> owner, std::string_view shared
 }
 
 void BodyQueue::Append(Bytes bytes) {
-  for (const Bytes::Piece& piece : bytes.pieces()) {
-    size_ += piece.text.size();
-    pieces_.push_back(piece);
+  size_ += bytes.size();
+  auto pieces = bytes.TakePieces();
+  if (pieces_.empty()) {
+    pieces_ = std::move(pieces);
+  } else {
+    std::move(pieces.begin(), pieces.end(), std::back_inserter(pieces_));
   }
 }
 

@@ -10,6 +10,11 @@ namespace {
 constexpr std::size_t kPullBytes = 64 << 10;
 // How often, before others have their turn: sources may write little at a time.
 constexpr int kPullsAtOnce = 64;
+
+const Status& Cancelled() {
+  static const Status status(Reason::kTimeout, "context canceled");
+  return status;
+}
 // A body is allocated in one piece up to here; longer ones grow as they come.
 constexpr std::size_t kReserveBytesMax = 1 << 20;
 
@@ -415,7 +420,7 @@ void ExchangeDriver::AnswerOver(bool completed) {
   }
   cut_.store(true);
   // Work that was ended early goes on; all other work has lost its purpose.
-  if (!ended_early_.load()) root_.Cancel(Status(Reason::kTimeout, "context canceled"));
+  if (!ended_early_.load()) root_.Cancel(Cancelled());
   EndIfQuiet();
 }
 
@@ -436,7 +441,7 @@ void ExchangeDriver::EndIfQuiet() {
       (void)CaughtError(service_.filters[i]->name());
     }
   }
-  root_.Cancel(Status(Reason::kTimeout, "context canceled"));
+  if (ended_early_.load()) root_.Cancel(Cancelled());
   if (count_) --count_->live;
 }
 

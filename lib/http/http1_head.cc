@@ -28,6 +28,7 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
   int version = 11;
 
   bool Parse(std::string_view head) {
+    headers.Reserve(16);
     this->header_limit(UINT32_MAX);
     this->body_limit(UINT64_MAX);  // None would mean zero to Beast 1.74.
     ErrorCode error;
@@ -164,9 +165,6 @@ constexpr std::array<std::pair<int, std::string_view>, 40> kPhrases = {{
     {504, "Gateway Timeout"},
 }};
 
-constexpr std::array<std::string_view, 6> kTransportHeaders = {
-    "content-length", "transfer-encoding", "connection", "date", "keep-alive", "proxy-connection"};
-
 }  // namespace
 
 HeadScanner::Verdict HeadScanner::Scan(std::string_view bytes) {
@@ -252,8 +250,20 @@ std::string_view ReasonPhrase(int code) {
 }
 
 bool IsTransportHeader(std::string_view name) {
-  return std::any_of(kTransportHeaders.begin(), kTransportHeaders.end(),
-                     [&](std::string_view own) { return EqualIgnoreCase(name, own); });
+  switch (name.size()) {
+    case 4:
+      return EqualIgnoreCase(name, "date");
+    case 10:
+      return EqualIgnoreCase(name, "connection") || EqualIgnoreCase(name, "keep-alive");
+    case 14:
+      return EqualIgnoreCase(name, "content-length");
+    case 16:
+      return EqualIgnoreCase(name, "proxy-connection");
+    case 17:
+      return EqualIgnoreCase(name, "transfer-encoding");
+    default:
+      return false;
+  }
 }
 
 }  // namespace apiserver::inline v0::http

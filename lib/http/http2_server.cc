@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -381,6 +380,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
     return 0;
   }
   auto stream = std::make_unique<Http2Stream>(*this, id);
+  stream->request.headers.Reserve(12);
   nghttp2_session_set_stream_user_data(session_.get(), id, stream.get());
   streams_.emplace(id, std::move(stream));
   return 0;

@@ -304,6 +304,9 @@ void Loop::AwaitWake() {
 }
 
 const std::string& Loop::Date() {
+  const Clock::Monotonic turn = now();
+  if (turn == date_checked_) return date_;
+  date_checked_ = turn;
   const std::time_t second = Clock::Wall::clock::to_time_t(RealClock().WallNow());
   if (second == date_second_) return date_;
   std::tm utc{};

@@ -125,6 +125,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::string write_buffer_;
   std::string date_;
   std::int64_t date_second_ = -1;
+  Clock::Monotonic date_checked_{};
 };
 
 }  // namespace apiserver::inline v0::http

@@ -1,5 +1,7 @@
 #include "apiserver/http/message.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "http/tokens.h"
@@ -14,7 +16,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-bool IsAlphaNumeric(char c) {
+constexpr bool IsAlphaNumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
@@ -49,9 +51,18 @@ void AppendSafe(std::string& out, std::string_view value) {
 }
 
 bool IsToken(std::string_view name) {
+  static constexpr auto kTokenChars = [] {
+    std::array<bool, 256> table{};
+    for (int c = 0; c < 256; ++c) {
+      table[static_cast<std::size_t>(c)] = IsAlphaNumeric(static_cast<char>(c)) && c < 128;
+    }
+    for (const char c : std::string_view("!#$%&'*+-.^_`|~")) {
+      table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+  }();
   for (const char c : name) {
-    if (!IsAlphaNumeric(c) && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos)
-      return false;
+    if (!kTokenChars[static_cast<unsigned char>(c)]) return false;
   }
   return !name.empty();
 }

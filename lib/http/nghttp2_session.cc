@@ -26,8 +26,18 @@ bool IsPlainValue(std::string_view value) {
 
 }  // namespace
 
+void HeaderBlock::Push(const nghttp2_nv& field) {
+  if (size_ < few_.size()) {
+    few_[size_++] = field;
+    return;
+  }
+  if (many_.empty()) many_.assign(few_.begin(), few_.end());
+  many_.push_back(field);
+  ++size_;
+}
+
 void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
-  fields_.push_back(Field(name, value));
+  Push(Field(name, value));
 }
 
 void HeaderBlock::AddAll(const Headers& headers) {
@@ -50,7 +60,7 @@ void HeaderBlock::AddAll(const Headers& headers) {
       value = *text;
       texts_.push_back(std::move(text));
     }
-    fields_.push_back(Field(name, value));
+    Push(Field(name, value));
   }
 }
 

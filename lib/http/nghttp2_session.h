@@ -2,6 +2,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,16 +36,19 @@ using Option = std::unique_ptr<nghttp2_option, OptionFree>;
 // long as it does; views passed to AddStatic must, too.
 class HeaderBlock final {
  public:
-  HeaderBlock() { fields_.reserve(16); }
   void AddStatic(std::string_view name, std::string_view value);
   // Values with line ends are made harmless; transport headers are skipped.
   void AddAll(const Headers& headers);
 
-  const nghttp2_nv* data() const { return fields_.data(); }
-  std::size_t size() const { return fields_.size(); }
+  const nghttp2_nv* data() const { return many_.empty() ? few_.data() : many_.data(); }
+  std::size_t size() const { return size_; }
 
  private:
-  std::vector<nghttp2_nv> fields_;
+  void Push(const nghttp2_nv& field);
+
+  std::array<nghttp2_nv, 24> few_;
+  std::vector<nghttp2_nv> many_;  // All of them, once they are more than a few.
+  std::size_t size_ = 0;
   std::vector<std::unique_ptr<std::string>> texts_;
 };
 

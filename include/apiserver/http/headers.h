@@ -25,6 +25,8 @@ class Headers {
   bool Has(std::string_view name) const;
   std::vector<std::string_view> GetAll(std::string_view name) const;
   void Add(std::string name, std::string value);
+  // Room for so many without moving.
+  void Reserve(std::size_t count) { fields_.reserve(count); }
   // Replaces all values of `name`.
   void Set(std::string name, std::string value);
   // Returns how many there were.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/http/headers.h"
@@ -59,6 +60,11 @@ class Bytes {
     std::string_view text;
   };
   const std::vector<Piece>& pieces() const { return pieces_; }
+  // Leaves it empty.
+  std::vector<Piece> TakePieces() {
+    size_ = 0;
+    return std::move(pieces_);
+  }
   std::string ToString() const;
 
  private:
