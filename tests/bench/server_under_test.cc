@@ -124,4 +124,14 @@ double ServerUnderTest::RssBytes() const {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+std::size_t ServerUnderTest::Threads() const {
+  if (pid_ == 0) return 0;
+  std::size_t threads = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid_) + "/task")) {
+    ++threads;
+  }
+  return threads;
+}
+
 }  // namespace bench

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,7 @@ class ServerUnderTest {
   // utime + stime; zero without process.
   double CpuSeconds() const;
   double RssBytes() const;
+  std::size_t Threads() const;
 
  private:
   apiserver::http::DialOptions dial_;

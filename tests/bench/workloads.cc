@@ -1,5 +1,6 @@
 #include "bench/workloads.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -15,6 +16,7 @@ namespace {
 
 using apiserver::Context;
 using apiserver::Reason;
+using apiserver::Result;
 using apiserver::Status;
 using apiserver::http::ClientRequest;
 
@@ -197,38 +199,56 @@ struct FanOut {
   std::size_t writes;
 };
 
-Status RunFanOut(ServerUnderTest& server, const FanOut& variant, Report& report) {
-  const auto dialer = apiserver::http::NewDialer();
-  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), variant.connections));
-  BENCH_ASSIGN(writers, DialMany(*dialer, server.dial(), 1));
-  BENCH_ASSIGN(now, writers[0]->Call(Context::Background(),
-                                     {.target = std::string(kGroup) + "/flunders?limit=1"}));
+// Watches that are open, and what they have received.
+struct OpenWatches {
+  Connections connections;
+  std::vector<std::shared_ptr<CountingWatch>> watches;
+  std::shared_ptr<std::atomic<std::size_t>> events = std::make_shared<std::atomic<std::size_t>>(0);
+
+  bool AllOpen() const {
+    return std::all_of(watches.begin(), watches.end(),
+                       [](const auto& watch) { return watch->open(); });
+  }
+};
+
+Result<std::string> CurrentRevision(apiserver::http::Connection& connection) {
+  BENCH_ASSIGN(now, connection.Call(Context::Background(),
+                                    {.target = std::string(kGroup) + "/flunders?limit=1"}));
   const std::string key = "\"resourceVersion\":\"";
   const std::size_t begin = now.body.find(key) + key.size();
-  const std::string revision = now.body.substr(begin, now.body.find('"', begin) - begin);
-  std::atomic<std::size_t> events = 0;
-  std::vector<std::shared_ptr<CountingWatch>> watches;
-  for (const auto& connection : connections) {
+  return now.body.substr(begin, now.body.find('"', begin) - begin);
+}
+
+Result<OpenWatches> Open(apiserver::http::Dialer& dialer, const ServerUnderTest& server,
+                         const FanOut& variant) {
+  OpenWatches open;
+  BENCH_ASSIGN(connections, DialMany(dialer, server.dial(), variant.connections));
+  open.connections = std::move(connections);
+  BENCH_ASSIGN(revision, CurrentRevision(*open.connections[0]));
+  const std::string target =
+      std::string(kGroup) +
+      "/flunders?watch=1&allowWatchBookmarks=true&resourceVersion=" + revision;
+  for (const auto& connection : open.connections) {
     for (std::size_t i = 0; i < variant.watches; ++i) {
-      watches.push_back(std::make_shared<CountingWatch>(events));
-      BENCH_ASSIGN(cancel,
-                   connection->Observe({.target = std::string(kGroup) +
-                                                  "/flunders?watch=1&resourceVersion=" + revision},
-                                       watches.back()));
+      open.watches.push_back(std::make_shared<CountingWatch>(*open.events));
+      BENCH_ASSIGN(cancel, connection->Observe({.target = target}, open.watches.back()));
       (void)cancel;
     }
   }
-  const auto all_open = [&watches] {
-    for (const auto& watch : watches) {
-      if (!watch->open()) return false;
-    }
-    return true;
-  };
-  if (!WaitFor(all_open)) return {Reason::kTimeout, "the watches did not open"};
+  if (!WaitFor([&open] { return open.AllOpen(); })) {
+    return Status(Reason::kTimeout, "the watches did not open");
+  }
+  return open;
+}
+
+Status RunFanOut(ServerUnderTest& server, const FanOut& variant, Report& report) {
+  const auto dialer = apiserver::http::NewDialer();
+  BENCH_ASSIGN(open, Open(*dialer, server, variant));
+  BENCH_ASSIGN(writers, DialMany(*dialer, server.dial(), 1));
   std::vector<double> per_core;
   std::vector<double> per_second;
   for (int run = 0; run < kRuns; ++run) {
-    const std::size_t expected = events + variant.writes * watches.size();
+    const std::size_t expected = *open.events + variant.writes * open.watches.size();
     const double cpu = server.CpuSeconds();
     const auto started = std::chrono::steady_clock::now();
     const std::string prefix =
@@ -240,12 +260,12 @@ Status RunFanOut(ServerUnderTest& server, const FanOut& variant, Report& report)
                                                     return Post(prefix + std::to_string(n), n);
                                                   }}));
     (void)written;
-    if (!WaitFor([&] { return events >= expected; }) || events != expected) {
+    if (!WaitFor([&] { return *open.events >= expected; }) || *open.events != expected) {
       return {Reason::kInternalError, "events were lost or came twice"};
     }
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    const auto deliveries = static_cast<double>(variant.writes * watches.size());
+    const auto deliveries = static_cast<double>(variant.writes * open.watches.size());
     per_second.push_back(deliveries / seconds);
     if (server.has_process()) per_core.push_back(deliveries / (server.CpuSeconds() - cpu));
   }
@@ -254,6 +274,19 @@ Status RunFanOut(ServerUnderTest& server, const FanOut& variant, Report& report)
     report.Add({variant.name, "rss_bytes", server.RssBytes(), "bytes"});
   }
   report.Add({variant.name, "throughput_per_s", Median(per_second), "1/s"});
+  return {};
+}
+
+Status RunW11(ServerUnderTest& server, Report& report) {
+  const auto dialer = apiserver::http::NewDialer();
+  const double rss = server.RssBytes();
+  const std::size_t threads = server.Threads();
+  const FanOut variant{"W11", 100, 100, 0};
+  BENCH_ASSIGN(open, Open(*dialer, server, variant));
+  const auto watches = static_cast<double>(open.watches.size());
+  report.Add({variant.name, "bytes_per_watch", (server.RssBytes() - rss) / watches, "bytes"});
+  report.Add({variant.name, "threads_before", static_cast<double>(threads), "threads"});
+  report.Add({variant.name, "threads_with", static_cast<double>(server.Threads()), "threads"});
   return {};
 }
 
@@ -267,6 +300,7 @@ constexpr Workload kWorkloads[] = {
     {"W1", "memory", "GET of 1 KiB from the cache, 32 connections x 10 streams", &RunW1},
     {"W3", "memory", "LIST of 10,000 x 1 KiB from the cache, 4 connections", &RunW3},
     {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
+    {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
 };
 

@@ -47,7 +47,11 @@ TEST_CASE("server: who is not known is answered 401", "[server]") {
 
   const auto wrong = server->Call("GET", kWidgets, "", {{"Authorization", "Bearer wrong"}});
 
+  const auto spaced = server->Call("GET", kWidgets, "", {{"Authorization", "Bearer  wrong"}});
+
   CHECK(wrong.code == 401);
+  CHECK(spaced.code == 401);
+  CHECK(Contains(std::string(spaced.headers.Get("Warning")), "contains extra space"));
   CHECK(Contains(wrong.body, R"("message":"Unauthorized","reason":"Unauthorized","code":401)"));
 }
 

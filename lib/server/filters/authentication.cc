@@ -1,4 +1,9 @@
+#include <memory>
+#include <string>
+
+#include "apiserver/authn/bearer_token.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 #include "server/filters/filters.h"
 
@@ -31,11 +36,11 @@ class Authentication final : public http::Filter {
   http::Step Begin(http::Exchange& exchange) const override {
     const std::string_view authorization = exchange.request().headers.Get("Authorization");
     if (SameToken(authorization, loopback_authorization_)) return Accept(exchange, loopback_);
-    if (!authenticator_) return Refuse();
+    if (!authenticator_) return Refuse(exchange);
     auto answer = authenticator_->Authenticate(exchange.ctx(), exchange.request());
     if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
     // A bad credential and none at all look the same from outside.
-    if (!answer.ok() || !*answer) return Refuse();
+    if (!answer.ok() || !*answer) return Refuse(exchange);
     return Accept(exchange, (*answer)->user);
   }
 
@@ -54,7 +59,14 @@ class Authentication final : public http::Filter {
     return http::Step::Next();
   }
 
-  static http::Step Refuse() { return meta::NewUnauthorized(); }
+  static http::Step Refuse(http::Exchange& exchange) {
+    if (authn::HasSpaceBeforeToken(exchange.request())) {
+      auto recorder = std::make_shared<rest::WarningRecorder>();
+      recorder->Add(std::string(authn::kTokenWithSpaceWarning));
+      exchange.Set(std::move(recorder));
+    }
+    return meta::NewUnauthorized();
+  }
 
   const auth::Authenticator* authenticator_;
   std::string loopback_authorization_;
