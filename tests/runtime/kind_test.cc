@@ -42,6 +42,13 @@ TEST_CASE("runtime: a kind fills in what follows from its name", "[runtime]") {
   CHECK(kind->JsonPrefix("v1alpha1") ==
         R"({"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",)");
   CHECK(kind->JsonPrefix("v9").empty());
+}
+
+TEST_CASE("runtime: the body of a structural kind carries kind and apiVersion itself",
+          "[runtime]") {
+  const KindPtr kind = testing::WidgetKind(testing::WithSpec(AnySchema()), Semantics::kStructural);
+  CHECK(kind->JsonPrefix("v1") == "{");
+  CHECK(kind->JsonPrefix("v2").empty());
   CHECK(Kind::Untyped({"", "v1", "Pod"})->JsonPrefix("v1") == "{");
 }
 
