@@ -137,6 +137,16 @@ TEST_CASE("endpoints: what cannot be served is refused with the right Status", "
   }
 }
 
+TEST_CASE("endpoints: an empty text is written as YAML", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  server->Call("POST", kWidgets, R"({"metadata":{"name":"a","labels":{"l":""}},"spec":{}})");
+
+  const auto yaml =
+      server->Call("GET", std::string(kWidgets) + "/a", "", {{kAccept, "application/yaml"}});
+
+  CHECK(Contains(yaml.body, "l: \"\"\n"));
+}
+
 TEST_CASE("endpoints: pretty and YAML answers say the same", "[endpoints]") {
   const auto server = StartWidgetServer();
   server->Call("POST", kWidgets, Widget("a", 3));
