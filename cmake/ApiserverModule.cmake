@@ -28,22 +28,6 @@ function(apiserver_check_dependency room dependency)
   endif()
 endfunction()
 
-# Takes out of <sources> and <depends> what is not written yet, and says so.
-macro(apiserver_drop_unwritten owner sources depends)
-  foreach(source IN LISTS ${sources})
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source} AND NOT IS_ABSOLUTE ${source})
-      message(STATUS "${owner}: ${source} is not written yet")
-      list(REMOVE_ITEM ${sources} ${source})
-    endif()
-  endforeach()
-  foreach(dependency IN LISTS ${depends})
-    if(NOT TARGET apiserver_${dependency})
-      message(STATUS "${owner}: room ${dependency} is not written yet")
-      list(REMOVE_ITEM ${depends} ${dependency})
-    endif()
-  endforeach()
-endmacro()
-
 # Remembers what ApiserverInstall.cmake must know of <room>.
 function(apiserver_record_module room depends links)
   apiserver_component_of(${room} component)
@@ -74,10 +58,6 @@ function(apiserver_module room)
   endforeach()
   apiserver_third_party(${ARG_LINKS})
 
-  apiserver_drop_unwritten(${room} ARG_SOURCES ARG_DEPENDS)
-  if(NOT ARG_SOURCES)
-    return()
-  endif()
   add_library(apiserver_${room} STATIC ${ARG_SOURCES})
   add_library(apiserver::${room} ALIAS apiserver_${room})
   set_target_properties(apiserver_${room} PROPERTIES

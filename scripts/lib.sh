@@ -4,7 +4,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/libapiserver
-build=$root/build
+build=${APISERVER_BUILD:-$root/build}
 
 # A fresh clone in another folder then hits the compiler cache.
 export CCACHE_BASEDIR=$root
