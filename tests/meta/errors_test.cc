@@ -88,9 +88,9 @@ TEST_CASE("meta: errors that are only a message have no details", "[meta]") {
 
 TEST_CASE("meta: errors that ask to come again say when", "[meta]") {
   const Status conflict = NewGenerateNameConflict(kPods, "x");
-  CHECK(
-      conflict.message() ==
-      R"(pods "x" already exists, the server was not able to generate a unique name for the object)");
+  CHECK(conflict.message() ==
+        R"(pods "x" already exists, the server was not able to generate a unique name for )"
+        "the object");
   CHECK(conflict.details()->retry_after_seconds == 1);
   const Status many = NewTooManyRequests("slow down", 7);
   CHECK(many.code() == 429);
