@@ -24,6 +24,16 @@ constexpr std::size_t kDuplicatesMax = 100;
 // Maps of up to so many members are checked for duplicates pair by pair.
 constexpr std::size_t kPairwiseMax = 12;
 
+// RapidJSON lets "\udc00" pass that follows no high surrogate, as three bytes that are no UTF-8. Go
+// reads U+FFFD, which has three bytes too.
+void ReplaceLoneLowSurrogates(char* begin, const char* end) {
+  for (char* at = begin; at + 2 < end; ++at) {
+    if (*at != '\xED' || static_cast<unsigned char>(at[1]) < 0xA0) continue;
+    std::memcpy(at, "\xEF\xBF\xBD", 3);
+    at += 2;
+  }
+}
+
 // RapidJSON's in-situ protocol over text that is only read. A string begins with PutBegin(), which
 // runs over everything that stands for itself; if the closing quote comes next, the string is
 // borrowed from the text. Otherwise RapidJSON unescapes the rest through Put() into the arena.
@@ -59,8 +69,10 @@ class BorrowingStream {
     if (put_ != nullptr) *put_++ = c;
   }
   // The length, RapidJSON's terminating zero included.
-  std::size_t PutEnd(const Ch* head) const {
-    return put_ != nullptr ? static_cast<std::size_t>(put_ - head) : borrowed_ + 1;
+  std::size_t PutEnd(Ch* head) const {
+    if (put_ == nullptr) return borrowed_ + 1;
+    ReplaceLoneLowSurrogates(head, put_);
+    return static_cast<std::size_t>(put_ - head);
   }
   void Flush() {}
 

@@ -43,6 +43,7 @@ class Sink {
         return;
       }
     }
+    if (text.empty()) return;  // memcpy takes no null.
     std::memcpy(buffer_.data() + used_, text.data(), text.size());
     used_ += text.size();
   }

@@ -14,6 +14,18 @@ namespace {
 // As encoding/json reads no more, a patched document may not have more.
 constexpr std::size_t kDepthMax = 10'000;
 
+bool NestedTooDeeply(const Value& root) {
+  std::vector<std::pair<Value, std::size_t>> left = {{root, 1}};
+  while (!left.empty()) {
+    const auto [value, depth] = left.back();
+    left.pop_back();
+    if ((value.is_map() || value.is_list()) && depth > kDepthMax) return true;
+    for (const Member& member : value.members()) left.emplace_back(member.value, depth + 1);
+    for (const Value& item : value.items()) left.emplace_back(item, depth + 1);
+  }
+  return false;
+}
+
 // RFC 6901: "~1" is '/', "~0" is '~'.
 std::string Unescape(std::string_view step) {
   std::string out;
@@ -151,6 +163,12 @@ bool Document::Remove(const Place& place) {
   shifted_ += container.nodes.size() - *index;
   container.nodes.erase(container.nodes.begin() + static_cast<std::ptrdiff_t>(*index));
   return true;
+}
+
+std::optional<Value> Document::Whole() {
+  const std::optional<Value> value = ToValue(root_);
+  if (!value || NestedTooDeeply(*value)) return std::nullopt;
+  return value;
 }
 
 bool Document::Equal(Node* node, const Value& value) {

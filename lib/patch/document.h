@@ -56,8 +56,10 @@ class Document {
   void SetRoot(Node* node) { root_ = node; }
 
   bool Equal(Node* node, const runtime::Value& value);
-  // The tree of `node` as a Value; nullopt: nested too deeply.
+  // The tree of `node` as a Value; nullopt: it has been opened too deeply.
   std::optional<runtime::Value> ToValue(const Node* node);
+  // All of it; nullopt: nested more deeply than JSON may be.
+  std::optional<runtime::Value> Whole();
   // Whether lists have been shifted more than a patch may cost.
   bool exhausted() const { return shifted_ > kShiftedMax; }
 

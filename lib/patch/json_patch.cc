@@ -47,7 +47,7 @@ class Patcher {
     return op == "copy" && Copy(operation);
   }
 
-  std::optional<Value> Result() { return document_.ToValue(document_.root()); }
+  std::optional<Value> Result() { return document_.Whole(); }
 
  private:
   bool Add(std::string_view path, Node* node) {

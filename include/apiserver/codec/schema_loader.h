@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/schema.h"
+
+// Schemas from text: OpenAPI v3 as CustomResourceDefinitions have it, structural and without $ref.
+namespace apiserver::inline v0::codec {
+
+// `schema` is a JSON schema object. Understood are type, format, properties, required, items,
+// additionalProperties, nullable, default, enum, description, the bounds of numbers, texts, lists
+// and maps, and Kubernetes' extensions x-kubernetes-{int-or-string, preserve-unknown-fields,
+// embedded-resource, list-type, list-map-keys, map-type, patch-strategy, patch-merge-key}. What
+// else there is (allOf, anyOf, rules in CEL, …) constrains values only and is left to others.
+//
+// kInvalid, with the path of the culprit: it is not structural.
+Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema);
+// The same from YAML or JSON text.
+Result<runtime::SchemaPtr> SchemaFromText(std::string_view text);
+
+// The schema of a whole object: kind and apiVersion left out, metadata put first and replaced by
+// ObjectMetaSchema(), as KindVersion::schema wants it.
+Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema);
+
+// What a CustomResourceDefinition (apiextensions.k8s.io/v1, YAML or JSON text) says about its kind:
+// names, scope, versions with schemas and columns. The hub is the stored version.
+//
+// kBadRequest: the text is malformed. kInvalid: a part is missing or a schema is not structural.
+Result<runtime::KindOptions> KindOptionsFromCrd(std::string_view text);
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,248 @@
+#include "apiserver/codec/schema_loader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apiserver/codec/yaml.h"
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::Constraints;
+using runtime::Field;
+using runtime::KindOptions;
+using runtime::KindVersion;
+using runtime::Member;
+using runtime::OwnedValue;
+using runtime::Schema;
+using runtime::SchemaPtr;
+using runtime::SchemaType;
+using runtime::Value;
+
+// Schemas are read by recursion: nobody means more than this.
+constexpr int kDepthMax = 200;
+
+Status Invalid(const std::string& path, std::string_view what) {
+  return Status(Reason::kInvalid, (path.empty() ? "the schema" : path) + ": " + std::string(what));
+}
+
+std::optional<std::int64_t> IntOf(const Value& value) {
+  if (!value.is_number()) return std::nullopt;
+  return value.AsInt();
+}
+std::optional<double> NumberOf(const Value& value) {
+  if (!value.is_number()) return std::nullopt;
+  return value.AsDouble();
+}
+std::string TextOf(const Value& value) { return std::string(value.AsString()); }
+
+Constraints ConstraintsOf(const Value& json) {
+  Constraints constraints;
+  constraints.minimum = NumberOf(json["minimum"]);
+  constraints.maximum = NumberOf(json["maximum"]);
+  constraints.exclusive_minimum = json["exclusiveMinimum"].AsBool();
+  constraints.exclusive_maximum = json["exclusiveMaximum"].AsBool();
+  constraints.multiple_of = NumberOf(json["multipleOf"]);
+  constraints.min_length = IntOf(json["minLength"]);
+  constraints.max_length = IntOf(json["maxLength"]);
+  constraints.pattern = TextOf(json["pattern"]);
+  constraints.format = TextOf(json["format"]);
+  constraints.min_items = IntOf(json["minItems"]);
+  constraints.max_items = IntOf(json["maxItems"]);
+  constraints.unique_items = json["uniqueItems"].AsBool();
+  constraints.min_properties = IntOf(json["minProperties"]);
+  constraints.max_properties = IntOf(json["maxProperties"]);
+  for (const Value& value : json["enum"].items()) constraints.enum_values.emplace_back(value);
+  return constraints;
+}
+
+Result<SchemaPtr> Load(const Value& json, const std::string& path, int depth);
+
+Status LoadProperties(const Value& json, const std::string& path, int depth, Schema& schema) {
+  const auto required = json["required"].items();
+  for (const Member& property : json["properties"].members()) {
+    Field field;
+    field.name = std::string(property.key);
+    const std::string child = path.empty() ? field.name : path + "." + field.name;
+    ASSIGN_OR_RETURN(field.schema, Load(property.value, child, depth + 1));
+    field.description = field.schema->description;
+    field.required = std::any_of(required.begin(), required.end(), [&](const Value& name) {
+      return name.AsString() == property.key;
+    });
+    if (const Value* fallback = property.value.Find("default")) {
+      field.default_value = OwnedValue(*fallback);
+    }
+    schema.fields.push_back(std::move(field));
+  }
+  return {};
+}
+
+Status LoadObject(const Value& json, const std::string& path, int depth, Schema& schema) {
+  schema.atomic = json["x-kubernetes-map-type"].AsString() == "atomic";
+  const Value values = json["additionalProperties"];
+  if (values.is_null() || (values.type() == Value::Type::kBool && !values.AsBool())) {
+    schema.type = SchemaType::kStruct;
+    return LoadProperties(json, path, depth, schema);
+  }
+  if (!json["properties"].is_null()) {
+    return Invalid(path, "properties and additionalProperties are mutually exclusive");
+  }
+  schema.type = SchemaType::kMap;
+  if (!values.is_map()) {
+    schema.items = runtime::AnySchema();
+    return {};
+  }
+  ASSIGN_OR_RETURN(schema.items, Load(values, path + "[*]", depth + 1));
+  return {};
+}
+
+Status LoadList(const Value& json, const std::string& path, int depth, Schema& schema) {
+  schema.type = SchemaType::kList;
+  if (!json["items"].is_map()) return Invalid(path, "an array must have items");
+  ASSIGN_OR_RETURN(schema.items, Load(json["items"], path + "[*]", depth + 1));
+  const std::string_view type = json["x-kubernetes-list-type"].AsString();
+  if (type == "set") schema.list_type = Schema::ListType::kSet;
+  if (type == "map") schema.list_type = Schema::ListType::kMap;
+  for (const Value& key : json["x-kubernetes-list-map-keys"].items()) {
+    schema.list_map_keys.push_back(TextOf(key));
+  }
+  if (schema.list_type == Schema::ListType::kMap && schema.list_map_keys.empty()) {
+    return Invalid(path, "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
+  }
+  return {};
+}
+
+Status LoadType(const Value& json, const std::string& path, int depth, Schema& schema) {
+  const std::string_view type = json["type"].AsString();
+  if (json["x-kubernetes-int-or-string"].AsBool()) {
+    schema.type = SchemaType::kIntOrString;
+  } else if (type == "object" || (type.empty() && schema.embedded_resource)) {
+    return LoadObject(json, path, depth, schema);
+  } else if (type == "array") {
+    return LoadList(json, path, depth, schema);
+  } else if (type == "string") {
+    schema.type = SchemaType::kString;
+  } else if (type == "boolean") {
+    schema.type = SchemaType::kBoolean;
+  } else if (type == "number") {
+    schema.type = SchemaType::kNumber;
+  } else if (type == "integer") {
+    schema.type = SchemaType::kInteger;
+    schema.bits = json["format"].AsString() == "int32" ? 32 : 64;
+  } else if (type.empty() && schema.preserve_unknown_fields) {
+    schema.type = SchemaType::kAny;
+  } else {
+    return Invalid(
+        path, type.empty() ? "must have a type" : "unknown type \"" + std::string(type) + "\"");
+  }
+  return {};
+}
+
+Result<SchemaPtr> Load(const Value& json, const std::string& path, int depth) {
+  if (depth > kDepthMax) return Invalid(path, "is nested too deeply");
+  if (!json.is_map()) return Invalid(path, "must be an object");
+  if (!json["$ref"].is_null()) return Invalid(path, "$ref is not allowed in a structural schema");
+  Schema schema;
+  schema.description = TextOf(json["description"]);
+  schema.nullable = json["nullable"].AsBool();
+  schema.preserve_unknown_fields = json["x-kubernetes-preserve-unknown-fields"].AsBool();
+  schema.embedded_resource = json["x-kubernetes-embedded-resource"].AsBool();
+  schema.patch_strategy = TextOf(json["x-kubernetes-patch-strategy"]);
+  schema.patch_merge_key = TextOf(json["x-kubernetes-patch-merge-key"]);
+  schema.constraints = ConstraintsOf(json);
+  RETURN_IF_ERROR(LoadType(json, path, depth, schema));
+  return std::make_shared<const Schema>(std::move(schema));
+}
+
+Result<Value> ParseText(std::string_view text, runtime::Arena& arena) {
+  return ParseYaml(text, arena);
+}
+
+std::vector<std::string> TextsOf(const Value& list) {
+  std::vector<std::string> texts;
+  for (const Value& text : list.items()) texts.push_back(TextOf(text));
+  return texts;
+}
+
+Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec) {
+  KindVersion version;
+  version.version = TextOf(json["name"]);
+  version.served = json["served"].AsBool();
+  if (json["deprecated"].AsBool()) {
+    version.deprecation_warning = TextOf(json["deprecationWarning"]);
+    if (version.deprecation_warning.empty()) {
+      version.deprecation_warning = TextOf(spec["group"]) + "/" + version.version + " " +
+                                    TextOf(spec["names"]["kind"]) + " is deprecated";
+    }
+  }
+  for (const Value& column : json["additionalPrinterColumns"].items()) {
+    version.columns.push_back({.name = TextOf(column["name"]),
+                               .type = TextOf(column["type"]),
+                               .json_path = TextOf(column["jsonPath"]),
+                               .format = TextOf(column["format"]),
+                               .description = TextOf(column["description"]),
+                               .priority = static_cast<int>(column["priority"].AsInt())});
+  }
+  ASSIGN_OR_RETURN(version.schema, RootSchemaFromOpenApi(json["schema"]["openAPIV3Schema"]));
+  return version;
+}
+
+}  // namespace
+
+Result<SchemaPtr> SchemaFromOpenApi(Value schema) { return Load(schema, "", 0); }
+
+Result<SchemaPtr> SchemaFromText(std::string_view text) {
+  runtime::Arena arena;
+  ASSIGN_OR_RETURN(const Value json, ParseText(text, arena));
+  return SchemaFromOpenApi(json);
+}
+
+Result<SchemaPtr> RootSchemaFromOpenApi(Value schema) {
+  ASSIGN_OR_RETURN(const SchemaPtr loaded, Load(schema, "", 0));
+  if (loaded->type != SchemaType::kStruct) return Invalid("", "must be an object with properties");
+  Schema root = *loaded;
+  std::erase_if(root.fields, [](const Field& field) {
+    return field.name == "apiVersion" || field.name == "kind" || field.name == "metadata";
+  });
+  Field metadata;
+  metadata.name = "metadata";
+  metadata.schema = runtime::ObjectMetaSchema();
+  root.fields.insert(root.fields.begin(), std::move(metadata));
+  return std::make_shared<const Schema>(std::move(root));
+}
+
+Result<KindOptions> KindOptionsFromCrd(std::string_view text) {
+  runtime::Arena arena;
+  ASSIGN_OR_RETURN(const Value crd, ParseText(text, arena));
+  const Value spec = crd["spec"];
+  const Value names = spec["names"];
+  KindOptions options;
+  options.group = TextOf(spec["group"]);
+  options.kind = TextOf(names["kind"]);
+  options.plural = TextOf(names["plural"]);
+  options.singular = TextOf(names["singular"]);
+  options.list_kind = TextOf(names["listKind"]);
+  options.short_names = TextsOf(names["shortNames"]);
+  options.categories = TextsOf(names["categories"]);
+  options.namespaced = spec["scope"].AsString() != "Cluster";
+  options.semantics = runtime::Semantics::kStructural;
+  for (const Value& json : spec["versions"].items()) {
+    ASSIGN_OR_RETURN(KindVersion version, VersionFromCrd(json, spec));
+    if (json["storage"].AsBool()) {
+      options.hub_version = version.version;
+      options.storage_version = version.version;
+      for (const Value& field : json["selectableFields"].items()) {
+        std::string path = TextOf(field["jsonPath"]);
+        options.selectable_fields.push_back(path.starts_with('.') ? path.substr(1) : path);
+      }
+    }
+    options.versions.push_back(std::move(version));
+  }
+  if (options.hub_version.empty()) return Invalid("spec.versions", "none is the storage version");
+  return options;
+}
+
+}  // namespace apiserver::inline v0::codec

@@ -1,0 +1,144 @@
+#include "apiserver/codec/schema_loader.h"
+
+#include <catch2/catch.hpp>
+
+namespace apiserver::inline v0::codec {
+namespace {
+
+using runtime::Field;
+using runtime::SchemaPtr;
+using runtime::SchemaType;
+
+constexpr std::string_view kCrd = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, shortNames: [wd], categories: [all]}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: false
+    deprecated: true
+    schema: {openAPIV3Schema: {type: object}}
+  - name: v1
+    served: true
+    storage: true
+    selectableFields: [{jsonPath: .spec.size}]
+    additionalPrinterColumns:
+    - {name: Size, type: integer, jsonPath: .spec.size, priority: 1}
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          apiVersion: {type: string}
+          kind: {type: string}
+          metadata: {type: object}
+          spec:
+            type: object
+            description: What it should be.
+            required: [size]
+            properties:
+              size: {type: integer, format: int32, minimum: 1, maximum: 9, exclusiveMaximum: true}
+              mode: {type: string, enum: [a, b], default: a, maxLength: 3, pattern: '^[ab]$'}
+              when: {type: string, format: date-time, nullable: true}
+              port: {x-kubernetes-int-or-string: true}
+              free: {x-kubernetes-preserve-unknown-fields: true}
+              open: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              labels: {type: object, additionalProperties: {type: string}}
+              tags: {type: array, items: {type: string}, x-kubernetes-list-type: set, maxItems: 4}
+              parts:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items: {type: object, properties: {name: {type: string}}}
+              embedded: {type: object, x-kubernetes-embedded-resource: true}
+              ref: {type: object, x-kubernetes-map-type: atomic, properties: {a: {type: number}}}
+)";
+
+TEST_CASE("codec: a CustomResourceDefinition makes a kind", "[codec]") {
+  const auto options = KindOptionsFromCrd(kCrd);
+  REQUIRE(options.ok());
+
+  const auto kind = runtime::Kind::New(*options);
+
+  REQUIRE(kind.ok());
+  CHECK((*kind)->plural() == "widgets");
+  CHECK((*kind)->list_kind() == "WidgetList");
+  CHECK((*kind)->short_names() == std::vector<std::string>{"wd"});
+  CHECK((*kind)->namespaced());
+  CHECK((*kind)->semantics() == runtime::Semantics::kStructural);
+  CHECK((*kind)->hub_version() == "v1");
+  CHECK((*kind)->storage_version() == "v1");
+  CHECK((*kind)->selectable_fields() == std::vector<std::string>{"spec.size"});
+  CHECK((*kind)->versions()[0].deprecation_warning == "example.com/v1beta1 Widget is deprecated");
+  REQUIRE((*kind)->versions()[1].columns.size() == 1);
+  CHECK((*kind)->versions()[1].columns[0].json_path == ".spec.size");
+  CHECK((*kind)->versions()[1].columns[0].priority == 1);
+}
+
+TEST_CASE("codec: schemas keep types, bounds and Kubernetes' extensions", "[codec]") {
+  const auto options = KindOptionsFromCrd(kCrd);
+  REQUIRE(options.ok());
+  const runtime::Schema& root = *options->versions[1].schema;
+  REQUIRE(root.fields.size() == 2);
+  CHECK(root.fields[0].name == "metadata");
+  CHECK(root.fields[0].schema == runtime::ObjectMetaSchema());
+  CHECK(root.fields[1].required);
+  CHECK(root.fields[1].description == "What it should be.");
+  const runtime::Schema& spec = *root.fields[1].schema;
+  const auto at = [&](std::string_view name) -> const Field& { return *spec.FindField(name); };
+
+  CHECK(at("size").required);
+  CHECK(at("size").schema->bits == 32);
+  CHECK(at("size").schema->constraints.minimum == 1);
+  CHECK(at("size").schema->constraints.exclusive_maximum);
+  CHECK(at("mode").default_value->get().AsString() == "a");
+  CHECK(at("mode").schema->constraints.enum_values.size() == 2);
+  CHECK(at("mode").schema->constraints.max_length == 3);
+  CHECK(at("mode").schema->constraints.pattern == "^[ab]$");
+  CHECK(at("when").schema->type == SchemaType::kString);
+  CHECK(at("when").schema->nullable);
+  CHECK(at("when").schema->constraints.format == "date-time");
+  CHECK(at("port").schema->type == SchemaType::kIntOrString);
+  CHECK(at("free").schema->type == SchemaType::kAny);
+  CHECK(at("open").schema->type == SchemaType::kStruct);
+  CHECK(at("open").schema->preserve_unknown_fields);
+  CHECK(at("labels").schema->type == SchemaType::kMap);
+  CHECK(at("labels").schema->items->type == SchemaType::kString);
+  CHECK(at("tags").schema->list_type == runtime::Schema::ListType::kSet);
+  CHECK(at("tags").schema->constraints.max_items == 4);
+  CHECK(at("parts").schema->list_map_keys == std::vector<std::string>{"name"});
+  CHECK(at("embedded").schema->embedded_resource);
+  CHECK(at("ref").schema->atomic);
+  CHECK(at("ref").schema->fields[0].schema->type == SchemaType::kNumber);
+}
+
+TEST_CASE("codec: a schema that is not structural is refused with the culprit's path", "[codec]") {
+  const auto message = [](std::string_view text) {
+    const auto schema = SchemaFromText(text);
+    return schema.ok() ? "" : std::string(schema.status().message());
+  };
+  CHECK(message("{type: object, properties: {a: {}}}") == "a: must have a type");
+  CHECK(message("{type: object, properties: {a: {type: array}}}") == "a: an array must have items");
+  CHECK(message("{type: object, properties: {a: {$ref: x}}}") ==
+        "a: $ref is not allowed in a structural schema");
+  CHECK(message("{type: object, properties: {a: {type: object, properties: {b: {type: file}}}}}") ==
+        "a.b: unknown type \"file\"");
+  CHECK(message("{type: object, properties: {}, additionalProperties: {type: string}}") ==
+        "the schema: properties and additionalProperties are mutually exclusive");
+  CHECK(message("[]") == "the schema: must be an object");
+}
+
+TEST_CASE("codec: a schema nested without end is refused", "[codec]") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "{type: array, items: ";
+  text += "{type: string}" + std::string(1000, '}');
+  CHECK(SchemaFromText(text).status().reason() == Reason::kInvalid);
+}
+
+}  // namespace
+}  // namespace apiserver::inline v0::codec

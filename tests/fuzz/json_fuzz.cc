@@ -1,0 +1,40 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "apiserver/codec/json.h"
+
+// JSON: what parses prints in a form that parses to the same, pretty or not.
+namespace {
+
+namespace codec = apiserver::codec;
+namespace runtime = apiserver::runtime;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  runtime::Arena arena;
+  std::vector<std::string> duplicates;
+  const auto value = codec::ParseJson(text, arena, &duplicates);
+  if (!value.ok()) {
+    Require(value.status().reason() == apiserver::Reason::kBadRequest);
+    Require(!value.status().message().empty());
+    return 0;
+  }
+  std::string json;
+  codec::AppendJson(*value, json);
+  const auto again = codec::ParseJson(json, arena);
+  Require(again.ok());
+  std::string json_again;
+  codec::AppendJson(*again, json_again);
+  Require(json == json_again);
+  Require(codec::ParseJson(codec::IndentJson(json), arena).ok());
+  return 0;
+}

@@ -1,0 +1,51 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/patch/json_patch.h"
+#include "apiserver/patch/merge_patch.h"
+
+// Patches: the input is a document, a newline, and a patch of either kind. What comes out is JSON.
+namespace {
+
+namespace codec = apiserver::codec;
+namespace patch = apiserver::patch;
+namespace runtime = apiserver::runtime;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void RequireJson(runtime::Value value) {
+  runtime::Arena arena;
+  std::string json;
+  codec::AppendJson(value, json);
+  Require(codec::ParseJson(json, arena).ok());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t newline = input.find('\n');
+  if (newline == std::string_view::npos) return 0;
+  const std::string_view text = input.substr(newline + 1);
+  runtime::Arena arena;
+  const auto document = codec::ParseJson(input.substr(0, newline), arena);
+  if (!document.ok() || !document->is_map()) return 0;
+  (void)patch::JsonPatchStrictErrors(text);
+  if (const auto result = patch::ApplyJsonPatch(*document, text, arena); result.ok()) {
+    RequireJson(*result);
+  }
+  const auto merge = codec::ParseJson(text, arena);
+  if (!merge.ok() || !merge->is_map()) return 0;
+  const auto merged = patch::ApplyMergePatch(*document, *merge, arena);
+  Require(merged.ok());
+  RequireJson(*merged);
+  const runtime::Value difference = patch::CreateMergePatch(*document, *merged, arena);
+  RequireJson(difference);
+  return 0;
+}

@@ -1,0 +1,48 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/codec/protobuf.h"
+#include "codec/protobuf_message.h"
+
+// Protobuf: what decodes can be written as JSON, and encodes to something that decodes to the same.
+namespace {
+
+namespace codec = apiserver::codec;
+namespace runtime = apiserver::runtime;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void TryMessage(std::string_view bytes, const runtime::Schema& schema) {
+  runtime::Arena arena;
+  const auto value = codec::DecodeMessage(bytes, schema, arena);
+  if (!value.ok()) {
+    Require(value.status().reason() == apiserver::Reason::kBadRequest);
+    return;
+  }
+  std::string json;
+  codec::AppendJson(*value, json);
+  Require(codec::ParseJson(json, arena).ok());
+  std::string message;
+  Require(codec::AppendMessage(*value, schema, message).ok());
+  Require(codec::DecodeMessage(message, schema, arena).ok());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto body = std::make_shared<const std::string>(reinterpret_cast<const char*>(data), size);
+  (void)codec::DecodeBody(codec::MediaType::kProtobuf, body);
+  (void)codec::DecodeDeleteOptionsProtobuf(body);
+  std::string_view raw = *body;
+  if (const auto envelope = codec::OpenProtobufEnvelope(*body); envelope.ok()) raw = envelope->raw;
+  TryMessage(raw, *codec::MetaMessageSchema("Status"));
+  TryMessage(raw, *codec::MetaMessageSchema("DeleteOptions"));
+  TryMessage(raw, *runtime::ObjectMetaSchema());
+  return 0;
+}
