@@ -141,11 +141,10 @@ TEST_CASE("codec: a body without kind and apiVersion is what the request is abou
 }
 
 TEST_CASE("codec: a body keeps the version it was sent in", "[codec]") {
-  auto decoded = DecodeObject(
-      MediaType::kJson,
-      Body(
-          R"({"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a"}})"),
-      {.kind = FlunderKind(), .version = "v1alpha1"});
+  auto decoded = DecodeObject(MediaType::kJson,
+                              Body(R"({"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",)"
+                                   R"("metadata":{"name":"a"}})"),
+                              {.kind = FlunderKind(), .version = "v1alpha1"});
   REQUIRE(decoded.ok());
   CHECK(decoded->object->version() == "v1beta1");
   CHECK(decoded->object->name() == "a");

@@ -12,6 +12,8 @@ namespace {
 // Trimmed with each write, so that compaction is paid off while it is paid in small coins.
 constexpr std::size_t kTrimPerWrite = 3;
 constexpr std::size_t kTrimPerIdleBatch = 512;
+// How long the committer waits for a batch as large as the last one; see Gather().
+constexpr std::chrono::milliseconds kGatherMax{1};
 // How long a waiting writer goes without a look at its context.
 constexpr std::chrono::milliseconds kLook{100};
 
@@ -35,17 +37,17 @@ void Committer::ExpireSoon() {
 }
 
 Status Committer::Enqueue(OpRef op) {
-  bool first = false;
+  bool wake = false;
   {
     auto queue = queue_.Lock();
     if (queue->stopping) return kv::NewStoppedError();
     if (queue->ops.size() >= store_.options.queue_max) {
       return Status(Reason::kServiceUnavailable, "too many writes wait for the disk");
     }
-    first = queue->ops.empty();
     queue->ops.push_back(std::move(op));
+    wake = queue->ops.size() == queue->wake_at;
   }
-  if (first) queue_.NotifyOne();
+  if (wake) queue_.NotifyOne();
   return Status::Ok();
 }
 
@@ -78,9 +80,21 @@ void Committer::Run() {
 bool Committer::Take(std::vector<OpRef>& ops) {
   const bool idle_work = !broken_ && trimmer_.Pending(compacted_);
   auto queue = queue_.Lock();
+  if (last_size_ > 1) Gather(queue);
+  queue->wake_at = 1;
   if (!idle_work) queue.Wait([&queue] { return !queue->ops.empty() || queue->stopping; });
   ops.swap(queue->ops);
+  last_size_ = ops.size();
   return !ops.empty() || !queue->stopping;
+}
+
+// Writers that were answered together come again together, a few microseconds later. Without this
+// the first of them would get a sync for itself and the others wait for two.
+void Committer::Gather(Guarded<Queue>::Locked& queue) {
+  queue->wake_at = last_size_;
+  const auto patience = std::min<std::chrono::nanoseconds>(last_sync_ / 4, kGatherMax);
+  queue.WaitUntil(RealClock().Now() + patience,
+                  [this, &queue] { return queue->ops.size() >= last_size_ || queue->stopping; });
 }
 
 void Committer::Commit(std::vector<OpRef>& ops) {
@@ -106,7 +120,9 @@ Status Committer::Write(Batch& batch) {
   std::size_t freed_bytes = 0;
   Status status =
       trimmer_.Add(batch.rocks(), compacted_, batch.size() * kTrimPerWrite, freed_bytes);
+  const auto begin = RealClock().Now();
   if (status.ok()) status = store_.database->Write(batch.rocks(), /*sync=*/true);
+  last_sync_ = RealClock().Now() - begin;
   if (!status.ok()) {
     Break(status);
     return status;

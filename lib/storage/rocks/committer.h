@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "apiserver/base/sync.h"
@@ -38,12 +39,15 @@ class Committer {
  private:
   struct Queue {
     std::vector<OpRef> ops;
+    std::size_t wake_at = 1;  // The committer is woken when so many wait.
     bool stopping = false;
   };
 
   void Run();
   // Takes all that waits; false when there is nothing and never will be.
   bool Take(std::vector<OpRef>& ops);
+  // Gives those who were answered just now a moment to come again.
+  void Gather(Guarded<Queue>::Locked& queue);
   void Commit(std::vector<OpRef>& ops);
   Status Write(Batch& batch);
   void Publish(Batch& batch, std::size_t freed_bytes);
@@ -59,7 +63,9 @@ class Committer {
   Trimmer trimmer_;
   Revision compacted_ = 0;  // As in the state; the committer is the one who changes it.
   bool broken_ = false;
-  std::atomic<bool> expiring_ = false;  // The lease thread's request waits already.
+  std::size_t last_size_ = 0;              // Operations in the last batch.
+  std::chrono::nanoseconds last_sync_{0};  // What its sync took.
+  std::atomic<bool> expiring_ = false;     // The lease thread's request waits already.
   Guarded<Queue> queue_;
   kv::LeaseThread lease_thread_;
   Thread thread_;
