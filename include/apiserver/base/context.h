@@ -70,7 +70,7 @@ class Context {
   T* Mutable() {
     return const_cast<T*>(Get<T>());
   }
-  // Hides an earlier value of the same type, which lives as long as the work; others may Get().
+  // Replaces an earlier value of the same type.
   template <class T>
   T& Set(T value) {
     auto owned = std::make_unique<Box<T>>(std::move(value));
