@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <map>
+#include <memory_resource>
 #include <thread>
 #include <utility>
 
 namespace apiserver::inline v0 {
 
+namespace {
+
+// What a request's filters set fits in one piece.
+constexpr std::size_t kRoomBytes = 1024;
+
+}  // namespace
+
 // A child reads its ancestors' `ended` instead of being told, so that making and dropping one takes
 // no lock; only a child somebody waits on (OnDone) registers with its parent.
 struct Context::State : std::enable_shared_from_this<Context::State> {
-  struct Slot {
-    const void* tag;
-    void* value;
-    std::unique_ptr<BoxBase> owned;
-    Slot* next;
-  };
   struct Callbacks {
     std::map<std::uint64_t, UniqueFunction<void()>> waiting;  // In the order of registration.
     std::uint64_t next_id = 1;
@@ -30,7 +32,9 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   std::atomic<bool> ended{false};
   Status why;  // Written once, before `ended`.
   // Newest first and never changed, so that others may look while whoever runs the work sets.
-  std::atomic<Slot*> slots{nullptr};
+  std::atomic<SlotBase*> slots{nullptr};
+  // The slots' room: a request has half a dozen, all gone at once.
+  std::pmr::monotonic_buffer_resource room{kRoomBytes};
   Guarded<Callbacks> callbacks;
   Registration parent_link;
 
@@ -38,8 +42,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    Slot* slot = slots.load(std::memory_order_relaxed);
-    while (slot != nullptr) delete std::exchange(slot, slot->next);
+    SlotBase* slot = slots.load(std::memory_order_relaxed);
+    while (slot != nullptr) std::exchange(slot, slot->next)->~SlotBase();
   }
 
   const State* FindEnded() const {
@@ -149,6 +153,10 @@ std::optional<Clock::Monotonic> Context::deadline() const {
   return state_ != nullptr ? state_->deadline : std::nullopt;
 }
 
+void Context::LimitTo(Clock::Monotonic deadline) {
+  if (!state_->deadline || deadline < *state_->deadline) state_->deadline = deadline;
+}
+
 void Context::Cancel(Status why) const {
   if (state_ == nullptr) return;
   if (why.ok()) why = Status(Reason::kTimeout, "context canceled");
@@ -192,21 +200,23 @@ Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
 
 const void* Context::Find(const void* tag) const {
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
-    const State::Slot* slot = state->slots.load(std::memory_order_acquire);
+    const SlotBase* slot = state->slots.load(std::memory_order_acquire);
     for (; slot != nullptr; slot = slot->next) {
-      if (slot->tag == tag) return slot->value;
+      if (slot->tag == tag) return slot->address;
     }
   }
   return nullptr;
 }
 
-void Context::Store(const void* tag, void* value, std::unique_ptr<BoxBase> owned) {
+void* Context::Room(std::size_t bytes, std::size_t alignment) {
   // Background is shared by all; a value makes this handle a piece of work of its own.
   if (state_ == nullptr) state_ = std::make_shared<State>();
-  State::Slot* newest = state_->slots.load(std::memory_order_relaxed);
-  auto* slot =
-      new State::Slot{tag, value, std::move(owned), newest};  // NOLINT: State's list owns it.
-  state_->slots.store(slot, std::memory_order_release);
+  return state_->room.allocate(bytes, alignment);
+}
+
+void Context::Link(SlotBase& slot) {
+  slot.next = state_->slots.load(std::memory_order_relaxed);
+  state_->slots.store(&slot, std::memory_order_release);
 }
 
 }  // namespace apiserver::inline v0

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "apiserver/base/sync.h"
+
 namespace apiserver::inline v0 {
 namespace {
 
@@ -53,6 +55,34 @@ class SeededRandom final : public Random {
   std::atomic<std::uint64_t> state_;
 };
 
+class BufferedRandom final : public Random {
+ public:
+  explicit BufferedRandom(Random& source) : source_(source) {}
+
+  void Fill(std::span<std::byte> out) override {
+    auto buffer = buffer_.Lock();
+    while (!out.empty()) {
+      if (buffer->used == buffer->bytes.size()) {
+        source_.Fill(buffer->bytes);
+        buffer->used = 0;
+      }
+      const auto unused = std::span(buffer->bytes).subspan(buffer->used);
+      const auto taken = unused.first(std::min(unused.size(), out.size()));
+      std::ranges::copy(taken, out.begin());
+      out = out.subspan(taken.size());
+      buffer->used += taken.size();
+    }
+  }
+
+ private:
+  struct Buffer {
+    std::array<std::byte, 4096> bytes{};
+    std::size_t used = bytes.size();
+  };
+  Random& source_;
+  Guarded<Buffer> buffer_;
+};
+
 }  // namespace
 
 std::uint64_t Random::Next() {
@@ -76,6 +106,10 @@ Random& SecureRandom() {
 
 std::unique_ptr<Random> NewSeededRandom(std::uint64_t seed) {
   return std::make_unique<SeededRandom>(seed);
+}
+
+std::unique_ptr<Random> NewBufferedRandom(Random& source) {
+  return std::make_unique<BufferedRandom>(source);
 }
 
 std::string NewUuid(Random& random) {

@@ -40,7 +40,6 @@ class Pool final : public ThreadPool {
   explicit Pool(ThreadPoolOptions options)
       : options_(std::move(options)), timers_(std::make_shared<Guarded<TimerQueue>>()) {
     options_.threads = std::max<std::size_t>(options_.threads, 1);
-    AddThreads(options_.threads);
     clerk_ = Thread(options_.name + "-timer", [this] { RunClerk(); });
   }
   ~Pool() override { Stop(); }
@@ -96,12 +95,15 @@ class Pool final : public ThreadPool {
 
 void Pool::Post(Task task) {
   bool no_thread_free = false;
+  bool add_thread = false;
   {
     auto state = state_.Lock();
     if (state->stopping) return;
     state->queue.push_back(std::move(task));
     no_thread_free = state->queue.size() > state->idle;
+    add_thread = no_thread_free && state->live < options_.threads;
   }
+  if (add_thread) return AddThreads(1);
   state_.NotifyOne();
   if (!no_thread_free) return;
   auto timers = timers_->Lock();

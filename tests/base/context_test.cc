@@ -254,7 +254,7 @@ TEST_CASE("base: a value in a child hides the parent's", "[base]") {
 TEST_CASE("base: values die with the last handle of the work", "[base]") {
   auto held = std::make_shared<int>(0);
   auto work = std::make_unique<Context>(Context::Child(Context::Background()));
-  work->Set<std::shared_ptr<int>>(held);
+  work->Set(held);
   REQUIRE(held.use_count() == 2);
 
   work.reset();

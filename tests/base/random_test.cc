@@ -9,6 +9,14 @@
 namespace apiserver {
 namespace {
 
+TEST_CASE("base: a buffered source gives the same bytes in other portions", "[base]") {
+  const auto plain = NewSeededRandom(9);
+  const auto under = NewSeededRandom(9);
+  const auto buffered = NewBufferedRandom(*under);
+  // Whole words, since the seeded source counts them; more than one buffer in all.
+  for (int i = 0; i < 2000; ++i) REQUIRE(buffered->Next() == plain->Next());
+}
+
 TEST_CASE("base: a seed decides the words that follow", "[base]") {
   const auto one = NewSeededRandom(1);
   const auto same = NewSeededRandom(1);

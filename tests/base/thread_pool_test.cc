@@ -61,6 +61,22 @@ TEST_CASE("base: a pool runs what is posted on its own threads", "[base]") {
   CHECK(inside);
 }
 
+TEST_CASE("base: a pool starts its threads as work comes", "[base]") {
+  const auto pool = NewThreadPool({.threads = 3, .threads_extra_max = 0});
+  CHECK(pool->threads() == 0);
+  Latch running(5);
+  Notification go_on;
+  for (int i = 0; i < 5; ++i) {
+    pool->Post([&] {
+      running.CountDown();
+      go_on.Wait();
+    });
+  }
+  CHECK(pool->threads() == 3);
+  go_on.Notify();
+  running.Wait();
+}
+
 TEST_CASE("base: a pool grows when its threads wait for what it has queued", "[base]") {
   constexpr int kWaiting = 20;
   const auto pool = NewThreadPool({.threads = 2});

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "apiserver/base/clock.h"
 #include "apiserver/base/function.h"
@@ -34,6 +35,9 @@ class Context {
   Context WithMayBlock(bool may_block) const;
 
   std::optional<Clock::Monotonic> deadline() const;
+  // Moves the deadline of this work forward; a later one is ignored. As Set(), only by whoever runs
+  // the work now. Not for Background.
+  void LimitTo(Clock::Monotonic deadline);
   // Ends the work: runs the OnDone callbacks on the calling thread. `why` is what Err() returns;
   // only the first call counts. Children are cancelled too.
   void Cancel(Status why) const;
@@ -72,20 +76,29 @@ class Context {
   }
   // Replaces an earlier value of the same type.
   template <class T>
-  T& Set(T value) {
-    auto owned = std::make_unique<Box<T>>(std::move(value));
-    T& ref = owned->value;
-    Store(Tag<T>(), &ref, std::move(owned));
-    return ref;
+  std::remove_cvref_t<T>& Set(T&& value) {
+    using Kept = Slot<std::remove_cvref_t<T>>;
+    auto* slot = ::new (Room(sizeof(Kept), alignof(Kept))) Kept(std::forward<T>(value));
+    Link(*slot);
+    return slot->value;
   }
 
  private:
-  struct BoxBase {
-    virtual ~BoxBase() = default;
+  struct SlotBase {
+    SlotBase(const void* t, void* at) : tag(t), address(at) {}
+    SlotBase(const SlotBase&) = delete;
+    SlotBase& operator=(const SlotBase&) = delete;
+    virtual ~SlotBase() = default;
+    const void* const tag;
+    void* const address;
+    SlotBase* next = nullptr;
   };
   template <class T>
-  struct Box final : BoxBase {
-    explicit Box(T v) : value(std::move(v)) {}
+  struct Slot final : SlotBase {
+    // What is thrown halfway would leave its room behind; and the values are few and plain.
+    static_assert(std::is_nothrow_move_constructible_v<T>);
+    template <class V>
+    explicit Slot(V&& v) : SlotBase(Tag<T>(), &value), value(std::forward<V>(v)) {}
     T value;
   };
   template <class T>
@@ -97,7 +110,9 @@ class Context {
 
   explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
   const void* Find(const void* tag) const;
-  void Store(const void* tag, void* value, std::unique_ptr<BoxBase> owned);
+  // Of the state, which is made if there is none.
+  void* Room(std::size_t bytes, std::size_t alignment);
+  void Link(SlotBase& slot);
 
   std::shared_ptr<State> state_;
   bool may_block_ = true;

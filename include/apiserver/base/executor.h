@@ -35,7 +35,7 @@ class Executor {
 
 struct ThreadPoolOptions {
   std::string name = "pool";  // Prefix of the threads' names.
-  // Threads that stay; at least 1.
+  // Threads that stay, once there was work for them; at least 1.
   std::size_t threads = 4;
   // Threads added while work is queued and no thread has taken any for a millisecond, so that work
   // which calls back into its own server cannot starve itself, while mere load adds none. They end

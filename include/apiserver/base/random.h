@@ -24,6 +24,11 @@ Random& SecureRandom();
 // Deterministic from `seed`; not fit for secrets.
 std::unique_ptr<Random> NewSeededRandom(std::uint64_t seed);
 
+// Takes what `source` gives in larger pieces, so that many small requests cost few system calls.
+// For identifiers; what must stay secret is better not kept in memory before it is used. `source`
+// outlives it.
+std::unique_ptr<Random> NewBufferedRandom(Random& source);
+
 // A version 4 UUID in lower case, "8c3b…": what metadata.uid and Audit-Id hold.
 std::string NewUuid(Random& random);
 

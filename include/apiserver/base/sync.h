@@ -76,7 +76,8 @@ class Notification {
 };
 
 // A thread of ours: named, joined by its destructor, and an exception that escapes `body` ends the
-// process with the thread's name rather than silently.
+// process with the thread's name rather than silently. Runs under SCHED_BATCH unless the creating
+// thread has a policy other than SCHED_OTHER.
 class Thread {
  public:
   Thread() = default;
