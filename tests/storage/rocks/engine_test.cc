@@ -149,12 +149,11 @@ TEST_CASE("storage.rocks: asynchronous writes need no thread each", "[storage.ro
     request.key = "k" + std::to_string(i);
     request.value = std::make_shared<const std::string>("v");
     engine->TxnAsync(Context::Background().WithMayBlock(false), request, [&seen](auto response) {
-      {
-        auto state = seen.Lock();
-        state->ordered = state->ordered && response.ok() && response->revision > state->last;
-        if (response.ok()) state->last = response->revision;
-        ++state->answers;
-      }
+      // Notified under the lock: the test may end as soon as it sees the last answer.
+      auto state = seen.Lock();
+      state->ordered = state->ordered && response.ok() && response->revision > state->last;
+      if (response.ok()) state->last = response->revision;
+      ++state->answers;
       seen.NotifyAll();
     });
   }
