@@ -34,7 +34,7 @@ class Dispatcher final : public Installed {
     // Namespaced resources stand below a namespace, or list all; cluster-scoped ones never do.
     const bool namespaced = resource->scope->namespaced;
     if (!namespaced && !info.namespace_.empty()) return NotFound();
-    exchange.Set(rest::Namespace{info.namespace_});
+    exchange.Set(rest::Namespace{std::string(info.namespace_)});
 
     if (info.path.starts_with(watch_prefix_)) return Watch(exchange, info, *resource);
     if (info.parts.size() == 1) return Collection(exchange, info, *resource);
@@ -50,7 +50,8 @@ class Dispatcher final : public Installed {
       const auto found = resources_.find(info.resource);
       return found == resources_.end() ? nullptr : &found->second;
     }
-    const auto found = resources_.find(info.resource + "/" + info.subresource);
+    const auto found =
+        resources_.find(std::string(info.resource).append("/").append(info.subresource));
     return found == resources_.end() ? nullptr : &found->second;
   }
 

@@ -98,9 +98,8 @@ void Carrier::OnReadable() {
       break;
   }
   ReadSome();
-  if (phase_ != Phase::kOpen) return;
-  WriteSome();
-  if (phase_ == Phase::kOpen) SettleTurn();
+  // Written at the turn's end: a peer that must be woken is woken once for all its connections.
+  if (phase_ == Phase::kOpen) MarkDirty();
 }
 
 void Carrier::OnWritable() {

@@ -52,6 +52,12 @@ void Resume::operator()(Step step) {
   if (const auto target = std::exchange(target_, nullptr)) target->Resumed(std::move(step));
 }
 
+void Resume::OnLoop(UniqueFunction<Step()> work) {
+  Step step(Step::Kind::kOnLoop);
+  step.work_ = std::move(work);
+  (*this)(std::move(step));
+}
+
 Step Step::Next() { return Step(Kind::kNext); }
 
 Step Step::Done() { return Step(Kind::kDone); }
@@ -85,12 +91,13 @@ ExchangeDriver::ExchangeDriver(Setup setup)
       received_(loop_->now()),
       root_(Context::Child(Context::Background())),
       ctx_(root_.WithMayBlock(false)),
+      query_(Query::Parse(request_.query)),
       queue_(kPullBytes),
       body_complete_(!setup.body.present) {
   if (count_) ++count_->live;
 }
 
-ExchangeDriver::~ExchangeDriver() { delete query_.load(); }
+ExchangeDriver::~ExchangeDriver() = default;
 
 // ------------------------------------------------------------------------------ steps
 
@@ -148,8 +155,7 @@ Step ExchangeDriver::RunGuarded(std::string_view where, UniqueFunction<Step()>& 
 // Runs steps until one needs what this thread cannot give, or the last is done.
 void ExchangeDriver::Advance(Step step, bool on_loop) {
   for (;;) {
-    const bool goes_on = step.kind_ == Step::Kind::kNext || step.kind_ == Step::Kind::kOnPool ||
-                         step.kind_ == Step::Kind::kLater;
+    const bool goes_on = step.kind_ != Step::Kind::kDone && step.kind_ != Step::Kind::kError;
     if (goes_on && cut_.load()) step = Step::Done();
     switch (step.kind_) {
       case Step::Kind::kNext:
@@ -158,6 +164,9 @@ void ExchangeDriver::Advance(Step step, bool on_loop) {
       case Step::Kind::kOnPool:
         if (on_loop) return HandToPool(std::move(step.work_));
         step = RunGuarded("work on the pool", step.work_);
+        continue;
+      case Step::Kind::kOnLoop:  // Comes from a Resume alone, so this is the loop.
+        step = RunGuarded("work on the loop", step.work_);
         continue;
       case Step::Kind::kLater:
         if (BeginLater(step, on_loop)) continue;
@@ -245,6 +254,7 @@ void ExchangeDriver::GoOnAfterLater() {
 // The last step is done; the loop owns the exchange alone from here.
 void ExchangeDriver::Settle(Step result) {
   running_ = false;
+  DisarmDeadline(Span::kSteps);
   if (ctx_.may_block()) ctx_ = ctx_.WithMayBlock(false);
   if (!answer_over_ && !stored_.load()) {
     if (result.kind_ == Step::Kind::kError) {
@@ -268,6 +278,34 @@ void ExchangeDriver::EndEarly(Status error) {
   early_claimed_ = Claim();
   cut_.store(true);
   Signal(kEndedEarly);
+}
+
+void ExchangeDriver::EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) {
+  if (deadlines_[static_cast<std::size_t>(span)].set.exchange(true)) return;
+  const Clock::Monotonic when = RealClock().Now() + delay;
+  if (loop_->Inside()) return ArmDeadline(when, span, error);
+  loop_->Post([self = shared_from_this(), when, span, error] {
+    if (span == Span::kExchange || self->running_) self->ArmDeadline(when, span, error);
+  });
+}
+
+void ExchangeDriver::ArmDeadline(Clock::Monotonic when, Span span, Status (*error)()) {
+  if (ended_) return;
+  Deadline& deadline = deadlines_[static_cast<std::size_t>(span)];
+  deadline.driver = shared_from_this();
+  deadline.error = error;
+  loop_->Arm(deadline, when);
+}
+
+void ExchangeDriver::DisarmDeadline(Span span) {
+  Deadline& deadline = deadlines_[static_cast<std::size_t>(span)];
+  if (!deadline.armed()) return;
+  loop_->Disarm(deadline);
+  deadline.driver.reset();
+}
+
+void ExchangeDriver::Deadline::Fire() {
+  if (const auto due = std::exchange(driver, nullptr)) due->EndEarly(error());
 }
 
 void ExchangeDriver::HandleEnded() {
@@ -434,6 +472,7 @@ void ExchangeDriver::PeerGone(const Status& why) {
 void ExchangeDriver::EndIfQuiet() {
   if (!answer_over_ || running_ || std::exchange(ended_, true)) return;
   const auto keep = shared_from_this();
+  DisarmDeadline(Span::kExchange);
   for (std::size_t i = begun_.load(); i-- > 0;) {
     try {
       service_.filters[i]->End(*this, outcome_);
@@ -446,15 +485,6 @@ void ExchangeDriver::EndIfQuiet() {
 }
 
 // ------------------------------------------------------------------------------ the request
-
-const Query& ExchangeDriver::query() {
-  if (const Query* known = query_.load()) return *known;
-  auto parsed = std::make_unique<const Query>(Query::Parse(request_.query));
-  const Query* expected = nullptr;
-  // An error writer may ask on the loop while a step asks on the pool.
-  if (query_.compare_exchange_strong(expected, parsed.get())) return *parsed.release();
-  return *expected;
-}
 
 std::shared_ptr<const std::string> ExchangeDriver::body() const {
   static const auto empty = std::make_shared<const std::string>();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -98,13 +99,14 @@ class ExchangeDriver final : public Exchange,
 
   // --- Exchange.
   Request& request() override { return request_; }
-  const Query& query() override;
+  const Query& query() override { return query_; }
   Context& ctx() override { return ctx_; }
   std::shared_ptr<const std::string> body() const override;
   bool has_body() const override { return incoming_.present; }
   Step CollectBody(std::size_t bytes_max) override;
   ResponseWriter& writer() override { return *this; }
   void EndEarly(Status error) override;
+  void EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) override;
   Executor& loop() override { return *loop_; }
   Executor& pool() override { return *service_.pool; }
   std::shared_ptr<Exchange> Share() override { return shared_from_this(); }
@@ -124,6 +126,14 @@ class ExchangeDriver final : public Exchange,
 
  private:
   friend struct Resume::Target;
+  // Keeps the driver alive while armed: it ends, at the latest, when this fires.
+  struct Deadline final : Timers::Entry {
+    void Fire() override;
+    void Drop() override { driver.reset(); }
+    std::shared_ptr<ExchangeDriver> driver;
+    Status (*error)() = nullptr;
+    std::atomic<bool> set{false};
+  };
   enum Signals : std::uint32_t { kStepOver = 1, kResumed = 2, kEndedEarly = 4 };
 
   void Signal(Signals what);
@@ -134,6 +144,8 @@ class ExchangeDriver final : public Exchange,
   Step RunGuarded(std::string_view where, UniqueFunction<Step()>& work);
   void GoOnAfterLater();
   void Settle(Step result);
+  void ArmDeadline(Clock::Monotonic when, Span span, Status (*error)());
+  void DisarmDeadline(Span span);
   void HandleEnded();
   bool Claim();
   void WriteError(const Status& error);
@@ -156,7 +168,8 @@ class ExchangeDriver final : public Exchange,
   const Clock::Monotonic received_;
   const Context root_;
   Context ctx_;  // Handed out: a filter may put a child in its place.
-  std::atomic<const Query*> query_{nullptr};
+  const Query query_;
+  std::array<Deadline, 2> deadlines_;  // By Span.
 
   // The step. `next_` and `work_` belong to whoever runs it.
   std::size_t next_ = 0;  // The filter after the one that runs.

@@ -5,6 +5,9 @@
 namespace apiserver::inline v0::http {
 namespace {
 
+// What an answer has.
+constexpr std::size_t kUsualFields = 8;
+
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 }  // namespace
@@ -35,6 +38,7 @@ std::vector<std::string_view> Headers::GetAll(std::string_view name) const {
 }
 
 void Headers::Add(std::string name, std::string value) {
+  if (fields_.capacity() == 0) fields_.reserve(kUsualFields);
   fields_.push_back({std::move(name), std::move(value)});
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_map>
 #include <utility>
 
 #include "http/driver.h"
@@ -54,6 +53,11 @@ class Http2Stream final : public ServerStream {
   bool remote_ended = false;
   std::shared_ptr<ExchangeDriver> exchange;
 
+  std::int32_t id() const { return id_; }
+  // Of the connection's list of streams.
+  Http2Stream* previous = nullptr;
+  std::unique_ptr<Http2Stream> next;
+
  private:
   void Submit(const HeaderBlock& block, bool with_body);
 
@@ -99,6 +103,8 @@ class Http2Server final : public Protocol {
   void Refuse(std::int32_t id, int code);
   void Begin(Http2Stream& stream, bool ends);
   Http2Stream* Find(std::int32_t id);
+  void Link(std::unique_ptr<Http2Stream> stream);
+  std::unique_ptr<Http2Stream> Unlink(Http2Stream& stream);
   void CountControl(const nghttp2_frame& frame);
   void CountReset();
   void Calm();
@@ -110,7 +116,7 @@ class Http2Server final : public Protocol {
   const Origin origin_;
   Session session_;
   State state_ = State::kOpen;
-  std::unordered_map<std::int32_t, std::unique_ptr<Http2Stream>> streams_;
+  std::unique_ptr<Http2Stream> streams_;  // The newest first.
   const std::shared_ptr<ExchangeCount> count_ = std::make_shared<ExchangeCount>();
   std::size_t head_bytes_ = 0;
   TokenBucket controls_{kControlBurst, kControlPerSecond};
@@ -320,7 +326,7 @@ std::optional<Clock::Monotonic> Http2Server::deadline() const {
   std::optional<Clock::Monotonic> next;
   if (!settled_ || head_open_) {
     next = since_ + limits.header_timeout;
-  } else if (streams_.empty()) {
+  } else if (!streams_) {
     next = since_ + limits.idle_timeout;
   }
   return next;
@@ -329,11 +335,13 @@ std::optional<Clock::Monotonic> Http2Server::deadline() const {
 bool Http2Server::output_blocked() const {
   nghttp2_session* session = session_.get();
   const bool all = nghttp2_session_get_remote_window_size(session) <= 0;
-  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
-    const Http2Stream& stream = *entry.second;
-    return stream.sending() && !stream.waits() &&
-           (all || nghttp2_session_get_stream_remote_window_size(session, entry.first) <= 0);
-  });
+  for (const Http2Stream* stream = streams_.get(); stream != nullptr; stream = stream->next.get()) {
+    if (stream->sending() && !stream->waits() &&
+        (all || nghttp2_session_get_stream_remote_window_size(session, stream->id()) <= 0)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void Http2Server::Drain() {
@@ -356,8 +364,8 @@ void Http2Server::FinishDrain() {
 
 void Http2Server::OnClosed(const Status& why) {
   state_ = State::kBroken;
-  const auto streams = std::exchange(streams_, {});
-  for (const auto& [id, stream] : streams) {
+  while (streams_) {
+    const std::unique_ptr<Http2Stream> stream = Unlink(*streams_);
     if (const auto exchange = std::move(stream->exchange)) {
       exchange->PeerGone(why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why);
     }
@@ -366,6 +374,22 @@ void Http2Server::OnClosed(const Status& why) {
 
 Http2Stream* Http2Server::Find(std::int32_t id) {
   return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session_.get(), id));
+}
+
+void Http2Server::Link(std::unique_ptr<Http2Stream> stream) {
+  if (streams_) streams_->previous = stream.get();
+  stream->next = std::move(streams_);
+  streams_ = std::move(stream);
+}
+
+std::unique_ptr<Http2Stream> Http2Server::Unlink(Http2Stream& stream) {
+  std::unique_ptr<Http2Stream>& owner = stream.previous ? stream.previous->next : streams_;
+  std::unique_ptr<Http2Stream> unlinked = std::move(owner);
+  owner = std::move(unlinked->next);
+  if (owner) owner->previous = unlinked->previous;
+  unlinked->previous = nullptr;
+  nghttp2_session_set_stream_user_data(session_.get(), unlinked->id(), nullptr);
+  return unlinked;
 }
 
 // ------------------------------------------------------------------------------ what arrives
@@ -382,7 +406,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
   auto stream = std::make_unique<Http2Stream>(*this, id);
   stream->request.headers.Reserve(12);
   nghttp2_session_set_stream_user_data(session_.get(), id, stream.get());
-  streams_.emplace(id, std::move(stream));
+  Link(std::move(stream));
   return 0;
 }
 
@@ -528,12 +552,11 @@ int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
 }
 
 int Http2Server::OnStreamClose(std::int32_t id, std::uint32_t code) {
-  const auto found = streams_.find(id);
-  if (found == streams_.end()) return 0;
-  const std::unique_ptr<Http2Stream> stream = std::move(found->second);
-  streams_.erase(found);
+  Http2Stream* found = Find(id);
+  if (found == nullptr) return 0;
+  const std::unique_ptr<Http2Stream> stream = Unlink(*found);
   head_bytes_ -= stream->head_bytes;
-  if (streams_.empty()) since_ = wire_.loop()->now();
+  if (!streams_) since_ = wire_.loop()->now();
   if (head_open_ && !stream->exchange) head_open_ = false;
   const auto exchange = std::move(stream->exchange);
   if (!exchange) return 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kReadBufferBytes = 64 << 10;
 constexpr std::size_t kWriteBufferBytes = 96 << 10;
 // Ready sockets that are looked after before what they led to is flushed and handed over.
-constexpr int kHandlersPerTurn = 32;
+constexpr int kHandlersPerTurn = 16;
 constexpr int kRoundsPerTurn = 8;
 
 }  // namespace

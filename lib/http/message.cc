@@ -9,6 +9,9 @@
 namespace apiserver::inline v0::http {
 namespace {
 
+// Of an object's answer: its type, its body, a line end.
+constexpr std::size_t kUsualPieces = 3;
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -91,6 +94,7 @@ void Bytes::Append(std::string owned) {
 void Bytes::Append(std::shared_ptr<const void> owner, std::string_view piece) {
   if (piece.empty()) return;
   size_ += piece.size();
+  if (pieces_.capacity() == 0) pieces_.reserve(kUsualPieces);
   pieces_.push_back({std::move(owner), piece});
 }
 

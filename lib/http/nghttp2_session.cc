@@ -9,19 +9,24 @@
 namespace apiserver::inline v0::http {
 namespace {
 
+// An HPACK table entry for a value that never comes again would only push useful ones out.
+bool IsUnique(std::string_view name) { return name == "audit-id" || name == "traceparent"; }
+
 nghttp2_nv Field(std::string_view name, std::string_view value) {
   // nghttp2 copies both; it takes them without const for historical reasons.
   return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
           reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NONE};
+          static_cast<uint8_t>(IsUnique(name) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE)};
 }
 
 bool IsPlainName(std::string_view name) {
   return std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
+bool IsLineEnd(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+
 bool IsPlainValue(std::string_view value) {
-  return value.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
+  return std::none_of(value.begin(), value.end(), IsLineEnd);
 }
 
 }  // namespace
@@ -36,6 +41,17 @@ void HeaderBlock::Push(const nghttp2_nv& field) {
   ++size_;
 }
 
+std::span<char> HeaderBlock::Copy(std::string_view text) {
+  char* room = texts_.data() + texts_used_;
+  if (text.size() <= texts_.size() - texts_used_) {
+    texts_used_ += text.size();
+  } else {
+    room = more_texts_.emplace_back(std::make_unique<char[]>(text.size())).get();
+  }
+  std::copy(text.begin(), text.end(), room);
+  return {room, text.size()};
+}
+
 void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
   Push(Field(name, value));
 }
@@ -46,19 +62,15 @@ void HeaderBlock::AddAll(const Headers& headers) {
     std::string_view name = field.name;
     std::string_view value = field.value;
     if (!IsPlainName(name)) {
-      auto text = std::make_unique<std::string>(name);
-      std::transform(text->begin(), text->end(), text->begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-      });
-      name = *text;
-      texts_.push_back(std::move(text));
+      const std::span<char> text = Copy(name);
+      for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+      name = {text.data(), text.size()};
     }
     if (name == "upgrade" || name == "te") continue;
     if (!IsPlainValue(value)) {
-      auto text = std::make_unique<std::string>();
-      AppendSafe(*text, value);
-      value = *text;
-      texts_.push_back(std::move(text));
+      const std::span<char> text = Copy(value);
+      std::replace_if(text.begin(), text.end(), IsLineEnd, ' ');
+      value = {text.data(), text.size()};
     }
     Push(Field(name, value));
   }

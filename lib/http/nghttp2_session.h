@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,11 +46,15 @@ class HeaderBlock final {
 
  private:
   void Push(const nghttp2_nv& field);
+  // A copy that lives as long as the block.
+  std::span<char> Copy(std::string_view text);
 
   std::array<nghttp2_nv, 24> few_;
   std::vector<nghttp2_nv> many_;  // All of them, once they are more than a few.
   std::size_t size_ = 0;
-  std::vector<std::unique_ptr<std::string>> texts_;
+  std::array<char, 512> texts_;
+  std::size_t texts_used_ = 0;
+  std::vector<std::unique_ptr<char[]>> more_texts_;  // What did not fit.
 };
 
 inline std::string_view View(const uint8_t* text, std::size_t size) {

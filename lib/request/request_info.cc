@@ -68,8 +68,11 @@ void TakeNamespace(std::span<const std::string_view>& parts, RequestInfo& info) 
   if (parts.size() > 2 && parts[2] != "status" && parts[2] != "finalize") parts = parts.subspan(2);
 }
 
-void TakeParts(std::span<const std::string_view> parts, RequestInfo& info) {
-  info.parts.assign(parts.begin(), parts.end());
+// The last `own` of `all` are about the resource.
+void TakeParts(Parts all, std::size_t own, RequestInfo& info) {
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(own));
+  info.parts = std::move(all);
+  const Parts& parts = info.parts;
   info.resource = parts[0];
   if (parts.size() >= 2) info.name = parts[1];
   // What follows a name under proxy/ is a path on the other side.
@@ -113,7 +116,7 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
                                        const http::Query& query) {
   RequestInfo info;
   info.path = path;
-  const Parts all = SplitPath(path);
+  Parts all = SplitPath(path);
   std::span<const std::string_view> parts(all);
   info.is_resource_request = TakeGroupVersion(parts, info);
   if (!info.is_resource_request) {
@@ -125,7 +128,7 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
   if (verb_in_path) {
     if (parts.size() < 2) {
       return Status(Reason::kInternalError,
-                    "unable to determine kind and namespace from url, " + info.path);
+                    "unable to determine kind and namespace from url, " + std::string(path));
     }
     info.verb = parts[0];
     parts = parts.subspan(1);
@@ -133,7 +136,7 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
     info.verb = VerbOf(method);
   }
   TakeNamespace(parts, info);
-  TakeParts(parts, info);
+  TakeParts(std::move(all), parts.size(), info);
   ResolveCollection(query, info);
   // The deprecated paths do not all honour selectors, so nobody may be authorized by them.
   const bool selects =

@@ -20,6 +20,7 @@ Server::Server(Config config, Server* delegate)
     : config_(std::move(config)),
       delegate_(delegate),
       loopback_token_(NewUuid(*config_.random)),
+      audit_ids_(NewBufferedRandom(*config_.random)),
       admission_(config_.admission),
       healthz_("healthz", *config_.log),
       livez_("livez", *config_.log),
@@ -37,7 +38,7 @@ Server::Server(Config config, Server* delegate)
                                          .request_timeout = config_.request_timeout,
                                          .body_bytes_max = config_.body_bytes_max,
                                          .clock = config_.clock,
-                                         .random = config_.random});
+                                         .random = audit_ids_.get()});
   service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
   service_.write_error = [](http::Exchange& exchange, const Status& status) {
     response::WriteStatus(exchange, status);

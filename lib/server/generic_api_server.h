@@ -56,6 +56,7 @@ class Server final : public GenericAPIServer {
   Config config_;
   Server* delegate_;  // Null: none.
   std::string loopback_token_;
+  std::unique_ptr<Random> audit_ids_;
   admission::Chain admission_;
   endpoints::Environment environment_;
   runtime::Scheme scheme_;

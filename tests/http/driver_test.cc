@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <map>
 #include <stdexcept>
 
 #include "support.h"
@@ -172,6 +173,84 @@ TEST_CASE("http: Later may be resumed from any thread", "[http]") {
   for (int i = 0; i < 200; ++i) {
     CHECK(connection->Call(Soon(), {.target = "/"})->body == "from the pool");
   }
+}
+
+TEST_CASE("http: what a Resume hands to the loop runs there and may go anywhere", "[http]") {
+  const std::string next = GENERATE("answer", "pool", "error", "boom");
+  TestService service([next](Exchange& exchange) {
+    return Step::Later([&exchange, next](Resume resume) {
+      exchange.pool().Post([&exchange, next, resume = std::move(resume)]() mutable {
+        resume.OnLoop([&exchange, next]() -> Step {
+          const std::string where = exchange.loop().Inside() ? "loop" : "elsewhere";
+          if (next == "boom") throw std::runtime_error("boom");
+          if (next == "error") return Status(Reason::kForbidden, where);
+          if (next == "answer") return Answer(exchange, where);
+          return Step::OnPool([&exchange, where]() -> Step {
+            return Answer(exchange, where + (exchange.ctx().may_block() ? " pool" : ""));
+          });
+        });
+      });
+    });
+  });
+  const auto connection = NewInProcessConnection(service.service);
+
+  const auto response = connection->Call(Soon(), {.target = "/"});
+
+  REQUIRE(response.ok());
+  const std::map<std::string, std::string> expected = {
+      {"answer", "200 loop"},
+      {"pool", "200 loop pool"},
+      {"error", "403 loop\n"},
+      {"boom", "500 an internal error occurred\n"}};
+  CHECK(std::to_string(response->code) + " " + response->body == expected.at(next));
+}
+
+TEST_CASE("http: a deadline of the steps ends with them, one of the exchange does not", "[http]") {
+  struct Slow final : BodySource {
+    Pull Next(ChunkWriter& out, const Waker& /*waker*/) override {
+      if (!std::exchange(said, true)) out.Write("begun");
+      return Pull::kWait;
+    }
+    bool said = false;
+  };
+  const bool whole = GENERATE(true, false);
+  TestService service([whole](Exchange& exchange) {
+    const auto span = whole ? Exchange::Span::kExchange : Exchange::Span::kSteps;
+    exchange.EndEarlyAfter(std::chrono::milliseconds(20), span, &Gone);
+    // The first call counts.
+    exchange.EndEarlyAfter(std::chrono::hours(1), span, &Gone);
+    exchange.writer().Stream({}, std::make_unique<Slow>());
+    return Step::Done();
+  });
+  TestServer server(service.service, Wire::kHttp2);
+  const auto connection = server.Connect();
+  const auto stream = connection->Open({.target = "/"}).value();
+  REQUIRE(stream->Read(Soon()).value() == "begun");
+
+  const auto rest = stream->Read(
+      Context::Child(Context::Background(), RealClock().Now() + std::chrono::milliseconds(300)));
+
+  const Reason expected = whole ? Reason::kServiceUnavailable : Reason::kTimeout;
+  CHECK(rest.status().reason() == expected);
+}
+
+TEST_CASE("http: a deadline set on the pool ends work that never does", "[http]") {
+  Notification go_on;
+  TestService service([&](Exchange& exchange) {
+    return Step::OnPool([&]() -> Step {
+      exchange.EndEarlyAfter(std::chrono::milliseconds(1), Exchange::Span::kSteps, &Gone);
+      go_on.Wait();
+      return Answer(exchange, "late");
+    });
+  });
+  const auto connection = NewInProcessConnection(service.service);
+
+  const auto response = connection->Call(Soon(), {.target = "/"});
+  go_on.Notify();
+
+  REQUIRE(response.ok());
+  CHECK(response->code == 504);
+  CHECK(service.ends.Await("504 ok"));
 }
 
 TEST_CASE("http: a deadline ends the answer, and the work goes on", "[http]") {

@@ -7,7 +7,7 @@
 namespace apiserver::inline v0::request {
 namespace {
 
-using Parts = std::vector<std::string>;
+using Parts = std::vector<std::string_view>;
 
 Result<RequestInfo> Resolve(std::string_view method, std::string_view url) {
   const std::size_t mark = url.find('?');

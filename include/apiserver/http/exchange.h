@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,6 +39,8 @@ class Resume {
 
   // Goes on as if the filter had returned `step`; on the exchange's loop.
   void operator()(Step step);
+  // Goes on with what `work` returns, which runs on the exchange's loop and must not wait.
+  void OnLoop(UniqueFunction<Step()> work);
 
  private:
   std::shared_ptr<Target> target_;
@@ -57,11 +60,12 @@ class [[nodiscard]] Step {
   // No thread is held until Resume is called. `start` runs at once, on the same thread.
   static Step Later(UniqueFunction<void(Resume)> start);
 
-  enum class Kind : std::uint8_t { kNext, kDone, kError, kOnPool, kLater };
+  enum class Kind : std::uint8_t { kNext, kDone, kError, kOnPool, kOnLoop, kLater };
   Kind kind() const { return kind_; }
 
  private:
   friend class ExchangeDriver;
+  friend class Resume;
   explicit Step(Kind kind) : kind_(kind) {}
   Kind kind_;
   Status error_;
@@ -165,8 +169,8 @@ class Exchange {
   virtual Context& ctx() = 0;
   const Context& ctx() const { return const_cast<Exchange*>(this)->ctx(); }
   template <class T>
-  T& Set(T value) {
-    return ctx().Set(std::move(value));
+  std::remove_cvref_t<T>& Set(T&& value) {
+    return ctx().Set(std::forward<T>(value));
   }
   // Null when no filter has set one.
   template <class T>
@@ -192,6 +196,15 @@ class Exchange {
   // Ends the answer from outside the step that runs (deadline, drain): writes `error` if no head
   // has been claimed, cuts the stream otherwise. The work's Context is not cancelled. Any thread.
   virtual void EndEarly(Status error) = 0;
+
+  // What a deadline of EndEarlyAfter is for.
+  enum class Span : std::uint8_t {
+    kExchange,  // Until the answer is over.
+    kSteps,     // Until the last step is done; sending what it answered may take longer.
+  };
+  // EndEarly with `error()` after `delay`, unless the span is over by then. One deadline a span:
+  // the first call counts. Any thread; costs little on the loop.
+  virtual void EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) = 0;
 
   // The loop this exchange lives on; timers and wakers go there.
   virtual Executor& loop() = 0;

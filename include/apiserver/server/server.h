@@ -68,7 +68,8 @@ struct Config {
   std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
   // How long Stop waits for answers in progress.
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
-  std::size_t pool_threads = 4;
+  // At most; they start as work for them comes. A write holds one until it is durable.
+  std::size_t pool_threads = 64;
 
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();

@@ -15,7 +15,7 @@ admission::Attributes Admitter::For(admission::Operation operation) const {
           .kind = scope_->gvk(),
           .resource = scope_->resource,
           .subresource = scope_->subresource,
-          .namespace_ = info_->namespace_,
+          .namespace_ = std::string(info_->namespace_),
           .name = info_->name,
           .dry_run = dry_run_,
           .user = user_.get()};

@@ -12,7 +12,7 @@ http::Handler NewConnectHandler(ScopePtr scope) {
     RETURN_IF_ERROR(Admitter(*scope, exchange, /*dry_run=*/false).Connect(exchange.ctx()));
     const auto& info = exchange.Get<request::RequestInfo>();
     std::string subpath;
-    for (std::size_t i = 3; i < info.parts.size(); ++i) subpath += "/" + info.parts[i];
+    for (std::size_t i = 3; i < info.parts.size(); ++i) subpath.append("/").append(info.parts[i]);
     ASSIGN_OR_RETURN(const http::Handler handler,
                      scope->capabilities.connecter->Connect(exchange.ctx(), info.name,
                                                             exchange.query().all(), subpath));

@@ -6,8 +6,7 @@ namespace apiserver::inline v0::endpoints {
 
 http::Handler NewDeleteHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
-    RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
-    const WriteDeadline deadline(*scope->environment, exchange);
+    RETURN_IF_ERROR(scope->MayWriteHere(exchange));
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));
     const Admitter admitter(*scope, exchange, options.dry_run);

@@ -43,8 +43,7 @@ http::Handler NewListHandler(ScopePtr scope, bool forced_watch) {
     const auto& info = exchange.Get<request::RequestInfo>();
     // A name in the path (parts: flunders/x) is only there on /watch/ paths; one that comes from
     // the field selector is in the selector already.
-    const std::string_view name =
-        forced_watch && info.parts.size() > 1 ? std::string_view(info.parts[1]) : "";
+    const std::string_view name = forced_watch && info.parts.size() > 1 ? info.parts[1] : "";
     ASSIGN_OR_RETURN(const meta::ListOptions options,
                      ReadListOptions(*scope, exchange, forced_watch, name));
     if (options.watch || forced_watch) return Watch(*scope, exchange, options);

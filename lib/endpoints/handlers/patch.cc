@@ -107,8 +107,7 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
 
 http::Handler NewPatchHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
-    RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
-    const WriteDeadline deadline(*scope->environment, exchange);
+    RETURN_IF_ERROR(scope->MayWriteHere(exchange));
     const auto type = PatchTypeOf(exchange.request().headers.Get("Content-Type"));
     if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes());
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));

@@ -27,12 +27,22 @@ Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
   return *type;
 }
 
+Status WriteTimedOut() {
+  return meta::NewTimeoutError(
+      "request did not complete within requested timeout - context deadline exceeded", 0);
+}
+
 }  // namespace
 
 Status RequestScope::MayRunHere(const http::Exchange& exchange, bool read) const {
   if (exchange.ctx().may_block()) return {};
   if (read && capabilities.inline_reader && capabilities.inline_reader->AnswersInline()) return {};
   return {Reason::kWouldBlock, "runs on the pool"};
+}
+
+Status RequestScope::MayWriteHere(http::Exchange& exchange) const {
+  exchange.EndEarlyAfter(environment->write_timeout, http::Exchange::Span::kSteps, &WriteTimedOut);
+  return MayRunHere(exchange, /*read=*/false);
 }
 
 Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
@@ -94,20 +104,6 @@ Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) con
                                known);
   }
   return {};
-}
-
-WriteDeadline::WriteDeadline(const Environment& environment, http::Exchange& exchange)
-    : cancel_(exchange.loop().PostAfter(
-          environment.write_timeout, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
-            if (auto live = weak.lock()) {
-              live->EndEarly(meta::NewTimeoutError(
-                  "request did not complete within requested timeout - context deadline exceeded",
-                  0));
-            }
-          })) {}
-
-WriteDeadline::~WriteDeadline() {
-  if (cancel_) cancel_();
 }
 
 void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission) {

@@ -34,6 +34,9 @@ struct RequestScope {
   // kWouldBlock on a loop, so that the step moves to the pool. What reads from memory with no host
   // code on the way may stay.
   Status MayRunHere(const http::Exchange& exchange, bool read) const;
+  // As MayRunHere, for what is answered with 504 once it takes longer than
+  // Environment::write_timeout; the write itself then goes on.
+  Status MayWriteHere(http::Exchange& exchange) const;
 
   // The body as an object in the hub version, checked against the path's version, with unknown and
   // duplicate fields refused or warned of as `validation` says.
@@ -55,19 +58,6 @@ struct WriteRequest {
   const RequestScope& scope;
   http::Exchange& exchange;
   const request::RequestInfo& info;
-};
-
-// A timer that answers 504 when a write takes longer than Environment::write_timeout; the write
-// itself goes on. Disarmed when destroyed.
-class WriteDeadline {
- public:
-  WriteDeadline(const Environment& environment, http::Exchange& exchange);
-  ~WriteDeadline();
-  WriteDeadline(const WriteDeadline&) = delete;
-  WriteDeadline& operator=(const WriteDeadline&) = delete;
-
- private:
-  Executor::Cancel cancel_;
 };
 
 // Drops exact duplicates from metadata.ownerReferences and warns of them.

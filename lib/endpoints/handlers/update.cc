@@ -37,8 +37,7 @@ class ReplacedObject final : public rest::UpdatedObjectInfo {
 
 http::Handler NewUpdateHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
-    RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
-    const WriteDeadline deadline(*scope->environment, exchange);
+    RETURN_IF_ERROR(scope->MayWriteHere(exchange));
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     ASSIGN_OR_RETURN(const meta::UpdateOptions options,
                      meta::ParseUpdateOptions(exchange.query().all()));

@@ -8,10 +8,9 @@ namespace apiserver::inline v0::server {
 
 namespace {
 
-// Disarms the timer when the exchange is over.
-struct Armed {
-  Executor::Cancel cancel;
-};
+Status TimedOut() {
+  return meta::NewTimeoutError("request did not complete within the allotted timeout", 0);
+}
 
 class Deadline final : public http::Filter {
  public:
@@ -33,21 +32,9 @@ class Deadline final : public http::Filter {
       }
       if (*parsed > std::chrono::nanoseconds(0)) allowed = std::min(allowed, *parsed);
     }
-    exchange.ctx() = Context::Child(exchange.ctx(), clock_.Now() + allowed);
-    // Weak, so that a request that is over does not live on until its deadline.
-    exchange.Set(Armed{exchange.loop().PostAfter(
-        allowed, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
-          if (auto live = weak.lock()) {
-            live->EndEarly(
-                meta::NewTimeoutError("request did not complete within the allotted timeout", 0));
-          }
-        })});
+    exchange.ctx().LimitTo(clock_.Now() + allowed);
+    exchange.EndEarlyAfter(allowed, http::Exchange::Span::kExchange, &TimedOut);
     return http::Step::Next();
-  }
-
-  void End(http::Exchange& exchange, const http::Outcome&) const override {
-    Armed* armed = exchange.ctx().Mutable<Armed>();
-    if (armed && armed->cancel) armed->cancel();
   }
 
  private:
