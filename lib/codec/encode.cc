@@ -59,12 +59,16 @@ class BodyWriter {
       } else {
         Other(member, /*in_metadata=*/!root);
       }
+      if (!root && !has_revision_ && BeforeResourceVersion(member.key, sorted_)) {
+        encoding_.rv_begin = encoding_.rv_end = Here();
+      }
     }
   }
 
   void Metadata(const Value& metadata) {
     encoding_.metadata_begin = Here();
     encoding_.body += '{';
+    encoding_.rv_begin = encoding_.rv_end = Here();
     Members({metadata.members().begin(), metadata.members().end()}, /*root=*/false);
     encoding_.body += '}';
     encoding_.metadata_end = Here();
@@ -78,6 +82,7 @@ class BodyWriter {
       AppendJson(member.value, encoding_.body);
     }
     if (in_metadata && member.key == "resourceVersion" && member.value.is_string()) {
+      has_revision_ = true;
       encoding_.rv_begin = begin + 1;
       encoding_.rv_end = Here() - 1;
     }
@@ -87,6 +92,7 @@ class BodyWriter {
 
   const Object& object_;
   const bool sorted_;
+  bool has_revision_ = false;
   Encoding encoding_;
 };
 
@@ -105,6 +111,12 @@ Result<std::unique_ptr<Object>> CanonicalView(const Object& object, std::string_
     if (!fits.ok()) return Status(Reason::kInternalError, std::string(fits.message()));
   }
   return view;
+}
+
+bool BeforeResourceVersion(std::string_view key, bool sorted) {
+  if (sorted) return key < "resourceVersion";
+  return key == "name" || key == "generateName" || key == "namespace" || key == "selfLink" ||
+         key == "uid";
 }
 
 Encoding EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }

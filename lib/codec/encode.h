@@ -14,5 +14,7 @@ Result<std::unique_ptr<runtime::Object>> CanonicalView(const runtime::Object& ob
                                                        std::string_view version);
 // The JSON body of a canonical object.
 runtime::Encoding EncodeJsonBody(const runtime::Object& object);
+// Whether a member of ObjectMeta stands before resourceVersion; `sorted`: in a structural kind.
+bool BeforeResourceVersion(std::string_view key, bool sorted);
 
 }  // namespace apiserver::inline v0::codec

@@ -20,18 +20,12 @@ using runtime::Member;
 using runtime::Object;
 using runtime::Value;
 
-// The members of ObjectMeta that stand before resourceVersion in a Go struct.
-bool BeforeResourceVersion(std::string_view key) {
-  return key == "name" || key == "generateName" || key == "namespace" || key == "selfLink" ||
-         key == "uid";
-}
-
 // Where the canonical order has it, so that normalizing need not move it.
 Value WithResourceVersion(Value metadata, std::string_view revision, bool sorted, Arena& arena) {
   const Value text = Value::String(arena.Copy(revision));
   const auto members = metadata.members();
   const auto goes_after = [&](const Member& member) {
-    return sorted ? member.key < "resourceVersion" : BeforeResourceVersion(member.key);
+    return BeforeResourceVersion(member.key, sorted);
   };
   const auto last = std::find_if(members.rbegin(), members.rend(), goes_after);
   const auto place = static_cast<std::size_t>(members.rend() - last);
@@ -94,15 +88,39 @@ Status Load(const KindPtr& kind, std::int64_t revision, std::string_view bytes, 
 
 }  // namespace
 
-Result<std::string> EncodeForStorage(const Object& object) {
+Result<StorageEncoding> EncodeForStorage(const Object& object) {
   const std::string& version = object.kind().storage_version();
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(object, version));
   view->Erase("metadata", "resourceVersion");
   view->Erase("metadata", "selfLink");
-  std::string bytes(view->kind().JsonPrefix(version));
-  bytes += EncodeJsonBody(*view).body;
-  bytes += '\n';
-  return bytes;
+  runtime::Encoding encoding = EncodeJsonBody(*view);
+  StorageEncoding stored;
+  stored.bytes.append(view->kind().JsonPrefix(version)).append(encoding.body).append("\n");
+  const Value before = view->root();
+  runtime::SetDefaults(*view);
+  if (encoding.rv_begin > 0 && view->root() == before) stored.answer = std::move(encoding);
+  return stored;
+}
+
+void StoreAnswer(const Object& object, const runtime::Encoding& answer, std::int64_t revision) {
+  const std::string text = std::to_string(revision);
+  const bool first = answer.body[answer.rv_begin - 1] == '{';
+  const bool last = answer.body[answer.rv_begin] == '}';
+  const std::string before = first ? R"("resourceVersion":")" : R"(,"resourceVersion":")";
+  const std::string after = first && !last ? "\"," : "\"";
+  auto encoding = std::make_shared<runtime::Encoding>();
+  const std::string_view body = answer.body;
+  encoding->body.reserve(body.size() + before.size() + text.size() + after.size());
+  encoding->body.append(body.substr(0, answer.rv_begin)).append(before);
+  encoding->rv_begin = static_cast<std::uint32_t>(encoding->body.size());
+  encoding->body.append(text);
+  encoding->rv_end = static_cast<std::uint32_t>(encoding->body.size());
+  encoding->body.append(after).append(body.substr(answer.rv_begin));
+  encoding->metadata_begin = answer.metadata_begin;
+  encoding->metadata_end =
+      answer.metadata_end + static_cast<std::uint32_t>(encoding->body.size() - body.size());
+  object.StoreEncoding(object.kind().storage_version(), runtime::Format::kJson,
+                       std::move(encoding));
 }
 
 Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,

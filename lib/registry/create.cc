@@ -30,16 +30,21 @@ Status GenericStore::InterpretCreateError(const Context& ctx, const Status& erro
   return seen.WithMessage("object is being deleted: " + std::string(seen.message()));
 }
 
-Result<runtime::ObjectPtr> GenericStore::CreateOnce(const Context& ctx, runtime::Object& object,
-                                                    const rest::ValidateObject& validate,
-                                                    bool dry_run) {
+Result<std::string> GenericStore::PrepareCreate(const Context& ctx, runtime::Object& object,
+                                                const rest::ValidateObject& validate) const {
   rest::FillObjectMetaSystemFields(object, *config_.clock, *config_.random);
   if (NeedsName(object)) {
     object.Edit("metadata", "name") = rest::GenerateName(object.generate_name(), *config_.random);
   }
   RETURN_IF_ERROR(rest::BeforeCreate(*options_.strategy, ctx, object));
   if (validate) RETURN_IF_ERROR(validate(ctx, object));
-  ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, object.name()));
+  return KeyFor(ctx, object.name());
+}
+
+Result<runtime::ObjectPtr> GenericStore::CreateOnce(const Context& ctx, runtime::Object& object,
+                                                    const rest::ValidateObject& validate,
+                                                    bool dry_run) {
+  ASSIGN_OR_RETURN(const std::string key, PrepareCreate(ctx, object, validate));
   std::chrono::seconds ttl{0};
   if (options_.ttl) ttl = options_.ttl(object, false).value_or(ttl);
 
@@ -61,6 +66,29 @@ Result<runtime::ObjectPtr> GenericStore::Create(const Context& ctx,
     const bool taken = !stored.ok() && stored.status().reason() == Reason::kAlreadyExists;
     if (!taken || attempt == kNameGenerationAttemptsMax) return stored;
   }
+}
+
+void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Object> object,
+                               const rest::ValidateObject& validate,
+                               const meta::CreateOptions& options, Done done) {
+  const auto fail = [&done](const Status& why) { done({nullptr, [why] { return why; }}); };
+  // A second try, a rehearsal, a lease and a hook want a thread in any case.
+  if (NeedsName(*object) || options.dry_run || options_.ttl || options_.after_create) {
+    auto stored = Create(ctx, std::move(object), validate, options);
+    return stored.ok() ? done({*std::move(stored), nullptr}) : fail(stored.status());
+  }
+  const auto key = PrepareCreate(ctx, *object, validate);
+  if (!key.ok()) return fail(key.status());
+  const runtime::Object& written = *object;
+  storage_->CreateAsync(
+      ctx, *key, written,
+      [this, ctx, key = *key, object = std::move(object),
+       done = std::move(done)](Result<runtime::ObjectPtr> stored) mutable {
+        if (stored.ok()) return done({*std::move(stored), nullptr});
+        done({nullptr, [this, ctx, key, object = std::move(object), error = stored.status()] {
+                return InterpretCreateError(ctx, error, key, *object);
+              }});
+      });
 }
 
 }  // namespace apiserver::inline v0::registry

@@ -43,6 +43,9 @@ class GenericStore final : public Store {
   Result<runtime::ObjectPtr> Create(const Context& ctx, std::unique_ptr<runtime::Object> object,
                                     const rest::ValidateObject& validate,
                                     const meta::CreateOptions& options) override;
+  void CreateAsync(const Context& ctx, std::unique_ptr<runtime::Object> object,
+                   const rest::ValidateObject& validate, const meta::CreateOptions& options,
+                   Done done) override;
   Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
                                     const rest::UpdateRequest& request) override {
     return UpdateWith(*options_.strategy, ctx, name, request);
@@ -71,6 +74,9 @@ class GenericStore final : public Store {
     return InterpretError(error, verb, options_.kind->group_resource(), name);
   }
 
+  // All that comes before the write; returns the key.
+  Result<std::string> PrepareCreate(const Context& ctx, runtime::Object& object,
+                                    const rest::ValidateObject& validate) const;
   Result<runtime::ObjectPtr> CreateOnce(const Context& ctx, runtime::Object& object,
                                         const rest::ValidateObject& validate, bool dry_run);
   Status InterpretCreateError(const Context& ctx, const Status& error, std::string_view key,

@@ -68,6 +68,14 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
 
 }  // namespace
 
+bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object,
+               const Target& target) {
+  const auto negotiated = Negotiate(exchange, &target, /*watch=*/false);
+  return negotiated.ok() && negotiated->shape == Shape::kObject && !negotiated->pretty &&
+         negotiated->type == codec::MediaType::kJson &&
+         object.FindEncoding(target.version, runtime::Format::kJson);
+}
+
 http::Step WriteObject(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
                        const Target& target) {
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));

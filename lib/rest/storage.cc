@@ -22,6 +22,7 @@ Capabilities Capabilities::Of(Storage& storage) {
   ask(all.getter_with_options);
   ask(all.lister);
   ask(all.watcher);
+  ask(all.async_creater);
   ask(all.creater);
   ask(all.named_creater);
   ask(all.updater);

@@ -110,6 +110,67 @@ TEST_CASE("registry: create asks admission with the finished object", "[registry
   CHECK(fixture.Get("one").status().reason() == Reason::kNotFound);
 }
 
+namespace {
+
+// Create without a thread to wait on, as a handler uses it.
+Result<runtime::ObjectPtr> CreateAsync(Fixture& fixture, std::unique_ptr<runtime::Object> object,
+                                       meta::CreateOptions options = {}) {
+  std::vector<rest::AsyncCreater::Outcome> outcomes;
+  fixture.Store().CreateAsync(
+      fixture.ctx, std::move(object), nullptr, options,
+      [&outcomes](rest::AsyncCreater::Outcome outcome) { outcomes.push_back(std::move(outcome)); });
+  REQUIRE(outcomes.size() == 1);
+  if (outcomes[0].object) return outcomes[0].object;
+  return outcomes[0].error();
+}
+
+}  // namespace
+
+TEST_CASE("registry: an asynchronous create ends as one that waits does", "[registry]") {
+  Fixture waits;
+  Fixture async;
+  for (Fixture* fixture : {&waits, &async}) {
+    fixture->Create("taken");
+    fixture->Create("going", {"example.com/hold"});
+    REQUIRE(fixture->Delete("going").ok());
+  }
+  const auto same = [&](const std::string& name, const std::function<void(runtime::Object&)>& edit,
+                        bool dry_run = false) {
+    auto one = waits.New(name);
+    auto other = async.New(name);
+    edit(*one);
+    edit(*other);
+    const auto expected = waits.TryCreate(std::move(one), dry_run);
+    meta::CreateOptions options;
+    options.dry_run = dry_run;
+    const auto got = CreateAsync(async, std::move(other), options);
+    INFO(name);
+    REQUIRE(expected.status() == got.status());
+    if (!expected.ok()) return;
+    CHECK((*expected)->resource_version() == (*got)->resource_version());
+    CHECK((*expected)->name().size() == (*got)->name().size());
+    CHECK((**expected)["spec"] == (**got)["spec"]);
+    CHECK(waits.Get((*expected)->name()).ok() == async.Get((*got)->name()).ok());
+  };
+  const auto as_it_is = [](runtime::Object&) {};
+  same("one", as_it_is);
+  same("taken", as_it_is);
+  same("going", as_it_is);
+  same("a%b", as_it_is);
+  same("two", as_it_is, /*dry_run=*/true);
+  same("small", [](runtime::Object& object) { object.Edit("spec", "size") = -3; });
+  same("old", [](runtime::Object& object) { object.Edit("metadata", "resourceVersion") = "5"; });
+  same("", [](runtime::Object& object) { object.Edit("metadata", "generateName") = "x-"; });
+}
+
+TEST_CASE("registry: a hook runs after an asynchronous create, too", "[registry]") {
+  Fixture fixture;
+  std::string seen;
+  fixture.options.after_create = [&](const runtime::Object& object) { seen = object.name(); };
+  REQUIRE(CreateAsync(fixture, fixture.New("one")).ok());
+  CHECK(seen == "one");
+}
+
 TEST_CASE("registry: a generated name has five letters behind at most 58", "[registry]") {
   Fixture fixture;
   auto object = fixture.New("");

@@ -58,7 +58,18 @@ Result<runtime::EncodingPtr> EncodingOf(const runtime::Object& object, std::stri
                                         runtime::Format format);
 // Bytes as storage keeps them: JSON with TypeMeta, in the storage version, without resourceVersion,
 // ending in a newline as Go's encoder does.
-Result<std::string> EncodeForStorage(const runtime::Object& object);
+struct StorageEncoding {
+  std::string bytes;
+  // The body as it is answered in the storage version, still without a revision: for StoreAnswer.
+  // Absent when reading `bytes` back gives more than they hold, because defaults are added. (That
+  // conversion to the hub version and back loses nothing is what Kubernetes demands of a kind.)
+  std::optional<runtime::Encoding> answer;
+};
+Result<StorageEncoding> EncodeForStorage(const runtime::Object& object);
+// Gives an object that was just written, and is backed by its bytes, the encoding that it has in
+// the storage version, so that answering need not parse and encode it again.
+void StoreAnswer(const runtime::Object& object, const runtime::Encoding& answer,
+                 std::int64_t revision);
 // The inverse: lazily parsed, converted to the hub, carrying `resource_version`.
 Result<runtime::ObjectPtr> DecodeFromStorage(const runtime::KindPtr& kind,
                                              std::shared_ptr<const std::string> bytes,

@@ -33,6 +33,8 @@ Status CheckAcceptable(const http::Exchange& exchange, const Target& target, boo
 // The object in the target's version, or as PartialObjectMetadata or Table if asked for.
 http::Step WriteObject(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
                        const Target& target);
+// Whether WriteObject would only hand out bytes that are there already.
+bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object, const Target& target);
 // Streams large lists piece by piece from encodings made once per object.
 http::Step WriteList(http::Exchange& exchange, runtime::List list, const Target& target);
 

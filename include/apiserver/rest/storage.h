@@ -139,6 +139,26 @@ class Creater {
                                             const meta::CreateOptions& options) = 0;
 };
 
+// Creates without holding a thread while the write becomes durable; asked before Creater. The
+// generic Store has it; others need not.
+class AsyncCreater {
+ public:
+  // The object as stored; or, where it is null, `error` says why when it is called, once and where
+  // waiting is allowed.
+  struct Outcome {
+    runtime::ObjectPtr object;
+    UniqueFunction<Status()> error;
+  };
+  using Done = UniqueFunction<void(Outcome)>;
+
+  virtual ~AsyncCreater() = default;
+  // As Creater::Create up to the write, on the calling thread, which may wait. `done` is called
+  // once, on any thread, perhaps before this returns, and must not wait.
+  virtual void CreateAsync(const Context& ctx, std::unique_ptr<runtime::Object> object,
+                           const ValidateObject& validate, const meta::CreateOptions& options,
+                           Done done) = 0;
+};
+
 // A Creater that is told the name in the URL: pods/binding.
 class NamedCreater {
  public:
@@ -260,6 +280,7 @@ struct Capabilities {
   GetterWithOptions* getter_with_options = nullptr;
   Lister* lister = nullptr;
   Watcher* watcher = nullptr;
+  AsyncCreater* async_creater = nullptr;
   Creater* creater = nullptr;
   NamedCreater* named_creater = nullptr;
   Updater* updater = nullptr;

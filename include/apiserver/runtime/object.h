@@ -29,8 +29,8 @@ enum class Format : std::uint8_t { kJson, kProtobuf };
 // Kind::JsonPrefix, closing brace included. Protobuf: the message without the envelope.
 struct Encoding {
   std::string body;
-  // Where the text of metadata.resourceVersion stands in `body` (JSON: between the quotes);
-  // equal: it has none.
+  // Where the text of metadata.resourceVersion stands in `body` (JSON: between the quotes); equal:
+  // it has none, and in JSON the member would stand there (zero: nowhere).
   std::uint32_t rv_begin = 0;
   std::uint32_t rv_end = 0;
   // Where the value of metadata stands, braces included.

@@ -87,6 +87,14 @@ class Interface {
   virtual Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view key,
                                             const runtime::Object& object,
                                             std::chrono::seconds ttl) = 0;
+  // As Create for whoever has no thread to wait on: hands the outcome to `done` instead, once, on
+  // any thread, perhaps before this returns. `done` must be quick and must not call the storage.
+  // `object` may change as soon as this has returned.
+  using CreateDone = UniqueFunction<void(Result<runtime::ObjectPtr>)>;
+  virtual void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
+                           CreateDone done) {
+    done(Create(ctx, key, object, std::chrono::seconds(0)));
+  }
   virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
                                          const GetOptions& options) = 0;
   // `key` is a prefix ending in '/', or with recursive == false one object's key.

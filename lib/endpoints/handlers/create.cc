@@ -7,6 +7,53 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
+// Everything up to the write.
+Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
+                                                 http::Exchange& exchange,
+                                                 const meta::CreateOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
+                   scope.Decode(exchange, options.field_validation));
+  const auto& info = exchange.Get<request::RequestInfo>();
+  rest::WipeObjectMetaSystemFields(*object);
+  RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
+  DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
+  RETURN_IF_ERROR(
+      Admitter(scope, exchange, options.dry_run).Admit(exchange.ctx(), *object, nullptr));
+  DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/true);
+  return object;
+}
+
+// What was created becomes the answer: on the loop if its bytes are there already, else where host
+// code may run.
+void Answer(ScopePtr scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
+            http::Resume resume) {
+  if (!outcome.object) {
+    return resume(http::Step::OnPool(
+        [error = std::move(outcome.error)]() mutable -> http::Step { return error(); }));
+  }
+  const bool encoded = response::IsEncoded(exchange, *outcome.object, scope->target);
+  auto answer = [scope = std::move(scope), &exchange, object = std::move(outcome.object)] {
+    return response::WriteObject(exchange, 201, object, scope->target);
+  };
+  if (encoded) return resume.OnLoop(std::move(answer));
+  resume(http::Step::OnPool(std::move(answer)));
+}
+
+http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
+                       std::unique_ptr<runtime::Object> object,
+                       const meta::CreateOptions& options) {
+  return http::Step::Later(
+      [scope, &exchange, object = std::move(object), options](http::Resume resume) mutable {
+        const auto validate = Admitter(*scope, exchange, options.dry_run).ValidateCreate();
+        scope->capabilities.async_creater->CreateAsync(
+            exchange.ctx(), std::move(object), validate, options,
+            [scope, &exchange,
+             resume = std::move(resume)](rest::AsyncCreater::Outcome outcome) mutable {
+              Answer(std::move(scope), exchange, std::move(outcome), std::move(resume));
+            });
+      });
+}
+
 Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exchange,
                                  std::unique_ptr<runtime::Object> object,
                                  const meta::CreateOptions& options) {
@@ -24,20 +71,14 @@ Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exch
 
 http::Handler NewCreateHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
-    RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
-    const WriteDeadline deadline(*scope->environment, exchange);
+    RETURN_IF_ERROR(scope->MayWriteHere(exchange));
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     ASSIGN_OR_RETURN(const meta::CreateOptions options,
                      meta::ParseCreateOptions(exchange.query().all()));
-    ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
-                     scope->Decode(exchange, options.field_validation));
-    const auto& info = exchange.Get<request::RequestInfo>();
-    rest::WipeObjectMetaSystemFields(*object);
-    RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
-    DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
-    RETURN_IF_ERROR(
-        Admitter(*scope, exchange, options.dry_run).Admit(exchange.ctx(), *object, nullptr));
-    DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/true);
+    ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Prepare(*scope, exchange, options));
+    if (scope->capabilities.async_creater) {
+      return CreateAsync(scope, exchange, std::move(object), options);
+    }
     ASSIGN_OR_RETURN(const runtime::ObjectPtr created,
                      Store(*scope, exchange, std::move(object), options));
     return response::WriteObject(exchange, 201, created, scope->target);

@@ -49,6 +49,10 @@ class Cacher final : public Interface {
                                     std::chrono::seconds ttl) override {
     return store_->Create(ctx, key, object, ttl);
   }
+  void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
+                   CreateDone done) override {
+    store_->CreateAsync(ctx, key, object, std::move(done));
+  }
   Result<runtime::ObjectPtr> GuaranteedUpdate(const Context& ctx, std::string_view key,
                                               const UpdateOptions& options,
                                               const TryUpdate& try_update) override {

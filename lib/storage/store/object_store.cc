@@ -21,25 +21,55 @@ Result<runtime::ObjectPtr> ObjectStore::Decode(std::string_view key, const kv::B
   return codec::DecodeFromStorage(options_.kind, bytes, revision);
 }
 
-Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_view key,
-                                               const runtime::Object& object,
-                                               std::chrono::seconds ttl) {
-  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
+Result<ObjectStore::Creation> ObjectStore::NewCreation(std::string_view key,
+                                                       const runtime::Object& object) const {
+  Creation creation;
+  ASSIGN_OR_RETURN(creation.txn.key, PrepareKey(options_.prefix, key, false));
   const std::string_view version = object.resource_version();
   if (!version.empty() && version != "0") {
     return Status(Reason::kInvalid, "resourceVersion should not be set on objects to be created");
   }
-  ASSIGN_OR_RETURN(std::string encoded, codec::EncodeForStorage(object));
+  ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(object));
+  creation.txn.value = std::make_shared<const std::string>(std::move(creation.encoded.bytes));
+  return creation;
+}
 
-  kv::TxnRequest txn;
-  txn.key = prepared;
-  txn.value = std::make_shared<const std::string>(std::move(encoded));
+Result<runtime::ObjectPtr> ObjectStore::Created(const Creation& creation,
+                                                const kv::TxnResponse& response) const {
+  if (!response.succeeded) return NewKeyExists(creation.txn.key);
+  return Written(creation.txn, creation.encoded, response.revision);
+}
+
+Result<runtime::ObjectPtr> ObjectStore::Written(const kv::TxnRequest& txn,
+                                                const codec::StorageEncoding& encoded,
+                                                kv::Revision revision) const {
+  ASSIGN_OR_RETURN(runtime::ObjectPtr object, Decode(txn.key, txn.value, revision));
+  if (encoded.answer) codec::StoreAnswer(*object, *encoded.answer, revision);
+  return object;
+}
+
+Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_view key,
+                                               const runtime::Object& object,
+                                               std::chrono::seconds ttl) {
+  ASSIGN_OR_RETURN(Creation creation, NewCreation(key, object));
   if (ttl.count() > 0) {
-    ASSIGN_OR_RETURN(txn.lease, leases_.Get(ctx, ttl));
+    ASSIGN_OR_RETURN(creation.txn.lease, leases_.Get(ctx, ttl));
   }
-  ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
-  if (!response.succeeded) return NewKeyExists(prepared);
-  return Decode(prepared, txn.value, response.revision);
+  ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, creation.txn));
+  return Created(creation, response);
+}
+
+void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
+                              const runtime::Object& object, CreateDone done) {
+  auto creation = NewCreation(key, object);
+  if (!creation.ok()) return done(creation.status());
+  kv::TxnRequest txn = creation->txn;
+  options_.engine->TxnAsync(ctx, std::move(txn),
+                            [this, creation = *std::move(creation),
+                             done = std::move(done)](Result<kv::TxnResponse> response) mutable {
+                              if (!response.ok()) return done(response.status());
+                              done(Created(creation, *response));
+                            });
 }
 
 Result<runtime::ObjectPtr> ObjectStore::Get(const Context& ctx, std::string_view key,

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/codec/codec.h"
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/storage/store/store.h"
 #include "storage/store/leases.h"
@@ -36,6 +37,8 @@ class ObjectStore final : public Interface {
   Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view key,
                                     const runtime::Object& object,
                                     std::chrono::seconds ttl) override;
+  void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
+                   CreateDone done) override;
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
                                  const GetOptions& options) override;
   Result<runtime::List> GetList(const Context& ctx, std::string_view key,
@@ -61,6 +64,20 @@ class ObjectStore final : public Interface {
   const Options& options() const { return options_; }
 
  private:
+  // What creates `object` at a key; not yet its lease.
+  struct Creation {
+    kv::TxnRequest txn;
+    codec::StorageEncoding encoded;
+  };
+  Result<Creation> NewCreation(std::string_view key, const runtime::Object& object) const;
+  // What `response` means for it.
+  Result<runtime::ObjectPtr> Created(const Creation& creation,
+                                     const kv::TxnResponse& response) const;
+  // The object that `txn` has stored.
+  Result<runtime::ObjectPtr> Written(const kv::TxnRequest& txn,
+                                     const codec::StorageEncoding& encoded,
+                                     kv::Revision revision) const;
+
   // What an update or delete starts from.
   struct State {
     runtime::ObjectPtr object;  // Null: the key is free.

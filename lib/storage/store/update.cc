@@ -39,9 +39,9 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
   if (options.suggestion == nullptr) return ReadState(ctx, key);
   ASSIGN_OR_RETURN(const std::int64_t revision,
                    ParseReadVersion(options.suggestion->resource_version()));
-  ASSIGN_OR_RETURN(std::string bytes, codec::EncodeForStorage(*options.suggestion));
-  return State{options.suggestion, std::make_shared<const std::string>(std::move(bytes)), revision,
-               std::nullopt, false};
+  ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(*options.suggestion));
+  return State{options.suggestion, std::make_shared<const std::string>(std::move(encoded.bytes)),
+               revision, std::nullopt, false};
 }
 
 Result<ObjectStore::State> ObjectStore::Refetch(const Context& ctx, const std::string& key,
@@ -62,8 +62,8 @@ Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state
 
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
-  ASSIGN_OR_RETURN(std::string encoded, codec::EncodeForStorage(*update.object));
-  const bool same = state.bytes != nullptr && encoded == *state.bytes;
+  ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(*update.object));
+  const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
     // Only what is stored now can make a write superfluous, or tell which lease to keep.
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
@@ -74,14 +74,14 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   kv::TxnRequest txn;
   txn.key = key;
   txn.expected_mod_revision = state.revision;
-  txn.value = std::make_shared<const std::string>(std::move(encoded));
+  txn.value = std::make_shared<const std::string>(std::move(encoded.bytes));
   ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
   ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
   if (!response.succeeded) {
     ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
     return Attempt{nullptr, std::move(now)};
   }
-  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Decode(key, txn.value, response.revision));
+  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Written(txn, encoded, response.revision));
   return Attempt{std::move(stored), std::nullopt};
 }
 
