@@ -10,6 +10,7 @@ constexpr std::size_t kWriteBytes = 64 << 10;
 // What one connection may read and write before others have their turn.
 constexpr std::size_t kTurnBytes = 256 << 10;
 constexpr auto kLingerTime = std::chrono::milliseconds(500);
+constexpr std::size_t kLingerBytes = 16 << 20;
 
 }  // namespace
 
@@ -138,13 +139,19 @@ void Carrier::ReadSome() {
   }
 }
 
+// A peer that is in the middle of sending would lose our answer to a reset if we just closed.
 void Carrier::ReadAndDrop() {
-  for (std::size_t total = 0; total < kTurnBytes;) {
+  if (phase_ != Phase::kLingering) return;
+  for (std::size_t total = 0; lingered_bytes_ < kLingerBytes;) {
+    if (total >= kTurnBytes) {
+      return setup_.loop->Post([self = shared_from_this()] { self->ReadAndDrop(); });
+    }
     const std::span<char> buffer = setup_.loop->read_buffer();
     const IoResult read = socket_.Read(buffer);
     if (read.state == Io::kWantRead) return AwaitReadable();
     if (read.state != Io::kOk) break;
     total += read.bytes;
+    lingered_bytes_ += read.bytes;
   }
   Close(Status::Ok());
 }
@@ -292,6 +299,8 @@ void Carrier::OnTimer() {
     return Close(
         Status(Reason::kTimeout, stalled ? "the peer takes no bytes" : "idle for too long"));
   }
+  const auto wake = phase_ == Phase::kOpen ? protocol_->wake_at() : std::nullopt;
+  if (wake && now >= *wake) return MarkDirty();  // Flush looks for the next time.
   UpdateTimer();
 }
 

@@ -95,6 +95,7 @@ class Carrier final : public Wire,
   bool blocked_before_ = false;
   Clock::Monotonic armed_for_;
   Clock::Monotonic phase_deadline_;
+  std::size_t lingered_bytes_ = 0;
   Clock::Monotonic progress_;  // When the peer last took bytes, or had none to take.
 };
 

@@ -24,6 +24,9 @@ constexpr double kResetBurst = 1'000;
 constexpr double kResetPerSecond = 33;
 // Between "soon" and the final GOAWAY, for requests that are under way.
 constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
+// What is still taken, and dropped, of a request whose answer is complete.
+constexpr std::size_t kDiscardBytes = 16 << 20;
+constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
 class Http2Server;
 
@@ -51,6 +54,8 @@ class Http2Stream final : public ServerStream {
   bool expect_continue = false;
   bool refused = false;  // The head is too large: 431.
   bool remote_ended = false;
+  std::optional<std::size_t>
+      discard_left;  // Set once the answer is complete and the request is not.
   std::shared_ptr<ExchangeDriver> exchange;
 
   std::int32_t id() const { return id_; }
@@ -80,7 +85,7 @@ class Http2Server final : public Protocol {
   bool wants_read() const override { return true; }
   bool linger() const override { return true; }
   std::optional<Clock::Monotonic> deadline() const override;
-  std::optional<Clock::Monotonic> wake_at() const override { return drain_until_; }
+  std::optional<Clock::Monotonic> wake_at() const override;
   bool output_blocked() const override;
   void Drain() override;
   void OnClosed(const Status& why) override;
@@ -109,6 +114,9 @@ class Http2Server final : public Protocol {
   void CountReset();
   void Calm();
   void FinishDrain();
+  void Discard(Http2Stream& stream);
+  void EndDiscarding();
+  void Abandon(std::int32_t id);
   void CheckFinished();
 
   Wire& wire_;
@@ -127,6 +135,7 @@ class Http2Server final : public Protocol {
   Clock::Monotonic since_;  // Idle, or waiting for the rest of a head.
   std::optional<Clock::Monotonic> drain_until_;
   bool drained_ = false;
+  std::optional<Clock::Monotonic> discard_until_;
 };
 
 // ------------------------------------------------------------------------------ one stream
@@ -307,6 +316,7 @@ void Http2Server::Receive(std::string_view bytes) {
 void Http2Server::Produce(std::string& out, std::size_t limit) {
   if (state_ == State::kBroken) return;
   if (drain_until_ && wire_.loop()->now() >= *drain_until_) FinishDrain();
+  if (discard_until_ && wire_.loop()->now() >= *discard_until_) EndDiscarding();
   if (!SendTo(session_.get(), out, limit)) {
     state_ = State::kBroken;
     return;
@@ -330,6 +340,11 @@ std::optional<Clock::Monotonic> Http2Server::deadline() const {
     next = since_ + limits.idle_timeout;
   }
   return next;
+}
+
+std::optional<Clock::Monotonic> Http2Server::wake_at() const {
+  if (!drain_until_ || !discard_until_) return drain_until_ ? drain_until_ : discard_until_;
+  return std::min(*drain_until_, *discard_until_);
 }
 
 bool Http2Server::output_blocked() const {
@@ -360,6 +375,31 @@ void Http2Server::FinishDrain() {
                               nghttp2_session_get_last_proc_stream_id(session_.get()),
                               NGHTTP2_NO_ERROR, nullptr, 0);
   wire_.MarkDirty();
+}
+
+// RFC 9113, 8.1: the answer is complete, the rest of the request is not wanted. A client that is in
+// the middle of sending it may not see the answer of a stream that is reset, so for a moment what
+// comes is dropped.
+void Http2Server::Discard(Http2Stream& stream) {
+  stream.discard_left = kDiscardBytes;
+  if (!discard_until_) discard_until_ = wire_.loop()->now() + kDiscardTime;
+  const auto over = std::move(stream.exchange);
+  if (!over) return;
+  if (const std::size_t unread = over->unread_body()) {
+    (void)nghttp2_session_consume(session_.get(), stream.id(), unread);
+  }
+  over->AnswerOver(true);
+}
+
+void Http2Server::Abandon(std::int32_t id) {
+  (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
+}
+
+void Http2Server::EndDiscarding() {
+  discard_until_.reset();
+  for (const Http2Stream* stream = streams_.get(); stream != nullptr; stream = stream->next.get()) {
+    if (stream->discard_left) Abandon(stream->id());
+  }
 }
 
 void Http2Server::OnClosed(const Status& why) {
@@ -412,7 +452,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
 
 int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Http2Stream* stream = Find(id);
-  if (stream == nullptr || stream->refused || stream->exchange) return 0;
+  if (stream == nullptr || stream->refused || stream->exchange || stream->discard_left) return 0;
   stream->head_bytes += name.size() + value.size() + 32;
   head_bytes_ += name.size() + value.size() + 32;
   if (name.starts_with(':')) {
@@ -486,8 +526,8 @@ int Http2Server::OnFrame(const nghttp2_frame& frame) {
 
 int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   stream.remote_ended |= ends;
-  if (stream.exchange) {  // Trailers.
-    if (ends) stream.exchange->BodyEnd();
+  if (stream.exchange || stream.discard_left) {  // Trailers.
+    if (ends && stream.exchange) stream.exchange->BodyEnd();
     return 0;
   }
   if (stream.refused) {
@@ -530,8 +570,12 @@ int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
   if (stream != nullptr && stream->exchange) {
     stream->expect_continue = false;
     stream->exchange->BodyData(bytes);
-  } else {
-    (void)nghttp2_session_consume(session_.get(), id, bytes.size());
+    return 0;
+  }
+  (void)nghttp2_session_consume(session_.get(), id, bytes.size());
+  if (stream != nullptr && stream->discard_left) {
+    if (bytes.size() > *stream->discard_left) Abandon(id);
+    *stream->discard_left -= std::min(bytes.size(), *stream->discard_left);
   }
   return 0;
 }
@@ -542,12 +586,8 @@ int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
   }
   const bool answer = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
   if (!answer || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-  const Http2Stream* stream = Find(frame.hd.stream_id);
-  if (stream != nullptr && !stream->remote_ended) {
-    // RFC 9113, 8.1: the answer is complete, the rest of the request is not wanted.
-    (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, frame.hd.stream_id,
-                                    NGHTTP2_NO_ERROR);
-  }
+  Http2Stream* stream = Find(frame.hd.stream_id);
+  if (stream != nullptr && !stream->remote_ended) Discard(*stream);
   return 0;
 }
 

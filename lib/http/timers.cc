@@ -16,7 +16,8 @@ std::int64_t Milliseconds(Clock::Monotonic time) {
 
 void Timers::Arm(Entry& entry, Clock::Monotonic now, Clock::Monotonic when) {
   Disarm(entry);
-  std::int64_t tick = std::max<std::int64_t>(Milliseconds(when) + 1, 0);
+  // Never for the turn that runs now: what is armed for the past fires in the next one.
+  std::int64_t tick = std::max<std::int64_t>(Milliseconds(std::max(when, now)) + 1, 0);
   if (when - now >= std::chrono::seconds(1)) {
     tick = (tick + kCoarseMilliseconds - 1) / kCoarseMilliseconds * kCoarseMilliseconds;
   }

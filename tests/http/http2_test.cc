@@ -137,6 +137,43 @@ TEST_CASE("http: a head with 257 fields or over the byte limit is 431", "[http]"
   CHECK(counting.begun.load() == 1);
 }
 
+TEST_CASE("http: what follows a complete answer is dropped and starts nothing", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPost));
+  std::string said = client.ReadUntil("ok");
+  const std::string trailers("\x00\x01\x61\x01\x62", 5);
+
+  client.Send(Frame(kData, 0, 1, std::string(1000, 'x')) + Frame(kHeaders, 5, 1, trailers) +
+              Frame(kPing, 0, 0, "12345678"));
+  said += client.ReadUntil("12345678");
+
+  CHECK_FALSE(Find(said, kReset).has_value());
+  CHECK_FALSE(Find(said, kGoaway).has_value());
+  CHECK(counting.begun.load() == 1);
+}
+
+TEST_CASE("http: a request that never ends is reset a second after its answer", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPost));
+  const std::string reset = Frame(kReset, 0, 1, Number(0));
+
+  CHECK(client.ReadUntil(reset).find(reset) != std::string::npos);
+}
+
+TEST_CASE("http: a drain does not wait for a client that answers no ping", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 5, 1, kGet));
+  client.ReadUntil("ok");
+
+  counting.server.listener().Drain();
+  const std::string said = client.ReadAll();
+
+  CHECK(Find(said, kGoaway).has_value());
+}
+
 TEST_CASE("http: no more streams than the limit are worked on at once", "[http]") {
   Journal steps;
   Notification go_on;

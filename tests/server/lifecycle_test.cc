@@ -30,6 +30,70 @@ TEST_CASE("server: servers start, serve and stop side by side in one process", "
   CHECK(servers[0]->server().port() != servers[1]->server().port());
 }
 
+namespace {
+
+struct ClusterScoped final : apiserver::rest::Strategy {
+  bool NamespaceScoped() const override { return false; }
+  apiserver::field::ErrorList Validate(const Context&,
+                                       const apiserver::runtime::Object&) const override {
+    return {};
+  }
+};
+
+// A kind that has nothing in common with the widgets: another group, cluster-scoped.
+apiserver::testing::TestResource Gadgets() {
+  apiserver::runtime::KindOptions options;
+  options.group = "gadgets.example.org";
+  options.kind = "Gadget";
+  options.plural = "gadgets";
+  options.versions = {{.version = "v2",
+                       .schema = apiserver::runtime::StructBuilder("org.example.gadgets.v2.Gadget")
+                                     .Field("metadata", apiserver::runtime::ObjectMetaSchema())
+                                     .Field("power", apiserver::runtime::IntegerSchema(32))
+                                     .Build()}};
+  return {apiserver::runtime::Kind::New(std::move(options)).value(),
+          std::make_shared<ClusterScoped>()};
+}
+
+// One request over the network, as a client elsewhere makes it.
+apiserver::http::ClientResponse Over(apiserver::testing::TestServer& server, std::string target,
+                                     std::string body = "") {
+  const auto dialer = apiserver::http::NewDialer();
+  const auto options = apiserver::client::DialOptionsFor(server.kubeconfig()).value();
+  const auto connection = dialer->Dial(Context::Background(), options).value();
+  return connection
+      ->Call(Context::Background(), {.method = body.empty() ? "GET" : "POST",
+                                     .target = std::move(target),
+                                     .headers = {{"Content-Type", "application/json"}},
+                                     .body = std::move(body)})
+      .value();
+}
+
+}  // namespace
+
+TEST_CASE("server: two servers with different kinds run and stop in one process", "[server]") {
+  constexpr char kGadgets[] = "/apis/gadgets.example.org/v2/gadgets";
+  auto widgets = StartWidgetServer({.listen = true});
+  auto gadgets =
+      apiserver::testing::StartTestServer({.resources = {Gadgets()}, .listen = true}).value();
+
+  CHECK(Over(*widgets, kWidgets, Widget("w", 1)).code == 201);
+  CHECK(Over(*gadgets, kGadgets, R"({"metadata":{"name":"g"},"power":7})").code == 201);
+  CHECK(Over(*widgets, std::string(kGadgets) + "/g").code == 404);
+  CHECK(Over(*gadgets, std::string(kWidgets) + "/w").code == 404);
+  CHECK_FALSE(Contains(Over(*widgets, "/apis").body, "gadgets.example.org"));
+  CHECK_FALSE(Contains(Over(*gadgets, "/openapi/v2").body, "Widget"));
+
+  // The one that goes first takes nothing of the other with it.
+  if (GENERATE(true, false)) {
+    widgets.reset();
+    CHECK(Contains(Over(*gadgets, std::string(kGadgets) + "/g").body, "\"power\":7"));
+  } else {
+    gadgets.reset();
+    CHECK(Over(*widgets, std::string(kWidgets) + "/w").code == 200);
+  }
+}
+
 TEST_CASE("server: the administrator's certificate works over TLS, in both protocols", "[server]") {
   const auto server = StartWidgetServer({.listen = true});
   const auto dialer = apiserver::http::NewDialer();
