@@ -92,8 +92,10 @@ Status FeatureGates::Set(std::string_view text) {
     const std::string word(Trim(item.substr(equals + 1)));
     const auto value = ParseBool(word);
     if (!value) {
-      return Bad("invalid value of " + name + "=" + word + ", err: strconv.ParseBool: parsing " +
-                 field::Quote(word) + ": invalid syntax");
+      std::string message = "invalid value of ";
+      message.append(name).append("=").append(word);
+      message.append(", err: strconv.ParseBool: parsing ").append(field::Quote(word));
+      return Bad(std::move(message.append(": invalid syntax")));
     }
     values[name] = *value;
   }

@@ -84,7 +84,7 @@ class MachineFileSystem final : public FileSystem {
   Result<std::string> Read(const std::string& path) const override {
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) return ErrnoStatus("open", path, errno);
-    constexpr std::size_t kChunk = 16 * 1024;
+    constexpr std::size_t kChunk = 16384;
     std::string out;
     while (true) {
       const std::size_t size = out.size();

@@ -74,7 +74,7 @@ class Context {
   T* Mutable() {
     return const_cast<T*>(Get<T>());
   }
-  // Replaces an earlier value of the same type.
+  // Hides an earlier value of the same type, which lives as long as the work; others may Get().
   template <class T>
   std::remove_cvref_t<T>& Set(T&& value) {
     using Kept = Slot<std::remove_cvref_t<T>>;

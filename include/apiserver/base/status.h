@@ -128,8 +128,8 @@ class [[nodiscard]] Result {
   template <class U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Status> &&
-           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
-      : state_(std::in_place_index<1>, std::forward<U>(value)) {}  // NOLINT: implicit
+           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)  // NOLINT: implicit
+      : state_(std::in_place_index<1>, std::forward<U>(value)) {}
 
   bool ok() const { return state_.index() == 1; }
   explicit operator bool() const { return ok(); }
