@@ -97,13 +97,13 @@ class Context {
   struct Slot final : SlotBase {
     // What is thrown halfway would leave its room behind; and the values are few and plain.
     static_assert(std::is_nothrow_move_constructible_v<T>);
-    template <class V>
+    template <class V>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): never copied
     explicit Slot(V&& v) : SlotBase(Tag<T>(), &value), value(std::forward<V>(v)) {}
     T value;
   };
   template <class T>
   static const void* Tag() {
-    static constexpr char tag = 0;
+    static constexpr char tag = 0;  // NOLINT(readability-identifier-naming): an address only
     return &tag;
   }
   struct State;

@@ -13,7 +13,7 @@ struct GroupVersion {
   std::string ToString() const { return group.empty() ? version : group + "/" + version; }
   // The inverse; more than one '/' yields an empty version.
   static GroupVersion Parse(std::string_view api_version);
-  friend auto operator<=>(const GroupVersion&, const GroupVersion&) = default;
+  friend auto operator<=>(const GroupVersion&, const GroupVersion&) = default;  // NOLINT: no null
 };
 
 struct GroupKind {

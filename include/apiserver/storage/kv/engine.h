@@ -148,7 +148,7 @@ class Engine {
   // As Txn() for whoever has no thread to wait on: hands the outcome to `done` instead, exactly
   // once, on any thread, perhaps before this returns. `done` must be quick and must not call the
   // engine. Engines that can only wait answer kWouldBlock where ctx.may_block() is false.
-  virtual void TxnAsync(const Context& ctx, TxnRequest request,
+  virtual void TxnAsync(const Context& ctx, TxnRequest request,  // NOLINT: for engines to keep
                         UniqueFunction<void(Result<TxnResponse>)> done) {
     done(Txn(ctx, request));
   }

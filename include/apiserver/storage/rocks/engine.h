@@ -29,7 +29,7 @@ struct Options {
 
   // The largest value; a larger one is kRequestEntityTooLarge. The default is etcd's, so that what
   // is stored here can move there. Zero: no limit.
-  std::size_t value_bytes_max = 1536 * 1024;
+  std::size_t value_bytes_max = std::size_t{1536} * 1024;
 
   kv::HistoryOptions history{.bytes_max = std::size_t{2} << 30};
 
