@@ -184,13 +184,19 @@ Status Server::InstallHealthChecks() {
                       .healthz = false,
                       .livez = false}));
   for (const Health* health : {&healthz_, &livez_, &readyz_}) {
-    const std::string path = "/" + health->name();
-    const auto serve = [health](http::Exchange& exchange) { return health->Serve(exchange); };
-    RETURN_IF_ERROR(HandlePath(path, serve, /*listed=*/true));
-    RETURN_IF_ERROR(HandlePath(path + "/", serve, /*listed=*/false));
-    for (const std::string& check : health->CheckNames()) {
-      RETURN_IF_ERROR(HandlePath(path + "/" + check, serve, /*listed=*/true));
-    }
+    RETURN_IF_ERROR(InstallHealth(*health));
+  }
+  return {};
+}
+
+Status Server::InstallHealth(const Health& health) {
+  const std::string path = "/" + health.name();
+  const std::string below = path + "/";
+  const auto serve = [&health](http::Exchange& exchange) { return health.Serve(exchange); };
+  RETURN_IF_ERROR(HandlePath(path, serve, /*listed=*/true));
+  RETURN_IF_ERROR(HandlePath(below, serve, /*listed=*/false));
+  for (const std::string& check : health.CheckNames()) {
+    RETURN_IF_ERROR(HandlePath(below + check, serve, /*listed=*/true));
   }
   return {};
 }

@@ -49,6 +49,7 @@ class Server final : public GenericAPIServer {
       std::vector<std::shared_ptr<const endpoints::Installed>> installed) const;
   Status InstallStandardPaths();
   Status InstallHealthChecks();
+  Status InstallHealth(const Health& health);
   Status StorageReady();
   Status InstallOpenApi();
   std::string ServerAddress() const;

@@ -41,6 +41,7 @@ Status Hooks::Run(const HookContext& context, LogSink& log) {
   }
   {
     std::vector<Thread> threads;
+    threads.reserve(entries.size());
     for (const auto& entry : entries) {
       threads.emplace_back("hook", [this, entry, &context] {
         Status outcome = Call(entry->hook, context);

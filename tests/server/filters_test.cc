@@ -80,14 +80,15 @@ TEST_CASE("server: a bad timeout is refused, a short one ends the request", "[se
   const auto server = StartWidgetServer();
   apiserver::Notification release;
   REQUIRE(server->server()
-              .HandlePath("/slow",
-                          [&release](apiserver::http::Exchange&) -> apiserver::http::Step {
-                            return apiserver::http::Step::OnPool(
-                                [&release]() -> apiserver::http::Step {
-                                  release.Wait();
-                                  return apiserver::http::Step::Done();
-                                });
-                          })
+              .HandlePath(
+                  "/slow",
+                  [&release](apiserver::http::Exchange&) -> apiserver::http::Step {
+                    return apiserver::http::Step::OnPool([&release]() -> apiserver::http::Step {
+                      release.Wait();
+                      return apiserver::http::Step::Done();
+                    });
+                  },
+                  /*listed=*/true)
               .ok());
 
   const auto bad = server->Call("GET", std::string(kWidgets) + "?timeout=soon");
@@ -105,10 +106,12 @@ TEST_CASE("server: a bad timeout is refused, a short one ends the request", "[se
 TEST_CASE("server: an exception in a handler is a 500 and the server lives on", "[server]") {
   const auto server = StartWidgetServer();
   REQUIRE(server->server()
-              .HandlePath("/throws",
-                          [](apiserver::http::Exchange&) -> apiserver::http::Step {
-                            throw std::runtime_error("a bug");
-                          })
+              .HandlePath(
+                  "/throws",
+                  [](apiserver::http::Exchange&) -> apiserver::http::Step {
+                    throw std::runtime_error("a bug");
+                  },
+                  /*listed=*/true)
               .ok());
 
   CHECK(server->Call("GET", "/throws").code == 500);

@@ -121,7 +121,7 @@ class GenericAPIServer {
   virtual Status InstallAPIGroup(APIGroupInfo group) = 0;
   // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
   // prefix. `listed`: appears in the index. kConflict: taken.
-  virtual Status HandlePath(std::string path, http::Handler handler, bool listed = true) = 0;
+  virtual Status HandlePath(std::string path, http::Handler handler, bool listed) = 0;
   virtual Status AddHealthCheck(HealthCheck check) = 0;
   // Runs once the server answers; /readyz waits for it as poststarthook/<name>. An error is fatal:
   // Run returns it.

@@ -51,6 +51,7 @@ class TestServer {
   virtual client::Kubeconfig kubeconfig() const = 0;
 
   // One request in process, in short: method, target, body (JSON).
+  // NOLINTNEXTLINE(google-default-arguments): nobody overrides it with other defaults
   virtual http::ClientResponse Call(std::string method, std::string target, std::string body = "",
                                     http::Headers headers = {}) = 0;
 };
