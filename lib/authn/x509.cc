@@ -227,7 +227,7 @@ class X509Authenticator final : public auth::Authenticator {
 
 }  // namespace
 
-Result<std::unique_ptr<auth::Authenticator>> NewX509(X509Options options) {
+Result<std::unique_ptr<auth::Authenticator>> NewX509(const X509Options& options) {
   ASSIGN_OR_RETURN(StorePtr authorities, ReadAuthorities(options.ca_pem));
   return std::make_unique<X509Authenticator>(options, std::move(authorities));
 }

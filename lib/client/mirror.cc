@@ -24,12 +24,12 @@ void Mirror::Remove(const ObjectPtr& object) {
 }
 
 void Mirror::Replace(Objects objects) {
-  Objects before = objects;
-  before.swap(*objects_.Lock());
+  const Objects now = objects;
+  const Objects before = std::exchange(*objects_.Lock(), std::move(objects));
   for (const auto& [key, object] : before) {
-    if (!objects.contains(key)) TellDelete(object);
+    if (!now.contains(key)) TellDelete(object);
   }
-  for (const auto& [key, object] : objects) {
+  for (const auto& [key, object] : now) {
     const auto old = before.find(key);
     if (old == before.end()) {
       TellAdd(object);

@@ -137,8 +137,8 @@ class All final : public Documents {
 
 }  // namespace
 
-std::shared_ptr<const Documents> NewDocuments(std::vector<APIGroup> groups,
-                                              std::string server_address) {
+std::shared_ptr<const Documents> NewDocuments(const std::vector<APIGroup>& groups,
+                                              const std::string& server_address) {
   return std::make_shared<All>(groups, server_address);
 }
 

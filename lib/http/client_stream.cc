@@ -131,8 +131,10 @@ class BufferedStream final : public ClientStream {
 
 }  // namespace
 
+// NOLINTBEGIN(performance-unnecessary-value-param): connections that can do it keep both
 Result<Executor::Cancel> Connection::Observe(ClientRequest /*request*/,
                                              std::shared_ptr<StreamObserver> /*observer*/) {
+  // NOLINTEND(performance-unnecessary-value-param)
   return Status(Reason::kMethodNotAllowed, "this connection does not tell observers");
 }
 

@@ -30,6 +30,7 @@ constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
 class Http2Server;
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): nothing derives from it
 class Http2Stream final : public ServerStream {
  public:
   Http2Stream(Http2Server& server, std::int32_t id) : server_(server), id_(id) {}
@@ -140,6 +141,7 @@ class Http2Server final : public Protocol {
 
 // ------------------------------------------------------------------------------ one stream
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's
 ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
                  std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
                  void* /*user*/) {

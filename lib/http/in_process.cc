@@ -25,7 +25,7 @@ class LocalCall final : public ServerStream,
   LocalCall(std::shared_ptr<Loop> loop, std::shared_ptr<ClientSink> sink)
       : loop_(std::move(loop)), sink_(std::move(sink)) {}
 
-  void Start(const Service& service, Request request, std::string body);
+  void Start(const Service& service, Request request, const std::string& body);
   void Cancel(const Status& why);
   void Consume(std::size_t bytes) {
     withheld_ -= std::min(withheld_, bytes);
@@ -56,7 +56,7 @@ class LocalCall final : public ServerStream,
   std::size_t withheld_ = 0;
 };
 
-void LocalCall::Start(const Service& service, Request request, std::string body) {
+void LocalCall::Start(const Service& service, Request request, const std::string& body) {
   ExchangeDriver::Setup setup;
   setup.loop = loop_;
   setup.service = &service;
@@ -157,7 +157,7 @@ struct Room {
       return call->Cancel(Status(Reason::kBadRequest, "malformed request target"));
     }
     calls.insert(call);
-    call->Start(*service, std::move(local), std::move(request.body));
+    call->Start(*service, std::move(local), request.body);
   }
 };
 

@@ -58,6 +58,7 @@ Status UsePair(SSL_CTX* context, const KeyPair& pair) {
   return Status::Ok();
 }
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
 int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
                const unsigned char* in, unsigned in_size, void* /*argument*/) {
   unsigned char* chosen = nullptr;

@@ -90,7 +90,8 @@ SchemaPtr VersionSchema() {
 
 void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions,
                         const std::set<std::string>& wanted, Definitions& definitions) {
-  const auto add = [&](const SchemaPtr& schema, std::vector<runtime::GroupVersionKind> gvks) {
+  const auto add = [&](const SchemaPtr& schema,
+                       const std::vector<runtime::GroupVersionKind>& gvks) {
     if (wanted.contains(schema->name)) definitions.AddSchema(*schema, gvks);
   };
   const auto every_group = [&group_versions](std::string_view kind) {

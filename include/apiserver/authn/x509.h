@@ -23,6 +23,6 @@ struct X509Options {
 // name is the user, its organizations the groups, OID 1.3.6.1.4.1.57683.2 the uid, its SHA-256 the
 // credential id. A certificate without a common name says nothing. kInvalid: no certificate in
 // `ca_pem`, or one that cannot be read.
-Result<std::unique_ptr<auth::Authenticator>> NewX509(X509Options options);
+Result<std::unique_ptr<auth::Authenticator>> NewX509(const X509Options& options);
 
 }  // namespace apiserver::inline v0::authn

@@ -51,7 +51,7 @@ class Documents {
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
 };
 // `server_address`: host:port for serverAddressByClientCIDRs.
-std::shared_ptr<const Documents> NewDocuments(std::vector<APIGroup> groups,
-                                              std::string server_address);
+std::shared_ptr<const Documents> NewDocuments(const std::vector<APIGroup>& groups,
+                                              const std::string& server_address);
 
 }  // namespace apiserver::inline v0::discovery
