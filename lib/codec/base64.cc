@@ -9,11 +9,12 @@ namespace {
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+// What is no digit has 64.
 constexpr auto kDigits = [] {
-  std::array<std::int8_t, 256> table{};
-  for (auto& entry : table) entry = -1;
+  std::array<std::uint8_t, 256> table{};
+  for (auto& entry : table) entry = kAlphabet.size();
   for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
-    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::int8_t>(i);
+    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
   }
   return table;
 }();
@@ -44,9 +45,9 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
       if (++padding > 2 || digits < 2) return std::nullopt;
       continue;
     }
-    const int digit = kDigits[static_cast<unsigned char>(c)];
-    if (digit < 0 || padding > 0) return std::nullopt;
-    group = group << 6U | static_cast<unsigned>(digit);
+    const unsigned digit = kDigits[static_cast<unsigned char>(c)];
+    if (digit >= kAlphabet.size() || padding > 0) return std::nullopt;
+    group = group << 6U | digit;
     if (++digits < 4) continue;
     out += {static_cast<char>(group >> 16U & 255U), static_cast<char>(group >> 8U & 255U),
             static_cast<char>(group & 255U)};

@@ -27,9 +27,10 @@ constexpr std::size_t kPairwiseMax = 12;
 // RapidJSON lets "\udc00" pass that follows no high surrogate, as three bytes that are no UTF-8. Go
 // reads U+FFFD, which has three bytes too.
 void ReplaceLoneLowSurrogates(char* begin, const char* end) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
   for (char* at = begin; at + 2 < end; ++at) {
     if (*at != '\xED' || static_cast<unsigned char>(at[1]) < 0xA0) continue;
-    std::memcpy(at, "\xEF\xBF\xBD", 3);
+    kReplacement.copy(at, kReplacement.size());
     at += 2;
   }
 }

@@ -33,9 +33,9 @@ class Encoder {
     for (const Field& field : schema.fields) {
       if (field.proto_number > 0) {
         fields.push_back(&field);
-      } else if (field.inlined) {
-        RETURN_IF_ERROR(Message(value, *field.schema, depth + 1));
+        continue;
       }
+      if (field.inlined) RETURN_IF_ERROR(Message(value, *field.schema, depth + 1));
     }
     std::sort(fields.begin(), fields.end(),
               [](const Field* a, const Field* b) { return a->proto_number < b->proto_number; });

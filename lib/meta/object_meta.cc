@@ -138,10 +138,10 @@ ErrorList ValidateOwnerReferences(Value references, const Path& path) {
       first_controller = controller;
       continue;
     }
-    errors.InvalidPrinted(path, JsonText(references),
-                          "Only one reference can have Controller set to true. Found \"true\" in "
-                          "references for " +
-                              first_controller + " and " + controller);
+    std::string detail =
+        "Only one reference can have Controller set to true. Found \"true\" in references for ";
+    detail.append(first_controller).append(" and ").append(controller);
+    errors.InvalidPrinted(path, JsonText(references), std::move(detail));
   }
   return errors;
 }

@@ -145,7 +145,7 @@ Status CheckOperation(const Value& operation) {
 }
 
 Result<Value> ParsePatch(std::string_view patch, runtime::Arena& arena) {
-  const Result<Value> operations = codec::ParseJson(patch, arena);
+  Result<Value> operations = codec::ParseJson(patch, arena);
   if (!operations.ok()) return Malformed(operations.status().message());
   if (operations->is_null()) return Value::List({});
   if (!operations->is_list()) return Misfit(*operations, "value of type []handlers.jsonPatchOp");

@@ -65,15 +65,16 @@ void CheckNames(const KindOptions& options, Problems& problems) {
 void CheckRoot(const Schema& schema, const std::string& version, Problems& problems) {
   // A body of any shape is a kind that is passed on, such as an option or a review of a host.
   if (schema.type == SchemaType::kAny) return;
+  const std::string where = version + ": ";
   if (schema.type != SchemaType::kStruct) {
-    problems.Add(version + ": the schema is no struct");
+    problems.Add(where + "the schema is no struct");
     return;
   }
   for (std::size_t i = 0; i < schema.fields.size(); ++i) {
     const std::string& name = schema.fields[i].name;
     problems.Require(name != "kind" && name != "apiVersion",
-                     version + ": " + name + " belongs to the envelope, not to the schema");
-    problems.Require(name != "metadata" || i == 0, version + ": metadata must be the first field");
+                     where + name + " belongs to the envelope, not to the schema");
+    problems.Require(name != "metadata" || i == 0, where + "metadata must be the first field");
   }
 }
 

@@ -97,9 +97,9 @@ class Checker {
       return;
     }
     for (const std::string& key : list.list_map_keys) {
-      if (list.items->FindField(key) == nullptr) {
-        problems_.push_back(path + ": key \"" + key + "\" of the list map is no field");
-      }
+      if (list.items->FindField(key) != nullptr) continue;
+      std::string& problem = problems_.emplace_back(path);
+      problem.append(": key \"").append(key).append("\" of the list map is no field");
     }
   }
 

@@ -48,9 +48,8 @@ class TimeParser {
                         (micro ? SixDigits() : Fraction()) && Zone() && End() &&
                         InRange("day", IsDate(year, month, day));
     if (!parsed) return Status(Reason::kBadRequest, error_);
-    const std::int64_t seconds =
-        DaysOf(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset_seconds_;
-    return UnixTime{seconds, nanos_};
+    const int of_day = hour * 3600 + minute * 60 + second;
+    return UnixTime{DaysOf(year, month, day) * 86400 + of_day - offset_seconds_, nanos_};
   }
 
  private:

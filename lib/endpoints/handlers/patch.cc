@@ -89,6 +89,7 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
     auto parsed = codec::ParseJson(text, arena, &duplicates);
     if (!parsed.ok()) return meta::NewBadRequest(std::string(parsed.status().message()));
     std::vector<std::string> strict;
+    strict.reserve(duplicates.size());
     for (const std::string& path : duplicates) {
       strict.push_back("duplicate field " + field::Quote(path));
     }

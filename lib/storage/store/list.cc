@@ -24,7 +24,7 @@ constexpr std::string_view kContextDone = "request did not complete within reque
 Status InterpretListError(const Status& error, const ListOptions& options, const ListCut& place,
                           kv::Engine& engine, const Context& ctx) {
   if (error.reason() == Reason::kExpired) {
-    const Status expired = meta::NewResourceExpired(
+    Status expired = meta::NewResourceExpired(
         std::string(options.continue_token.empty() ? kListExpired : kInconsistentContinue));
     if (options.continue_token.empty()) return expired;
     const std::string start(place.last_key.substr(place.prefix.size()));
@@ -82,11 +82,9 @@ Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view 
   kv::Revision revision = start.revision;
   for (;;) {
     ASSIGN_OR_RETURN(const kv::RangeResponse page, ReadPage(ctx, request, options, prefix));
-    if (revision == 0) {
-      RETURN_IF_ERROR(CheckNotOlderThan(options.resource_version, page.revision));
-      // All pages are read at the revision of the first.
-      request.at_revision = revision = page.revision;
-    }
+    if (revision == 0) RETURN_IF_ERROR(CheckNotOlderThan(options.resource_version, page.revision));
+    // All pages are read at the revision of the first.
+    if (revision == 0) request.at_revision = revision = page.revision;
     RETURN_IF_ERROR(AppendMatching(ctx, page, options, state));
     const bool filled =
         options.limit > 0 && std::cmp_greater_equal(state.list.items.size(), options.limit);
