@@ -11,6 +11,7 @@ namespace {
 template <class Body>
 void Parallel(int n, Body body) {
   std::vector<Thread> threads;
+  threads.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) threads.emplace_back("case", [&body, i] { body(i); });
   for (Thread& thread : threads) thread.Join();
 }

@@ -43,16 +43,14 @@ Status StopUnderLoad(Subject& s) {
   Guarded<int> running{0};
   auto write = [&](const std::string& name) {
     for (int i = 0;; ++i) {
-      auto revision = s.Create(name + std::to_string(i), "v");
-      if (revision.ok()) {
-        if (i == 0) {
-          ++*running.Lock();
-          running.NotifyAll();
-        }
-        continue;
+      const auto revision = s.Create(name + std::to_string(i), "v");
+      if (!revision.ok()) {
+        if (revision.status().reason() != Reason::kServiceUnavailable) ++wrong;
+        return;
       }
-      if (revision.status().reason() != Reason::kServiceUnavailable) ++wrong;
-      return;
+      if (i > 0) continue;
+      ++*running.Lock();
+      running.NotifyAll();
     }
   };
   std::vector<Thread> threads;

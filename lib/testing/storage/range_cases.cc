@@ -9,7 +9,7 @@ Status Fill(Subject& s, const std::vector<std::string>& keys) {
   return Status::Ok();
 }
 
-Result<kv::RangeResponse> Read(Subject& s, kv::RangeRequest request) {
+Result<kv::RangeResponse> Read(Subject& s, const kv::RangeRequest& request) {
   return s.engine().Range(Context::Background(), request);
 }
 
