@@ -9,10 +9,12 @@ namespace sample {
 namespace {
 
 std::string DefaultDataDir() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): there is one thread yet
   if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) {
     return std::string(data) + "/sample-apiserver";
   }
   const char* home = std::getenv("HOME");
+  // NOLINTEND(concurrency-mt-unsafe)
   return std::string(home ? home : ".") + "/.local/share/sample-apiserver";
 }
 
