@@ -129,7 +129,7 @@ Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
   if (bytes == nullptr) return Status(Reason::kInternalError, "no bytes to decode");
   const std::string& hub = kind->hub_version();
   auto load = [kind, resource_version](std::string_view text, Arena& arena, Value& root) {
-    const Status status = Load(kind, resource_version, text, arena, root);
+    Status status = Load(kind, resource_version, text, arena, root);
     if (status.ok()) return status;
     return Status(Reason::kInternalError, "unable to decode an object of kind " +
                                               field::Quote(kind->kind()) +
