@@ -18,5 +18,6 @@ if(APISERVER_SANITIZE)
   endif()
 endif()
 if(APISERVER_FUZZ)
-  target_compile_options(apiserver_warnings INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(apiserver_warnings INTERFACE -fsanitize=fuzzer-no-link
+    -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/.ci/fuzz.ignore)
 endif()

@@ -35,6 +35,8 @@ void Fill(testing::Backend& backend) {
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     backend.Create(name, "ns", name[0] % 2 == 0 ? "red" : "blue");
   }
+  // Every form has seen them, also one that follows a moment later.
+  REQUIRE(backend.List().ok());
 }
 
 }  // namespace
