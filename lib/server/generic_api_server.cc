@@ -128,11 +128,11 @@ http::Step Server::Direct(http::Exchange& exchange) const {
 }
 
 http::Step Server::ServeApi(http::Exchange& exchange, const ApiState& state) const {
-  if (exchange.request().method != "GET") {
+  const bool known = state.discovery().Knows(exchange.request().path);
+  if (!known && delegate_) return delegate_->Direct(exchange);
+  // Of what is not served no method is allowed, but that is not what is wrong.
+  if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
-  }
-  if (delegate_ && !state.discovery().Knows(exchange.request().path)) {
-    return delegate_->Direct(exchange);
   }
   return state.discovery().Serve(exchange);
 }

@@ -372,6 +372,23 @@ def deletion(t):
     t.rows(["get", "flunders"], "NAME CREATED AT", "one *", "two *")
 
 
+def not_yet(t):
+    """What the README says kubectl cannot do here yet, and what it prints."""
+    for args, kind in ((["get", "all"], "all"), (["get", "ns"], "ns"), (["get", "events"], "events"),
+                       (["logs", "x"], "pods"), (["rollout", "status", "deploy/x"], "deploy"),
+                       (["cluster-info"], "services")):
+        t.says(args, "error: the server doesn't have a resource type \"%s\"" % kind, code=1)
+    t.says(["run", "x", "--image=y"], 'error: no matches for kind "Pod" in version "v1"', code=1)
+    t.says(["auth", "can-i", "create", "flunders"],
+           "Error from server (NotFound): the server could not find the requested resource", code=1)
+    t.says(["top", "nodes"], "error: Metrics API not available", code=1)
+    t.says(["scale", "flunder", "one", "--replicas=1"], "NotFound", code=1)
+    types = "accepted media types include: application/json-patch+json, application/merge-patch+json"
+    t.says(["patch", "flunder", "one", "-p", "{}"], types, code=1)
+    t.says(["apply", "--server-side", "-f", "-"], "Server-side apply not available on the server", types,
+           code=1, stdin=FLUNDER.format(name="one", app="a", reference="x"))
+
+
 def health(t):
     t.prints(["get", "--raw", "/readyz"], "ok")
     t.says(["get", "--raw", "/livez?verbose"], "[+]ping ok", "livez check passed")
@@ -403,6 +420,7 @@ def main():
                 server.stop(signal.SIGKILL)
                 server.start()
                 t.rows(["get", "flunders"], "NAME CREATED AT", "one *", "two *")
+            not_yet(t)
             health(t)
             t.check(server.stop() == 0, "SIGTERM ends the server with exit code 0")
         finally:

@@ -129,6 +129,10 @@ TEST_CASE("server: health, version and index answer beside the APIs", "[server]"
   CHECK(server->Call("GET", "/healthz/ping").body == "ok");
   CHECK(Contains(server->Call("GET", "/version").body, "\"gitVersion\": \"v1.35.0+libapiserver\""));
   CHECK(Contains(server->Call("GET", "/").body, "\"/apis/example.com/v1\""));
+  CHECK(server->Call("POST", "/apis", "{}").code == 405);
+  CHECK(server->Call("POST", "/apis/example.com/v1", "{}").code == 405);
+  CHECK(server->Call("POST", "/apis/other.example.com/v1/things", "{}").code == 404);
+  CHECK(server->Call("POST", "/apis/example.com/v2/widgets", "{}").code == 404);
   const auto nowhere = server->Call("GET", "/nowhere");
   CHECK(nowhere.code == 404);
   CHECK(nowhere.body.starts_with("{\n  \"paths\": ["));
