@@ -5,6 +5,7 @@
 
 #include "http/driver.h"
 #include "http/http1_head.h"
+#include "http/http2_stream.h"
 #include "http/nghttp2_session.h"
 #include "http/server_config.h"
 #include "http/tokens.h"
@@ -28,55 +29,7 @@ constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
 constexpr std::size_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
-class Http2Server;
-
-// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): nothing derives from it
-class Http2Stream final : public ServerStream {
- public:
-  Http2Stream(Http2Server& server, std::int32_t id) : server_(server), id_(id) {}
-
-  void OnAnswer() override;
-  void OnBodyReady() override;
-  void OnBodyWanted() override;
-  void OnBodyConsumed(std::size_t bytes) override;
-  void Cut() override;
-
-  // What nghttp2 pulls DATA from.
-  ssize_t Read(std::span<char> out, std::uint32_t& flags);
-  bool sending() const { return sending_ && !ended_; }
-  bool waits() const { return dry_; }
-  bool aborted() const { return aborted_; }
-
-  Request request;
-  std::size_t fields = 0;
-  std::size_t head_bytes = 0;
-  bool has_length = false;
-  std::uint64_t length = 0;
-  bool expect_continue = false;
-  bool refused = false;  // The head is too large: 431.
-  bool remote_ended = false;
-  std::optional<std::size_t>
-      discard_left;  // Set once the answer is complete and the request is not.
-  std::shared_ptr<ExchangeDriver> exchange;
-
-  std::int32_t id() const { return id_; }
-  // Of the connection's list of streams.
-  Http2Stream* previous = nullptr;
-  std::unique_ptr<Http2Stream> next;
-
- private:
-  void Submit(const HeaderBlock& block, bool with_body);
-
-  Http2Server& server_;
-  const std::int32_t id_;
-  bool sending_ = false;
-  bool ended_ = false;
-  bool aborted_ = false;
-  bool dry_ = false;       // The source waits.
-  bool deferred_ = false;  // And nghttp2 has been told.
-};
-
-class Http2Server final : public Protocol {
+class Http2Server final : public Protocol, public Http2Connection {
  public:
   Http2Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin);
 
@@ -91,8 +44,8 @@ class Http2Server final : public Protocol {
   void Drain() override;
   void OnClosed(const Status& why) override;
 
-  nghttp2_session* session() { return session_.get(); }
-  Wire& wire() { return wire_; }
+  nghttp2_session* session() override { return session_.get(); }
+  Wire& wire() override { return wire_; }
 
  private:
   static Http2Server& Of(void* user) { return *static_cast<Http2Server*>(user); }
@@ -138,110 +91,6 @@ class Http2Server final : public Protocol {
   bool drained_ = false;
   std::optional<Clock::Monotonic> discard_until_;
 };
-
-// ------------------------------------------------------------------------------ one stream
-
-// NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's
-ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
-                 std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
-                 void* /*user*/) {
-  return static_cast<Http2Stream*>(source->ptr)->Read({reinterpret_cast<char*>(out), size}, *flags);
-}
-
-void Http2Stream::Submit(const HeaderBlock& block, bool with_body) {
-  nghttp2_data_provider provider{};
-  provider.source.ptr = this;
-  provider.read_callback = ReadBody;
-  // Fails only for a stream that is gone, of which OnStreamClose tells.
-  (void)nghttp2_submit_response(server_.session(), id_, block.data(), block.size(),
-                                with_body ? &provider : nullptr);
-  server_.wire().MarkDirty();
-}
-
-void Http2Stream::OnAnswer() {
-  const ResponseHead& head = exchange->head();
-  const bool bodiless = head.code == 204 || head.code == 304;
-  const bool send = exchange->kind() == ExchangeDriver::Kind::kSend;
-  std::array<char, 16> code{};
-  std::array<char, 24> length{};
-  HeaderBlock block;
-  const char* end = std::to_chars(code.begin(), code.end(), head.code).ptr;
-  block.AddStatic(":status", {code.data(), static_cast<std::size_t>(end - code.data())});
-  block.AddAll(head.headers);
-  block.AddStatic("date", server_.wire().loop()->Date());
-  if (send && !bodiless) {
-    end = std::to_chars(length.begin(), length.end(), exchange->body_bytes()).ptr;
-    block.AddStatic("content-length",
-                    {length.data(), static_cast<std::size_t>(end - length.data())});
-  }
-  bool close = head.close_connection;
-  for (const std::string_view value : head.headers.GetAll("Connection")) {
-    close |= HasToken(value, "close");
-  }
-  const bool empty = send && exchange->body_bytes() == 0;
-  sending_ = !bodiless && !empty && exchange->request().method != "HEAD";
-  ended_ = !sending_;
-  Submit(block, sending_);
-  if (close) server_.Drain();
-}
-
-ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
-  if (dry_ || !exchange) {
-    deferred_ = true;
-    return NGHTTP2_ERR_DEFERRED;
-  }
-  const auto filled = exchange->Fill(out);
-  switch (filled.state) {
-    case ExchangeDriver::FillState::kData:
-      break;
-    case ExchangeDriver::FillState::kWait:
-      dry_ = true;
-      if (filled.bytes > 0) break;
-      deferred_ = true;
-      return NGHTTP2_ERR_DEFERRED;
-    case ExchangeDriver::FillState::kEnd:
-      ended_ = true;
-      flags |= NGHTTP2_DATA_FLAG_EOF;
-      break;
-    case ExchangeDriver::FillState::kAbort:
-      aborted_ = true;
-      if (filled.bytes == 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-      break;
-  }
-  return static_cast<ssize_t>(filled.bytes);
-}
-
-void Http2Stream::OnBodyReady() {
-  dry_ = false;
-  if (!std::exchange(deferred_, false)) return;
-  (void)nghttp2_session_resume_data(server_.session(), id_);
-  server_.wire().MarkDirty();
-}
-
-void Http2Stream::OnBodyWanted() {
-  if (!std::exchange(expect_continue, false)) return;
-  HeaderBlock block;
-  block.AddStatic(":status", "100");
-  (void)nghttp2_submit_headers(server_.session(), NGHTTP2_FLAG_NONE, id_, nullptr, block.data(),
-                               block.size(), nullptr);
-  server_.wire().MarkDirty();
-}
-
-void Http2Stream::OnBodyConsumed(std::size_t bytes) {
-  (void)nghttp2_session_consume(server_.session(), id_, bytes);
-  server_.wire().MarkDirty();
-}
-
-void Http2Stream::Cut() {
-  (void)nghttp2_submit_rst_stream(server_.session(), NGHTTP2_FLAG_NONE, id_,
-                                  NGHTTP2_INTERNAL_ERROR);
-  // The exchange is over now; nghttp2 may learn of it when the peer's window allows.
-  if (const auto over = std::move(exchange)) {
-    (void)nghttp2_session_consume_connection(server_.session(), over->unread_body());
-    over->AnswerOver(false);
-  }
-  server_.wire().MarkDirty();
-}
 
 // ------------------------------------------------------------------------------ the connection
 

@@ -1,0 +1,116 @@
+#include "http/http2_stream.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "http/tokens.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+// NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's
+ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
+                 std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
+                 void* /*user*/) {
+  return static_cast<Http2Stream*>(source->ptr)->Read({reinterpret_cast<char*>(out), size}, *flags);
+}
+
+}  // namespace
+
+void Http2Stream::Submit(const HeaderBlock& block, bool with_body) {
+  nghttp2_data_provider provider{};
+  provider.source.ptr = this;
+  provider.read_callback = ReadBody;
+  // Fails only for a stream that is gone, of which OnStreamClose tells.
+  (void)nghttp2_submit_response(connection_.session(), id_, block.data(), block.size(),
+                                with_body ? &provider : nullptr);
+  connection_.wire().MarkDirty();
+}
+
+void Http2Stream::OnAnswer() {
+  const ResponseHead& head = exchange->head();
+  const bool bodiless = head.code == 204 || head.code == 304;
+  const bool send = exchange->kind() == ExchangeDriver::Kind::kSend;
+  std::array<char, 16> code{};
+  std::array<char, 24> length{};
+  HeaderBlock block;
+  const char* end = std::to_chars(code.begin(), code.end(), head.code).ptr;
+  block.AddStatic(":status", {code.data(), static_cast<std::size_t>(end - code.data())});
+  block.AddAll(head.headers);
+  block.AddStatic("date", connection_.wire().loop()->Date());
+  if (send && !bodiless) {
+    end = std::to_chars(length.begin(), length.end(), exchange->body_bytes()).ptr;
+    block.AddStatic("content-length",
+                    {length.data(), static_cast<std::size_t>(end - length.data())});
+  }
+  bool close = head.close_connection;
+  for (const std::string_view value : head.headers.GetAll("Connection")) {
+    close |= HasToken(value, "close");
+  }
+  const bool empty = send && exchange->body_bytes() == 0;
+  sending_ = !bodiless && !empty && exchange->request().method != "HEAD";
+  ended_ = !sending_;
+  Submit(block, sending_);
+  if (close) connection_.Drain();
+}
+
+ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
+  if (dry_ || !exchange) {
+    deferred_ = true;
+    return NGHTTP2_ERR_DEFERRED;
+  }
+  const auto filled = exchange->Fill(out);
+  switch (filled.state) {
+    case ExchangeDriver::FillState::kData:
+      break;
+    case ExchangeDriver::FillState::kWait:
+      dry_ = true;
+      if (filled.bytes > 0) break;
+      deferred_ = true;
+      return NGHTTP2_ERR_DEFERRED;
+    case ExchangeDriver::FillState::kEnd:
+      ended_ = true;
+      flags |= NGHTTP2_DATA_FLAG_EOF;
+      break;
+    case ExchangeDriver::FillState::kAbort:
+      aborted_ = true;
+      if (filled.bytes == 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+      break;
+  }
+  return static_cast<ssize_t>(filled.bytes);
+}
+
+void Http2Stream::OnBodyReady() {
+  dry_ = false;
+  if (!std::exchange(deferred_, false)) return;
+  (void)nghttp2_session_resume_data(connection_.session(), id_);
+  connection_.wire().MarkDirty();
+}
+
+void Http2Stream::OnBodyWanted() {
+  if (!std::exchange(expect_continue, false)) return;
+  HeaderBlock block;
+  block.AddStatic(":status", "100");
+  (void)nghttp2_submit_headers(connection_.session(), NGHTTP2_FLAG_NONE, id_, nullptr, block.data(),
+                               block.size(), nullptr);
+  connection_.wire().MarkDirty();
+}
+
+void Http2Stream::OnBodyConsumed(std::size_t bytes) {
+  (void)nghttp2_session_consume(connection_.session(), id_, bytes);
+  connection_.wire().MarkDirty();
+}
+
+void Http2Stream::Cut() {
+  (void)nghttp2_submit_rst_stream(connection_.session(), NGHTTP2_FLAG_NONE, id_,
+                                  NGHTTP2_INTERNAL_ERROR);
+  // The exchange is over now; nghttp2 may learn of it when the peer's window allows.
+  if (const auto over = std::move(exchange)) {
+    (void)nghttp2_session_consume_connection(connection_.session(), over->unread_body());
+    over->AnswerOver(false);
+  }
+  connection_.wire().MarkDirty();
+}
+
+}  // namespace apiserver::inline v0::http
