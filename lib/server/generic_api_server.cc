@@ -16,6 +16,13 @@
 
 namespace apiserver::inline v0::server {
 
+namespace {
+
+// For work that goes on although nobody waits for its answer any more.
+constexpr std::chrono::minutes kLastWait{1};
+
+}  // namespace
+
 Server::Server(Config config, Server* delegate)
     : config_(std::move(config)),
       delegate_(delegate),
@@ -271,6 +278,8 @@ void Server::Stop() {
         {{"requests", std::to_string(in_flight_.size())}});
   }
   if (listener_) listener_->Stop(drained ? config_.shutdown_grace : std::chrono::milliseconds(0));
+  // A write that is on its way to disk holds no thread, and comes back to this server all the same.
+  if (!drained) (void)in_flight_.WaitUntilEmpty(kLastWait);
   // Before the pool, which runs the storages' timers.
   for (const auto& storage : *storages_.Lock()) storage->Destroy();
   pool_->Stop();
