@@ -25,14 +25,14 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
 
 // What was created becomes the answer: on the loop if its bytes are there already, else where host
 // code may run.
-void Answer(ScopePtr scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
+void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
             http::Resume resume) {
   if (!outcome.object) {
     return resume(http::Step::OnPool(
         [error = std::move(outcome.error)]() mutable -> http::Step { return error(); }));
   }
   const bool encoded = response::IsEncoded(exchange, *outcome.object, scope->target);
-  auto answer = [scope = std::move(scope), &exchange, object = std::move(outcome.object)] {
+  auto answer = [scope, &exchange, object = std::move(outcome.object)] {
     return response::WriteObject(exchange, 201, object, scope->target);
   };
   if (encoded) return resume.OnLoop(std::move(answer));
@@ -49,7 +49,7 @@ http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
             exchange.ctx(), std::move(object), validate, options,
             [scope, &exchange,
              resume = std::move(resume)](rest::AsyncCreater::Outcome outcome) mutable {
-              Answer(std::move(scope), exchange, std::move(outcome), std::move(resume));
+              Answer(scope, exchange, std::move(outcome), std::move(resume));
             });
       });
 }
