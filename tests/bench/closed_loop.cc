@@ -21,10 +21,11 @@ struct Run {
   explicit Run(const LoopOptions& run_options) : options(run_options) {
     result.latencies_us.reserve(options.operations);
   }
-  const LoopOptions& options;
+  const LoopOptions options;
   LoopResult result;
   std::atomic<std::size_t> begun{0};
   std::size_t ended = 0;
+  std::atomic<bool> over{false};
   apiserver::Guarded<Status> failure;
   apiserver::Notification done;
 };
@@ -33,11 +34,12 @@ struct Run {
 class Slot final : public apiserver::http::StreamObserver,
                    public std::enable_shared_from_this<Slot> {
  public:
-  Slot(Run& run, apiserver::http::Connection& connection) : run_(run), connection_(connection) {}
+  Slot(std::shared_ptr<Run> run, apiserver::http::Connection& connection)
+      : owner_(std::move(run)), run_(*owner_), connection_(connection) {}
 
   void Next() {
     const std::size_t n = run_.begun++;
-    if (n >= run_.options.operations) return;
+    if (n >= run_.options.operations || run_.over) return;
     started_ = Clock::now();
     auto sent = connection_.Observe(run_.options.request(n), shared_from_this());
     if (!sent.ok()) Fail(sent.status());
@@ -65,6 +67,7 @@ class Slot final : public apiserver::http::StreamObserver,
     run_.done.Notify();
   }
 
+  const std::shared_ptr<Run> owner_;  // Answers may come after the run was given up.
   Run& run_;
   apiserver::http::Connection& connection_;
   Clock::time_point started_;
@@ -85,19 +88,21 @@ Result<Connections> DialMany(apiserver::http::Dialer& dialer,
 }
 
 Result<LoopResult> RunClosedLoop(const Connections& connections, const LoopOptions& options) {
-  Run run(options);
+  const auto owner = std::make_shared<Run>(options);
+  Run& run = *owner;
   std::vector<std::shared_ptr<Slot>> slots;
   for (const auto& connection : connections) {
     for (std::size_t i = 0; i < options.streams; ++i) {
-      slots.push_back(std::make_shared<Slot>(run, *connection));
+      slots.push_back(std::make_shared<Slot>(owner, *connection));
     }
   }
   const Clock::time_point started = Clock::now();
   for (const auto& slot : slots) slot->Next();
-  const bool finished = run.done.WaitFor(std::chrono::minutes(2));
+  const bool finished = run.done.WaitFor(std::chrono::minutes(5));
+  run.over = true;
   run.result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   if (const Status failure = *run.failure.Lock(); !failure.ok()) return failure;
-  if (!finished) return Status(Reason::kTimeout, "the run did not end within two minutes");
+  if (!finished) return Status(Reason::kTimeout, "the run did not end within five minutes");
   return std::move(run.result);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace bench {
 
@@ -13,6 +14,12 @@ double Percentile(std::vector<double> values, double fraction) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
                    values.end());
   return values[index];
+}
+
+void Report::Add(Row row) {
+  std::fprintf(stderr, "  %s %s %.2f %s\n", row.workload.c_str(), row.metric.c_str(), row.value,
+               row.unit.c_str());
+  rows_.push_back(std::move(row));
 }
 
 void Report::Print() const {

@@ -20,7 +20,8 @@ double Percentile(std::vector<double> values, double fraction);
 // Collects rows; prints a table and, if wanted, one JSON object a line.
 class Report {
  public:
-  void Add(Row row) { rows_.push_back(std::move(row)); }
+  // Also tells stderr at once.
+  void Add(Row row);
   void Print() const;
   // False when the file cannot be written.
   bool WriteJson(const std::string& path) const;

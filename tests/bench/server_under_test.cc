@@ -62,20 +62,38 @@ Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::strin
   std::string pattern = (std::filesystem::temp_directory_path() / "bench-XXXXXX").string();
   if (!mkdtemp(pattern.data())) return Failed("cannot make a temporary folder");
   server->folder_ = pattern;
-  server->pid_ = fork();
-  if (server->pid_ == 0) Exec(binary, storage, server->folder_);
+  server->binary_ = binary;
+  server->storage_ = storage;
   server->ours_ = true;
-  const std::string kubeconfig = server->folder_ + "/kubeconfig";
+  if (Status launched = server->Launch(); !launched.ok()) return launched;
+  return server;
+}
+
+Status ServerUnderTest::Launch() {
+  // Written when it is ready.
+  const std::string kubeconfig = folder_ + "/kubeconfig";
+  std::filesystem::remove(kubeconfig);
+  pid_ = fork();
+  if (pid_ == 0) Exec(binary_, storage_, folder_);
   for (int tries = 0; !std::filesystem::exists(kubeconfig); ++tries) {
-    if (tries > 1000 || waitpid(server->pid_, nullptr, WNOHANG) == server->pid_) {
-      return Failed(binary + " does not come up");
+    if (tries > 30'000 || waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      return Failed(binary_ + " does not come up");
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   auto dial = DialOptionsOf(kubeconfig);
   if (!dial.ok()) return dial.status();
-  server->dial_ = *dial;
-  return server;
+  dial_ = *dial;
+  return {};
+}
+
+Result<double> ServerUnderTest::Restart() {
+  if (!ours_) return Failed("somebody else's server cannot be started again");
+  kill(pid_, SIGTERM);
+  waitpid(pid_, nullptr, 0);
+  const auto started = std::chrono::steady_clock::now();
+  if (Status launched = Launch(); !launched.ok()) return launched;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 }
 
 Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Attach(const std::string& kubeconfig,

@@ -24,6 +24,10 @@ class ServerUnderTest {
                                                                     pid_t pid);
   ~ServerUnderTest();
 
+  // Ends a server that was started here and starts it again on what it has stored; returns the
+  // seconds from exec to ready. Connections to it are lost.
+  apiserver::Result<double> Restart();
+
   const apiserver::http::DialOptions& dial() const { return dial_; }
   bool has_process() const { return pid_ != 0; }
   // utime + stime; zero without process.
@@ -32,7 +36,11 @@ class ServerUnderTest {
   std::size_t Threads() const;
 
  private:
+  apiserver::Status Launch();
+
   apiserver::http::DialOptions dial_;
+  std::string binary_;
+  std::string storage_;
   pid_t pid_ = 0;
   bool ours_ = false;
   std::string folder_;

@@ -9,6 +9,9 @@
 
 #include "apiserver/base/sync.h"
 #include "bench/closed_loop.h"
+#include "bench/corpus.h"
+#include "bench/list_workloads.h"
+#include "bench/series.h"
 
 namespace bench {
 
@@ -19,95 +22,6 @@ using apiserver::Reason;
 using apiserver::Result;
 using apiserver::Status;
 using apiserver::http::ClientRequest;
-
-constexpr int kRuns = 5;
-constexpr char kGroup[] = "/apis/wardle.example.com/v1alpha1";
-constexpr std::size_t kNamespaces = 50;
-constexpr std::size_t kObjectBytes = 1024;
-
-std::string NamespaceOf(std::size_t n) { return "ns-" + std::to_string(n % kNamespaces); }
-std::string CollectionOf(const std::string& name_space) {
-  return std::string(kGroup) + "/namespaces/" + name_space + "/flunders";
-}
-
-// Corpus A: about a KiB once stored.
-std::string ObjectJson(const std::string& name, std::size_t n) {
-  std::string json = R"({"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1","metadata":)"
-                     R"({"name":")" +
-                     name + R"(","labels":{"app":"app-)" + std::to_string(n % 100) +
-                     R"(","tier":"tier-)" + std::to_string(n % 3) + R"("},"annotations":{"fill":")";
-  // uid, timestamps and revision are added by the server.
-  constexpr std::size_t kAdded = 200;
-  const std::size_t fill = kObjectBytes - kAdded - json.size();
-  std::uint64_t random = 0x9E3779B97F4A7C15u * (n + 1);
-  for (std::size_t i = 0; i < fill; ++i) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    json += static_cast<char>('a' + (random >> 33) % 26);
-  }
-  return json + R"("}},"spec":{"reference":"other"}})";
-}
-
-ClientRequest Post(const std::string& name, std::size_t n) {
-  return {.method = "POST",
-          .target = CollectionOf(NamespaceOf(n)),
-          .headers = {{"Content-Type", "application/json"}},
-          .body = ObjectJson(name, n)};
-}
-
-// Fails the whole run; the macro of the library is private to it.
-#define BENCH_ASSIGN(declaration, expression)                   \
-  auto declaration##_or = (expression);                         \
-  if (!declaration##_or.ok()) return declaration##_or.status(); \
-  auto& declaration = *declaration##_or
-
-Status Populate(apiserver::http::Dialer& dialer, const ServerUnderTest& server,
-                std::size_t objects) {
-  BENCH_ASSIGN(connections, DialMany(dialer, server.dial(), 4));
-  BENCH_ASSIGN(done, RunClosedLoop(connections, {.streams = 8,
-                                                 .operations = objects,
-                                                 .expected_code = 201,
-                                                 .request = [](std::size_t n) {
-                                                   return Post("o-" + std::to_string(n), n);
-                                                 }}));
-  (void)done;
-  return {};
-}
-
-// Repeats a closed loop and adds its rows.
-class Series {
- public:
-  Series(std::string name, const ServerUnderTest& server)
-      : name_(std::move(name)), server_(server) {}
-
-  Status Run(const Connections& connections, const std::function<LoopOptions(int run)>& options) {
-    for (int run = 0; run < kRuns; ++run) {
-      const LoopOptions loop = options(run);
-      const double before = server_.CpuSeconds();
-      BENCH_ASSIGN(result, RunClosedLoop(connections, loop));
-      const double operations = static_cast<double>(loop.operations);
-      cpu_us_.push_back((server_.CpuSeconds() - before) * 1e6 / operations);
-      throughput_.push_back(operations / result.seconds);
-      p50_.push_back(Percentile(result.latencies_us, 0.5));
-      p99_.push_back(Percentile(result.latencies_us, 0.99));
-    }
-    return {};
-  }
-
-  void AddTo(Report& report) const {
-    if (server_.has_process()) {
-      report.Add({name_, "server_cpu_us_per_op", Median(cpu_us_), "us"});
-      report.Add({name_, "rss_bytes", server_.RssBytes(), "bytes"});
-    }
-    report.Add({name_, "throughput_per_s", Median(throughput_), "1/s"});
-    report.Add({name_, "p50_us", Median(p50_), "us"});
-    report.Add({name_, "p99_us", Median(p99_), "us"});
-  }
-
- private:
-  std::string name_;
-  const ServerUnderTest& server_;
-  std::vector<double> cpu_us_, throughput_, p50_, p99_;
-};
 
 Status RunW1(ServerUnderTest& server, Report& report) {
   const auto dialer = apiserver::http::NewDialer();
@@ -299,6 +213,9 @@ Status RunW10(ServerUnderTest& server, Report& report) {
 constexpr Workload kWorkloads[] = {
     {"W1", "memory", "GET of 1 KiB from the cache, 32 connections x 10 streams", &RunW1},
     {"W3", "memory", "LIST of 10,000 x 1 KiB from the cache, 4 connections", &RunW3},
+    {"W5", "memory", "LIST of 1,000 of 100,000 by label", &RunW5},
+    {"W6", "memory", "pages of 500 of 100,000 and of 10,000, 4 walkers", &RunW6},
+    {"W13", "rocks", "start with 100,000 x 1 KiB; memory before and after", &RunW13},
     {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
