@@ -17,6 +17,7 @@
 namespace apiserver::inline v0::codec {
 namespace {
 
+using runtime::EncodedBody;
 using runtime::Encoding;
 using runtime::EncodingPtr;
 using runtime::Member;
@@ -29,7 +30,7 @@ class BodyWriter {
   explicit BodyWriter(const Object& object)
       : object_(object), sorted_(object.kind().semantics() == runtime::Semantics::kStructural) {}
 
-  Encoding Write() && {
+  EncodedBody Write() && {
     std::vector<Member> members(object_.root().members().begin(), object_.root().members().end());
     const std::string api_version = object_.gvk().group_version().ToString();
     if (sorted_) {
@@ -39,8 +40,8 @@ class BodyWriter {
       members.push_back({"metadata", Value::Map({})});
     }
     Members(std::move(members), /*root=*/true);
-    encoding_.body += '}';
-    return std::move(encoding_);
+    body_.text += '}';
+    return std::move(body_);
   }
 
  private:
@@ -51,49 +52,49 @@ class BodyWriter {
     }
     bool first = true;
     for (const Member& member : members) {
-      if (!std::exchange(first, false)) encoding_.body += ',';
-      AppendJsonString(member.key, encoding_.body);
-      encoding_.body += ':';
+      if (!std::exchange(first, false)) body_.text += ',';
+      AppendJsonString(member.key, body_.text);
+      body_.text += ':';
       if (root && member.key == "metadata" && member.value.is_map()) {
         Metadata(member.value);
       } else {
         Other(member, /*in_metadata=*/!root);
       }
       if (!root && !has_revision_ && BeforeResourceVersion(member.key, sorted_)) {
-        encoding_.rv_begin = encoding_.rv_end = Here();
+        body_.rv_begin = body_.rv_end = Here();
       }
     }
   }
 
   void Metadata(const Value& metadata) {
-    encoding_.metadata_begin = Here();
-    encoding_.body += '{';
-    encoding_.rv_begin = encoding_.rv_end = Here();
+    body_.metadata_begin = Here();
+    body_.text += '{';
+    body_.rv_begin = body_.rv_end = Here();
     Members({metadata.members().begin(), metadata.members().end()}, /*root=*/false);
-    encoding_.body += '}';
-    encoding_.metadata_end = Here();
+    body_.text += '}';
+    body_.metadata_end = Here();
   }
 
   void Other(const Member& member, bool in_metadata) {
     const std::uint32_t begin = Here();
     if (sorted_) {
-      AppendSortedJson(member.value, encoding_.body);
+      AppendSortedJson(member.value, body_.text);
     } else {
-      AppendJson(member.value, encoding_.body);
+      AppendJson(member.value, body_.text);
     }
     if (in_metadata && member.key == "resourceVersion" && member.value.is_string()) {
       has_revision_ = true;
-      encoding_.rv_begin = begin + 1;
-      encoding_.rv_end = Here() - 1;
+      body_.rv_begin = begin + 1;
+      body_.rv_end = Here() - 1;
     }
   }
 
-  std::uint32_t Here() const { return static_cast<std::uint32_t>(encoding_.body.size()); }
+  std::uint32_t Here() const { return static_cast<std::uint32_t>(body_.text.size()); }
 
   const Object& object_;
   const bool sorted_;
   bool has_revision_ = false;
-  Encoding encoding_;
+  EncodedBody body_;
 };
 
 }  // namespace
@@ -119,7 +120,7 @@ bool BeforeResourceVersion(std::string_view key, bool sorted) {
          key == "uid";
 }
 
-Encoding EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }
+EncodedBody EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }
 
 Result<EncodingPtr> EncodingOf(const Object& object, std::string_view version,
                                runtime::Format format) {
@@ -127,16 +128,20 @@ Result<EncodingPtr> EncodingOf(const Object& object, std::string_view version,
   if (format == runtime::Format::kProtobuf && !HasProtobuf(object.kind(), version)) {
     return Status(Reason::kNotAcceptable, NoProtobufMessage(object.kind(), version));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(object, version));
-  Encoding encoding;
+  // What nobody has looked into is not parsed for good: the encoding is all that is kept.
+  const std::unique_ptr<Object> passing = object.loaded() ? nullptr : object.Clone();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Object> view,
+                   CanonicalView(passing != nullptr ? *passing : object, version));
+  EncodingPtr encoding;
   if (format == runtime::Format::kProtobuf) {
-    ASSIGN_OR_RETURN(encoding, EncodeProtobufBody(*view));
+    ASSIGN_OR_RETURN(EncodedBody body, EncodeProtobufBody(*view));
+    encoding = std::make_shared<const Encoding>(std::move(body));
   } else {
-    encoding = EncodeJsonBody(*view);
+    EncodedBody body = EncodeJsonBody(*view);
+    encoding = SharedWithStorage(object, version, body);
+    if (encoding == nullptr) encoding = std::make_shared<const Encoding>(std::move(body));
   }
-  encoding.body.shrink_to_fit();
-  return object.StoreEncoding(version, format,
-                              std::make_shared<const Encoding>(std::move(encoding)));
+  return object.StoreEncoding(version, format, std::move(encoding));
 }
 
 std::string StatusToJson(const Status& status, bool pretty) {

@@ -13,7 +13,11 @@ namespace apiserver::inline v0::codec {
 Result<std::unique_ptr<runtime::Object>> CanonicalView(const runtime::Object& object,
                                                        std::string_view version);
 // The JSON body of a canonical object.
-runtime::Encoding EncodeJsonBody(const runtime::Object& object);
+runtime::EncodedBody EncodeJsonBody(const runtime::Object& object);
+// `body` of `object` in JSON, as its stored bytes with the revision spliced in; null if they are
+// not the same but for that.
+runtime::EncodingPtr SharedWithStorage(const runtime::Object& object, std::string_view version,
+                                       const runtime::EncodedBody& body);
 // Whether a member of ObjectMeta stands before resourceVersion; `sorted`: in a structural kind.
 bool BeforeResourceVersion(std::string_view key, bool sorted);
 

@@ -62,21 +62,23 @@ Result<std::string> PartialMessage(const Object& object, const std::string& revi
 // Of a DELETED event: the last state with the revision of the delete.
 std::string WithRevision(const runtime::Encoding& encoding, const std::string& revision,
                          const Object& object) {
-  if (revision.empty() || revision == object.resource_version()) return encoding.body;
+  if (revision.empty() || revision == object.resource_version()) return encoding.ToString();
+  const runtime::BodyMarks& marks = encoding.marks();
   // Lengths stand before the text they count, up to two levels above: rebuilt, not patched.
-  std::string metadata = encoding.body.substr(encoding.metadata_begin,
-                                              encoding.metadata_end - encoding.metadata_begin);
+  std::string metadata;
+  encoding.AppendTo(metadata, marks.metadata_begin, marks.metadata_end);
   std::string text;
   wire::PutVarint(revision.size(), text);
   text += revision;
   std::string old_length;
-  const std::uint32_t old_size = encoding.rv_end - encoding.rv_begin;
+  const std::uint32_t old_size = marks.rv_end - marks.rv_begin;
   wire::PutVarint(old_size, old_length);
-  metadata.replace(encoding.rv_begin - encoding.metadata_begin - old_length.size(),
+  metadata.replace(marks.rv_begin - marks.metadata_begin - old_length.size(),
                    old_length.size() + old_size, text);
   std::string body;
   wire::PutBytes(kMetadataNumber, metadata, body);
-  return body + encoding.body.substr(encoding.metadata_end);
+  encoding.AppendTo(body, marks.metadata_end, static_cast<std::uint32_t>(encoding.size()));
+  return body;
 }
 
 // The enveloped object of an event.
@@ -175,12 +177,12 @@ Result<DecodedBody> DecodeDeleteOptionsProtobuf(std::shared_ptr<const std::strin
   return decoded;
 }
 
-Result<runtime::Encoding> EncodeProtobufBody(const Object& object) {
+Result<runtime::EncodedBody> EncodeProtobufBody(const Object& object) {
   const runtime::Schema& schema = *object.kind().FindVersion(object.version())->schema;
-  runtime::Encoding encoding;
-  RETURN_IF_ERROR(AppendMessage(object.root(), schema, encoding.body));
+  runtime::EncodedBody encoding;
+  RETURN_IF_ERROR(AppendMessage(object.root(), schema, encoding.text));
   // metadata is field 1 of every kind, and so comes first.
-  const std::string_view body = encoding.body;
+  const std::string_view body = encoding.text;
   wire::Reader reader(body);
   if (reader.done()) return encoding;
   ASSIGN_OR_RETURN(const Token metadata, reader.Next());
@@ -205,7 +207,7 @@ Result<std::string> EncodeProtobuf(const Object& object, std::string_view versio
   ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
                    EncodingOf(object, version, runtime::Format::kProtobuf));
   return Envelope(object.kind().gvk(version).group_version().ToString(), object.kind().kind(),
-                  encoding->body);
+                  encoding->ToString());
 }
 
 Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
@@ -216,7 +218,7 @@ Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime:
   for (const runtime::ObjectPtr& item : list.items) {
     ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
                      EncodingOf(*item, version, runtime::Format::kProtobuf));
-    wire::PutBytes(kItemsNumber, encoding->body, message);
+    wire::PutBytes(kItemsNumber, encoding->ToString(), message);
   }
   return Envelope(kind.gvk(version).group_version().ToString(), kind.list_kind(), message);
 }

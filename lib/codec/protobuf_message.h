@@ -24,7 +24,7 @@ Result<runtime::Value> DecodeMessage(std::string_view bytes, const runtime::Sche
                                      runtime::Arena& arena);
 
 // The protobuf body of a canonical object.
-Result<runtime::Encoding> EncodeProtobufBody(const runtime::Object& object);
+Result<runtime::EncodedBody> EncodeProtobufBody(const runtime::Object& object);
 // `message` in its envelope.
 std::string Envelope(std::string_view api_version, std::string_view kind, std::string_view message);
 

@@ -61,8 +61,8 @@ Result<Stored> ParseStored(const runtime::Kind& kind, std::string_view bytes, Ar
 }
 
 // Bytes -> content in the hub version, with its revision.
-Status Load(const KindPtr& kind, std::int64_t revision, std::string_view bytes, Arena& arena,
-            Value& root) {
+Status LoadStored(const KindPtr& kind, std::int64_t revision, std::string_view bytes, Arena& arena,
+                  Value& root) {
   ASSIGN_OR_RETURN(Stored stored, ParseStored(*kind, bytes, arena));
   ASSIGN_OR_RETURN(const runtime::GroupVersion gv, ParseGroupVersion(stored.type.api_version));
   RETURN_IF_ERROR(CheckRegistered(*kind, {gv.group, gv.version, stored.type.kind}));
@@ -86,6 +86,42 @@ Status Load(const KindPtr& kind, std::int64_t revision, std::string_view bytes, 
   return {};
 }
 
+class StorageLoader final : public runtime::ContentLoader {
+ public:
+  Status Load(const KindPtr& kind, std::string_view bytes, std::int64_t resource_version,
+              Arena& arena, Value& root) const override {
+    const Status status = LoadStored(kind, resource_version, bytes, arena, root);
+    if (status.ok()) return status;
+    return Status(Reason::kInternalError, "unable to decode an object of kind " +
+                                              field::Quote(kind->kind()) +
+                                              " from storage: " + std::string(status.message()));
+  }
+};
+const StorageLoader kStorageLoader;
+
+constexpr std::string_view kRevisionMember = R"("resourceVersion":")";
+constexpr std::string_view kNextRevisionMember = R"(,"resourceVersion":")";
+
+// What stands between TypeMeta and the newline; empty if the stored bytes are not of this form.
+std::string_view StoredBody(const Object& object, std::string_view version) {
+  const std::string_view stored = *object.stored_bytes();
+  const std::string_view prefix = object.kind().JsonPrefix(version);
+  if (!stored.starts_with(prefix) || !stored.ends_with("\n")) return {};
+  return stored.substr(prefix.size(), stored.size() - prefix.size() - 1);
+}
+
+// `body`, a part of the object's stored bytes, with `inserted` at `at`.
+runtime::EncodingPtr Splice(const Object& object, std::string_view body, std::size_t at,
+                            std::string_view inserted, const runtime::BodyMarks& marks) {
+  runtime::Encoding::Splice splice;
+  splice.bytes = object.stored_bytes();
+  splice.begin = static_cast<std::uint32_t>(body.data() - splice.bytes->data());
+  splice.size = static_cast<std::uint32_t>(body.size());
+  splice.at = static_cast<std::uint32_t>(at);
+  splice.inserted = inserted;
+  return std::make_shared<const runtime::Encoding>(std::move(splice), marks);
+}
+
 }  // namespace
 
 Result<StorageEncoding> EncodeForStorage(const Object& object) {
@@ -93,34 +129,54 @@ Result<StorageEncoding> EncodeForStorage(const Object& object) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(object, version));
   view->Erase("metadata", "resourceVersion");
   view->Erase("metadata", "selfLink");
-  runtime::Encoding encoding = EncodeJsonBody(*view);
+  const runtime::EncodedBody body = EncodeJsonBody(*view);
   StorageEncoding stored;
-  stored.bytes.append(view->kind().JsonPrefix(version)).append(encoding.body).append("\n");
+  stored.bytes.append(view->kind().JsonPrefix(version)).append(body.text).append("\n");
   const Value before = view->root();
   runtime::SetDefaults(*view);
-  if (encoding.rv_begin > 0 && view->root() == before) stored.answer = std::move(encoding);
+  if (body.rv_begin > 0 && view->root() == before) stored.answer = body;
   return stored;
 }
 
-void StoreAnswer(const Object& object, const runtime::Encoding& answer, std::int64_t revision) {
+void StoreAnswer(const Object& object, const runtime::BodyMarks& answer, std::int64_t revision) {
+  if (object.stored_bytes() == nullptr) return;
+  const std::string& version = object.kind().storage_version();
+  const std::string_view body = StoredBody(object, version);
+  if (answer.rv_begin >= body.size()) return;
   const std::string text = std::to_string(revision);
-  const bool first = answer.body[answer.rv_begin - 1] == '{';
-  const bool last = answer.body[answer.rv_begin] == '}';
-  const std::string before = first ? R"("resourceVersion":")" : R"(,"resourceVersion":")";
-  const std::string after = first && !last ? "\"," : "\"";
-  auto encoding = std::make_shared<runtime::Encoding>();
-  const std::string_view body = answer.body;
-  encoding->body.reserve(body.size() + before.size() + text.size() + after.size());
-  encoding->body.append(body.substr(0, answer.rv_begin)).append(before);
-  encoding->rv_begin = static_cast<std::uint32_t>(encoding->body.size());
-  encoding->body.append(text);
-  encoding->rv_end = static_cast<std::uint32_t>(encoding->body.size());
-  encoding->body.append(after).append(body.substr(answer.rv_begin));
-  encoding->metadata_begin = answer.metadata_begin;
-  encoding->metadata_end =
-      answer.metadata_end + static_cast<std::uint32_t>(encoding->body.size() - body.size());
-  object.StoreEncoding(object.kind().storage_version(), runtime::Format::kJson,
-                       std::move(encoding));
+  const bool first = body[answer.rv_begin - 1] == '{';
+  const bool last = body[answer.rv_begin] == '}';
+  const std::string_view before = first ? kRevisionMember : kNextRevisionMember;
+  const std::string inserted =
+      std::string(before).append(text).append(first && !last ? "\"," : "\"");
+  runtime::BodyMarks marks = answer;
+  marks.rv_begin += static_cast<std::uint32_t>(before.size());
+  marks.rv_end = marks.rv_begin + static_cast<std::uint32_t>(text.size());
+  marks.metadata_end += static_cast<std::uint32_t>(inserted.size());
+  object.StoreEncoding(version, runtime::Format::kJson,
+                       Splice(object, body, answer.rv_begin, inserted, marks));
+}
+
+runtime::EncodingPtr SharedWithStorage(const Object& object, std::string_view version,
+                                       const runtime::EncodedBody& body) {
+  if (object.stored_bytes() == nullptr || version != object.kind().storage_version() ||
+      body.rv_begin == body.rv_end) {
+    return nullptr;
+  }
+  const std::string_view stored = StoredBody(object, version);
+  const std::string_view text = body.text;
+  // The member with its quotes, and the comma that sets it apart.
+  std::size_t begin = body.rv_begin - kRevisionMember.size();
+  std::size_t end = body.rv_end + 1;
+  if (text[begin - 1] == ',') {
+    --begin;
+  } else if (text[end] == ',') {
+    ++end;
+  }
+  const bool same = stored.size() + (end - begin) == text.size() &&
+                    stored.starts_with(text.substr(0, begin)) && stored.ends_with(text.substr(end));
+  if (!same) return nullptr;
+  return Splice(object, stored, begin, text.substr(begin, end - begin), body);
 }
 
 Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
@@ -128,14 +184,8 @@ Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
                                              std::int64_t resource_version) {
   if (bytes == nullptr) return Status(Reason::kInternalError, "no bytes to decode");
   const std::string& hub = kind->hub_version();
-  auto load = [kind, resource_version](std::string_view text, Arena& arena, Value& root) {
-    Status status = Load(kind, resource_version, text, arena, root);
-    if (status.ok()) return status;
-    return Status(Reason::kInternalError, "unable to decode an object of kind " +
-                                              field::Quote(kind->kind()) +
-                                              " from storage: " + std::string(status.message()));
-  };
-  return std::make_shared<const Object>(kind, hub, std::move(bytes), std::move(load));
+  return std::make_shared<const Object>(
+      kind, hub, Object::Source{std::move(bytes), resource_version, &kStorageLoader});
 }
 
 }  // namespace apiserver::inline v0::codec

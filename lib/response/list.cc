@@ -54,7 +54,7 @@ void AppendItem(const runtime::Object& item, const std::string& version,
   } else {
     json += '{';
   }
-  json += encoding.body;
+  encoding.AppendTo(json);
 }
 
 // A list of many items, written while it is sent: holds references, not bytes.

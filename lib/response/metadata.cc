@@ -4,9 +4,8 @@ namespace apiserver::inline v0::response {
 
 namespace {
 
-std::string_view Metadata(const runtime::Encoding& encoding) {
-  return std::string_view(encoding.body)
-      .substr(encoding.metadata_begin, encoding.metadata_end - encoding.metadata_begin);
+void AppendMetadata(const runtime::Encoding& encoding, std::string& json) {
+  encoding.AppendTo(json, encoding.marks().metadata_begin, encoding.marks().metadata_end);
 }
 
 }  // namespace
@@ -16,36 +15,38 @@ void AppendPartialObjectMetadata(const runtime::Encoding& encoding, std::string_
   json += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/";
   json += meta_version;
   json += "\",\"metadata\":";
-  json += Metadata(encoding);
+  AppendMetadata(encoding, json);
   json += "}";
 }
 
 void AppendMetadataItem(const runtime::Encoding& encoding, std::string& json) {
   json += "{\"metadata\":";
-  json += Metadata(encoding);
+  AppendMetadata(encoding, json);
   json += "}";
 }
 
 std::string BodyWithResourceVersion(const runtime::Encoding& encoding,
                                     std::string_view resource_version) {
+  const runtime::BodyMarks& marks = encoding.marks();
   std::string body;
-  body.reserve(encoding.body.size() + resource_version.size());
-  body.append(encoding.body, 0, encoding.rv_begin);
+  body.reserve(encoding.size() + resource_version.size());
+  encoding.AppendTo(body, 0, marks.rv_begin);
   body += resource_version;
-  body.append(encoding.body, encoding.rv_end);
+  encoding.AppendTo(body, marks.rv_end, static_cast<std::uint32_t>(encoding.size()));
   return body;
 }
 
 std::string MetadataWithResourceVersion(const runtime::Encoding& encoding,
                                         std::string_view resource_version) {
-  if (resource_version.empty() || encoding.rv_begin == encoding.rv_end) {
-    return std::string(Metadata(encoding));
-  }
+  const runtime::BodyMarks& marks = encoding.marks();
   std::string metadata;
-  metadata.append(encoding.body, encoding.metadata_begin,
-                  encoding.rv_begin - encoding.metadata_begin);
+  if (resource_version.empty() || marks.rv_begin == marks.rv_end) {
+    AppendMetadata(encoding, metadata);
+    return metadata;
+  }
+  encoding.AppendTo(metadata, marks.metadata_begin, marks.rv_begin);
   metadata += resource_version;
-  metadata.append(encoding.body, encoding.rv_end, encoding.metadata_end - encoding.rv_end);
+  encoding.AppendTo(metadata, marks.rv_end, marks.metadata_end);
   return metadata;
 }
 

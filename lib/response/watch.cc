@@ -92,7 +92,7 @@ class EventWriter {
     }
     out += object->kind().JsonPrefix(target_.version);
     if (revision.empty()) {
-      out += encoding->body;
+      encoding->AppendTo(out);
     } else {
       out += BodyWithResourceVersion(*encoding, revision);
     }

@@ -5,62 +5,60 @@
 namespace apiserver::inline v0::runtime {
 
 Object::Object(KindPtr kind, std::string_view version)
-    : kind_(std::move(kind)), version_(version), root_(Value::Map({})) {}
+    : kind_(std::move(kind)), version_(version), content_(new Content) {}
 
 Object::Object(KindPtr kind, std::string_view version, Arena arena, Value root)
-    : kind_(std::move(kind)), version_(version), arena_(std::move(arena)), root_(root) {}
-
-Object::Object(KindPtr kind, std::string_view version, std::shared_ptr<const std::string> bytes,
-               Loader load)
     : kind_(std::move(kind)),
       version_(version),
-      root_(Value::Map({})),
-      bytes_(std::move(bytes)),
-      load_(std::move(load)),
-      loaded_(false) {}
+      content_(new Content{std::move(arena), root, Status()}) {}
+
+Object::Object(KindPtr kind, std::string_view version, Source source)
+    : kind_(std::move(kind)), version_(version), source_(std::move(source)) {}
 
 Object::~Object() {
+  delete content_.load(std::memory_order_acquire);
   for (Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;) {
     delete std::exchange(slot, slot->next);
   }
 }
 
-Value Object::root() const {
-  if (loaded_.load(std::memory_order_acquire)) return root_;
-  const auto loading = loading_.Lock();
-  if (loaded_.load(std::memory_order_relaxed)) return root_;
-  Arena arena;
-  Value root;
-  load_status_ = load_(*bytes_, arena, root);
-  if (load_status_.ok()) {
-    arena_ = std::move(arena);
-    root_ = root;
+bool Object::loaded() const {
+  const Content* content = content_.load(std::memory_order_acquire);
+  return content != nullptr && content != Loading();
+}
+
+Object::Content& Object::Load() const {
+  Content* content = nullptr;
+  if (content_.compare_exchange_strong(content, Loading(), std::memory_order_acq_rel)) {
+    auto loaded = std::make_unique<Content>();
+    Arena arena;
+    Value root;
+    loaded->status =
+        source_.loader->Load(kind_, *source_.bytes, source_.resource_version, arena, root);
+    if (loaded->status.ok()) {
+      loaded->arena = std::move(arena);
+      loaded->root = root;
+    }
+    content_.store(loaded.get(), std::memory_order_release);
+    content_.notify_all();
+    return *loaded.release();  // The destructor's.
   }
-  loaded_.store(true, std::memory_order_release);
-  return root_;
+  while (content == Loading()) {
+    content_.wait(content, std::memory_order_acquire);
+    content = content_.load(std::memory_order_acquire);
+  }
+  return *content;
 }
 
-Status Object::load_status() const {
-  (void)root();  // Loads; what it says is in load_status_.
-  return load_status_;
-}
-
-Arena& Object::arena() {
-  (void)root();  // Loading replaces the arena.
-  return arena_;
-}
-
-void Object::SetRoot(Value root) {
-  (void)this->root();  // Or a later load would undo it.
-  root_ = root;
-}
+// After loading, or a later load would undo it.
+void Object::SetRoot(Value root) { content().root = root; }
 
 void Object::SetPath(const std::vector<std::string>& path, Value value) {
   std::vector<Value> above = {root()};
   for (std::size_t i = 0; i + 1 < path.size(); ++i) above.push_back(above.back()[path[i]]);
   // Upwards, with new arrays at each step: the old ones may be shared.
-  for (std::size_t i = path.size(); i-- > 0;) value = With(above[i], path[i], value, arena_);
-  root_ = value;
+  for (std::size_t i = path.size(); i-- > 0;) value = With(above[i], path[i], value, arena());
+  SetRoot(value);
 }
 
 void Object::ErasePath(const std::vector<std::string>& path) {
@@ -69,7 +67,7 @@ void Object::ErasePath(const std::vector<std::string>& path) {
   Value parent = root();
   for (const std::string& key : parents) parent = parent[key];
   if (parent.Find(path.back()) == nullptr) return;
-  SetPath(parents, Without(parent, path.back(), arena_));
+  SetPath(parents, Without(parent, path.back(), arena()));
 }
 
 void Object::Editor::operator=(std::string_view text) && {
@@ -91,12 +89,12 @@ void Object::Editor::operator=(Value value) && {
 }
 
 std::unique_ptr<Object> Object::Clone() const {
-  if (!loaded_.load(std::memory_order_acquire)) {
-    return std::make_unique<Object>(kind_, version_, bytes_, load_);
-  }
+  if (!loaded()) return std::make_unique<Object>(kind_, version_, source_);
+  const Content& original = content();
   auto clone = std::make_unique<Object>(kind_, version_);
-  clone->root_ = Copy(root_, clone->arena_);
-  clone->load_status_ = load_status_;
+  Content& copy = clone->content();
+  copy.root = Copy(original.root, copy.arena);
+  copy.status = original.status;
   return clone;
 }
 
@@ -127,11 +125,11 @@ EncodingPtr Object::StoreEncoding(std::string_view version, Format format,
 }
 
 std::size_t Object::bytes() const {
-  std::size_t bytes = bytes_ != nullptr ? bytes_->size() : 0;
-  if (loaded_.load(std::memory_order_acquire)) bytes += arena_.bytes_reserved();
+  std::size_t bytes = source_.bytes != nullptr ? source_.bytes->size() : 0;
+  if (loaded()) bytes += content().arena.bytes_reserved();
   for (const Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;
        slot = slot->next) {
-    bytes += slot->encoding->body.size();
+    bytes += slot->encoding->own_bytes();
   }
   return bytes;
 }

@@ -197,11 +197,13 @@ TEST_CASE("codec: an encoding is canonical and knows metadata and revision", "[c
 
   const runtime::EncodingPtr encoding = EncodingOf(*flunder, "v1beta1", Format::kJson).value();
 
-  CHECK(encoding->body == R"("metadata":{"name":"one","uid":"u","resourceVersion":"42"},)"
-                          R"("spec":{"flunderReference":"a\u003cb"}})");
-  CHECK(encoding->body.substr(encoding->rv_begin, encoding->rv_end - encoding->rv_begin) == "42");
-  CHECK(encoding->body.substr(encoding->metadata_begin,
-                              encoding->metadata_end - encoding->metadata_begin) ==
+  CHECK(encoding->ToString() == R"("metadata":{"name":"one","uid":"u","resourceVersion":"42"},)"
+                                R"("spec":{"flunderReference":"a\u003cb"}})");
+  CHECK(encoding->ToString().substr(encoding->marks().rv_begin,
+                                    encoding->marks().rv_end - encoding->marks().rv_begin) == "42");
+  CHECK(encoding->ToString().substr(
+            encoding->marks().metadata_begin,
+            encoding->marks().metadata_end - encoding->marks().metadata_begin) ==
         R"({"name":"one","uid":"u","resourceVersion":"42"})");
 }
 
@@ -211,8 +213,8 @@ TEST_CASE("codec: an encoding in another version is converted, made once, and ch
 
   const runtime::EncodingPtr encoding = EncodingOf(*flunder, "v1alpha1", Format::kJson).value();
 
-  CHECK(encoding->body == R"("metadata":{"name":"one","uid":"u","resourceVersion":"42"},)"
-                          R"("spec":{"reference":"a\u003cb"}})");
+  CHECK(encoding->ToString() == R"("metadata":{"name":"one","uid":"u","resourceVersion":"42"},)"
+                                R"("spec":{"reference":"a\u003cb"}})");
   CHECK(flunder->version() == "v1beta1");
   CHECK(flunder->root()["spec"]["flunderReference"].AsString() == "a<b");
   CHECK(EncodingOf(*flunder, "v1alpha1", Format::kJson).value() == encoding);
@@ -235,10 +237,11 @@ TEST_CASE("codec: a custom resource's keys are sorted, kind and apiVersion among
 
   const runtime::EncodingPtr encoding = EncodingOf(*decoded->object, "v1", Format::kJson).value();
 
-  CHECK(std::string(decoded->object->kind().JsonPrefix("v1")) + encoding->body ==
+  CHECK(std::string(decoded->object->kind().JsonPrefix("v1")) + encoding->ToString() ==
         R"({"aaa":1,"apiVersion":"example.com/v1","data":{"b":"2","z":"1"},"kind":"Widget",)"
         R"("metadata":{"name":"w","namespace":"n","resourceVersion":"7"},"spec":{"size":1}})");
-  CHECK(encoding->body.substr(encoding->rv_begin, encoding->rv_end - encoding->rv_begin) == "7");
+  CHECK(encoding->ToString().substr(encoding->marks().rv_begin,
+                                    encoding->marks().rv_end - encoding->marks().rv_begin) == "7");
 }
 
 TEST_CASE("codec: storage keeps the storage version without revision, ending in a newline",
@@ -272,11 +275,9 @@ void CheckAnswersAsReadBack(const Object& object) {
   StoreAnswer(*written, *stored.answer, 1234);
   const auto now = EncodingOf(*written, kind->storage_version(), Format::kJson).value();
   const auto later = EncodingOf(*read, kind->storage_version(), Format::kJson).value();
-  CHECK(now->body == later->body);
-  CHECK(now->rv_begin == later->rv_begin);
-  CHECK(now->rv_end == later->rv_end);
-  CHECK(now->metadata_begin == later->metadata_begin);
-  CHECK(now->metadata_end == later->metadata_end);
+  CHECK(now->ToString() == later->ToString());
+  CHECK(now->marks() == later->marks());
+  CHECK(now->own_bytes() == 0);
 }
 
 TEST_CASE("codec: what was just stored is answered without reading it back", "[codec]") {
@@ -349,6 +350,63 @@ TEST_CASE("codec: a Status is JSON with or without indentation", "[codec]") {
 TEST_CASE("codec: a null body decodes as an empty text", "[codec]") {
   CHECK_FALSE(DecodeBody(MediaType::kJson, nullptr).ok());
   CHECK(DecodeBody(MediaType::kYaml, nullptr)->root.is_map());
+}
+
+ObjectPtr Stored(const KindPtr& kind, const std::string& bytes) {
+  return DecodeFromStorage(kind, Body(bytes), 7).value();
+}
+
+TEST_CASE("codec: labels are read without parsing the rest", "[codec]") {
+  runtime::Arena arena;
+  const ObjectPtr object =
+      Stored(WidgetKind(),
+             R"({"a":[{"metadata":1},"}"],"apiVersion":"example.com/v1","b":-1.5e3,"c":null,)"
+             R"("kind":"Widget","metadata":{"annotations":{"labels":"\"{"},"labels":)"
+             R"({"app":"x\u0041","tier":""},"name":"one"},"spec":{"size":1}})"
+             "\n");
+  CHECK(Json(LabelsOf(*object, arena)) == R"({"app":"xA","tier":""})");
+  CHECK(!object->loaded());
+  CHECK(Json(object->labels()) == R"({"app":"xA","tier":""})");
+}
+
+TEST_CASE("codec: who has no labels need not be parsed to know it", "[codec]") {
+  runtime::Arena arena;
+  const ObjectPtr object = Stored(
+      WidgetKind(), R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}})"
+                    "\n");
+  CHECK(LabelsOf(*object, arena).is_null());
+  CHECK(!object->loaded());
+}
+
+TEST_CASE("codec: labels of bytes in another form are read as well", "[codec]") {
+  runtime::Arena arena;
+  const ObjectPtr object =
+      Stored(WidgetKind(), R"({ "apiVersion": "example.com/v1", "kind": "Widget",)"
+                           R"( "metadata": {"name": "a", "labels": {"app": "x"}}})");
+  CHECK(Json(LabelsOf(*object, arena)) == R"({"app":"x"})");
+  for (const char* broken :
+       {"{", R"({"metadata)", R"({"metadata":{"labels":{"a")", R"({"metadata":)",
+        R"({"metadata":{"labels":})", R"({"metadata":{"labels":"x"}})"}) {
+    (void)LabelsOf(*Stored(WidgetKind(), broken), arena).is_map();
+  }
+}
+
+TEST_CASE("codec: stored bytes that are answered as they are are kept once", "[codec]") {
+  const ObjectPtr flunder = MakeFlunder();
+  const ObjectPtr read = Stored(flunder->kind_ptr(), EncodeForStorage(*flunder)->bytes);
+  const auto encoding = EncodingOf(*read, "v1alpha1", Format::kJson).value();
+  CHECK(encoding->own_bytes() == 0);
+  CHECK(!read->loaded());
+  CHECK(encoding->ToString() == R"("metadata":{"name":"one","uid":"u","resourceVersion":"7"},)"
+                                R"("spec":{"reference":"a\u003cb"}})");
+  // Another version, and bytes in another form, are made anew.
+  CHECK(EncodingOf(*read, "v1beta1", Format::kJson).value()->own_bytes() > 0);
+  const ObjectPtr loose = Stored(
+      WidgetKind(), R"({ "apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}})");
+  const auto own = EncodingOf(*loose, "v1", Format::kJson).value();
+  CHECK(own->own_bytes() == own->size());
+  CHECK(own->ToString() == R"("apiVersion":"example.com/v1","kind":"Widget","metadata":)"
+                           R"({"name":"a","resourceVersion":"7"}})");
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_CASE("codec: a published object passes through decoding, storage and each e
 
     CHECK(EncodeProtobuf(*object, "v1").value() == *protobuf);
     const runtime::EncodingPtr encoding = EncodingOf(*object, "v1", runtime::Format::kJson).value();
-    CHECK(IndentJson(std::string(kind->JsonPrefix("v1")) + encoding->body) == *json);
+    CHECK(IndentJson(std::string(kind->JsonPrefix("v1")) + encoding->ToString()) == *json);
   }
 }
 

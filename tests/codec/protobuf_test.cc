@@ -202,9 +202,11 @@ TEST_CASE("codec: a protobuf body tells where metadata and the revision stand", 
 
   const runtime::EncodingPtr encoding = EncodingOf(*thing, "v1", Format::kProtobuf).value();
 
-  CHECK(encoding->body.substr(encoding->rv_begin, encoding->rv_end - encoding->rv_begin) == "4711");
-  CHECK(encoding->metadata_begin == 2);
-  CHECK(encoding->body.substr(encoding->metadata_end) == "\x10\x03");
+  CHECK(encoding->ToString().substr(encoding->marks().rv_begin,
+                                    encoding->marks().rv_end - encoding->marks().rv_begin) ==
+        "4711");
+  CHECK(encoding->marks().metadata_begin == 2);
+  CHECK(encoding->ToString().substr(encoding->marks().metadata_end) == "\x10\x03");
 }
 
 TEST_CASE("codec: lists are protobuf with typed items", "[codec]") {

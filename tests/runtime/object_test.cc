@@ -18,7 +18,7 @@ using testing::Print;
 KindPtr Untyped() { return Kind::Untyped({"example.com", "v1", "Widget"}); }
 
 EncodingPtr EncodingOf(std::string body) {
-  return std::make_shared<const Encoding>(Encoding{std::move(body)});
+  return std::make_shared<const Encoding>(EncodedBody{{}, std::move(body)});
 }
 
 TEST_CASE("runtime: a new object is an empty map", "[runtime]") {
@@ -94,52 +94,60 @@ TEST_CASE("runtime: a clone lives on without its original", "[runtime]") {
   CHECK(Print(*clone) == R"({"spec":{"a":"text"}})");
 }
 
-Object::Loader Counting(std::atomic<int>& calls) {
-  return [&calls](std::string_view bytes, Arena& arena, Value& root) {
+class CountingLoader final : public ContentLoader {
+ public:
+  Status Load(const KindPtr&, std::string_view bytes, std::int64_t, Arena& arena,
+              Value& root) const override {
     ++calls;
+    if (bytes == "x") return Status(Reason::kInternalError, "broken");
     root = Parse(bytes, arena);
-    return Status();
-  };
+    return {};
+  }
+  mutable std::atomic<int> calls = 0;
+};
+
+std::shared_ptr<const Object> Backed(const char* bytes, const CountingLoader& loader) {
+  return std::make_shared<const Object>(
+      Untyped(), "v1", Object::Source{std::make_shared<const std::string>(bytes), 1, &loader});
 }
 
 TEST_CASE("runtime: content backed by bytes is parsed at the first touch only", "[runtime]") {
-  std::atomic<int> calls = 0;
-  const Object object(Untyped(), "v1", std::make_shared<const std::string>(R"({"a":"text"})"),
-                      Counting(calls));
+  const CountingLoader loader;
+  const auto backed = Backed(R"({"a":"text"})", loader);
+  const Object& object = *backed;
+  CHECK(!object.loaded());
   CHECK(object.bytes() == 12);
-  CHECK(calls == 0);
+  CHECK(loader.calls == 0);
   CHECK(object["a"].AsString() == "text");
   CHECK(object["a"].AsString() == "text");
   CHECK(object.load_status().ok());
-  CHECK(calls == 1);
+  CHECK(loader.calls == 1);
 }
 
 TEST_CASE("runtime: cloning unparsed bytes does not parse them", "[runtime]") {
-  std::atomic<int> calls = 0;
-  const Object object(Untyped(), "v1", std::make_shared<const std::string>(R"({"a":1})"),
-                      Counting(calls));
+  const CountingLoader loader;
+  const auto backed = Backed(R"({"a":1})", loader);
+  const Object& object = *backed;
   const auto clone = object.Clone();
-  CHECK(calls == 0);
+  CHECK(loader.calls == 0);
   clone->Edit("a") = 2;
   CHECK((*clone)["a"].AsInt() == 2);
   CHECK(object["a"].AsInt() == 1);
-  CHECK(calls == 2);
+  CHECK(loader.calls == 2);
 }
 
 TEST_CASE("runtime: bytes that do not parse read as empty and say why", "[runtime]") {
-  const Object object(
-      Untyped(), "v1", std::make_shared<const std::string>("x"),
-      [](std::string_view, Arena&, Value&) { return Status(Reason::kInternalError, "broken"); });
+  const CountingLoader loader;
+  const auto backed = Backed("x", loader);
+  const Object& object = *backed;
   CHECK(object.root().is_map());
   CHECK(object.name().empty());
   CHECK(object.load_status().message() == "broken");
 }
 
 TEST_CASE("runtime: many threads touching unparsed content parse it once", "[runtime]") {
-  std::atomic<int> calls = 0;
-  const auto object = std::make_shared<const Object>(
-      Untyped(), "v1", std::make_shared<const std::string>(R"({"a":{"b":"text"}})"),
-      Counting(calls));
+  const CountingLoader loader;
+  const auto object = Backed(R"({"a":{"b":"text"}})", loader);
   std::atomic<int> right = 0;
   {
     std::vector<Thread> threads;
@@ -150,7 +158,7 @@ TEST_CASE("runtime: many threads touching unparsed content parse it once", "[run
     }
   }
   CHECK(right == 8);
-  CHECK(calls == 1);
+  CHECK(loader.calls == 1);
 }
 
 TEST_CASE("runtime: encodings are found by version and format, and the first one stays",
@@ -160,12 +168,27 @@ TEST_CASE("runtime: encodings are found by version and format, and the first one
   const EncodingPtr first = EncodingOf("first");
   CHECK(object.StoreEncoding("v1", Format::kJson, first) == first);
   CHECK(object.StoreEncoding("v1", Format::kJson, EncodingOf("second")) == first);
-  CHECK(object.StoreEncoding("v1", Format::kProtobuf, EncodingOf("proto"))->body == "proto");
-  CHECK(object.StoreEncoding("v2", Format::kJson, EncodingOf("other"))->body == "other");
+  CHECK(object.StoreEncoding("v1", Format::kProtobuf, EncodingOf("proto"))->ToString() == "proto");
+  CHECK(object.StoreEncoding("v2", Format::kJson, EncodingOf("other"))->ToString() == "other");
   CHECK(object.FindEncoding("v1", Format::kJson) == first);
-  CHECK(object.FindEncoding("v1", Format::kProtobuf)->body == "proto");
+  CHECK(object.FindEncoding("v1", Format::kProtobuf)->ToString() == "proto");
   CHECK(object.FindEncoding("v2", Format::kProtobuf) == nullptr);
   CHECK(object.bytes() == 15);
+}
+
+TEST_CASE("runtime: an encoding shares bytes and splices its revision in", "[runtime]") {
+  const auto bytes = std::make_shared<const std::string>("<{name}>");
+  const Encoding encoding({.bytes = bytes, .begin = 1, .size = 6, .at = 5, .inserted = ",rv:7"},
+                          {.rv_begin = 9, .rv_end = 10, .metadata_begin = 0, .metadata_end = 11});
+  CHECK(encoding.ToString() == "{name,rv:7}");
+  CHECK(encoding.size() == 11);
+  CHECK(encoding.own_bytes() == 0);
+  std::string part;
+  encoding.AppendTo(part, encoding.marks().rv_begin, encoding.marks().rv_end);
+  CHECK(part == "7");
+  part.clear();
+  encoding.AppendTo(part, 3, 11);
+  CHECK(part == "me,rv:7}");
 }
 
 TEST_CASE("runtime: threads that store the same encoding agree on one", "[runtime]") {

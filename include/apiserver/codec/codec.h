@@ -60,20 +60,24 @@ Result<runtime::EncodingPtr> EncodingOf(const runtime::Object& object, std::stri
 // ending in a newline as Go's encoder does.
 struct StorageEncoding {
   std::string bytes;
-  // The body as it is answered in the storage version, still without a revision: for StoreAnswer.
-  // Absent when reading `bytes` back gives more than they hold, because defaults are added. (That
-  // conversion to the hub version and back loses nothing is what Kubernetes demands of a kind.)
-  std::optional<runtime::Encoding> answer;
+  // Where the parts of its body stand, for StoreAnswer. Absent when reading `bytes` back gives more
+  // than they hold, because defaults are added. (That conversion to the hub version and back loses
+  // nothing is what Kubernetes demands of a kind.)
+  std::optional<runtime::BodyMarks> answer;
 };
 Result<StorageEncoding> EncodeForStorage(const runtime::Object& object);
 // Gives an object that was just written, and is backed by its bytes, the encoding that it has in
 // the storage version, so that answering need not parse and encode it again.
-void StoreAnswer(const runtime::Object& object, const runtime::Encoding& answer,
+void StoreAnswer(const runtime::Object& object, const runtime::BodyMarks& answer,
                  std::int64_t revision);
 // The inverse: lazily parsed, converted to the hub, carrying `resource_version`.
 Result<runtime::ObjectPtr> DecodeFromStorage(const runtime::KindPtr& kind,
                                              std::shared_ptr<const std::string> bytes,
                                              std::int64_t resource_version);
+
+// metadata.labels; of an object that is not loaded they alone are parsed, into `arena`. `object`
+// and `arena` must outlive what is returned.
+runtime::Value LabelsOf(const runtime::Object& object, runtime::Arena& arena);
 
 // metav1.Status, meta Table rows and everything else that is not a stored object is written from
 // Values; these wrap them. JSON ends with a newline unless pretty.

@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "apiserver/base/status.h"
-#include "apiserver/base/sync.h"
+#include "apiserver/runtime/encoding.h"
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/value.h"
 
@@ -23,21 +22,15 @@ class Object;
 // What has left storage or a cache: shared and never changed again.
 using ObjectPtr = std::shared_ptr<const Object>;
 
-enum class Format : std::uint8_t { kJson, kProtobuf };
-
-// An object's body in one version and format, ready to be spliced into answers. JSON: what follows
-// Kind::JsonPrefix, closing brace included. Protobuf: the message without the envelope.
-struct Encoding {
-  std::string body;
-  // Where the text of metadata.resourceVersion stands in `body` (JSON: between the quotes); equal:
-  // it has none, and in JSON the member would stand there (zero: nowhere).
-  std::uint32_t rv_begin = 0;
-  std::uint32_t rv_end = 0;
-  // Where the value of metadata stands, braces included.
-  std::uint32_t metadata_begin = 0;
-  std::uint32_t metadata_end = 0;
+// Makes an object's content of the bytes it is backed by.
+class ContentLoader {
+ public:
+  virtual ~ContentLoader() = default;
+  // What an object of `kind` that was stored at `resource_version` as `bytes` holds. Must not fail
+  // for bytes that were validated when they were stored. From any thread.
+  virtual Status Load(const KindPtr& kind, std::string_view bytes, std::int64_t resource_version,
+                      Arena& arena, Value& root) const = 0;
 };
-using EncodingPtr = std::shared_ptr<const Encoding>;
 
 // A Kind plus content in one of its versions. Mutable while one owner holds it by unique_ptr (not
 // thread-safe), frozen once it is an ObjectPtr (every const method from any thread).
@@ -49,12 +42,15 @@ class Object {
   Object(KindPtr kind, std::string_view version);
   // Content that lives in `arena`.
   Object(KindPtr kind, std::string_view version, Arena arena, Value root);
-  // Backed by bytes alone: `load` parses them on first touch of the content (once, on whichever
-  // thread; it must not fail for bytes that were validated when they were stored: if it does the
-  // object reads as empty and load_status() says why).
-  using Loader = std::function<Status(std::string_view bytes, Arena& arena, Value& root)>;
-  Object(KindPtr kind, std::string_view version, std::shared_ptr<const std::string> bytes,
-         Loader load);
+  // What an object is made of when it is first looked at.
+  struct Source {
+    std::shared_ptr<const std::string> bytes;
+    std::int64_t resource_version = 0;
+    const ContentLoader* loader = nullptr;  // Must outlive the object.
+  };
+  // Backed by bytes alone, which are parsed on first touch of the content (once, on whichever
+  // thread; where that fails the object reads as empty and load_status() says why).
+  Object(KindPtr kind, std::string_view version, Source source);
 
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
@@ -65,9 +61,14 @@ class Object {
   const std::string& version() const { return version_; }
   GroupVersionKind gvk() const { return kind_->gvk(version_); }
 
-  Value root() const;
+  Value root() const { return content().root; }
   Value operator[](std::string_view key) const { return root()[key]; }
-  Status load_status() const;
+  Status load_status() const { return content().status; }
+  // Whether the content is there already; if not, looking at it parses and keeps it.
+  bool loaded() const;
+  // The bytes it was backed by when it was made; null: none.
+  const std::shared_ptr<const std::string>& stored_bytes() const { return source_.bytes; }
+  std::int64_t stored_version() const { return source_.resource_version; }
 
   // metadata, read. Views live as long as the object is not changed.
   Value metadata() const { return root()["metadata"]; }
@@ -85,7 +86,7 @@ class Object {
   // --- Changing; only before the object is frozen. ---
 
   // Where new Values for this object live.
-  Arena& arena();
+  Arena& arena() { return content().arena; }
   void SetRoot(Value root);
   // What the content is from now on written in; SetRoot usually goes with it.
   void SetVersion(std::string_view version) { version_ = version; }
@@ -132,7 +133,7 @@ class Object {
   EncodingPtr FindEncoding(std::string_view version, Format format) const;
   // Keeps `encoding` and returns it, or the one that was there first.
   EncodingPtr StoreEncoding(std::string_view version, Format format, EncodingPtr encoding) const;
-  // Bytes of the arena and the encodings.
+  // Bytes it is backed by, of its content and of its encodings.
   std::size_t bytes() const;
 
  private:
@@ -143,16 +144,26 @@ class Object {
     Slot* next;
   };
 
+  struct Content {
+    Arena arena;
+    Value root = Value::Map({});
+    Status status;
+  };
+  // Parses it if that has not been done.
+  Content& content() const {
+    Content* content = content_.load(std::memory_order_acquire);
+    return content != nullptr && content != Loading() ? *content : Load();
+  }
+  Content& Load() const;
+  // Stands in content_ while one thread parses; never looked into.
+  Content* Loading() const {
+    return reinterpret_cast<Content*>(const_cast<Object*>(this));  // NOLINT
+  }
+
   KindPtr kind_;
   std::string version_;
-  mutable Arena arena_;
-  mutable Value root_;
-  // Set while the content is not parsed yet.
-  std::shared_ptr<const std::string> bytes_;
-  Loader load_;
-  mutable Status load_status_;
-  mutable std::atomic<bool> loaded_{true};
-  mutable Guarded<bool> loading_{false};
+  Source source_;  // Of an object that was backed by bytes.
+  mutable std::atomic<Content*> content_{nullptr};
   mutable std::atomic<Slot*> encodings_{nullptr};
 };
 

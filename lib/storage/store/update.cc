@@ -32,6 +32,8 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
                                                    const UpdateOptions& options) const {
   if (memory_ != nullptr) {
     if (auto known = memory_->Find(key)) {
+      // A copy if it is still bytes: what is shared would stay parsed for as long as it is kept.
+      if (!known->object->loaded()) known->object = known->object->Clone();
       return State{std::move(known->object), std::move(known->bytes), known->revision, known->lease,
                    false};
     }
