@@ -6,11 +6,39 @@
 #include "apiserver/codec/codec.h"
 
 namespace apiserver::inline v0::storage::cacher {
+namespace {
+
+// What a change takes beside what it supersedes: itself, its places in tree and log.
+constexpr std::size_t kChangeBytes = 160;
+// What an entry takes beside its bytes.
+constexpr std::size_t kEntryBytes = 480;
+
+std::size_t BytesOf(const Entry& entry) {
+  return kEntryBytes + entry.key.size() + (entry.bytes != nullptr ? entry.bytes->size() : 0);
+}
+
+Entry* NewKey(const std::string& key) {
+  auto* entry = new Entry;
+  entry->key = key;
+  return entry;
+}
+
+// The first of `past` that is newer than `revision`.
+template <class Deque>
+auto FirstAfter(const Deque& past, kv::Revision revision) {
+  return std::partition_point(past.begin(), past.end(), [revision](const auto& one) {
+    return one.change->revision <= revision;
+  });
+}
+
+}  // namespace
 
 Cache::Cache(runtime::KindPtr kind, std::string prefix, Limits limits, const Clock& clock)
     : kind_(std::move(kind)), prefix_(std::move(prefix)), limits_(limits), clock_(clock) {
   state_.Lock()->log = ChangeLog::New(0, 1);
 }
+
+Cache::~Cache() { ForgetAll(*state_.Lock()); }
 
 EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
   auto* entry = new Entry;
@@ -26,17 +54,15 @@ EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
   return owner;
 }
 
-void Cache::Reset(const std::vector<kv::KeyValue>& state, kv::Revision revision) {
-  Tree tree;
-  for (const kv::KeyValue& kv : state) tree.Put(NewEntry(kv));
+void Cache::Reset(Tree state, kv::Revision revision) {
   std::shared_ptr<ChangeLog> old;
   {
     auto locked = state_.Lock();
     old = std::exchange(locked->log, ChangeLog::New(revision, revision + 1));
-    locked->tree = std::move(tree);
+    std::swap(locked->tree, state);
     locked->last_change = revision;
-    locked->marks.clear();
-    locked->kept.clear();
+    locked->complete = revision;
+    ForgetAll(*locked);
     revision_.store(revision);
     published_.store(revision);
   }
@@ -45,7 +71,7 @@ void Cache::Reset(const std::vector<kv::KeyValue>& state, kv::Revision revision)
   state_.NotifyAll();
 }
 
-void Cache::Apply(const std::vector<kv::Event>& events, kv::Revision revision) {
+std::vector<ChangeRef> Cache::NewChanges(const std::vector<kv::Event>& events) const {
   std::vector<ChangeRef> changes;
   for (const kv::Event& event : events) {
     if (!event.kv.key.starts_with(prefix_)) continue;
@@ -53,27 +79,52 @@ void Cache::Apply(const std::vector<kv::Event>& events, kv::Revision revision) {
     changes.emplace_back(change);
     change->revision = event.kv.mod_revision;
     change->version = std::to_string(change->revision);
-    if (event.type == kv::Event::Type::kPut) change->now = NewEntry(event.kv);
-    auto state = state_.Lock();
-    change->before = change->now ? state->tree.Put(change->now) : state->tree.Erase(event.kv.key);
-    state->last_change = change->revision;
-    revision_.store(change->revision);
-    // A deletion of what was never seen tells nobody anything.
-    if (!change->now && !change->before) changes.pop_back();
+    if (event.type == kv::Event::Type::kPut) {
+      change->now = NewEntry(event.kv);
+    } else {
+      // Stands for its key until the tree tells what it held.
+      change->before = EntryRef(NewKey(event.kv.key));
+    }
   }
+  return changes;
+}
+
+void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now) {
+  for (ChangeRef& change : changes) {
+    auto& made = const_cast<Change&>(*change);  // NOLINT: nobody else has seen it.
+    made.before = made.now ? state.tree.Put(made.now) : state.tree.Erase(made.before->key);
+    state.last_change = made.revision;
+    if (!made.now && !made.before) {
+      change = nullptr;  // A deletion of what was never seen tells nobody anything.
+      continue;
+    }
+    const std::size_t bytes = kChangeBytes + (made.before ? BytesOf(*made.before) : 0);
+    if (limits_.history != nullptr) limits_.history->Add(bytes);
+    state.past.push_back({change, now, bytes});
+  }
+  std::erase(changes, nullptr);
+}
+
+void Cache::Apply(const std::vector<kv::Event>& events, kv::Revision revision) {
+  std::vector<ChangeRef> changes = NewChanges(events);
   if (!changes.empty()) {
     const Clock::Monotonic now = clock_.Now();
+    std::vector<ChangeRef> dropped;  // Freed outside of the lock.
     std::shared_ptr<ChangeLog> log;
     kv::Revision forget = 0;
     {
       auto state = state_.Lock();
-      for (const ChangeRef& change : changes) state->marks.push_back({change->revision, now});
-      forget = ForgetBelow(*state, now);
+      Put(*state, changes, now);
+      revision_.store(state->last_change);
+      forget = Forget(*state, now, dropped);
       log = state->log;
     }
     // After the tree: whoever has been told of a change finds it there.
     log->Append(changes, revision);
-    if (forget > 0) log->TrimBelow(forget);
+    if (forget > 0) {
+      log->TrimBelow(forget);
+      if (on_forget_) on_forget_(dropped.back()->revision);
+    }
   }
   Advance(revision);
 }
@@ -87,26 +138,42 @@ void Cache::Advance(kv::Revision revision) {
   state_.NotifyAll();
 }
 
-kv::Revision Cache::ForgetBelow(State& state, Clock::Monotonic now) const {
+kv::Revision Cache::Forget(State& state, Clock::Monotonic now, std::vector<ChangeRef>& dropped) {
   // In steps of a sixteenth, so that it is not done for every change.
   const std::size_t slack = std::max<std::size_t>(limits_.changes_max / 16, 1);
-  const auto old = [&](const Mark& mark) { return mark.time + limits_.window < now; };
+  const std::size_t size = state.past.size();
+  const std::size_t spare = size > kChangesMin ? size - kChangesMin : 0;
   std::size_t drop = 0;
-  if (state.marks.size() > limits_.changes_max + slack) {
-    drop = state.marks.size() - limits_.changes_max;
-  } else if (state.marks.size() > kChangesMin + slack &&
-             old(state.marks[std::min(slack, state.marks.size() - kChangesMin)])) {
+  if (size > limits_.changes_max + slack) {
+    drop = size - limits_.changes_max;
+  } else if (spare > 0 && limits_.history != nullptr && limits_.history->over()) {
+    drop = std::min(spare, std::max<std::size_t>(size / 16, 1));
+  } else if (spare > slack && state.past[std::min(slack, spare)].time + limits_.window < now) {
     drop = slack;
   }
   if (drop == 0) return 0;
-  state.marks.erase(state.marks.begin(), state.marks.begin() + static_cast<std::ptrdiff_t>(drop));
-  return state.marks.front().revision;
+  for (; drop > 0; --drop) {
+    Past& oldest = state.past.front();
+    state.complete = oldest.change->revision;
+    if (limits_.history != nullptr) limits_.history->Release(oldest.bytes);
+    dropped.push_back(std::move(oldest.change));
+    state.past.pop_front();
+  }
+  return state.past.front().change->revision;
+}
+
+void Cache::ForgetAll(State& state) {
+  for (const Past& past : state.past) {
+    if (limits_.history != nullptr) limits_.history->Release(past.bytes);
+  }
+  state.past.clear();
+  state.kept.clear();
 }
 
 void Cache::Compact(kv::Revision compacted) {
   auto state = state_.Lock();
   std::erase_if(state->kept,
-                [compacted](const Kept& kept) { return kept.view.revision < compacted; });
+                [compacted](const KeptView& kept) { return kept.view.revision < compacted; });
 }
 
 void Cache::Close() {
@@ -133,31 +200,49 @@ View Cache::Now() const {
   return {state->tree, state->last_change, revision_.load()};
 }
 
-std::optional<View> Cache::At(kv::Revision revision) const {
+std::optional<View> Cache::Kept(kv::Revision revision) const {
   auto state = state_.Lock();
   if (state->last_change <= revision && revision <= revision_.load()) {
     return View{state->tree, state->last_change, revision_.load()};
   }
-  for (const Kept& kept : state->kept) {
+  for (const KeptView& kept : state->kept) {
     if (kept.view.ShowsRevision(revision)) return kept.view;
   }
   return std::nullopt;
 }
 
+Since Cache::ChangesAfter(kv::Revision revision) const {
+  auto state = state_.Lock();
+  Since since{{state->tree, state->last_change, revision_.load()}, std::nullopt};
+  if (revision < state->complete) return since;
+  const auto first = FirstAfter(state->past, revision);
+  since.changes.emplace();
+  since.changes->reserve(static_cast<std::size_t>(state->past.end() - first));
+  for (auto it = first; it != state->past.end(); ++it) since.changes->push_back(it->change);
+  return since;
+}
+
+std::size_t Cache::CountAfter(kv::Revision revision) const {
+  auto state = state_.Lock();
+  return static_cast<std::size_t>(state->past.end() - FirstAfter(state->past, revision));
+}
+
 void Cache::Keep(View view) {
   const Clock::Monotonic now = clock_.Now();
-  std::vector<Kept> dropped;  // Trees are freed outside of the lock.
+  std::vector<KeptView> dropped;  // Trees are freed outside of the lock.
   auto state = state_.Lock();
   while (!state->kept.empty() &&
          (state->kept.size() >= kKeptMax || state->kept.front().time + limits_.window < now)) {
     dropped.push_back(std::move(state->kept.front()));
     state->kept.pop_front();
   }
-  if (!state->kept.empty() && state->kept.back().view.last_change == view.last_change) {
-    View& last = state->kept.back().view;
-    last.revision = std::max(last.revision, view.revision);
-    state->kept.back().time = now;
-    return;
+  const auto same = std::find_if(
+      state->kept.begin(), state->kept.end(),
+      [&view](const KeptView& kept) { return kept.view.last_change == view.last_change; });
+  if (same != state->kept.end()) {
+    view.revision = std::max(view.revision, same->view.revision);
+    dropped.push_back(std::move(*same));
+    state->kept.erase(same);
   }
   state->kept.push_back({std::move(view), now});
 }

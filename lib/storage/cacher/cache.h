@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,47 +13,12 @@
 
 #include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/sync.h"
-#include "apiserver/runtime/object.h"
-#include "apiserver/storage/kv/engine.h"
-#include "storage/index/btree.h"
-#include "storage/index/event_log.h"
-#include "storage/index/ref.h"
+#include "storage/cacher/entry.h"
 #include "storage/store/object_store.h"
 
 namespace apiserver::inline v0::storage::cacher {
-
-// An object under its key at one revision. Shared by trees, log and whoever reads.
-struct Entry : index::RefCounted {
-  std::string key;
-  kv::Bytes bytes;
-  kv::Revision revision = 0;
-  kv::LeaseId lease = 0;
-  runtime::ObjectPtr object;
-};
-using EntryRef = index::Ref<const Entry>;
-
-struct KeyOfEntry {
-  std::string_view operator()(const EntryRef& entry) const { return entry->key; }
-};
-using Tree = index::BTree<EntryRef, KeyOfEntry>;
-
-// One change, made once for all who watch.
-struct Change : index::RefCounted {
-  kv::Revision revision = 0;
-  std::string version;  // The revision as text.
-  EntryRef now;         // Null: deleted.
-  EntryRef before;      // Null: created.
-
-  const std::string& key() const { return now ? now->key : before->key; }
-};
-using ChangeRef = index::Ref<const Change>;
-
-struct ChangeAccess {
-  static std::int64_t Revision(const ChangeRef& change) { return change->revision; }
-  static std::string_view Key(const ChangeRef& change) { return change->key(); }
-};
-using ChangeLog = index::EventLog<ChangeRef, ChangeAccess>;
 
 // All objects as they were at every revision in [last_change, revision].
 struct View {
@@ -63,21 +29,38 @@ struct View {
   bool ShowsRevision(kv::Revision at) const { return last_change <= at && at <= revision; }
 };
 
-// What is known of the objects below one prefix: the state now, some states of the past, and a log.
-// Fed by one thread at a time in revision order (Reset, Apply, Compact), read by any.
+// A state, and what led to it.
+struct Since {
+  View view;  // Now.
+  // All changes after the revision asked for, oldest first; nullopt: some have been forgotten.
+  std::optional<std::vector<ChangeRef>> changes;
+};
+
+// What is known of the objects below one prefix: the state now, the changes that led to it, and a
+// log of them for watches. Fed by one thread at a time in revision order (Reset, Apply, Compact),
+// read by any.
 class Cache final : public store::Memory {
  public:
   struct Limits {
     std::size_t changes_max;
     // Older changes are forgotten, down to kChangesMin.
     std::chrono::nanoseconds window = std::chrono::seconds(75);
+    // Where what changes have superseded is counted; null: nowhere. Must outlive the cache.
+    MemoryShare* history = nullptr;
   };
   Cache(runtime::KindPtr kind, std::string prefix, Limits limits, const Clock& clock);
+  ~Cache() override;
+
+  // Told, on the feed's thread, up to where changes have been forgotten. To be set before anything
+  // is fed.
+  void OnForget(std::function<void(kv::Revision)> tell) { on_forget_ = std::move(tell); }
 
   // --- For the feed. ---
 
+  // An object of a state that is to be given to Reset().
+  EntryRef NewEntry(const kv::KeyValue& kv) const;
   // Begins anew with the state at `revision`; watches of what was there before end.
-  void Reset(const std::vector<kv::KeyValue>& state, kv::Revision revision);
+  void Reset(Tree state, kv::Revision revision);
   // Everything up to `revision` has happened, `events` among it; of other prefixes too.
   void Apply(const std::vector<kv::Event>& events, kv::Revision revision);
   void Compact(kv::Revision compacted);
@@ -91,10 +74,14 @@ class Cache final : public store::Memory {
   std::optional<store::Memory::Known> Find(std::string_view key) const override;
   EntryRef FindEntry(std::string_view key) const;
   View Now() const;
-  // The state at an older revision, if it is still known.
-  std::optional<View> At(kv::Revision revision) const;
+  // The state at `revision` as it was kept by Keep(), or is now.
+  std::optional<View> Kept(kv::Revision revision) const;
   // Keeps `view` for the next pages of a list.
   void Keep(View view);
+  // Now, and the changes after `revision`.
+  Since ChangesAfter(kv::Revision revision) const;
+  // How many changes there are after `revision`; less work than to see them.
+  std::size_t CountAfter(kv::Revision revision) const;
   kv::Revision revision() const { return revision_.load(); }
   // Changes up to here can be read from log().
   kv::Revision published() const { return published_.load(); }
@@ -106,11 +93,12 @@ class Cache final : public store::Memory {
   static constexpr std::size_t kChangesMin = 1000;
   static constexpr std::size_t kKeptMax = 64;
 
-  struct Mark {
-    kv::Revision revision;
+  struct Past {
+    ChangeRef change;
     Clock::Monotonic time;
+    std::size_t bytes;  // That nothing else would keep.
   };
-  struct Kept {
+  struct KeptView {
     View view;
     Clock::Monotonic time;
   };
@@ -118,19 +106,25 @@ class Cache final : public store::Memory {
     Tree tree;
     kv::Revision last_change = 0;
     std::shared_ptr<ChangeLog> log;
-    std::deque<Mark> marks;  // Of the changes in the log.
-    std::deque<Kept> kept;
+    std::deque<Past> past;      // The changes in the log.
+    kv::Revision complete = 0;  // `past` holds all changes after this.
+    std::deque<KeptView> kept;
   };
 
-  EntryRef NewEntry(const kv::KeyValue& kv) const;
+  std::vector<ChangeRef> NewChanges(const std::vector<kv::Event>& events) const;
+  // Puts them into the tree; drops those that tell nobody anything.
+  void Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now);
+  // Drops what need not be kept into `dropped`. The revision below which the log may forget; zero:
+  // nothing was dropped.
+  kv::Revision Forget(State& state, Clock::Monotonic now, std::vector<ChangeRef>& dropped);
+  void ForgetAll(State& state);
   void Advance(kv::Revision revision);
-  // The revision below which the log may forget; zero: it is short enough.
-  kv::Revision ForgetBelow(State& state, Clock::Monotonic now) const;
 
   const runtime::KindPtr kind_;
   const std::string prefix_;
   const Limits limits_;
   const Clock& clock_;
+  std::function<void(kv::Revision)> on_forget_;
   std::atomic<bool> ready_{false};
   // Set under the lock when there are changes of ours, else without: whoever holds the lock sees a
   // tree that is complete up to the revision it reads.

@@ -8,6 +8,8 @@
 #include "base/status_macros.h"
 #include "storage/cacher/cache_stream.h"
 #include "storage/cacher/feed.h"
+#include "storage/cacher/past_state.h"
+#include "storage/cacher/selector_index.h"
 #include "storage/errors.h"
 #include "storage/list_options.h"
 
@@ -16,13 +18,22 @@ namespace {
 
 // How many objects are looked at between two looks at the context.
 constexpr std::size_t kObjectsPerCheck = 4096;
+// How many objects are looked into where nobody may wait.
+constexpr std::size_t kObjectsOnLoop = 2048;
 constexpr int kRetryAfterSeconds = 1;
 
 Cache::Limits LimitsOf(const Options& options) {
   Cache::Limits limits{options.history_events_max};
   limits.window = options.history_window;
+  if (options.memory != nullptr) limits.history = &options.memory->history;
   return limits;
 }
+
+// Either all entries of a state, or those of it that may match.
+struct ListSource {
+  View view;
+  std::optional<std::vector<EntryRef>> candidates;
+};
 
 class Cacher final : public Interface {
  public:
@@ -30,12 +41,16 @@ class Cacher final : public Interface {
       : options_(std::move(options)),
         cache_(std::make_shared<Cache>(options_.store.kind, options_.store.prefix + "/",
                                        LimitsOf(options_), *options_.store.clock)),
+        index_(std::make_shared<SelectorIndex>(cache_)),
         store_(store::NewObjectStore(options_.store, cache_.get())),
         feed_(std::make_shared<Feed>(
             Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
                           options_.store.clock, options_.log},
             cache_)),
         bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)) {
+    cache_->OnForget([weak = std::weak_ptr(index_)](kv::Revision revision) {
+      if (const auto index = weak.lock()) index->Forget(revision);
+    });
     const Status status = feed_->Start(Context::Background());
     if (!status.ok()) {
       Log(*options_.log, LogLevel::kWarning, "watch cache is not ready; reads go to the engine",
@@ -95,14 +110,17 @@ class Cacher final : public Interface {
   Status WaitFresh(const Context& ctx, std::string_view resource_version) const;
   // Waits until the cache knows everything acknowledged before now.
   Status WaitConsistent(const Context& ctx) const;
-  // The state a list is to be made of; nullopt: only the engine has it.
-  Result<std::optional<View>> ViewFor(const Context& ctx, const ListOptions& options,
-                                      const ListStart& start);
+  Status WaitForList(const Context& ctx, const ListOptions& options);
+  // What a list is to be made of; nullopt: only the engine has it.
+  Result<std::optional<ListSource>> SourceFor(const Context& ctx, std::string_view prefix,
+                                              const ListOptions& options, const ListStart& start);
   Result<runtime::List> ListOf(const Context& ctx, std::string_view prefix,
-                               const ListOptions& options, const ListStart& start, View view);
+                               const ListOptions& options, const ListStart& start,
+                               ListSource source);
 
   const Options options_;
   const std::shared_ptr<Cache> cache_;
+  const std::shared_ptr<SelectorIndex> index_;
   const std::unique_ptr<store::ObjectStore> store_;
   const std::shared_ptr<Feed> feed_;
   const std::shared_ptr<BookmarkClock> bookmarks_;
@@ -146,53 +164,79 @@ Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
   return NewKeyNotFound(prepared);
 }
 
-Result<std::optional<View>> Cacher::ViewFor(const Context& ctx, const ListOptions& options,
-                                            const ListStart& start) {
-  if (!Usable(ctx)) return std::optional<View>();
-  if (start.revision > 0) {
-    // What the engine has compacted has expired, even where memory still has it.
-    if (start.revision < options_.store.engine->CompactedRevision()) return std::optional<View>();
-    return cache_->At(start.revision);
-  }
+Status Cacher::WaitForList(const Context& ctx, const ListOptions& options) {
   const bool consistent = options.resource_version.empty() || !options.continue_token.empty();
-  const Status fresh = WaitFresh(ctx, consistent ? "" : options.resource_version);
-  // Not in time: the engine can say for sure.
-  if (fresh.reason() == Reason::kTimeout && consistent) return std::optional<View>();
-  RETURN_IF_ERROR(fresh);
-  return std::optional<View>(cache_->Now());
+  return WaitFresh(ctx, consistent ? "" : options.resource_version);
+}
+
+Result<std::optional<ListSource>> Cacher::SourceFor(const Context& ctx, std::string_view prefix,
+                                                    const ListOptions& options,
+                                                    const ListStart& start) {
+  std::optional<ListSource> source;
+  if (options.recursive && !options.predicate.empty()) {
+    ASSIGN_OR_RETURN(auto found, index_->Find({options.predicate, prefix, start.key, start.revision,
+                                               ctx.may_block()}));
+    if (found) {
+      return std::optional(ListSource{std::move(found->view), std::move(found->entries)});
+    }
+  }
+  if (start.revision > 0) {
+    ASSIGN_OR_RETURN(auto view, StateAt(*cache_, start.revision, ctx.may_block()));
+    if (view) source = ListSource{std::move(*view), std::nullopt};
+    return source;
+  }
+  return std::optional(ListSource{cache_->Now(), std::nullopt});
 }
 
 Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix,
                                      const ListOptions& options, const ListStart& start,
-                                     View view) {
+                                     ListSource source) {
   runtime::List list;
-  const kv::Revision revision = start.revision > 0 ? start.revision : view.revision;
+  const kv::Revision revision = start.revision > 0 ? start.revision : source.view.revision;
   list.resource_version = std::to_string(revision);
   // What may be any state is answered whole, as Go's cache does.
   const bool paged = options.recursive && options.limit > 0 && options.resource_version != "0";
-  const std::string end = kv::PrefixEnd(prefix);
-  const std::size_t count = view.tree.Count(start.key, end);
+  const std::size_t count = source.candidates
+                                ? source.candidates->size()
+                                : source.view.tree.Count(start.key, kv::PrefixEnd(prefix));
+  if (!ctx.may_block() && !options.predicate.empty() && count > kObjectsOnLoop) {
+    return Status(Reason::kWouldBlock, "looking into many objects");
+  }
   if (options.predicate.empty()) {
     list.items.reserve(paged ? std::min(count, static_cast<std::size_t>(options.limit)) : count);
   }
   std::string_view last_key;
   std::size_t seen = 0;
-  for (auto next = view.tree.LowerBound(start.key); next.Valid(); next.Next()) {
-    const Entry& entry = *next.value();
-    if (!entry.key.starts_with(prefix) || (!options.recursive && entry.key != prefix)) break;
+  Status status;
+  // False: the list is complete, cut or refused.
+  const auto take = [&](const EntryRef& ref) {
+    const Entry& entry = *ref;
+    if (!entry.key.starts_with(prefix) || (!options.recursive && entry.key != prefix)) return false;
     if (paged && std::cmp_greater_equal(list.items.size(), options.limit)) {
       CutList({last_key, prefix, revision, count}, options, list);
-      break;
+      return false;
     }
     if (++seen % kObjectsPerCheck == 0 && ctx.done()) {
-      return NewStorageTimeout(prefix, "request did not complete within requested timeout");
+      status = NewStorageTimeout(prefix, "request did not complete within requested timeout");
+      return false;
     }
     last_key = entry.key;
     if (options.predicate.empty() || options.predicate.Matches(*entry.object)) {
       list.items.push_back(entry.object);
     }
+    return true;
+  };
+  if (source.candidates) {
+    for (const EntryRef& entry : *source.candidates) {
+      if (!take(entry)) break;
+    }
+  } else {
+    for (auto next = source.view.tree.LowerBound(start.key); next.Valid() && take(next.value());) {
+      next.Next();
+    }
   }
-  if (!list.continue_token.empty()) cache_->Keep(std::move(view));
+  RETURN_IF_ERROR(status);
+  if (!list.continue_token.empty() && !source.candidates) cache_->Keep(std::move(source.view));
   return list;
 }
 
@@ -201,8 +245,20 @@ Result<runtime::List> Cacher::GetList(const Context& ctx, std::string_view key,
   ASSIGN_OR_RETURN(const std::string prefix,
                    PrepareKey(options_.store.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
-  ASSIGN_OR_RETURN(auto view, ViewFor(ctx, options, start));
-  if (view) return ListOf(ctx, prefix, options, start, std::move(*view));
+  if (!Usable(ctx)) return store_->GetList(ctx, key, options);
+  // What the engine has compacted has expired, even where memory still has it.
+  if (start.revision > 0 && start.revision < options_.store.engine->CompactedRevision()) {
+    return store_->GetList(ctx, key, options);
+  }
+  if (start.revision == 0) {
+    const Status fresh = WaitForList(ctx, options);
+    const bool consistent = options.resource_version.empty() || !options.continue_token.empty();
+    // Not in time: the engine can say for sure.
+    if (fresh.reason() == Reason::kTimeout && consistent) return store_->GetList(ctx, key, options);
+    RETURN_IF_ERROR(fresh);
+  }
+  ASSIGN_OR_RETURN(auto source, SourceFor(ctx, prefix, options, start));
+  if (source) return ListOf(ctx, prefix, options, start, std::move(*source));
   return store_->GetList(ctx, key, options);
 }
 

@@ -75,16 +75,22 @@ Status Feed::Load(const Context& ctx) {
   request.end = kv::PrefixEnd(options_.prefix);
   ASSIGN_OR_RETURN(const kv::RangeResponse response, options_.engine->Range(ctx, request));
   if (!observes_) {
-    cache_->Reset(response.kvs, response.revision);
+    cache_->Reset(TreeOf(response.kvs), response.revision);
     return FollowFrom(response.revision + 1);
   }
   Finish(response.kvs, response.revision);
   return {};
 }
 
+Tree Feed::TreeOf(const std::vector<kv::KeyValue>& state) const {
+  Tree tree;
+  for (const kv::KeyValue& kv : state) tree.Put(cache_->NewEntry(kv));
+  return tree;
+}
+
 void Feed::Finish(const std::vector<kv::KeyValue>& state, kv::Revision revision) {
   auto inbox = inbox_.Lock();
-  cache_->Reset(state, revision);
+  cache_->Reset(TreeOf(state), revision);
   for (Pending& pending : inbox->pending) {
     if (pending.revision <= revision) continue;
     std::erase_if(pending.events,

@@ -58,6 +58,7 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
 
   void Observe(const std::vector<kv::Event>& events, kv::Revision revision);
   Status Load(const Context& ctx);
+  Tree TreeOf(const std::vector<kv::KeyValue>& state) const;
   void Finish(const std::vector<kv::KeyValue>& state, kv::Revision revision);
   Status FollowFrom(kv::Revision revision);
 

@@ -7,6 +7,7 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/storage/store/store.h"
 
 namespace apiserver::inline v0::storage::cacher {
@@ -24,6 +25,9 @@ struct Options {
   std::chrono::milliseconds bookmark_interval = std::chrono::seconds(60);
   // How long a read waits for a revision the cache has not seen, before kTimeout.
   std::chrono::milliseconds fresh_wait = std::chrono::seconds(3);
+  // Whose share `history` counts what changes supersede; null: it is not counted, and only the two
+  // limits above hold. Must outlive the cacher.
+  MemoryBudget* memory = nullptr;
   LogSink* log = &NullLogSink();
 };
 

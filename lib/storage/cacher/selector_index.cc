@@ -1,0 +1,199 @@
+#include "storage/cacher/selector_index.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "apiserver/codec/codec.h"
+#include "base/status_macros.h"
+#include "storage/cacher/past_state.h"
+
+namespace apiserver::inline v0::storage::cacher {
+namespace {
+
+using Operator = meta::LabelSelector::Operator;
+
+// Objects that may be looked into where nobody may wait.
+constexpr std::size_t kObjectsOnLoop = 256;
+
+// Found by their keys without an index.
+bool IsKeyField(std::string_view field) { return field == "metadata.namespace"; }
+
+}  // namespace
+
+std::vector<SelectorIndex::Demand> SelectorIndex::DemandsOf(const SelectionPredicate& predicate) {
+  std::vector<Demand> demands;
+  for (const auto& requirement : predicate.label.requirements()) {
+    if (requirement.op == Operator::kEquals || requirement.op == Operator::kIn) {
+      demands.push_back({true, requirement.key, requirement.values});
+    }
+  }
+  for (const auto& requirement : predicate.field.requirements()) {
+    if (requirement.equals && predicate.field_value && !IsKeyField(requirement.field)) {
+      demands.push_back({false, requirement.field, {requirement.value}});
+    }
+  }
+  return demands;
+}
+
+std::optional<std::string> SelectorIndex::ValueOf(const Entry& entry, const Term& term,
+                                                  const SelectionPredicate& predicate) {
+  if (entry.object == nullptr) return std::nullopt;
+  if (term.label) {
+    runtime::Arena arena;
+    const runtime::Value value = codec::LabelsOf(*entry.object, arena)[term.name];
+    return value.is_string() ? std::optional(std::string(value.AsString())) : std::nullopt;
+  }
+  const auto passing = entry.object->loaded() ? nullptr : entry.object->Clone();
+  return predicate.field_value(passing != nullptr ? *passing : *entry.object, term.name);
+}
+
+void SelectorIndex::Add(Term& term, const EntryRef& entry, const SelectionPredicate& predicate) {
+  auto value = ValueOf(*entry, term, predicate);
+  if (!value) return;
+  auto* posting = new Posting;
+  PostingRef owner(posting);
+  posting->value = std::move(*value);
+  posting->entry = entry;
+  (void)term.postings.Put(std::move(owner));
+}
+
+void SelectorIndex::Remove(Term& term, const EntryRef& entry, const SelectionPredicate& predicate) {
+  const auto value = ValueOf(*entry, term, predicate);
+  if (value) (void)term.postings.Erase({*value, entry->key});
+}
+
+std::size_t SelectorIndex::CountOf(const Term& term, const Demand& demand) {
+  std::size_t count = 0;
+  for (const std::string& value : demand.values) {
+    // No key is empty, and no value begins with another and a zero byte.
+    const std::string after = value + '\0';
+    count += term.postings.Count({value, ""}, {after, ""});
+  }
+  return count;
+}
+
+std::vector<EntryRef> SelectorIndex::Collect(const Term& term, const Demand& demand,
+                                             const Query& query) {
+  std::vector<EntryRef> entries;
+  for (const std::string& value : demand.values) {
+    auto next = term.postings.LowerBound({value, std::max(query.prefix, query.start)});
+    for (; next.Valid(); next.Next()) {
+      const Posting& posting = *next.value();
+      if (posting.value != value || !posting.entry->key.starts_with(query.prefix)) break;
+      entries.push_back(posting.entry);
+    }
+  }
+  if (demand.values.size() > 1) {
+    std::sort(entries.begin(), entries.end(),
+              [](const EntryRef& a, const EntryRef& b) { return a->key < b->key; });
+  }
+  return entries;
+}
+
+void SelectorIndex::Undo(const std::vector<ChangeRef>& changes, const Query& query,
+                         std::vector<EntryRef>& entries) {
+  std::map<std::string_view, EntryRef> before;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    const std::string& key = (*change)->key();
+    if (key.starts_with(query.prefix) && key >= query.start) before[key] = (*change)->before;
+  }
+  std::erase_if(entries, [&](const EntryRef& entry) { return before.contains(entry->key); });
+  for (const auto& [key, entry] : before) {
+    if (entry) entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const EntryRef& a, const EntryRef& b) { return a->key < b->key; });
+}
+
+SelectorIndex::Term SelectorIndex::Known(const Demand& demand) const {
+  auto terms = terms_.Lock();
+  for (const Term& term : *terms) {
+    if (term.label == demand.label && term.name == demand.name) return term;
+  }
+  Term term;
+  term.label = demand.label;
+  term.name = demand.name;
+  return term;
+}
+
+void SelectorIndex::Remember(const Term& term) {
+  std::list<Term> dropped;  // Freed outside of the lock.
+  auto terms = terms_.Lock();
+  const auto known = std::find_if(terms->begin(), terms->end(), [&term](const Term& other) {
+    return other.label == term.label && other.name == term.name;
+  });
+  if (known != terms->end()) {
+    // Somebody else may have been quicker.
+    const bool newer = known->revision > term.revision;
+    terms->splice(terms->begin(), *terms, known);
+    if (newer) return;
+    dropped.push_back(std::exchange(terms->front(), term));
+    return;
+  }
+  terms->push_front(term);
+  if (terms->size() > kTermsMax) dropped.splice(dropped.end(), *terms, --terms->end());
+}
+
+void SelectorIndex::Forget(kv::Revision revision) {
+  std::list<Term> dropped;
+  auto terms = terms_.Lock();
+  for (auto term = terms->begin(); term != terms->end();) {
+    const auto next = std::next(term);
+    if (term->revision < revision) dropped.splice(dropped.end(), *terms, term);
+    term = next;
+  }
+}
+
+Result<View> SelectorIndex::Update(Term& term, const Query& query) {
+  if (!query.may_block && cache_->CountAfter(term.revision) > kObjectsOnLoop) {
+    return Status(Reason::kWouldBlock, "an index is behind");
+  }
+  Since since = cache_->ChangesAfter(term.revision);
+  if (since.changes && term.revision > 0) {
+    for (const ChangeRef& change : *since.changes) {
+      if (change->before) Remove(term, change->before, query.predicate);
+      if (change->now) Add(term, change->now, query.predicate);
+    }
+  } else {
+    if (!query.may_block && since.view.tree.size() > kObjectsOnLoop) {
+      return Status(Reason::kWouldBlock, "making an index");
+    }
+    term.postings = PostingTree();
+    for (auto next = since.view.tree.Begin(); next.Valid(); next.Next()) {
+      Add(term, next.value(), query.predicate);
+    }
+  }
+  term.revision = since.view.last_change;
+  Remember(term);
+  return std::move(since.view);
+}
+
+Result<bool> SelectorIndex::GoBack(const Query& query, Candidates& found) const {
+  if (query.revision > found.view.revision) return false;
+  if (!query.may_block && cache_->CountAfter(query.revision) > kChangesOnLoop) {
+    return Status(Reason::kWouldBlock, "undoing many changes");
+  }
+  Since since = cache_->ChangesAfter(query.revision);
+  if (!since.changes) return false;
+  std::erase_if(*since.changes, [&found](const ChangeRef& change) {
+    return change->revision > found.view.last_change;
+  });
+  Undo(*since.changes, query, found.entries);
+  return true;
+}
+
+Result<std::optional<SelectorIndex::Candidates>> SelectorIndex::Find(const Query& query) {
+  std::optional<Candidates> best;
+  for (const Demand& demand : DemandsOf(query.predicate)) {
+    Term term = Known(demand);
+    ASSIGN_OR_RETURN(View view, Update(term, query));
+    if (best && CountOf(term, demand) >= best->entries.size()) continue;
+    best = Candidates{std::move(view), Collect(term, demand, query)};
+  }
+  if (!best || query.revision == 0) return best;
+  ASSIGN_OR_RETURN(const bool known, GoBack(query, *best));
+  return known ? std::move(best) : std::nullopt;
+}
+
+}  // namespace apiserver::inline v0::storage::cacher
