@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "apiserver/codec/codec.h"
-#include "codec/json_syntax.h"
 #include "codec/text_scan.h"
 
 namespace apiserver::inline v0::codec {
@@ -14,27 +13,20 @@ class Skimmer {
  public:
   explicit Skimmer(std::string_view text) : text_(text) {}
 
-  // The value of the member `key` of the map that `text` begins with; empty: it has none.
-  std::optional<std::string_view> Member(std::string_view key) {
+  // Goes to the value of the member `key` of the map that is next; false: it has none. nullopt:
+  // not of this form.
+  std::optional<bool> Enter(std::string_view key) {
     if (!Take('{')) return std::nullopt;
     while (!text_.empty() && text_.front() == '"') {
-      const std::size_t length = JsonStringLength(text_);
-      if (length == std::string_view::npos) return std::nullopt;
-      const bool found = text_.substr(1, length - 2) == key;
-      text_.remove_prefix(length);
+      const std::string_view name = text_;
+      if (!TakeString()) return std::nullopt;
+      const bool found = name.substr(1, name.size() - text_.size() - 2) == key;
       if (!Take(':')) return std::nullopt;
-      const auto value = Value();
-      if (!value || found) return value;
+      if (found) return true;
+      if (!Value()) return std::nullopt;
       (void)Take(',');
     }
-    return Take('}') ? std::optional(std::string_view()) : std::nullopt;
-  }
-
- private:
-  bool Take(char c) {
-    if (text_.empty() || text_.front() != c) return false;
-    text_.remove_prefix(1);
-    return true;
+    return Take('}') ? std::optional(false) : std::nullopt;
   }
 
   // The next value, stepped over.
@@ -45,9 +37,7 @@ class Skimmer {
       if (text_.empty()) return std::nullopt;
       const char c = text_.front();
       if (c == '"') {
-        const std::size_t length = JsonStringLength(text_);
-        if (length == std::string_view::npos) return std::nullopt;
-        text_.remove_prefix(length);
+        if (!TakeString()) return std::nullopt;
         continue;
       }
       if (c == '{' || c == '[') ++depth;
@@ -61,6 +51,26 @@ class Skimmer {
     return all.substr(0, all.size() - text_.size());
   }
 
+ private:
+  // A string literal; text_ begins with its first quote.
+  bool TakeString() {
+    text_.remove_prefix(1);
+    for (;;) {
+      text_.remove_prefix(PlainPrefix(text_));
+      if (text_.empty()) return false;
+      const bool escape = text_.front() == '\\';
+      const bool end = text_.front() == '"';
+      if (escape && text_.size() < 2) return false;
+      text_.remove_prefix(escape ? 2 : 1);
+      if (end) return true;
+    }
+  }
+  bool Take(char c) {
+    if (text_.empty() || text_.front() != c) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+
   std::string_view text_;
 };
 
@@ -69,11 +79,12 @@ class Skimmer {
 runtime::Value LabelsOf(const runtime::Object& object, runtime::Arena& arena) {
   const bool json = object.stored_bytes() != nullptr && object.stored_bytes()->starts_with('{');
   if (object.loaded() || !json) return object.labels();
-  const auto metadata = Skimmer(*object.stored_bytes()).Member("metadata");
-  if (!metadata || metadata->empty()) return object.labels();
-  const auto labels = Skimmer(*metadata).Member("labels");
+  Skimmer skimmer(*object.stored_bytes());
+  if (skimmer.Enter("metadata") != true) return object.labels();
+  const std::optional<bool> some = skimmer.Enter("labels");
+  if (some == false) return {};
+  const auto labels = some ? skimmer.Value() : std::nullopt;
   if (!labels) return object.labels();
-  if (labels->empty()) return {};
   auto parsed = ParseJson(*labels, arena);
   return parsed.ok() ? *parsed : object.labels();
 }

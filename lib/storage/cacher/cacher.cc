@@ -33,6 +33,7 @@ Cache::Limits LimitsOf(const Options& options) {
 struct ListSource {
   View view;
   std::optional<std::vector<EntryRef>> candidates;
+  bool exact = false;  // All candidates match.
 };
 
 class Cacher final : public Interface {
@@ -177,7 +178,8 @@ Result<std::optional<ListSource>> Cacher::SourceFor(const Context& ctx, std::str
     ASSIGN_OR_RETURN(auto found, index_->Find({options.predicate, prefix, start.key, start.revision,
                                                ctx.may_block()}));
     if (found) {
-      return std::optional(ListSource{std::move(found->view), std::move(found->entries)});
+      return std::optional(
+          ListSource{std::move(found->view), std::move(found->entries), found->exact});
     }
   }
   if (start.revision > 0) {
@@ -199,7 +201,8 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
   const std::size_t count = source.candidates
                                 ? source.candidates->size()
                                 : source.view.tree.Count(start.key, kv::PrefixEnd(prefix));
-  if (!ctx.may_block() && !options.predicate.empty() && count > kObjectsOnLoop) {
+  const bool all = source.exact || options.predicate.empty();
+  if (!ctx.may_block() && !all && count > kObjectsOnLoop) {
     return Status(Reason::kWouldBlock, "looking into many objects");
   }
   if (options.predicate.empty()) {
@@ -221,7 +224,7 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
       return false;
     }
     last_key = entry.key;
-    if (options.predicate.empty() || options.predicate.Matches(*entry.object)) {
+    if (all || options.predicate.Matches(*entry.object)) {
       list.items.push_back(entry.object);
     }
     return true;

@@ -184,14 +184,26 @@ Result<bool> SelectorIndex::GoBack(const Query& query, Candidates& found) const 
 }
 
 Result<std::optional<SelectorIndex::Candidates>> SelectorIndex::Find(const Query& query) {
-  std::optional<Candidates> best;
-  for (const Demand& demand : DemandsOf(query.predicate)) {
+  std::vector<Demand> demands = DemandsOf(query.predicate);
+  struct Choice {
+    const Demand* demand = nullptr;
+    Term term;
+    View view;
+    std::size_t count = 0;
+  };
+  Choice least;
+  for (const Demand& demand : demands) {
     Term term = Known(demand);
     ASSIGN_OR_RETURN(View view, Update(term, query));
-    if (best && CountOf(term, demand) >= best->entries.size()) continue;
-    best = Candidates{std::move(view), Collect(term, demand, query)};
+    const std::size_t count = CountOf(term, demand);
+    if (least.demand != nullptr && count >= least.count) continue;
+    least = {&demand, std::move(term), std::move(view), count};
   }
-  if (!best || query.revision == 0) return best;
+  if (least.demand == nullptr) return std::optional<Candidates>();
+  std::optional best = Candidates{std::move(least.view), Collect(least.term, *least.demand, query)};
+  best->exact = query.predicate.field.empty() && query.revision == 0 &&
+                query.predicate.label.requirements().size() == 1;
+  if (query.revision == 0) return best;
   ASSIGN_OR_RETURN(const bool known, GoBack(query, *best));
   return known ? std::move(best) : std::nullopt;
 }

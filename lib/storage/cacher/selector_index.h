@@ -26,6 +26,7 @@ class SelectorIndex {
   struct Candidates {
     View view;
     std::vector<EntryRef> entries;
+    bool exact = false;  // All of them match.
   };
   struct Query {
     const SelectionPredicate& predicate;
