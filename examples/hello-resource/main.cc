@@ -41,9 +41,9 @@ int main() {
   standalone->Apply(config);
   auto server = std::move(config).Complete().value().New().value();
   (void)server->scheme().Add(*kind);
-  auto store =
-      registry::NewStore({.engine = engine.get(), .executor = &server->pool()},
-                         {.kind = *kind, .strategy = std::make_shared<GreetingStrategy>()});
+  auto store = registry::NewStore(
+      {.engine = engine.get(), .executor = &server->pool(), .memory = server->memory()},
+      {.kind = *kind, .strategy = std::make_shared<GreetingStrategy>()});
   if (!store.ok()) return examples::Fail(store.status());
   (void)server->InstallAPIGroup({"example.com", {{"v1", {{"greetings", *store}}}}});
   (void)server->PrepareRun();

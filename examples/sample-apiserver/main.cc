@@ -36,7 +36,7 @@ Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const sample::Options& o
 
 // Adds kind and resources of the group, as k8s.io/sample-apiserver does.
 Status InstallWardle(server::GenericAPIServer& api, storage::kv::Engine& engine,
-                     wardle::BanFlunder& ban_flunder) {
+                     wardle::BanFlunder& ban_flunder, apiserver::LogSink& log) {
   const auto flunder = wardle::NewFlunderKind();
   RETURN_IF_NOT_OK(flunder.status());
   const auto fischer = wardle::NewFischerKind();
@@ -45,8 +45,11 @@ Status InstallWardle(server::GenericAPIServer& api, storage::kv::Engine& engine,
   RETURN_IF_NOT_OK(api.scheme().Add(*fischer));
   api.scheme().SetVersionPriority(wardle::kGroup, {"v1beta1", "v1alpha1"});
 
-  const registry::StorageConfig config{
-      .engine = &engine, .executor = &api.pool(), .prefix = "/registry/wardle.example.com"};
+  const registry::StorageConfig config{.engine = &engine,
+                                       .executor = &api.pool(),
+                                       .prefix = "/registry/wardle.example.com",
+                                       .memory = api.memory(),
+                                       .log = &log};
   const auto flunders =
       registry::NewStore(config, {.kind = *flunder, .strategy = wardle::NewFlunderStrategy()});
   RETURN_IF_NOT_OK(flunders.status());
@@ -89,7 +92,7 @@ int Serve(const sample::Options& options) {
   if (!completed.ok()) return examples::Fail(completed.status());
   auto api = std::move(*completed).New();
   if (!api.ok()) return examples::Fail(api.status());
-  const Status installed = InstallWardle(**api, **engine, *ban_flunder);
+  const Status installed = InstallWardle(**api, **engine, *ban_flunder, *log);
   if (!installed.ok()) return examples::Fail(installed);
   if (const Status ready = (*api)->PrepareRun(); !ready.ok()) return examples::Fail(ready);
 

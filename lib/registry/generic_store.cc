@@ -29,6 +29,8 @@ std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
   storage::cacher::Options cache;
   cache.store = std::move(store);
   cache.executor = config.executor;
+  cache.memory = config.memory;
+  cache.on_warm_up = config.on_warm_up;
   cache.log = config.log;
   return storage::cacher::New(std::move(cache));
 }

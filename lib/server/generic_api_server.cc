@@ -32,7 +32,8 @@ Server::Server(Config config, Server* delegate)
       healthz_("healthz", *config_.log),
       livez_("livez", *config_.log),
       readyz_("readyz", *config_.log),
-      pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})) {
+      pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
+      memory_(std::make_shared<MemoryBudget>(config_.memory)) {
   environment_ = {.admission = &admission_,
                   .authorizer = config_.authorizer.get(),
                   .min_request_timeout = config_.min_request_timeout,

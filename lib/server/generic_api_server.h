@@ -35,6 +35,7 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<http::Connection> LoopbackConnection() override;
   const http::Service& service() const override { return service_; }
   Executor& pool() override { return *pool_; }
+  std::shared_ptr<MemoryBudget> memory() override { return memory_; }
 
  private:
   // The last stop of the chain: an API, a path beside the APIs, the delegate, or the index.
@@ -69,6 +70,7 @@ class Server final : public GenericAPIServer {
   Hooks pre_shutdown_;
   InFlight in_flight_;
   std::unique_ptr<ThreadPool> pool_;
+  const std::shared_ptr<MemoryBudget> memory_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
   // Storages of all groups, for Destroy().

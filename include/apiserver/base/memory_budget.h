@@ -24,7 +24,7 @@ class MemoryShare {
   std::atomic<std::size_t> used_{0};
 };
 
-// What a server keeps in memory beyond the state that it serves. Must outlive its users.
+// What a server keeps in memory beyond the state that it serves.
 struct MemoryBudget {
   struct Limits {
     // Superseded and deleted objects that watch caches keep for watches that resume and for lists

@@ -11,11 +11,13 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/random.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/storage/interface.h"
 #include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/warm_up.h"
 
 // The generic store: any kind, any strategy, over storage::Interface.
 // k8s.io/apiserver/pkg/registry/generic/registry.Store.
@@ -35,6 +37,10 @@ struct StorageConfig {
   bool enable_garbage_collection = true;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
+  // What the watch caches may keep of the past; null: each has its own limits only.
+  std::shared_ptr<MemoryBudget> memory = nullptr;
+  // Told how far each watch cache has come in reading its state; see storage::cacher::Options.
+  std::function<void(const storage::WarmUp&)> on_warm_up;
   LogSink* log = &NullLogSink();
 };
 

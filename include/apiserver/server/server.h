@@ -17,6 +17,7 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/dialer.h"
@@ -70,6 +71,7 @@ struct Config {
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
   // At most; they start as work for them comes. A write holds one until it is durable.
   std::size_t pool_threads = 64;
+  MemoryBudget::Limits memory;
 
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
@@ -150,6 +152,8 @@ class GenericAPIServer {
   virtual const http::Service& service() const = 0;
   // Where a server's blocking work runs.
   virtual Executor& pool() = 0;
+  // What its watch caches may keep beyond the state they serve, for registry::StorageConfig.
+  virtual std::shared_ptr<MemoryBudget> memory() = 0;
 };
 
 }  // namespace apiserver::inline v0::server

@@ -45,8 +45,8 @@ class Cache final : public store::Memory {
     std::size_t changes_max;
     // Older changes are forgotten, down to kChangesMin.
     std::chrono::nanoseconds window = std::chrono::seconds(75);
-    // Where what changes have superseded is counted; null: nowhere. Must outlive the cache.
-    MemoryShare* history = nullptr;
+    // Where what changes have superseded is counted; null: nowhere.
+    std::shared_ptr<MemoryShare> history;
   };
   Cache(runtime::KindPtr kind, std::string prefix, Limits limits, const Clock& clock);
   ~Cache() override;

@@ -20,12 +20,16 @@ namespace {
 constexpr std::size_t kObjectsPerCheck = 4096;
 // How many objects are looked into where nobody may wait.
 constexpr std::size_t kObjectsOnLoop = 2048;
+// How often whoever waits for an engine that is followed asks for its progress.
+constexpr std::chrono::milliseconds kAskAgain{100};
 constexpr int kRetryAfterSeconds = 1;
 
 Cache::Limits LimitsOf(const Options& options) {
   Cache::Limits limits{options.history_events_max};
   limits.window = options.history_window;
-  if (options.memory != nullptr) limits.history = &options.memory->history;
+  if (options.memory != nullptr) {
+    limits.history = std::shared_ptr<MemoryShare>(options.memory, &options.memory->history);
+  }
   return limits;
 }
 
@@ -46,17 +50,13 @@ class Cacher final : public Interface {
         store_(store::NewObjectStore(options_.store, cache_.get())),
         feed_(std::make_shared<Feed>(
             Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
-                          options_.store.clock, options_.log},
+                          options_.store.clock, options_.log, options_.on_warm_up},
             cache_)),
         bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)) {
     cache_->OnForget([weak = std::weak_ptr(index_)](kv::Revision revision) {
       if (const auto index = weak.lock()) index->Forget(revision);
     });
-    const Status status = feed_->Start(Context::Background());
-    if (!status.ok()) {
-      Log(*options_.log, LogLevel::kWarning, "watch cache is not ready; reads go to the engine",
-          {{"prefix", options_.store.prefix}, {"why", status.ToString()}});
-    }
+    feed_->Start();
   }
   ~Cacher() override { Stop(); }
 
@@ -93,9 +93,10 @@ class Cacher final : public Interface {
   }
   Status Ready() const override {
     RETURN_IF_ERROR(store_->Ready());
-    return cache_->ready() ? Status() : Status(Reason::kServiceUnavailable, "storage not ready");
+    if (cache_->ready()) return {};
+    return Status(Reason::kServiceUnavailable, feed_->warm_up().ToString());
   }
-  bool AnswersInline() const override { return feed_->observes(); }
+  bool AnswersInline() const override { return true; }
   void Stop() override {
     feed_->Stop();
     bookmarks_->Stop();
@@ -103,10 +104,9 @@ class Cacher final : public Interface {
   }
 
  private:
-  // Whether the cache can answer; if not, the engine is asked.
-  bool Usable(const Context& ctx) const {
-    return cache_->ready() || (ctx.may_block() && feed_->EnsureLoaded(ctx).ok());
-  }
+  // OK when the cache can answer. Waits for it while it is loaded for the first time. kWouldBlock:
+  // it might be ready soon; kTooManyRequests: come again.
+  Status WaitReady(const Context& ctx) const;
   // Waits until the cache is as fresh as `resource_version` asks for. kTimeout: it is not in time.
   Status WaitFresh(const Context& ctx, std::string_view resource_version) const;
   // Waits until the cache knows everything acknowledged before now.
@@ -127,17 +127,31 @@ class Cacher final : public Interface {
   const std::shared_ptr<BookmarkClock> bookmarks_;
 };
 
+Status Cacher::WaitReady(const Context& ctx) const {
+  if (cache_->ready()) return {};
+  if (!ctx.may_block()) return Status(Reason::kWouldBlock, "storage not ready");
+  // The machine's clock: it is what a thread can wait on.
+  if (feed_->WaitReady(ctx, RealClock().Now() + options_.fresh_wait)) return {};
+  std::string text = "storage is (re)initializing";
+  const Status failure = feed_->warm_up().failure;
+  if (!failure.ok()) text.append(": ").append(failure.message());
+  return meta::NewTooManyRequests(std::move(text), feed_->RetryAfterSeconds());
+}
+
 Status Cacher::WaitFresh(const Context& ctx, std::string_view resource_version) const {
   if (resource_version.empty()) return WaitConsistent(ctx);
   ASSIGN_OR_RETURN(const std::int64_t revision, ParseReadVersion(resource_version));
   if (cache_->revision() >= revision) return {};
   if (!ctx.may_block()) return Status(Reason::kWouldBlock, "waiting for a revision");
-  // Other servers' writes come by themselves; an engine that is followed may need a push.
-  if (!feed_->observes()) (void)options_.store.engine->RequestProgress(ctx);
   // The machine's clock: it is what a thread can wait on.
-  const Clock::Monotonic deadline = RealClock().Now() + options_.fresh_wait;
-  if (cache_->WaitFor(ctx, revision, std::min(deadline, ctx.deadline().value_or(deadline)))) {
-    return {};
+  const Clock::Monotonic last = RealClock().Now() + options_.fresh_wait;
+  const Clock::Monotonic deadline = std::min(last, ctx.deadline().value_or(last));
+  while (!ctx.done()) {
+    // Other servers' writes come by themselves; what they do elsewhere must be asked for.
+    if (!feed_->observes()) feed_->AskForProgress(ctx);
+    const Clock::Monotonic now = RealClock().Now();
+    if (cache_->WaitFor(ctx, revision, std::min(deadline, now + kAskAgain))) return {};
+    if (now + kAskAgain >= deadline) break;
   }
   return meta::NewTooLargeResourceVersion(static_cast<std::uint64_t>(revision),
                                           static_cast<std::uint64_t>(cache_->revision()),
@@ -152,7 +166,7 @@ Status Cacher::WaitConsistent(const Context& ctx) const {
 
 Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
                                        const GetOptions& options) {
-  if (!Usable(ctx)) return store_->Get(ctx, key, options);
+  if (!cache_->ready()) return store_->Get(ctx, key, options);
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.store.prefix, key, false));
   const Status fresh = WaitFresh(ctx, options.resource_version);
   if (!fresh.ok()) {
@@ -248,7 +262,10 @@ Result<runtime::List> Cacher::GetList(const Context& ctx, std::string_view key,
   ASSIGN_OR_RETURN(const std::string prefix,
                    PrepareKey(options_.store.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
-  if (!Usable(ctx)) return store_->GetList(ctx, key, options);
+  // The engine is asked for what is small; the rest would be too much for it at such a time.
+  const bool page = options.limit > 0 && options.predicate.empty();
+  if (page && !cache_->ready()) return store_->GetList(ctx, key, options);
+  RETURN_IF_ERROR(WaitReady(ctx));
   // What the engine has compacted has expired, even where memory still has it.
   if (start.revision > 0 && start.revision < options_.store.engine->CompactedRevision()) {
     return store_->GetList(ctx, key, options);
@@ -270,7 +287,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Watch(const Context& ctx, std::st
   ASSIGN_OR_RETURN(const std::string prepared,
                    PrepareKey(options_.store.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const std::int64_t wanted, ParseReadVersion(options.resource_version));
-  if (!Usable(ctx)) return meta::NewTooManyRequests("storage not ready", kRetryAfterSeconds);
+  RETURN_IF_ERROR(WaitReady(ctx));
 
   CacheStream::Start start;
   start.scope = {prepared, options.recursive, options.predicate};
@@ -293,7 +310,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Watch(const Context& ctx, std::st
 }
 
 Result<std::size_t> Cacher::Count(const Context& ctx, std::string_view key) {
-  if (!Usable(ctx) || !feed_->observes()) return store_->Count(ctx, key);
+  if (!cache_->ready() || !feed_->observes()) return store_->Count(ctx, key);
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.store.prefix, key, true));
   const View view = cache_->Now();
   return view.tree.Count(prepared, kv::PrefixEnd(prepared));

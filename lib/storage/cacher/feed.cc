@@ -1,5 +1,7 @@
 #include "storage/cacher/feed.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -25,14 +27,21 @@ class Feed::EngineObserver final : public kv::Observer {
 };
 
 Feed::Feed(Options options, std::shared_ptr<Cache> cache)
-    : options_(std::move(options)), cache_(std::move(cache)) {}
+    : options_(std::move(options)),
+      cache_(std::move(cache)),
+      ctx_(Context::Child(Context::Background())) {
+  auto state = state_.Lock();
+  state->since = options_.clock->Now();
+  state->progress.prefix = options_.prefix;
+}
 
-Status Feed::Start(const Context& ctx) {
+void Feed::Start() {
   const auto begin =
       options_.engine->AddObserver(std::make_shared<EngineObserver>(weak_from_this(), cache_));
   observes_ = begin.ok();
-  if (!begin.ok() && begin.status().reason() != Reason::kMethodNotAllowed) return begin.status();
-  return ctx.may_block() ? EnsureLoaded(ctx) : Status();
+  if (!observes_) return PostLoad();
+  state_.Lock()->loading = true;
+  Load();
 }
 
 void Feed::Observe(const std::vector<kv::Event>& events, kv::Revision revision) {
@@ -49,48 +58,107 @@ void Feed::Observe(const std::vector<kv::Event>& events, kv::Revision revision) 
   inbox->pending.push_back(std::move(mine));
 }
 
-Status Feed::EnsureLoaded(const Context& ctx) {
+void Feed::PostLoad() {
   {
     auto state = state_.Lock();
-    if (cache_->ready()) return {};
-    if (state->stopped) return Status(Reason::kServiceUnavailable, "the watch cache is stopped");
-    const bool early = options_.clock->Now() < state->retry_at;
-    if (state->loading || early) {
-      return state->failure.ok() ? Status(Reason::kServiceUnavailable, "storage not ready")
-                                 : state->failure;
-    }
+    if (state->stopped || state->loading) return;
     state->loading = true;
   }
-  Status status = Load(ctx);
-  auto state = state_.Lock();
-  state->loading = false;
-  state->failure = status;
-  if (!status.ok()) state->retry_at = options_.clock->Now() + kRetryAfter;
-  return status;
+  options_.executor->Post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->Load();
+  });
 }
 
-Status Feed::Load(const Context& ctx) {
+void Feed::Load() {
+  {
+    auto state = state_.Lock();
+    if (state->stopped) return;
+    state->reading = true;
+  }
+  // What is read from now on holds what was observed before.
+  inbox_.Lock()->pending.clear();
+  auto loaded = ReadAll();
+  if (!loaded.ok()) return End(loaded.status());
+  const kv::Revision revision = loaded->revision;
+  Finish(std::move(*loaded));
+  End(observes_ ? Status() : FollowFrom(revision + 1));
+}
+
+void Feed::End(const Status& status) {
+  WarmUp progress;
+  bool stopped = false;
+  {
+    auto state = state_.Lock();
+    stopped = state->stopped;
+    state->loading = state->reading = false;
+    state->failures = status.ok() ? 0 : state->failures + 1;
+    state->progress.failure = status;
+    state->progress.ready = status.ok();
+    state->progress.elapsed = options_.clock->Now() - state->since;
+    progress = state->progress;
+    if (!status.ok() && !stopped) {
+      const auto delay = std::min(kRetryMin * (1 << std::min(state->failures - 1, 5)), kRetryMax);
+      state->retry = options_.executor->PostAfter(delay, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->PostLoad();
+      });
+    }
+  }
+  state_.NotifyAll();
+  if (stopped) return;
+  if (status.ok()) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(progress.elapsed);
+    Log(*options_.log, LogLevel::kInfo, "watch cache is ready",
+        {{"prefix", options_.prefix},
+         {"objects", std::to_string(progress.loaded)},
+         {"milliseconds", std::to_string(ms.count())}});
+  } else {
+    Log(*options_.log, LogLevel::kWarning, "watch cache cannot be loaded; it is tried again",
+        {{"prefix", options_.prefix}, {"why", status.ToString()}});
+  }
+  if (options_.on_warm_up) options_.on_warm_up(progress);
+}
+
+Result<Feed::Loaded> Feed::ReadAll() {
+  Loaded loaded;
   kv::RangeRequest request;
   request.key = options_.prefix;
   request.end = kv::PrefixEnd(options_.prefix);
-  ASSIGN_OR_RETURN(const kv::RangeResponse response, options_.engine->Range(ctx, request));
-  if (!observes_) {
-    cache_->Reset(TreeOf(response.kvs), response.revision);
-    return FollowFrom(response.revision + 1);
+  request.limit = kPageObjects;
+  for (std::size_t total = 0;;) {
+    RETURN_IF_ERROR(ctx_.Err(*options_.clock));
+    ASSIGN_OR_RETURN(kv::RangeResponse page, options_.engine->Range(ctx_, request));
+    // All pages are of the revision of the first.
+    if (loaded.revision == 0) loaded.revision = request.at_revision = page.revision;
+    if (total == 0) total = page.count;
+    for (const kv::KeyValue& kv : page.kvs) loaded.tree.Put(cache_->NewEntry(kv));
+    Tell(loaded.tree.size(), total);
+    if (!page.more || page.kvs.empty()) return loaded;
+    request.key = page.kvs.back().key + '\0';
   }
-  Finish(response.kvs, response.revision);
-  return {};
 }
 
-Tree Feed::TreeOf(const std::vector<kv::KeyValue>& state) const {
-  Tree tree;
-  for (const kv::KeyValue& kv : state) tree.Put(cache_->NewEntry(kv));
-  return tree;
+void Feed::Tell(std::size_t loaded, std::size_t total) {
+  WarmUp progress;
+  {
+    auto state = state_.Lock();
+    state->progress.loaded = loaded;
+    state->progress.total = total;
+    state->progress.elapsed = options_.clock->Now() - state->since;
+    progress = state->progress;
+  }
+  if (loaded == total) return;  // What follows will be told.
+  Log(*options_.log, LogLevel::kInfo, "watch cache is being loaded",
+      {{"prefix", options_.prefix},
+       {"objects", std::to_string(loaded)},
+       {"of", std::to_string(total)}});
+  if (options_.on_warm_up) options_.on_warm_up(progress);
 }
 
-void Feed::Finish(const std::vector<kv::KeyValue>& state, kv::Revision revision) {
+void Feed::Finish(Loaded loaded) {
+  const kv::Revision revision = loaded.revision;
+  if (!observes_) return cache_->Reset(std::move(loaded.tree), revision);
   auto inbox = inbox_.Lock();
-  cache_->Reset(TreeOf(state), revision);
+  cache_->Reset(std::move(loaded.tree), revision);
   for (Pending& pending : inbox->pending) {
     if (pending.revision <= revision) continue;
     std::erase_if(pending.events,
@@ -116,32 +184,89 @@ Status Feed::FollowFrom(kv::Revision revision) {
 
 void Feed::OnWake() {
   const Waker waker(*options_.executor, weak_from_this());
-  // The lock makes one reader of us even on a pool.
-  auto state = state_.Lock();
-  while (state->tail != nullptr && !state->stopped) {
-    kv::EventBatch batch;
-    switch (state->tail->Next(batch, waker)) {
-      case kv::Tail::State::kEvents:
-        cache_->Apply(batch.events, batch.complete_up_to);
-        break;
-      case kv::Tail::State::kWait:
-        return;
-      case kv::Tail::State::kEnd:
-        Log(*options_.log, LogLevel::kWarning, "watch cache lost its engine's log; it begins anew",
-            {{"prefix", options_.prefix}, {"why", state->tail->status().ToString()}});
+  Status why;
+  {
+    // The lock makes one reader of us even on a pool.
+    auto state = state_.Lock();
+    while (state->tail != nullptr && !state->stopped) {
+      kv::EventBatch batch;
+      const kv::Tail::State next = state->tail->Next(batch, waker);
+      if (next == kv::Tail::State::kWait) return;
+      if (next == kv::Tail::State::kEnd) {
+        why = state->tail->status();
         state->tail.reset();
-        cache_->Close();
-        return;
+        break;
+      }
+      cache_->Apply(batch.events, batch.complete_up_to);
     }
+    if (why.ok()) return;
   }
+  Lose(why);
+}
+
+void Feed::Lose(const Status& why) {
+  Log(*options_.log, LogLevel::kWarning, "watch cache lost its engine's log; it begins anew",
+      {{"prefix", options_.prefix}, {"why", why.ToString()}});
+  cache_->Close();
+  {
+    auto state = state_.Lock();
+    state->progress = {.prefix = options_.prefix, .failure = why};
+    state->since = options_.clock->Now();
+  }
+  PostLoad();
+}
+
+bool Feed::WaitReady(const Context& ctx, Clock::Monotonic deadline) const {
+  if (cache_->ready()) return true;
+  const auto end = std::min(deadline, ctx.deadline().value_or(deadline));
+  auto state = state_.Lock();
+  (void)state.WaitUntil(end, [&] {
+    // What has failed before may fail for long.
+    return cache_->ready() || state->failures > 0 || state->stopped;
+  });
+  return cache_->ready();
+}
+
+WarmUp Feed::warm_up() const {
+  auto state = state_.Lock();
+  WarmUp progress = state->progress;
+  if (!progress.ready) progress.elapsed = options_.clock->Now() - state->since;
+  return progress;
+}
+
+int Feed::RetryAfterSeconds() const {
+  const double down = std::chrono::duration<double>(warm_up().elapsed).count();
+  return static_cast<int>(std::clamp(std::exp(0.06 * down), 1.0, 30.0));
+}
+
+void Feed::AskForProgress(const Context& ctx) {
+  {
+    auto state = state_.Lock();
+    // The machine's clock: it is what a thread can wait on.
+    const Clock::Monotonic now = RealClock().Now();
+    const kv::Revision seen = cache_->revision();
+    if (seen <= state->asked_at && now < state->asked + kAskAgain) return;
+    state->asked = now;
+    state->asked_at = seen;
+  }
+  (void)options_.engine->RequestProgress(ctx);  // Who waits will see whether it helped.
 }
 
 void Feed::Stop() {
+  ctx_.Cancel(Status(Reason::kServiceUnavailable, "the watch cache is stopped"));
   std::unique_ptr<kv::Tail> tail;
+  Executor::Cancel retry;
   {
     auto state = state_.Lock();
     state->stopped = true;
     tail = std::move(state->tail);
+    retry = std::move(state->retry);
+  }
+  if (retry) retry();
+  state_.NotifyAll();
+  {
+    auto state = state_.Lock();
+    state.Wait([&] { return !state->reading; });
   }
   cache_->Close();
 }

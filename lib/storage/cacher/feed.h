@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,12 +10,14 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/storage/warm_up.h"
 #include "storage/cacher/cache.h"
 
 namespace apiserver::inline v0::storage::cacher {
 
-// Keeps a cache in step with an engine: observes one that can be observed, follows the log of any
-// other on an executor. Must be owned by a shared_ptr.
+// Keeps a cache in step with an engine: reads the state page by page, then observes an engine that
+// can be observed, or follows the log of any other on an executor. What fails is tried again for as
+// long as it takes. Must be owned by a shared_ptr.
 class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
  public:
   struct Options {
@@ -22,21 +26,34 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
     std::string prefix;
     const Clock* clock;
     LogSink* log;
+    std::function<void(const WarmUp&)> on_warm_up;
   };
   Feed(Options options, std::shared_ptr<Cache> cache);
 
-  // Registers with the engine, and loads if `ctx` may wait.
-  Status Start(const Context& ctx);
-  // Loads the state if that has not been done, or has failed longer ago than kRetryAfter. Waits.
-  Status EnsureLoaded(const Context& ctx);
+  // Registers with the engine. Loads at once what can be observed, which is in this process; begins
+  // to load anything else.
+  void Start();
+  // Waits until the cache is ready for as long as the first attempt to load it goes on, at most
+  // until `deadline`.
+  bool WaitReady(const Context& ctx, Clock::Monotonic deadline) const;
   // True: what the engine has acknowledged is in the cache.
   bool observes() const { return observes_; }
+  WarmUp warm_up() const;
+  // When a client that was refused should come again; the longer it lasts, the later: Go's
+  // watch cache, clamp(exp(0.06 * seconds), 1, 30).
+  int RetryAfterSeconds() const;
+  // Asks the engine for its progress, once for all who wait.
+  void AskForProgress(const Context& ctx);
+  // Waits for what is under way.
   void Stop();
 
   void OnWake() override;
 
  private:
-  static constexpr std::chrono::milliseconds kRetryAfter = std::chrono::seconds(1);
+  static constexpr std::chrono::milliseconds kRetryMin{500};
+  static constexpr std::chrono::milliseconds kRetryMax{10'000};
+  static constexpr std::chrono::milliseconds kAskAgain{100};
+  static constexpr std::size_t kPageObjects = 10'000;
 
   class EngineObserver;
   struct Pending {
@@ -44,10 +61,15 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
     kv::Revision revision = 0;
   };
   struct State {
-    bool loading = false;
+    bool loading = false;  // Or about to.
+    bool reading = false;  // Of the engine, right now.
     bool stopped = false;
-    Status failure;
-    Clock::Monotonic retry_at = {};
+    int failures = 0;  // In a row.
+    WarmUp progress;
+    Clock::Monotonic since = {};  // When it was last ready, or was begun.
+    Clock::Monotonic asked = {};  // For progress, when the cache had seen asked_at.
+    kv::Revision asked_at = 0;
+    Executor::Cancel retry;
     std::unique_ptr<kv::Tail> tail;
   };
   // What happened before the state was loaded. Its lock orders loading and observing.
@@ -55,15 +77,26 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
     bool loaded = false;
     std::vector<Pending> pending;
   };
+  struct Loaded {
+    Tree tree;
+    kv::Revision revision = 0;
+  };
 
   void Observe(const std::vector<kv::Event>& events, kv::Revision revision);
-  Status Load(const Context& ctx);
-  Tree TreeOf(const std::vector<kv::KeyValue>& state) const;
-  void Finish(const std::vector<kv::KeyValue>& state, kv::Revision revision);
+  void PostLoad();
+  // One attempt; on a thread that may wait.
+  void Load();
+  void End(const Status& status);
+  Result<Loaded> ReadAll();
+  void Tell(std::size_t loaded, std::size_t total);
+  // Gives a state to the cache, and what was observed meanwhile.
+  void Finish(Loaded loaded);
   Status FollowFrom(kv::Revision revision);
+  void Lose(const Status& why);
 
   const Options options_;
   const std::shared_ptr<Cache> cache_;
+  const Context ctx_;  // Of all work of ours; cancelled by Stop().
   bool observes_ = false;
   Guarded<State> state_;
   Guarded<Inbox> inbox_;

@@ -73,8 +73,10 @@ class Running final : public TestServer {
 
  private:
   Status InstallGroups() {
-    const registry::StorageConfig config{
-        .engine = options_.engine, .executor = &server_->pool(), .clock = options_.clock};
+    const registry::StorageConfig config{.engine = options_.engine,
+                                         .executor = &server_->pool(),
+                                         .clock = options_.clock,
+                                         .memory = server_->memory()};
     std::map<std::string, server::APIGroupInfo> groups;
     for (const TestResource& resource : options_.resources) {
       RETURN_IF_ERROR(server_->scheme().Add(resource.kind));

@@ -100,6 +100,7 @@ TEST_CASE("storage.cacher: pages of a selective list stay at their revision", "[
 
 TEST_CASE("storage.cacher: the past is answered from memory", "[storage.cacher]") {
   Backend backend(Form::kFollowingCacher);
+  REQUIRE(backend.List().ok());  // The cache is ready.
   const auto a = backend.Create("a", "ns", "red");
   const auto b = backend.Create("b", "ns", "red");
   const auto changed = *backend.Resize("a", 1, "blue");
@@ -129,7 +130,8 @@ TEST_CASE("storage.cacher: what the cache has forgotten is read from the engine"
 
 TEST_CASE("storage.cacher: history is given up when its share of memory is used up",
           "[storage.cacher]") {
-  MemoryBudget memory({.history_bytes_max = 2'000'000});
+  const auto memory =
+      std::make_shared<MemoryBudget>(MemoryBudget::Limits{.history_bytes_max = 2'000'000});
   {
     const auto pool = NewThreadPool({"cacher", 1});
     const auto engine = storage::memory::NewEngine();
@@ -138,7 +140,7 @@ TEST_CASE("storage.cacher: history is given up when its share of memory is used 
     options.store.kind = testing::NewWidgetKind();
     options.store.prefix = "/p";
     options.executor = pool.get();
-    options.memory = &memory;
+    options.memory = memory;
     const auto cacher = storage::cacher::New(options);
     const Context ctx = Context::Background();
     auto object = testing::NewWidget(options.store.kind, "a", "ns");
@@ -154,12 +156,12 @@ TEST_CASE("storage.cacher: history is given up when its share of memory is used 
                                      })
                   .ok());
     }
-    CHECK(memory.history.used() > 500'000);
-    CHECK(memory.history.used() < 2'200'000);
+    CHECK(memory->history.used() > 500'000);
+    CHECK(memory->history.used() < 2'200'000);
     cacher->Stop();
     pool->Stop();
   }
-  CHECK(memory.history.used() == 0);
+  CHECK(memory->history.used() == 0);
 }
 
 // Any selector at any revision gives what looking at every object of that revision gives.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "apiserver/base/clock.h"
@@ -9,6 +10,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/storage/store/store.h"
+#include "apiserver/storage/warm_up.h"
 
 namespace apiserver::inline v0::storage::cacher {
 
@@ -26,8 +28,11 @@ struct Options {
   // How long a read waits for a revision the cache has not seen, before kTimeout.
   std::chrono::milliseconds fresh_wait = std::chrono::seconds(3);
   // Whose share `history` counts what changes supersede; null: it is not counted, and only the two
-  // limits above hold. Must outlive the cacher.
-  MemoryBudget* memory = nullptr;
+  // limits above hold.
+  std::shared_ptr<MemoryBudget> memory;
+  // Told how far reading the state has come: page by page, when it is ready, and when it fails.
+  // On any thread; must be quick and must not call the storage. May be empty.
+  std::function<void(const WarmUp&)> on_warm_up;
   LogSink* log = &NullLogSink();
 };
 

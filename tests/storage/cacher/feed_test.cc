@@ -1,0 +1,123 @@
+#include "apiserver/testing/server/fault_engine.h"
+#include "storage/backends.h"
+
+// How a cache gets its state, loses it and gets it back.
+using namespace apiserver;  // NOLINT: a test.
+using storage::ListOptions;
+using storage::WarmUp;
+using testing::NamesOf;
+
+namespace {
+
+// A cacher over an engine that is followed and fails when it is told to.
+struct Followed {
+  Followed() : remote(*engine), faults(testing::NewFaultEngine(remote)) {}
+  ~Followed() {
+    if (cacher) cacher->Stop();
+    pool->Stop();
+    cacher.reset();
+    engine->Stop();
+  }
+  void Open() {
+    storage::cacher::Options options;
+    options.store.engine = faults.get();
+    options.store.kind = kind;
+    options.store.prefix = "/p";
+    options.executor = pool.get();
+    options.fresh_wait = std::chrono::milliseconds(200);
+    options.on_warm_up = [this](const WarmUp& progress) {
+      told.Lock()->push_back(progress.ToString());
+      told.NotifyAll();
+    };
+    cacher = storage::cacher::New(options);
+  }
+  bool Heard(std::string_view text) {
+    auto locked = told.Lock();
+    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(20), [&] {
+      return std::find(locked->begin(), locked->end(), text) != locked->end();
+    });
+  }
+  void Create(std::string_view name) {
+    const auto store = storage::store::New({.engine = engine.get(), .kind = kind, .prefix = "/p"});
+    const auto object = testing::NewWidget(kind, name, "ns");
+    REQUIRE(store->Create(ctx, "/ns/" + std::string(name), *object, {}).ok());
+  }
+
+  Context ctx = Context::Background();
+  runtime::KindPtr kind = testing::NewWidgetKind();
+  std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
+  std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
+  testing::RemoteEngine remote;
+  std::unique_ptr<testing::FaultEngine> faults;
+  Guarded<std::vector<std::string>> told;
+  std::unique_ptr<storage::Interface> cacher;
+};
+
+const Status kDown(Reason::kServiceUnavailable, "the engine is down");
+
+}  // namespace
+
+TEST_CASE("storage.cacher: an engine that is down at first is tried until it is up",
+          "[storage.cacher]") {
+  Followed followed;
+  followed.Create("one");
+  followed.faults->FailRanges(1, kDown);
+  followed.Open();
+  REQUIRE(followed.Heard("warming up /p/: the engine is down"));
+  CHECK(followed.cacher->Ready().message() == "warming up /p/: the engine is down");
+  REQUIRE(followed.Heard("ready"));
+  CHECK(followed.cacher->Ready().ok());
+  CHECK(NamesOf(followed.cacher->GetList(followed.ctx, "/", {})) == "one");
+}
+
+TEST_CASE("storage.cacher: while there is no state, pages and objects come from the engine",
+          "[storage.cacher]") {
+  Followed followed;
+  followed.Create("one");
+  followed.faults->FailRanges(1'000, kDown);
+  followed.Open();
+  REQUIRE(followed.Heard("warming up /p/: the engine is down"));
+  const Status list = followed.cacher->GetList(followed.ctx, "/", {}).status();
+  CHECK(list.reason() == Reason::kTooManyRequests);
+  CHECK(list.message() == "storage is (re)initializing: the engine is down");
+  CHECK(list.details()->retry_after_seconds == 1);
+  const Status watch = followed.cacher->Watch(followed.ctx, "/", {}).status();
+  CHECK(watch.reason() == Reason::kTooManyRequests);
+  // They are asked of the engine, which is down.
+  ListOptions page;
+  page.limit = 1;
+  CHECK(followed.cacher->GetList(followed.ctx, "/", page).status() == kDown);
+  CHECK(followed.cacher->Get(followed.ctx, "/ns/one", {}).status() == kDown);
+}
+
+TEST_CASE("storage.cacher: a large state is read in pages, and each is told", "[storage.cacher]") {
+  Followed followed;
+  for (int i = 0; i < 10'001; ++i) followed.Create("o" + std::to_string(i));
+  followed.Open();
+  CHECK(followed.Heard("warming up /p/: 10000 of 10001 objects"));
+  CHECK(followed.Heard("ready"));
+  CHECK(followed.cacher->GetList(followed.ctx, "/", {})->items.size() == 10'001);
+}
+
+TEST_CASE("storage.cacher: a log that was compacted away is begun anew", "[storage.cacher]") {
+  Followed followed;
+  followed.Create("one");
+  followed.Open();
+  REQUIRE(followed.Heard("ready"));
+  ListOptions options;
+  options.resource_version = "2";
+  auto stream = *followed.cacher->Watch(followed.ctx, "/", options);
+  followed.told.Lock()->clear();
+  // The feed holds the pool's threads up while history goes by.
+  Notification go;
+  for (int i = 0; i < 2; ++i) followed.pool->Post([&go] { go.Wait(); });
+  followed.Create("two");
+  followed.Create("three");
+  REQUIRE(followed.engine->Compact(followed.ctx, 4).ok());
+  go.Notify();
+  REQUIRE(followed.Heard("ready"));
+  // Who watched must look again.
+  std::vector<watch::Event> events;
+  CHECK(stream->Next(events, 10, Waker()) == watch::Stream::State::kEnd);
+  CHECK(NamesOf(followed.cacher->GetList(followed.ctx, "/", {})) == "one three two");
+}
