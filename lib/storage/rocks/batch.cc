@@ -8,7 +8,10 @@
 namespace apiserver::inline v0::storage::rocks {
 
 Batch::Batch(Store& store, kv::LeaseTable& leases)
-    : store_(store), leases_(leases), revision_(store.state.Lock()->revision) {}
+    : store_(store),
+      database_(store.database.Get()),
+      leases_(leases),
+      revision_(store.state.Lock()->revision) {}
 
 void Batch::Add(Op& op, Clock::Monotonic now) {
   switch (op.kind) {
@@ -73,7 +76,7 @@ void Batch::Write(const std::string& key, const kv::Bytes& value, kv::LeaseId le
   const std::array<rocksdb::Slice, 2> value_parts{
       rocksdb::Slice(head), deleted ? rocksdb::Slice() : rocksdb::Slice(*value)};
   // Building a batch in memory cannot fail; its Write can.
-  (void)rocks_.Put(store_.database->data(), rocksdb::SliceParts(&key_part, 1),
+  (void)rocks_.Put(database_->data(), rocksdb::SliceParts(&key_part, 1),
                    rocksdb::SliceParts(value_parts.data(), 2));
   LogRecord record;
   record.type = deleted   ? LogRecord::Type::kDelete
@@ -82,7 +85,7 @@ void Batch::Write(const std::string& key, const kv::Bytes& value, kv::LeaseId le
   record.previous = previous.mod_revision;
   record.previous_bytes = existed ? previous.value->size() : 0;
   record.key = key;
-  (void)rocks_.Put(store_.database->log(), EncodeNumber(static_cast<std::uint64_t>(revision_)),
+  (void)rocks_.Put(database_->log(), EncodeNumber(static_cast<std::uint64_t>(revision_)),
                    EncodeLogRecord(record));
 
   leases_.Move(key, previous.lease, lease);
@@ -114,7 +117,7 @@ void Batch::GrantLease(Op& op, Clock::Monotonic now) {
   op.lease = leases_.NextId();
   leases_.Add(op.lease, op.ttl, now);
   leases_changed_ = true;
-  rocksdb::ColumnFamilyHandle* meta = store_.database->meta();
+  rocksdb::ColumnFamilyHandle* meta = database_->meta();
   (void)rocks_.Put(meta, LeaseKey(op.lease),
                    EncodeNumber(static_cast<std::uint64_t>(op.ttl.count())));
   (void)rocks_.Put(meta, SliceOf(kLastLeaseKey),
@@ -128,7 +131,7 @@ void Batch::Compact(Op& op) {
   const Revision before = std::max(state->compacted, compacted_);
   if (!op.status.ok() || op.compact_at <= before) return;
   compacted_ = op.compact_at;
-  (void)rocks_.Put(store_.database->meta(), SliceOf(kCompactedKey),
+  (void)rocks_.Put(database_->meta(), SliceOf(kCompactedKey),
                    EncodeNumber(static_cast<std::uint64_t>(compacted_)));
 }
 
@@ -148,7 +151,7 @@ void Batch::ExpireLeases(Clock::Monotonic now) {
     }
     if (unread) continue;
     leases_.Remove(id);
-    (void)rocks_.Delete(store_.database->meta(), LeaseKey(id));
+    (void)rocks_.Delete(database_->meta(), LeaseKey(id));
   }
   leases_changed_ = true;
 }

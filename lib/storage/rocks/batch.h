@@ -51,6 +51,7 @@ class Batch {
              kv::KeyValue previous);
 
   Store& store_;
+  const std::shared_ptr<Database> database_;
   kv::LeaseTable& leases_;
   rocksdb::WriteBatch rocks_;
   std::vector<kv::Event> events_;

@@ -16,16 +16,23 @@ constexpr std::size_t kTrimPerIdleBatch = 512;
 constexpr std::chrono::milliseconds kGatherMax{1};
 // How long a waiting writer goes without a look at its context.
 constexpr std::chrono::milliseconds kLook{100};
+// How long a broken store waits before it is opened anew once more.
+constexpr std::chrono::milliseconds kRetryFirst{50};
+constexpr std::chrono::milliseconds kRetryMax{1000};
 
 }  // namespace
 
-Committer::Committer(Store& store, Start start)
+Committer::Committer(Store& store, Recovered recovered)
     : store_(store),
-      leases_(std::move(start.leases)),
+      leases_(std::move(recovered.leases)),
       history_(store.options.history),
-      trimmer_(store, start.oldest_change),
       compacted_(store.state.Lock()->compacted),
       lease_thread_(store.options.clock, [this] { ExpireSoon(); }) {
+  trimmer_.emplace(store, recovered.oldest_change);
+  *store.on_failure.Lock() = [this] {
+    queue_.Lock()->failed = true;
+    queue_.NotifyAll();
+  };
   lease_thread_.Watch(leases_.NextEnd());
   thread_ = Thread("kv-committer", [this] { Run(); });
 }
@@ -67,22 +74,29 @@ void Committer::Stop() {
 
 void Committer::Run() {
   std::vector<OpRef> ops;
-  while (Take(ops)) {
-    if (ops.empty()) {
+  do {
+    if (!ops.empty()) {
+      Commit(ops);
+      ops.clear();
+    } else if (!broken_ && trimmer_->Pending(compacted_)) {
       TrimWhileIdle();
-      continue;
     }
-    Commit(ops);
-    ops.clear();
-  }
+    Mend();
+  } while (Take(ops));
 }
 
 bool Committer::Take(std::vector<OpRef>& ops) {
-  const bool idle_work = !broken_ && trimmer_.Pending(compacted_);
+  const bool idle_work = !broken_ && trimmer_->Pending(compacted_);
   auto queue = queue_.Lock();
   if (last_size_ > 1) Gather(queue);
   queue->wake_at = 1;
-  if (!idle_work) queue.Wait([&queue] { return !queue->ops.empty() || queue->stopping; });
+  const auto woken = [&queue] { return !queue->ops.empty() || queue->stopping || queue->failed; };
+  if (broken_ && !lost_) {
+    (void)queue.WaitUntil(retry_at_, woken);
+  } else if (!idle_work) {
+    queue.Wait(woken);
+  }
+  queue->failed = false;
   ops.swap(queue->ops);
   last_size_ = ops.size();
   return !ops.empty() || !queue->stopping;
@@ -119,9 +133,9 @@ void Committer::Commit(std::vector<OpRef>& ops) {
 Status Committer::Write(Batch& batch) {
   std::size_t freed_bytes = 0;
   Status status =
-      trimmer_.Add(batch.rocks(), compacted_, batch.size() * kTrimPerWrite, freed_bytes);
+      trimmer_->Add(batch.rocks(), compacted_, batch.size() * kTrimPerWrite, freed_bytes);
   const auto begin = RealClock().Now();
-  if (status.ok()) status = store_.database->Write(batch.rocks(), /*sync=*/true);
+  if (status.ok()) status = store_.database.Get()->Write(batch.rocks(), /*sync=*/true);
   last_sync_ = RealClock().Now() - begin;
   if (!status.ok()) {
     Break(status);
@@ -132,20 +146,27 @@ Status Committer::Write(Batch& batch) {
 }
 
 void Committer::Publish(Batch& batch, std::size_t freed_bytes) {
-  std::shared_ptr<const Observers> observers;
+  Shown shown;
   {
     auto state = store_.state.Lock();
     batch.ApplyTo(*state);
     state->history_bytes -= std::min(freed_bytes, state->history_bytes);
-    observers = state->observers;
+    shown.observers = state->observers;
   }
-  if (batch.has_events()) {
-    const Events events = batch.TakeEvents();
-    for (const auto& observer : *observers) observer->OnCommit(*events, batch.revision());
+  if (batch.has_events()) shown.events = batch.TakeEvents();
+  shown.revision = batch.revision();
+  shown.compacted = batch.compacted();
+  Show(shown);
+}
+
+void Committer::Show(const Shown& shown) {
+  if (shown.events != nullptr) {
+    const Events& events = shown.events;
+    for (const auto& observer : *shown.observers) observer->OnCommit(*events, shown.revision);
     std::vector<Change> changes;
     changes.reserve(events->size());
     for (std::size_t i = 0; i < events->size(); ++i) changes.push_back({events, i});
-    store_.log->Append(changes, batch.revision());
+    store_.log->Append(changes, shown.revision);
     Revision first = 0;
     {
       auto recent = store_.recent.Lock();
@@ -154,35 +175,98 @@ void Committer::Publish(Batch& batch, std::size_t freed_bytes) {
     }
     store_.log->TrimBelow(first);
   }
-  if (batch.compacted() > 0) {
-    compacted_ = batch.compacted();
+  if (shown.compacted > 0) {
+    compacted_ = shown.compacted;
     store_.log->TrimBelow(compacted_);
-    for (const auto& observer : *observers) observer->OnCompact(compacted_);
+    for (const auto& observer : *shown.observers) observer->OnCompact(compacted_);
   }
 }
 
-// A write that failed may be on disk in part or whole; only opening the store again can tell.
 void Committer::Break(const Status& why) {
   broken_ = true;
+  retry_at_ = RealClock().Now();
+  retry_after_ = kRetryFirst;
   lease_thread_.Watch(std::nullopt);
   store_.state.Lock()->broken = why;
-  Log(store_.options.log, LogLevel::kError, "the store cannot be written to any more",
+  Log(store_.options.log, LogLevel::kError, "the store cannot be written to",
       {{"path", store_.options.path}, {"error", std::string(why.message())}});
+}
+
+void Committer::Mend() {
+  if (!broken_) {
+    const Status failed = store_.database.Get()->background_error();
+    if (failed.ok()) return;
+    Break(failed);
+  }
+  if (lost_ || RealClock().Now() < retry_at_) return;
+  const Status status = Reopen();
+  if (status.ok()) {
+    broken_ = false;
+    Log(store_.options.log, LogLevel::kInfo, "the store can be written to again",
+        {{"path", store_.options.path}});
+    return;
+  }
+  retry_at_ = RealClock().Now() + retry_after_;
+  retry_after_ = std::min(2 * retry_after_, kRetryMax);
+  store_.state.Lock()->broken = status;
+  if (!lost_) return;
+  Log(store_.options.log, LogLevel::kError, "the store is lost",
+      {{"path", store_.options.path}, {"error", std::string(status.message())}});
+}
+
+Status Committer::Reopen() {
+  // Closing costs the readers their database: not before there is hope.
+  if (const auto open = store_.database.Get()) RETURN_IF_ERROR(open->Probe());
+  trimmer_.reset();
+  store_.database.Close();
+  ASSIGN_OR_RETURN(auto opened, store_.OpenDatabase());
+  store_.database.Set(std::move(opened));
+  ASSIGN_OR_RETURN(Recovered found, Recover(store_.options, *store_.database.Get()));
+  return Adopt(std::move(found));
+}
+
+Status Committer::Adopt(Recovered found) {
+  const Revision before = store_.state.Lock()->revision;
+  if (found.state.revision < before) {
+    lost_ = true;
+    return NewCorruptError("its disk has lost what it had confirmed, revisions " +
+                           std::to_string(found.state.revision + 1) + " to " +
+                           std::to_string(before) + "; restore it from a backup");
+  }
+  ASSIGN_OR_RETURN(std::vector<kv::Event> events, ReadChanges(*store_.database.Get(), before + 1));
+  leases_ = std::move(found.leases);
+  trimmer_.emplace(store_, found.oldest_change);
+  Shown shown;
+  shown.revision = found.state.revision;
+  if (found.state.compacted > compacted_) shown.compacted = found.state.compacted;
+  {
+    auto state = store_.state.Lock();
+    found.state.observers = shown.observers = state->observers;
+    std::swap(*state, found.state);
+  }
+  if (!events.empty()) {
+    shown.events = std::make_shared<const std::vector<kv::Event>>(std::move(events));
+  }
+  Show(shown);
+  expiring_ = false;
+  lease_thread_.Watch(leases_.NextEnd());
+  return Status::Ok();
 }
 
 void Committer::TrimWhileIdle() {
   rocksdb::WriteBatch batch;
   std::size_t freed_bytes = 0;
-  Status status = trimmer_.Add(batch, compacted_, kTrimPerIdleBatch, freed_bytes);
+  Status status = trimmer_->Add(batch, compacted_, kTrimPerIdleBatch, freed_bytes);
   // Without a sync: what is lost is trimmed again.
-  if (status.ok() && batch.Count() > 0) status = store_.database->Write(batch, /*sync=*/false);
+  if (status.ok() && batch.Count() > 0)
+    status = store_.database.Get()->Write(batch, /*sync=*/false);
   if (!status.ok()) return Break(status);
   auto state = store_.state.Lock();
   state->history_bytes -= std::min(freed_bytes, state->history_bytes);
 }
 
 void Committer::CompactByPolicy() {
-  if (trimmer_.Pending(compacted_)) return;
+  if (trimmer_->Pending(compacted_)) return;
   kv::HistoryPolicy::Held held;
   {
     auto state = store_.state.Lock();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "apiserver/base/sync.h"
@@ -10,6 +11,7 @@
 #include "storage/kv/lease_thread.h"
 #include "storage/rocks/batch.h"
 #include "storage/rocks/op.h"
+#include "storage/rocks/recovery.h"
 #include "storage/rocks/store.h"
 #include "storage/rocks/trimmer.h"
 
@@ -17,14 +19,14 @@ namespace apiserver::inline v0::storage::rocks {
 
 // The one thread that writes. It takes whatever waits, makes it durable with one sync, shows it to
 // readers, observers and tails, and answers: in this order.
+//
+// A write that failed may be on disk whole or not at all, and RocksDB cannot tell. So nothing more
+// is written until the database has been closed, opened and read again, which is tried at once and
+// then every kRetryMax; what it turns out to hold is shown like any write.
 class Committer {
  public:
-  // What recovery found.
-  struct Start {
-    kv::LeaseTable leases;
-    Revision oldest_change = 0;
-  };
-  Committer(Store& store, Start start);
+  // The state of `recovered` is in the store already.
+  Committer(Store& store, Recovered recovered);
   ~Committer() { Stop(); }
 
   // kServiceUnavailable: too much waits already, or it was stopped. `op` is untouched then.
@@ -40,6 +42,7 @@ class Committer {
   struct Queue {
     std::vector<OpRef> ops;
     std::size_t wake_at = 1;  // The committer is woken when so many wait.
+    bool failed = false;      // RocksDB's own work has failed.
     bool stopping = false;
   };
 
@@ -51,7 +54,20 @@ class Committer {
   void Commit(std::vector<OpRef>& ops);
   Status Write(Batch& batch);
   void Publish(Batch& batch, std::size_t freed_bytes);
+  // What has become true, for those who are told.
+  struct Shown {
+    Events events;  // May be null.
+    Revision revision = 0;
+    Revision compacted = 0;  // Zero: as before.
+    std::shared_ptr<const Observers> observers;
+  };
+  void Show(const Shown& shown);
   void Break(const Status& why);
+  // Opens the database anew if that is needed and due.
+  void Mend();
+  Status Reopen();
+  // Shows what `found` has and the state has not.
+  Status Adopt(Recovered found);
   void TrimWhileIdle();
   void CompactByPolicy();
   void ExpireSoon();
@@ -60,9 +76,12 @@ class Committer {
   Store& store_;
   kv::LeaseTable leases_;
   kv::HistoryPolicy history_;
-  Trimmer trimmer_;
+  std::optional<Trimmer> trimmer_;
   Revision compacted_ = 0;  // As in the state; the committer is the one who changes it.
   bool broken_ = false;
+  bool lost_ = false;  // And not to be mended.
+  Clock::Monotonic retry_at_;
+  std::chrono::milliseconds retry_after_{0};
   std::size_t last_size_ = 0;              // Operations in the last batch.
   std::chrono::nanoseconds last_sync_{0};  // What its sync took.
   std::atomic<bool> expiring_ = false;     // The lease thread's request waits already.

@@ -1,6 +1,8 @@
 #include "storage/rocks/database.h"
 
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -8,11 +10,18 @@
 #include <system_error>
 #include <utility>
 
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+
 namespace apiserver::inline v0::storage::rocks {
 namespace {
 
-rocksdb::DBOptions DatabaseOptions(const Options& options) {
+// Beside the bytes of the log, what opening writes: a table, a manifest.
+constexpr std::uint64_t kRoomToOpen = std::uint64_t{1} << 20;
+
+rocksdb::DBOptions DatabaseOptions(const Options& options, rocksdb::Env& env) {
   rocksdb::DBOptions db;
+  db.env = &env;
   db.create_if_missing = true;
   db.create_missing_column_families = true;
   db.max_background_jobs = 2;
@@ -49,6 +58,21 @@ rocksdb::ColumnFamilyOptions FamilyOptions(std::size_t buffer_bytes,
   return family;
 }
 
+// Makes `path` and what is missing above it, so that a power cut cannot take it away again.
+rocksdb::Status CreateDirectories(rocksdb::Env& env, const std::string& path) {
+  if (env.FileExists(path).ok()) return rocksdb::Status::OK();
+  const std::string parent = std::filesystem::path(path).parent_path();
+  if (!parent.empty() && parent != path) {
+    const rocksdb::Status made = CreateDirectories(env, parent);
+    if (!made.ok()) return made;
+  }
+  rocksdb::Status status = env.CreateDirIfMissing(path);
+  if (!status.ok()) return status;
+  std::unique_ptr<rocksdb::Directory> directory;
+  status = env.NewDirectory(parent.empty() ? "." : parent, &directory);
+  return status.ok() ? directory->Fsync() : status;
+}
+
 Status OpenError(const std::string& path, const rocksdb::Status& status) {
   const std::string text = status.ToString();
   if (status.IsIOError() && text.find("lock") != std::string::npos) {
@@ -64,23 +88,55 @@ Status OpenError(const std::string& path, const rocksdb::Status& status) {
 
 }  // namespace
 
+// Hears of the failures of RocksDB's own threads.
+class Database::FailureListener final : public rocksdb::EventListener {
+ public:
+  explicit FailureListener(std::function<void()> on_failure) : on_failure_(std::move(on_failure)) {}
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* status) override {
+    {
+      auto error = error_.Lock();
+      if (error->ok()) *error = FromRocks(*status, "write to the store");
+    }
+    if (on_failure_) on_failure_();
+  }
+  // RocksDB would go on with a new log and leave the failed write in the old one, where a later
+  // opening may find it for some column families and not for others. We open it anew instead.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*status*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+  Status error() const { return *error_.Lock(); }
+
+ private:
+  const std::function<void()> on_failure_;
+  Guarded<Status> error_;
+};
+
 Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
-  return Status(Reason::kInternalError, "cannot " + std::string(doing) + ": " + status.ToString());
+  std::string text = "cannot " + std::string(doing) + ": " + status.ToString();
+  if (status.IsNoSpace()) {
+    text += "; free space on its disk";
+  } else if (status.IsCorruption()) {
+    text += "; the store is damaged: check its disk and restore it from a backup";
+  } else if (status.IsIOError()) {
+    text += "; check its disk and the permissions of its directory";
+  }
+  return Status(Reason::kInternalError, std::move(text));
 }
 
 Status NewCorruptError(std::string_view what) {
   return Status(Reason::kInternalError, "the store is damaged: " + std::string(what));
 }
 
-Result<std::unique_ptr<Database>> Database::Open(const Options& options) {
-  std::error_code error;
-  const bool made = std::filesystem::create_directories(options.path, error);
-  if (error) {
-    return Status(Reason::kInternalError,
-                  "cannot create the directory " + options.path + ": " + error.message());
-  }
-  if (made) {
-    std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, error);
+Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb::Env& env,
+                                                 std::function<void()> on_failure) {
+  if (env.FileExists(options.path).IsNotFound()) {
+    const rocksdb::Status made = CreateDirectories(env, options.path);
+    if (!made.ok()) return FromRocks(made, "create the directory " + options.path);
+    std::error_code ignored;
+    std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, ignored);
   }
   const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   const std::size_t buffer = options.write_buffer_bytes;
@@ -89,10 +145,13 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options) {
       {"data", FamilyOptions(buffer, cache)},
       {"log", FamilyOptions(buffer / 4, cache)},
   };
-  std::unique_ptr<Database> database(new Database);
+  std::unique_ptr<Database> database(new Database(options.path));
+  database->listener_ = std::make_shared<FailureListener>(std::move(on_failure));
+  rocksdb::DBOptions settings = DatabaseOptions(options, env);
+  settings.listeners = {database->listener_};
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(options), options.path, families,
-                                                   &database->families_, &db);
+  const rocksdb::Status status =
+      rocksdb::DB::Open(settings, options.path, families, &database->families_, &db);
   database->db_.reset(db);
   if (!status.ok()) return OpenError(options.path, status);
   return database;
@@ -101,6 +160,32 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options) {
 Database::~Database() {
   for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
 }
+
+Status Database::Probe() const {
+  rocksdb::Env& env = *db_->GetEnv();
+  const std::string probe = path_ + "/PROBE";
+  std::uint64_t room = 0;
+  if (env.GetFreeSpace(path_, &room).ok()) {
+    std::vector<rocksdb::Env::FileAttributes> files;
+    std::uint64_t needed = kRoomToOpen;
+    const rocksdb::Status listed = env.GetChildrenFileAttributes(path_, &files);
+    if (!listed.ok()) return FromRocks(listed, "read the directory " + path_);
+    for (const auto& file : files) {
+      if (file.name.ends_with(".log")) needed += file.size_bytes;
+    }
+    if (room < needed) {
+      return FromRocks(rocksdb::Status::NoSpace(std::to_string(room) + " of " +
+                                                std::to_string(needed) + " bytes are free"),
+                       "write to " + path_);
+    }
+  }
+  rocksdb::Status status = rocksdb::WriteStringToFile(&env, std::string(4096, '\0'), probe, true);
+  if (status.ok()) status = env.RenameFile(probe, probe + ".done");
+  if (status.ok()) status = env.DeleteFile(probe + ".done");
+  return status.ok() ? Status::Ok() : FromRocks(status, "write to " + path_);
+}
+
+Status Database::background_error() const { return listener_->error(); }
 
 Status Database::Write(rocksdb::WriteBatch& batch, bool sync) {
   rocksdb::WriteOptions options;

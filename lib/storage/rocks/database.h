@@ -2,6 +2,7 @@
 
 #include <rocksdb/db.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,7 +17,13 @@ namespace apiserver::inline v0::storage::rocks {
 // come from one.
 class Database {
  public:
-  static Result<std::unique_ptr<Database>> Open(const Options& options);
+  // Over the files of `env`, which must outlive it. `on_failure` is called, on any thread, when
+  // RocksDB's own work fails (a flush, a compaction): background_error() then says why.
+  static Result<std::unique_ptr<Database>> Open(const Options& options, rocksdb::Env& env,
+                                                std::function<void()> on_failure = nullptr);
+  static Result<std::unique_ptr<Database>> Open(const Options& options) {
+    return Open(options, *rocksdb::Env::Default());
+  }
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -24,6 +31,11 @@ class Database {
   rocksdb::ColumnFamilyHandle* meta() const { return families_[0]; }
   rocksdb::ColumnFamilyHandle* data() const { return families_[1]; }
   rocksdb::ColumnFamilyHandle* log() const { return families_[2]; }
+
+  // Whether the directory can be written to and has room for the log to be read again.
+  Status Probe() const;
+  // Why RocksDB takes no more writes, or will soon take none; OK: it does.
+  Status background_error() const;
 
   // All of `batch` or nothing. Returns once it is on disk if `sync`; else it is there no later than
   // the next synced one.
@@ -39,8 +51,12 @@ class Database {
                                              const rocksdb::Slice* upper = nullptr) const;
 
  private:
-  Database() = default;
+  class FailureListener;
 
+  explicit Database(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+  std::shared_ptr<FailureListener> listener_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };

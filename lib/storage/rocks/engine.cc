@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "storage/kv/errors.h"
 #include "storage/rocks/committer.h"
+#include "storage/rocks/open_over.h"
 #include "storage/rocks/reader.h"
 #include "storage/rocks/recovery.h"
 #include "storage/rocks/tail.h"
@@ -21,8 +22,8 @@ Status NewWouldBlockError() {
 
 class RocksEngine final : public kv::Engine {
  public:
-  RocksEngine(std::shared_ptr<Store> store, Committer::Start start)
-      : store_(std::move(store)), committer_(*store_, std::move(start)) {}
+  RocksEngine(std::shared_ptr<Store> store, Recovered recovered)
+      : store_(std::move(store)), committer_(*store_, std::move(recovered)) {}
   ~RocksEngine() override { StopNow(); }
 
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
@@ -62,7 +63,7 @@ void RocksEngine::StopNow() {
   store_->gate.Shut();
   committer_.Stop();
   store_->log->Close();
-  store_->database.reset();
+  store_->database.Close();
 }
 
 Status RocksEngine::Run(const Context& ctx, const OpRef& op) {
@@ -226,11 +227,18 @@ Result<Revision> RocksEngine::AddObserver(std::shared_ptr<kv::Observer> observer
 }  // namespace
 
 Result<std::unique_ptr<kv::Engine>> Open(Options options) {
+  return OpenOver(*rocksdb::Env::Default(), std::move(options));
+}
+
+Result<std::unique_ptr<kv::Engine>> OpenOver(rocksdb::Env& env, Options options) {
   if (options.path.empty()) return Status(Reason::kInvalid, "the store needs a path");
-  auto store = std::make_shared<Store>(std::move(options));
-  ASSIGN_OR_RETURN(store->database, Database::Open(store->options));
-  ASSIGN_OR_RETURN(Committer::Start start, Recover(*store));
-  return std::make_unique<RocksEngine>(std::move(store), std::move(start));
+  auto store = std::make_shared<Store>(std::move(options), env);
+  ASSIGN_OR_RETURN(auto database, store->OpenDatabase());
+  ASSIGN_OR_RETURN(Recovered recovered, Recover(store->options, *database));
+  store->database.Set(std::move(database));
+  store->log = ChangeLog::New(recovered.state.revision, recovered.state.revision + 1);
+  *store->state.Lock() = std::move(recovered.state);
+  return std::make_unique<RocksEngine>(std::move(store), std::move(recovered));
 }
 
 }  // namespace apiserver::inline v0::storage::rocks

@@ -21,8 +21,8 @@ void SeekForward(rocksdb::Iterator& it, const std::string& target) {
   if (it.Valid() && it.key().compare(target) < 0) it.Seek(target);
 }
 
-Status ReadInOnePass(const Store& store, std::vector<kv::KeyValue*>& missing) {
-  auto it = store.database->Iterate(store.database->data());
+Status ReadInOnePass(const Database& database, std::vector<kv::KeyValue*>& missing) {
+  auto it = database.Iterate(database.data());
   it->Seek(DataKey(missing.front()->key, missing.front()->mod_revision));
   for (kv::KeyValue* kv : missing) {
     const std::string target = DataKey(kv->key, kv->mod_revision);
@@ -48,9 +48,10 @@ Status FillValues(const Store& store, bool may_block, std::vector<kv::KeyValue>&
   }
   if (missing.empty()) return Status::Ok();
   if (!may_block) return Status(Reason::kWouldBlock, "the values are on disk");
-  if (missing.size() > kSinglyMax) return ReadInOnePass(store, missing);
+  ASSIGN_OR_RETURN(const auto database, store.Reading());
+  if (missing.size() > kSinglyMax) return ReadInOnePass(*database, missing);
   for (kv::KeyValue* kv : missing) {
-    ASSIGN_OR_RETURN(kv::KeyValue version, store.database->Version(kv->key, kv->mod_revision));
+    ASSIGN_OR_RETURN(kv::KeyValue version, database->Version(kv->key, kv->mod_revision));
     kv->value = std::move(version.value);
   }
   return Status::Ok();
@@ -75,12 +76,24 @@ Status ReadLive(const Store& store, const LiveTree& live, const kv::RangeRequest
   return request.keys_only ? Status::Ok() : FillValues(store, may_block, response.kvs);
 }
 
+Result<kv::Event> ReadEvent(const Database& database, Revision revision, const LogRecord& record) {
+  kv::Event event;
+  ASSIGN_OR_RETURN(event.kv, database.Version(record.key, revision));
+  if (record.previous != 0) {
+    ASSIGN_OR_RETURN(event.previous, database.Version(record.key, record.previous));
+  }
+  event.is_create = record.type == LogRecord::Type::kCreate;
+  if (record.type == LogRecord::Type::kDelete) event.type = kv::Event::Type::kDelete;
+  return event;
+}
+
 Status ReadHistory(const Store& store, const kv::RangeRequest& request,
                    kv::RangeResponse& response) {
   const kv::KeyRange range(request);
   const std::string bound = DataBound(range.end);
   const rocksdb::Slice upper(bound);
-  auto it = store.database->Iterate(store.database->data(), range.unbounded ? nullptr : &upper);
+  ASSIGN_OR_RETURN(const auto database, store.Reading());
+  auto it = database->Iterate(database->data(), range.unbounded ? nullptr : &upper);
   it->Seek(DataBound(range.begin));
   while (it->Valid()) {
     auto parts = DecodeDataKey(View(it->key()));

@@ -14,5 +14,7 @@ Status ReadLive(const Store& store, const LiveTree& live, const kv::RangeRequest
 // checks afterwards.
 Status ReadHistory(const Store& store, const kv::RangeRequest& request,
                    kv::RangeResponse& response);
+// The change that `record` tells of, with its values.
+Result<kv::Event> ReadEvent(const Database& database, Revision revision, const LogRecord& record);
 
 }  // namespace apiserver::inline v0::storage::rocks

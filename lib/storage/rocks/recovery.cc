@@ -5,21 +5,22 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "storage/rocks/reader.h"
 
 namespace apiserver::inline v0::storage::rocks {
 namespace {
 
-Status CheckFormat(Store& store) {
-  ASSIGN_OR_RETURN(const std::uint64_t format, store.database->Number(kFormatKey, 0));
+Status CheckFormat(const Options& options, Database& database) {
+  ASSIGN_OR_RETURN(const std::uint64_t format, database.Number(kFormatKey, 0));
   if (format == kFormat) return Status::Ok();
   if (format != 0) {
     return Status(Reason::kInternalError,
-                  "the store in " + store.options.path + " has format " + std::to_string(format) +
+                  "the store in " + options.path + " has format " + std::to_string(format) +
                       "; this version reads formats up to " + std::to_string(kFormat));
   }
   rocksdb::WriteBatch batch;
-  (void)batch.Put(store.database->meta(), SliceOf(kFormatKey), EncodeNumber(kFormat));
-  return store.database->Write(batch, /*sync=*/true);
+  (void)batch.Put(database.meta(), SliceOf(kFormatKey), EncodeNumber(kFormat));
+  return database.Write(batch, /*sync=*/true);
 }
 
 // The revisions of the first and the last change; the store's first revision if there is none.
@@ -37,10 +38,9 @@ Status ReadLogEnds(const Database& database, Revision& oldest, Revision& newest)
   return it->status().ok() ? Status::Ok() : FromRocks(it->status(), "read the log");
 }
 
-Result<kv::LeaseTable> ReadLeases(const Store& store) {
+Result<kv::LeaseTable> ReadLeases(const Database& database, Clock::Monotonic now) {
   kv::LeaseTable leases;
-  const Clock::Monotonic now = store.options.clock.Now();
-  auto it = store.database->Iterate(store.database->meta());
+  auto it = database.Iterate(database.meta());
   for (it->Seek(SliceOf(kLeasePrefix)); it->Valid() && it->key().starts_with(SliceOf(kLeasePrefix));
        it->Next()) {
     const auto id = DecodeNumber(View(it->key()).substr(kLeasePrefix.size()));
@@ -49,7 +49,7 @@ Result<kv::LeaseTable> ReadLeases(const Store& store) {
     leases.Add(static_cast<kv::LeaseId>(*id), std::chrono::seconds(*ttl), now);
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the leases");
-  ASSIGN_OR_RETURN(const std::uint64_t last, store.database->Number(kLastLeaseKey, 0));
+  ASSIGN_OR_RETURN(const std::uint64_t last, database.Number(kLastLeaseKey, 0));
   leases.Reserve(static_cast<kv::LeaseId>(last));
   return leases;
 }
@@ -84,28 +84,40 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
 
 }  // namespace
 
-Result<Committer::Start> Recover(Store& store) {
-  RETURN_IF_ERROR(CheckFormat(store));
-  const Database& database = *store.database;
-  Committer::Start start;
-  ASSIGN_OR_RETURN(start.leases, ReadLeases(store));
-  State state;
+Result<Recovered> Recover(const Options& options, Database& database) {
+  RETURN_IF_ERROR(CheckFormat(options, database));
+  Recovered found;
+  ASSIGN_OR_RETURN(found.leases, ReadLeases(database, options.clock.Now()));
+  State& state = found.state;
   ASSIGN_OR_RETURN(const std::uint64_t compacted, database.Number(kCompactedKey, 0));
   state.compacted = static_cast<Revision>(compacted);
   Revision newest_change = state.revision;
-  start.oldest_change = state.revision;
-  RETURN_IF_ERROR(ReadLogEnds(database, start.oldest_change, newest_change));
+  found.oldest_change = state.revision;
+  RETURN_IF_ERROR(ReadLogEnds(database, found.oldest_change, newest_change));
   Revision newest_version = state.revision;
-  RETURN_IF_ERROR(ReadData(database, state, start.leases, newest_version));
+  RETURN_IF_ERROR(ReadData(database, state, found.leases, newest_version));
   // Both are written in one batch, and the last change is never trimmed.
   if (newest_version != newest_change || state.compacted > newest_change) {
     return NewCorruptError("the last change is revision " + std::to_string(newest_change) +
                            ", the last version is of revision " + std::to_string(newest_version));
   }
   state.revision = newest_change;
-  store.log = ChangeLog::New(state.revision, state.revision + 1);
-  *store.state.Lock() = std::move(state);
-  return start;
+  return found;
+}
+
+Result<std::vector<kv::Event>> ReadChanges(const Database& database, Revision from) {
+  std::vector<kv::Event> events;
+  auto it = database.Iterate(database.log());
+  for (it->Seek(EncodeNumber(static_cast<std::uint64_t>(from))); it->Valid(); it->Next()) {
+    const auto revision = DecodeNumber(View(it->key()));
+    const auto record = DecodeLogRecord(View(it->value()));
+    if (!revision || !record) return NewCorruptError("a change cannot be read");
+    ASSIGN_OR_RETURN(kv::Event event,
+                     ReadEvent(database, static_cast<Revision>(*revision), *record));
+    events.push_back(std::move(event));
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read the log");
+  return events;
 }
 
 }  // namespace apiserver::inline v0::storage::rocks

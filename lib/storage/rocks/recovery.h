@@ -1,12 +1,24 @@
 #pragma once
 
-#include "storage/rocks/committer.h"
+#include <vector>
+
+#include "storage/kv/lease_table.h"
 #include "storage/rocks/store.h"
 
 namespace apiserver::inline v0::storage::rocks {
 
-// Reads what the database holds into store.state, and what the committer starts with. Writes the
-// format into a new store. kInternalError: damaged, or of a newer format.
-Result<Committer::Start> Recover(Store& store);
+// What a database holds.
+struct Recovered {
+  State state;
+  kv::LeaseTable leases;  // They begin anew.
+  Revision oldest_change = 0;
+};
+
+// Reads all keys of the database. Writes the format into a new one. kInternalError: damaged, or of
+// a newer format.
+Result<Recovered> Recover(const Options& options, Database& database);
+
+// The changes from revision `from` on.
+Result<std::vector<kv::Event>> ReadChanges(const Database& database, Revision from);
 
 }  // namespace apiserver::inline v0::storage::rocks

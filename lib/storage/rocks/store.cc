@@ -24,9 +24,43 @@ kv::Bytes RecentValues::Find(Revision revision) const {
   return at < values_.size() ? values_[at] : nullptr;
 }
 
+void DatabaseSlot::Set(std::unique_ptr<Database> database) {
+  *closed_.Lock() = false;
+  *open_.Lock() = std::shared_ptr<Database>(database.release(), [this](Database* last) {
+    delete last;
+    // Notified under the lock: who waits may destroy the slot as soon as it sees this.
+    auto closed = closed_.Lock();
+    *closed = true;
+    closed_.NotifyAll();
+  });
+}
+
+void DatabaseSlot::Close() {
+  std::shared_ptr<Database> taken;
+  taken.swap(*open_.Lock());
+  taken.reset();
+  auto closed = closed_.Lock();
+  closed.Wait([&closed] { return *closed; });
+}
+
+Result<std::shared_ptr<Database>> Store::Reading() const {
+  auto open = database.Get();
+  if (open != nullptr) return open;
+  return Status(Reason::kServiceUnavailable,
+                "the store is being opened anew after an error of its disk");
+}
+
+Result<std::unique_ptr<Database>> Store::OpenDatabase() {
+  return Database::Open(options, env, [this] {
+    const std::function<void()> tell = *on_failure.Lock();
+    if (tell) tell();
+  });
+}
+
 Result<kv::Bytes> LoadValue(const Store& store, std::string_view key, Revision revision) {
   if (auto value = store.recent.Lock()->Find(revision)) return value;
-  ASSIGN_OR_RETURN(kv::KeyValue version, store.database->Version(key, revision));
+  ASSIGN_OR_RETURN(const auto database, store.Reading());
+  ASSIGN_OR_RETURN(kv::KeyValue version, database->Version(key, revision));
   if (version.value == nullptr) return NewCorruptError("a live key is deleted on disk");
   return std::move(version.value);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -94,13 +95,37 @@ struct State {
   Status broken;  // Why nothing can be written any more.
 };
 
+// The open database, while nobody opens it anew.
+class DatabaseSlot {
+ public:
+  // Null: it is closed.
+  std::shared_ptr<Database> Get() const { return *open_.Lock(); }
+  void Set(std::unique_ptr<Database> database);
+  // Takes it away and waits until its last reader has done and it is closed.
+  void Close();
+
+ private:
+  Guarded<std::shared_ptr<Database>> open_;
+  Guarded<bool> closed_{true};
+};
+
 struct Store {
-  explicit Store(Options o) : options(std::move(o)) {}
+  Store(Options o, rocksdb::Env& e) : options(std::move(o)), env(e) {}
+
+  // What a reader uses, and then gives back soon. kServiceUnavailable: the store is being opened
+  // anew after an error of its disk.
+  Result<std::shared_ptr<Database>> Reading() const;
+  // Opens the database; it is not in the slot yet.
+  Result<std::unique_ptr<Database>> OpenDatabase();
 
   const Options options;
-  // Whoever uses `database` holds a pass: it is closed once the gate is shut.
+  rocksdb::Env& env;
+  // Called when RocksDB's own threads fail; the committer's.
+  Guarded<std::function<void()>> on_failure;
+  // Calls that run.
   kv::CallGate gate;
-  std::unique_ptr<Database> database;
+  // Closed once the gate is shut, and by the committer when it must be opened anew.
+  DatabaseSlot database;
   Guarded<State> state;
   Guarded<RecentValues> recent{options.recent_bytes_max, options.recent_events_max};
   std::shared_ptr<ChangeLog> log;  // As far back as `recent` reaches.

@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "storage/kv/errors.h"
+#include "storage/rocks/reader.h"
 
 namespace apiserver::inline v0::storage::rocks {
 namespace {
@@ -77,7 +78,8 @@ class StoreTail final : public kv::Tail {
 
   Status ReadDisk(kv::EventBatch& batch) {
     const Revision last = store_->state.Lock()->revision;
-    const Database& database = *store_->database;
+    ASSIGN_OR_RETURN(const auto open, store_->Reading());
+    const Database& database = *open;
     // Nothing that is durable but not yet shown.
     const std::string end = EncodeNumber(static_cast<std::uint64_t>(last) + 1);
     const rocksdb::Slice upper(end);
@@ -92,23 +94,12 @@ class StoreTail final : public kv::Tail {
       if (!revision || !record) return NewCorruptError("a change cannot be read");
       done = static_cast<Revision>(*revision);
       if (!record->key.starts_with(prefix_)) continue;
-      ASSIGN_OR_RETURN(kv::Event event, ReadEvent(done, *record));
+      ASSIGN_OR_RETURN(kv::Event event, ReadEvent(database, done, *record));
       batch.events.push_back(std::move(event));
     }
     if (!it->status().ok()) return FromRocks(it->status(), "read the log");
     batch.complete_up_to = it->Valid() ? done : last;
     return Status::Ok();
-  }
-
-  Result<kv::Event> ReadEvent(Revision revision, const LogRecord& record) const {
-    kv::Event event;
-    ASSIGN_OR_RETURN(event.kv, store_->database->Version(record.key, revision));
-    if (record.previous != 0) {
-      ASSIGN_OR_RETURN(event.previous, store_->database->Version(record.key, record.previous));
-    }
-    event.is_create = record.type == LogRecord::Type::kCreate;
-    if (record.type == LogRecord::Type::kDelete) event.type = kv::Event::Type::kDelete;
-    return event;
   }
 
   std::shared_ptr<Store> store_;

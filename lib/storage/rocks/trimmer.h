@@ -25,7 +25,7 @@ class Trimmer {
              std::size_t& freed_bytes);
 
  private:
-  Status Refill(Revision compacted);
+  Status Refill(const Database& database, Revision compacted);
 
   Store& store_;
   Revision next_;

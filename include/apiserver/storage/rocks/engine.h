@@ -48,8 +48,14 @@ struct Options {
 // Opens the store in `options.path`, or makes an empty one. Differences to the memory engine: a
 // write, and a read whose values are not in memory, answers kWouldBlock where it may not wait;
 // TxnAsync never waits; a tail that is far behind reads the disk in Next(). Leases begin anew at an
-// opening, as etcd's do at an election. After a failed write the engine refuses all further ones
-// with kInternalError until it is opened again, because what the disk holds is not known.
+// opening, as etcd's do at an election.
+//
+// After a failed write the engine refuses all further ones with kInternalError, and Ready() says
+// why, until it has closed the files, opened them again and read what they hold: which it tries at
+// once and then every second, and which succeeds when the disk has space again. Whether the write
+// that failed has happened is known, and shown, only then. Leases begin anew. Reads go on meanwhile,
+// but for the moment of opening, and for good where that fails: those that need the disk, and tails
+// that are far behind, end with kServiceUnavailable.
 //
 // kServiceUnavailable: another process, or another engine of this one, holds the directory's LOCK.
 // kInternalError: the directory cannot be used, the store is damaged, or a newer version wrote it.
