@@ -1,0 +1,87 @@
+// The long runs of the fault harness; see README.md.
+//
+//   storage_faults cut [--rounds=N] [--seed=N] [--subject=NAME] [--verbose]
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "faults/cut.h"
+#include "faults/kill.h"
+
+namespace {
+
+using namespace apiserver::faults;  // NOLINT: a program of its own.
+
+struct Arguments {
+  std::string what;
+  std::size_t rounds = 20;
+  std::uint64_t seed = 1;
+  std::string subject = "engine";
+  bool verbose = false;
+  VictimOptions victim{.keep_all = false};
+};
+
+Arguments Parse(int argc, char** argv) {
+  Arguments arguments;
+  if (argc > 1) arguments.what = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view text = argv[i];
+    const auto value = [text](std::string_view name) { return text.substr(name.size()).data(); };
+    if (text.starts_with("--rounds="))
+      arguments.rounds = std::strtoul(value("--rounds="), nullptr, 10);
+    if (text.starts_with("--seed=")) arguments.seed = std::strtoull(value("--seed="), nullptr, 10);
+    if (text.starts_with("--subject=")) arguments.subject = value("--subject=");
+    if (text.starts_with("--store=")) arguments.victim.store = value("--store=");
+    if (text.starts_with("--history=")) arguments.victim.history = value("--history=");
+    if (text.starts_with("--life=")) {
+      arguments.victim.life = std::strtoull(value("--life="), nullptr, 10);
+    }
+    if (text == "--keep-all") arguments.victim.keep_all = true;
+    if (text == "--acknowledge-first") arguments.victim.acknowledge_first = true;
+    if (text == "--open-only") arguments.victim.open_only = true;
+    if (text == "--verbose") arguments.verbose = true;
+  }
+  arguments.victim.seed = arguments.seed;
+  return arguments;
+}
+
+Subject SubjectOf(const std::string& name) {
+  if (name == "lying-disk") return Subject::kLyingDisk;
+  if (name == "acknowledge-first") return Subject::kAcknowledgeFirst;
+  if (name == "bare") return Subject::kBare;
+  if (name == "bare-unsynced") return Subject::kBareUnsynced;
+  return Subject::kEngine;
+}
+
+int Print(const Arguments& arguments, const Outcome& outcome) {
+  std::printf("%s %s: seed %lu, %zu rounds, %zu writes acknowledged, %zu violations\n",
+              arguments.what.c_str(), arguments.subject.c_str(),
+              static_cast<unsigned long>(arguments.seed), outcome.rounds, outcome.acknowledged,
+              outcome.violations);
+  if (outcome.violations > 0) std::printf("first: %s\n", outcome.first_violation.c_str());
+  return outcome.violations == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments = Parse(argc, argv);
+  if (arguments.what == "cut") {
+    return Print(arguments, RunCuts({.subject = SubjectOf(arguments.subject),
+                                     .seed = arguments.seed,
+                                     .rounds = arguments.rounds,
+                                     .verbose = arguments.verbose}));
+  }
+  if (arguments.what == "kill") {
+    return Print(arguments, RunKills({.seed = arguments.seed,
+                                      .rounds = arguments.rounds,
+                                      .program = argv[0],
+                                      .acknowledge_first = arguments.subject != "engine",
+                                      .verbose = arguments.verbose}));
+  }
+  if (arguments.what == "writer") return RunVictim(arguments.victim);
+  if (arguments.what == "boundaries") return Print(arguments, RunBoundaries(arguments.rounds));
+  std::fprintf(stderr, "usage: storage_faults cut|boundaries [--rounds=N] [--seed=N]\n");
+  return 2;
+}
