@@ -203,7 +203,7 @@ std::string ValueOf(std::uint64_t life, std::size_t writer, std::size_t index) {
   std::string value =
       std::to_string(life) + "." + std::to_string(writer) + "." + std::to_string(index) + ":";
   const std::size_t n = index * 7919 + writer * 104729 + life;
-  const std::size_t size = n % 23 == 0 ? 20'000 : n % 700;
+  const std::size_t size = n % 23 == 0 ? 20'000 : n % 5 == 0 ? 3000 : n % 700;
   for (std::size_t i = 0; value.size() < size; ++i) value += static_cast<char>('a' + (n + i) % 26);
   return value;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "faults/cut.h"
+#include "faults/flips.h"
+#include "faults/io_errors.h"
 #include "faults/kill.h"
 
 namespace {
@@ -18,6 +20,7 @@ struct Arguments {
   std::size_t rounds = 20;
   std::uint64_t seed = 1;
   std::string subject = "engine";
+  bool rounds_given = false;
   bool verbose = false;
   VictimOptions victim{.keep_all = false};
 };
@@ -30,6 +33,7 @@ Arguments Parse(int argc, char** argv) {
     const auto value = [text](std::string_view name) { return text.substr(name.size()).data(); };
     if (text.starts_with("--rounds="))
       arguments.rounds = std::strtoul(value("--rounds="), nullptr, 10);
+    if (text.starts_with("--rounds=")) arguments.rounds_given = true;
     if (text.starts_with("--seed=")) arguments.seed = std::strtoull(value("--seed="), nullptr, 10);
     if (text.starts_with("--subject=")) arguments.subject = value("--subject=");
     if (text.starts_with("--store=")) arguments.victim.store = value("--store=");
@@ -79,6 +83,17 @@ int main(int argc, char** argv) {
                                       .program = argv[0],
                                       .acknowledge_first = arguments.subject != "engine",
                                       .verbose = arguments.verbose}));
+  }
+  if (arguments.what == "io-errors") {
+    return Print(arguments, RunIoErrors({.nth_max = arguments.rounds_given ? arguments.rounds : 0,
+                                         .verbose = arguments.verbose}));
+  }
+  if (arguments.what == "flips") {
+    const FlipOutcome flips = RunFlips(
+        {.seed = arguments.seed, .rounds = arguments.rounds, .verbose = arguments.verbose});
+    std::printf("flips: %zu harmless, %zu refused at opening, %zu refused at reading\n",
+                flips.harmless, flips.refused, flips.failed);
+    return Print(arguments, flips.outcome);
   }
   if (arguments.what == "writer") return RunVictim(arguments.victim);
   if (arguments.what == "boundaries") return Print(arguments, RunBoundaries(arguments.rounds));
