@@ -79,6 +79,7 @@ class Damage {
     const std::size_t size = files.at(path_).size();
     if (random_.Below(4) == 0) at_ = size - 1 - random_.Below(std::min<std::size_t>(size, 64));
     how_ = random_.Below(8);
+    newest_log_ = kind == "log" && path_ == paths.back();
   }
 
   void Apply(Disk::Files& files) const {
@@ -101,8 +102,8 @@ class Damage {
     const char* how = how_ < 5 ? "bit" : how_ == 5 ? "zeros" : how_ == 6 ? "noise" : "cut";
     return path_ + " " + how + " at " + std::to_string(at_);
   }
-  // A log that ends early is what an honest power cut leaves.
-  bool LooksLikeACut() const { return how_ == 7 && KindOf(path_) == "log"; }
+  // The newest log, ended early or with a hole, is what an honest power cut may leave.
+  bool LooksLikeACut() const { return (how_ == 7 || how_ == 5) && newest_log_; }
 
  private:
   static std::string KindOf(const std::string& path) {
@@ -116,6 +117,7 @@ class Damage {
   std::string path_;
   std::size_t at_ = 0;
   std::uint64_t how_ = 0;
+  bool newest_log_ = false;
 };
 
 // Whether `found` is what `whole` was at an earlier revision.

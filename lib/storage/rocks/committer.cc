@@ -257,9 +257,11 @@ void Committer::TrimWhileIdle() {
   rocksdb::WriteBatch batch;
   std::size_t freed_bytes = 0;
   Status status = trimmer_->Add(batch, compacted_, kTrimPerIdleBatch, freed_bytes);
-  // Without a sync: what is lost is trimmed again.
-  if (status.ok() && batch.Count() > 0)
-    status = store_.database.Get()->Write(batch, /*sync=*/false);
+  // Synced, although what is lost would be trimmed again: so that a power cut spoils one write at
+  // most, and a hole before another one is known for damage.
+  if (status.ok() && batch.Count() > 0) {
+    status = store_.database.Get()->Write(batch, /*sync=*/true);
+  }
   if (!status.ok()) return Break(status);
   auto state = store_.state.Lock();
   state->history_bytes -= std::min(freed_bytes, state->history_bytes);

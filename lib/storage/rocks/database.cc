@@ -6,12 +6,14 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
+#include "storage/rocks/log_tail.h"
 
 namespace apiserver::inline v0::storage::rocks {
 namespace {
@@ -23,7 +25,6 @@ rocksdb::DBOptions DatabaseOptions(const Options& options, rocksdb::Env& env) {
   rocksdb::DBOptions db;
   db.env = &env;
   db.create_if_missing = true;
-  db.create_missing_column_families = true;
   db.max_background_jobs = 2;
   db.allow_concurrent_memtable_write = false;  // One writer: saves its locks.
   db.max_total_wal_size = 4 * options.write_buffer_bytes;
@@ -73,6 +74,16 @@ rocksdb::Status CreateDirectories(rocksdb::Env& env, const std::string& path) {
   return status.ok() ? directory->Fsync() : status;
 }
 
+// Whether nothing was ever written: a first opening makes its families before that, and may have
+// been interrupted.
+bool IsFresh(rocksdb::Env& env, const std::string& path) {
+  std::vector<rocksdb::Env::FileAttributes> files;
+  if (!env.GetChildrenFileAttributes(path, &files).ok()) return true;
+  return std::none_of(files.begin(), files.end(), [](const auto& file) {
+    return file.name.ends_with(".sst") || (file.name.ends_with(".log") && file.size_bytes > 0);
+  });
+}
+
 Status OpenError(const std::string& path, const rocksdb::Status& status) {
   const std::string text = status.ToString();
   if (status.IsIOError() && text.find("lock") != std::string::npos) {
@@ -120,7 +131,7 @@ Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
     text += "; free space on its disk";
   } else if (status.IsCorruption()) {
     text += "; the store is damaged: check its disk and restore it from a backup";
-  } else if (status.IsIOError()) {
+  } else {
     text += "; check its disk and the permissions of its directory";
   }
   return Status(Reason::kInternalError, std::move(text));
@@ -138,6 +149,7 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb
     std::error_code ignored;
     std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, ignored);
   }
+  RETURN_IF_ERROR(MendNewestLog(env, options.path));
   const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   const std::size_t buffer = options.write_buffer_bytes;
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
@@ -147,7 +159,10 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb
   };
   std::unique_ptr<Database> database(new Database(options.path));
   database->listener_ = std::make_shared<FailureListener>(std::move(on_failure));
+  database->fresh_ = IsFresh(env, options.path);
   rocksdb::DBOptions settings = DatabaseOptions(options, env);
+  // Else a manifest that has lost its end would pass for an empty store.
+  settings.create_missing_column_families = database->fresh_;
   settings.listeners = {database->listener_};
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =

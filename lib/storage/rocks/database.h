@@ -34,6 +34,8 @@ class Database {
 
   // Whether the directory can be written to and has room for the log to be read again.
   Status Probe() const;
+  // Whether there was nothing in it when it was opened.
+  bool fresh() const { return fresh_; }
   // Why RocksDB takes no more writes, or will soon take none; OK: it does.
   Status background_error() const;
 
@@ -56,6 +58,7 @@ class Database {
   explicit Database(std::string path) : path_(std::move(path)) {}
 
   const std::string path_;
+  bool fresh_ = true;
   std::shared_ptr<FailureListener> listener_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;

@@ -18,6 +18,7 @@ Status CheckFormat(const Options& options, Database& database) {
                   "the store in " + options.path + " has format " + std::to_string(format) +
                       "; this version reads formats up to " + std::to_string(kFormat));
   }
+  if (!database.fresh()) return NewCorruptError("it does not say its format");
   rocksdb::WriteBatch batch;
   (void)batch.Put(database.meta(), SliceOf(kFormatKey), EncodeNumber(kFormat));
   return database.Write(batch, /*sync=*/true);
@@ -57,6 +58,7 @@ Result<kv::LeaseTable> ReadLeases(const Database& database, Clock::Monotonic now
 // Builds the index of live keys: the newest version of each key is the live one.
 Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, Revision& newest) {
   std::string key_before;
+  Revision kept = 0;
   auto it = database.Iterate(database.data());
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     std::string_view value = View(it->value());
@@ -64,6 +66,7 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
     auto parts = DecodeDataKey(View(it->key()));
     if (!parts || !head) return NewCorruptError("a version cannot be read");
     newest = std::max(newest, parts->revision);
+    if (parts->revision > state.compacted) ++kept;
     if (SameKey(View(it->key()), key_before)) {
       state.history_bytes += value.size();
       continue;
@@ -79,7 +82,12 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
     state.bytes += value.size();
     state.live.Put(LiveRef(live));
   }
-  return it->status().ok() ? Status::Ok() : FromRocks(it->status(), "read the keys");
+  if (!it->status().ok()) return FromRocks(it->status(), "read the keys");
+  // Every revision is one version, and none is trimmed from the last compaction on.
+  const Revision made = newest - std::max<Revision>(state.compacted, 1);
+  if (kept == made) return Status::Ok();
+  return NewCorruptError("of the last " + std::to_string(made) + " revisions only " +
+                         std::to_string(kept) + " are there");
 }
 
 }  // namespace

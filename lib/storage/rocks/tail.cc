@@ -16,6 +16,10 @@ constexpr std::size_t kEventsMax = 256;
 constexpr std::size_t kDiskEventsMax = 64;
 constexpr std::size_t kDiskChangesMax = 1024;
 
+Status NewGapError(Revision revision) {
+  return NewCorruptError("the change of revision " + std::to_string(revision) + " is missing");
+}
+
 class StoreTail final : public kv::Tail {
  public:
   StoreTail(std::shared_ptr<Store> store, std::string_view prefix, Revision from)
@@ -86,19 +90,25 @@ class StoreTail final : public kv::Tail {
     auto it = database.Iterate(database.log(), &upper);
     it->Seek(EncodeNumber(static_cast<std::uint64_t>(next_)));
     std::size_t changes = 0;
-    Revision done = next_ - 1;
+    // The first revision is no change.
+    Revision done = std::max<Revision>(next_ - 1, 1);
     for (; it->Valid(); it->Next()) {
       if (changes++ == kDiskChangesMax || batch.events.size() == kDiskEventsMax) break;
       const auto revision = DecodeNumber(View(it->key()));
       const auto record = DecodeLogRecord(View(it->value()));
       if (!revision || !record) return NewCorruptError("a change cannot be read");
+      // Whoever compacts it away meanwhile ends this tail anyway.
+      if (static_cast<Revision>(*revision) != done + 1) return NewGapError(done + 1);
       done = static_cast<Revision>(*revision);
       if (!record->key.starts_with(prefix_)) continue;
-      ASSIGN_OR_RETURN(kv::Event event, ReadEvent(database, done, *record));
-      batch.events.push_back(std::move(event));
+      auto event = ReadEvent(database, done, *record);
+      if (event.status().reason() == Reason::kNotFound) return NewGapError(done);
+      if (!event.ok()) return event.status();
+      batch.events.push_back(*std::move(event));
     }
     if (!it->status().ok()) return FromRocks(it->status(), "read the log");
-    batch.complete_up_to = it->Valid() ? done : last;
+    if (!it->Valid() && done != last) return NewGapError(done + 1);
+    batch.complete_up_to = done;
     return Status::Ok();
   }
 
