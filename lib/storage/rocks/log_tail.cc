@@ -72,10 +72,14 @@ std::size_t SkipTrailer(std::size_t at) {
   return left < kHeader ? at + left : at;
 }
 
+bool AllZero(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+
 bool HasZeroSector(std::string_view log, std::size_t begin, std::size_t end) {
   for (std::size_t at = (begin + kSector - 1) / kSector * kSector; at < end; at += kSector) {
     const std::string_view sector = log.substr(at, std::min(kSector, end - at));
-    if (sector.find_first_not_of('\0') == std::string_view::npos) return true;
+    if (AllZero(sector)) return true;
   }
   return false;
 }
@@ -89,6 +93,15 @@ bool RecordBehind(std::string_view log, std::size_t at) {
     if (piece.starts() && piece.right()) return true;
   }
   return false;
+}
+
+// Whether the header at `at` did not reach the disk, or the part of it on one side of a sector's
+// end. Anything else that is no header has been one.
+bool HeaderIsTorn(std::string_view log, std::size_t at) {
+  const std::size_t sector_end = (at / kSector + 1) * kSector;
+  const std::size_t first = std::min(kHeader, sector_end - at);
+  return AllZero(log.substr(at, first)) ||
+         (first < kHeader && AllZero(log.substr(at + first, kHeader - first)));
 }
 
 // Whether the piece at the end is whole but for its length.
@@ -110,9 +123,8 @@ LogTail FindLogTail(std::string_view log) {
   for (at = SkipTrailer(at); at + kHeader <= log.size(); at = SkipTrailer(at)) {
     const Piece piece(log, at);
     if (!piece.complete) {
-      if (RecordBehind(log, at) || (piece.possible && LengthIsWrong(log, piece))) {
-        return {.torn_at = {}, .damaged_at = at};
-      }
+      const bool honest = piece.possible ? !LengthIsWrong(log, piece) : HeaderIsTorn(log, at);
+      if (!honest || RecordBehind(log, at)) return {.torn_at = {}, .damaged_at = at};
       return {.torn_at = start(), .damaged_at = {}};
     }
     if (piece.starts()) record.clear();
