@@ -77,6 +77,56 @@ TEST_CASE("storage.rocks: a newer format is refused and told", "[storage.rocks]"
         "the store in " + directory.path() + " has format 2; this version reads formats up to 1");
 }
 
+TEST_CASE("storage.rocks: a store that does not say its format is damaged", "[storage.rocks]") {
+  TempDirectory directory;
+  REQUIRE(Put(*Open(OptionsFor(directory)).value(), "a", "1").ok());
+  {
+    auto database = Database::Open(OptionsFor(directory)).value();
+    CHECK_FALSE(database->fresh());
+    CHECK(database->Probe().ok());
+    rocksdb::WriteBatch batch;
+    REQUIRE(batch.Delete(database->meta(), "format").ok());
+    REQUIRE(database->Write(batch, true).ok());
+  }
+  CHECK(Open(OptionsFor(directory)).status().message() ==
+        "the store is damaged: it does not say its format");
+}
+
+TEST_CASE("storage.rocks: a missing revision is damage", "[storage.rocks]") {
+  TempDirectory directory;
+  {
+    auto engine = Open(OptionsFor(directory)).value();
+    for (const char* key : {"a", "b", "c"}) REQUIRE(Put(*engine, key, "1").ok());
+  }
+  {
+    auto database = Database::Open(OptionsFor(directory)).value();
+    rocksdb::WriteBatch batch;
+    REQUIRE(batch.Delete(database->data(), DataKey("b", 3)).ok());
+    REQUIRE(database->Write(batch, true).ok());
+  }
+  CHECK(Open(OptionsFor(directory)).status().message() ==
+        "the store is damaged: of the last 3 revisions only 2 are there");
+}
+
+TEST_CASE("storage.rocks: a tail tells of a missing change", "[storage.rocks]") {
+  TempDirectory directory;
+  {
+    auto engine = Open(OptionsFor(directory)).value();
+    for (const char* key : {"a", "b", "c"}) REQUIRE(Put(*engine, key, "1").ok());
+  }
+  {
+    auto database = Database::Open(OptionsFor(directory)).value();
+    rocksdb::WriteBatch batch;
+    REQUIRE(batch.Delete(database->log(), EncodeNumber(3)).ok());
+    REQUIRE(database->Write(batch, true).ok());
+  }
+  auto engine = Open(OptionsFor(directory)).value();
+  auto tail = engine->NewTail("", 1).value();
+  kv::EventBatch batch;
+  CHECK(tail->Next(batch, Waker()) == kv::Tail::State::kEnd);
+  CHECK(tail->status().message() == "the store is damaged: the change of revision 3 is missing");
+}
+
 TEST_CASE("storage.rocks: a log that does not fit the keys is damage", "[storage.rocks]") {
   TempDirectory directory;
   REQUIRE(Put(*Open(OptionsFor(directory)).value(), "a", "1").ok());
