@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/log.h"
+#include "storage/etcd/client.h"
+
+namespace apiserver::inline v0::storage::etcd {
+
+// Compacts etcd in turns with all servers that share it, ours and Go's (upstream:
+// etcd3/compact.go).
+//
+// kCompactRevisionKey's version is a clock: each interval, whoever finds it where he last saw it
+// moves it by writing to it, and compacts at the revision that the store had when he last looked.
+// Whoever finds it moved only learns where it is. So history of one to two intervals is kept, and
+// the first round of a server compacts nothing.
+class Compactor : public std::enable_shared_from_this<Compactor> {
+ public:
+  struct Options {
+    std::chrono::milliseconds interval;
+    const Clock* clock;
+    LogSink* log;
+  };
+  Compactor(std::shared_ptr<Client> client, Options options)
+      : client_(std::move(client)), options_(options) {}
+
+  // Works until the client stops.
+  void Start();
+
+ private:
+  void Wait();
+  void Round();
+  void OnTurn(bool ours, std::int64_t version, kv::Revision revision, kv::Revision compacted);
+  void Compact(kv::Revision at, std::int64_t version, kv::Revision revision);
+  void Failed(const RpcOutcome& outcome);
+
+  const std::shared_ptr<Client> client_;
+  const Options options_;
+  Clock::Monotonic next_;
+  // As of our last look; only one round runs at a time.
+  std::int64_t version_ = 0;
+  kv::Revision revision_ = 0;
+};
+
+}  // namespace apiserver::inline v0::storage::etcd

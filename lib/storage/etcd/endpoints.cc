@@ -1,0 +1,103 @@
+#include "storage/etcd/endpoints.h"
+
+#include <arpa/inet.h>
+
+#include <charconv>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::storage::etcd {
+namespace {
+
+constexpr std::string_view kDefaultPort = "2379";
+
+Status Wrong(const std::string& text, const std::string& why) {
+  return Status(Reason::kInvalid,
+                "the etcd server \"" + text + "\" " + why + "; write it as http://127.0.0.1:2379");
+}
+
+bool IsAddress(int family, const std::string& host) {
+  in6_addr room{};
+  return inet_pton(family, host.c_str(), &room) == 1;
+}
+
+bool IsPort(std::string_view port) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return error == std::errc() && end == port.data() + port.size() && number > 0 && number < 65536;
+}
+
+struct HostPort {
+  std::string host;
+  std::string port;
+};
+
+Result<HostPort> Split(const std::string& text, std::string_view authority) {
+  HostPort split;
+  std::string_view rest;
+  if (authority.starts_with('[')) {
+    const std::size_t close = authority.find(']');
+    if (close == std::string_view::npos) return Wrong(text, "lacks a ]");
+    split.host = authority.substr(1, close - 1);
+    rest = authority.substr(close + 1);
+    if (!IsAddress(AF_INET6, split.host)) return Wrong(text, "has no IPv6 address in its brackets");
+  } else {
+    const std::size_t colon = authority.find(':');
+    split.host = authority.substr(0, colon);
+    rest = colon == std::string_view::npos ? "" : authority.substr(colon);
+  }
+  if (split.host.empty()) return Wrong(text, "names no host");
+  split.port = rest.empty() ? kDefaultPort : rest.substr(1);
+  if ((!rest.empty() && rest[0] != ':') || !IsPort(split.port)) return Wrong(text, "has no port");
+  return split;
+}
+
+Result<Endpoint> Parse(const std::string& text) {
+  Endpoint endpoint{.text = text, .target = "", .tls = false};
+  std::string_view rest = text;
+  if (const std::size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
+    const std::string_view name = rest.substr(0, scheme);
+    rest.remove_prefix(scheme + 3);
+    if (name == "unix") {
+      if (rest.empty()) return Wrong(text, "names no socket");
+      endpoint.target = "unix:" + std::string(rest);
+      return endpoint;
+    }
+    if (name != "http" && name != "https") return Wrong(text, "has an unknown scheme");
+    endpoint.tls = name == "https";
+  }
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  if (rest.find_first_of("/?#@, ") != std::string_view::npos) {
+    return Wrong(text, "is more than a host and a port");
+  }
+  ASSIGN_OR_RETURN(const HostPort split, Split(text, rest));
+  if (IsAddress(AF_INET6, split.host)) {
+    endpoint.target = "ipv6:[" + split.host + "]:" + split.port;
+  } else if (IsAddress(AF_INET, split.host)) {
+    endpoint.target = "ipv4:" + split.host + ":" + split.port;
+  } else {
+    endpoint.target = "dns:///" + split.host + ":" + split.port;
+  }
+  return endpoint;
+}
+
+}  // namespace
+
+Result<std::vector<Endpoint>> ParseEndpoints(const std::vector<std::string>& texts) {
+  std::vector<Endpoint> endpoints;
+  for (const std::string& text : texts) {
+    ASSIGN_OR_RETURN(Endpoint endpoint, Parse(text));
+    endpoints.push_back(std::move(endpoint));
+  }
+  if (endpoints.empty()) return Status(Reason::kInvalid, "no etcd server is named");
+  return endpoints;
+}
+
+std::string TextOf(const std::vector<Endpoint>& endpoints) {
+  std::string text;
+  for (const Endpoint& endpoint : endpoints) text += (text.empty() ? "" : ", ") + endpoint.text;
+  return text;
+}
+
+}  // namespace apiserver::inline v0::storage::etcd

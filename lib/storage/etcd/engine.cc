@@ -1,0 +1,345 @@
+#include "apiserver/storage/etcd/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/base/file_system.h"
+#include "base/status_macros.h"
+#include "storage/etcd/compactor.h"
+#include "storage/etcd/grpc_rpc.h"
+#include "storage/etcd/health.h"
+#include "storage/etcd/members.h"
+#include "storage/etcd/open.h"
+#include "storage/etcd/shared_revision.h"
+#include "storage/etcd/watch_hub.h"
+#include "storage/etcd/write.h"
+#include "storage/kv/errors.h"
+
+namespace apiserver::inline v0::storage::etcd {
+namespace {
+
+// What running calls are given to end when the engine stops.
+constexpr std::chrono::seconds kStopGrace{1};
+constexpr std::chrono::seconds kContactRound{5};
+constexpr std::chrono::milliseconds kContactPause{200};
+
+class HubTail final : public kv::Tail {
+ public:
+  HubTail(std::shared_ptr<WatchHub> hub, std::shared_ptr<TailQueue> queue)
+      : hub_(std::move(hub)), queue_(std::move(queue)) {}
+  ~HubTail() override { hub_->Detach(queue_); }
+
+  State Next(kv::EventBatch& batch, const Waker& waker) override {
+    const TailQueue::Read read = queue_->Next(batch, waker);
+    if (read.empty && queue_->starving) hub_->Attach(queue_);
+    ended_ = read.state == State::kEnd;
+    return read.state;
+  }
+  Status status() const override { return ended_ ? queue_->status() : Status(); }
+  kv::Revision compacted_revision() const override { return ended_ ? queue_->compacted() : 0; }
+
+ private:
+  const std::shared_ptr<WatchHub> hub_;
+  const std::shared_ptr<TailQueue> queue_;
+  bool ended_ = false;
+};
+
+class EtcdEngine final : public kv::Engine {
+ public:
+  EtcdEngine(std::shared_ptr<Rpc> rpc, const std::string& servers, const Options& options)
+      : options_(options),
+        client_(std::make_shared<Client>(std::move(rpc), timers_, servers)),
+        hub_(std::make_shared<WatchHub>(
+            client_,
+            WatchHub::Options{.tail_bytes_max = options.tail_bytes_max, .log = &options.log})),
+        members_(std::make_shared<Members>(
+            client_, [hub = hub_](bool trusted) { hub->SetProgressTrusted(trusted); })),
+        health_(std::make_shared<Health>(client_, options.health_timeout, options.log)),
+        revision_(std::make_shared<SharedRevision>(client_, options.request_timeout)) {}
+  ~EtcdEngine() override { Stop(); }
+
+  // Meets the members and begins to look after them.
+  Status Start();
+
+  Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
+  Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& request) override;
+  void TxnAsync(const Context& ctx, kv::TxnRequest request,
+                UniqueFunction<void(Result<kv::TxnResponse>)> done) override;
+  Result<std::unique_ptr<kv::Tail>> NewTail(std::string_view prefix, kv::Revision from) override;
+  Status RequestProgress(const Context& ctx) override;
+  Result<kv::Revision> CurrentRevision(const Context& ctx) override;
+  Status Compact(const Context& ctx, kv::Revision revision) override;
+  kv::Revision CompactedRevision() const override { return client_->known().compacted(); }
+  Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
+  kv::Stats GetStats() const override {
+    return {.keys = health_->keys(), .bytes = members_->database_bytes(), .history_bytes = 0};
+  }
+  Status Ready() const override {
+    return client_->stopped() ? kv::NewStoppedError() : health_->Ready();
+  }
+  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer>) override {
+    return Status(Reason::kMethodNotAllowed, "etcd is followed by tails, not observed");
+  }
+  void Stop() override;
+
+ private:
+  // Whether a call that has to wait may go on.
+  Status Enter(const Context& ctx, const kv::CallGate::Pass& pass) const;
+  Clock::Monotonic DeadlineOf(const Context& ctx) const {
+    const auto ours = RealClock().Now() + options_.request_timeout;
+    return std::min(ctx.deadline().value_or(ours), ours);
+  }
+  Status Meet();
+  // One idempotent call, waited for. `ctx` may end it.
+  template <class Response, class Request>
+  Result<Response> Wait(const Context& ctx, const char* method, const Request& request,
+                        RpcOutcome* failure);
+
+  const Options options_;
+  Timers timers_;
+  const std::shared_ptr<Client> client_;
+  const std::shared_ptr<WatchHub> hub_;
+  const std::shared_ptr<Members> members_;
+  const std::shared_ptr<Health> health_;
+  const std::shared_ptr<SharedRevision> revision_;
+  kv::CallGate gate_;
+};
+
+Status EtcdEngine::Start() {
+  const Status met = Meet();
+  if (!met.ok() && options_.require_contact) return met;
+  health_->Start(met);
+  members_->Watch();
+  if (options_.compaction_interval.count() > 0) {
+    std::make_shared<Compactor>(client_,
+                                Compactor::Options{.interval = options_.compaction_interval,
+                                                   .clock = &options_.clock,
+                                                   .log = &options_.log})
+        ->Start();
+  }
+  return Status::Ok();
+}
+
+Status EtcdEngine::Meet() {
+  const auto deadline = RealClock().Now() + options_.dial_timeout;
+  for (;;) {
+    const auto asked = std::make_shared<Pending<bool>>();
+    members_->Ask(std::min(deadline, RealClock().Now() + kContactRound),
+                  [asked](const Status& status) {
+                    asked->Set(status.ok() ? Result<bool>(true) : Result<bool>(status));
+                  });
+    const auto answered = asked->Wait();
+    if (answered.ok()) break;
+    // Who is refused now will be refused later.
+    const bool wait = options_.require_contact &&
+                      answered.status().reason() != Reason::kInternalError &&
+                      RealClock().Now() + kContactPause < deadline;
+    if (!wait) return answered.status();
+    Pending<bool> never;
+    (void)never.WaitUntil(RealClock().Now() + kContactPause);
+  }
+  // Answers Status to everybody, but not keys.
+  return CurrentRevision(Context::Background()).status();
+}
+
+Status EtcdEngine::Enter(const Context& ctx, const kv::CallGate::Pass& pass) const {
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  if (!ctx.may_block()) return Status(Reason::kWouldBlock, "etcd has to be asked");
+  return Status::Ok();
+}
+
+Result<kv::RangeResponse> EtcdEngine::Range(const Context& ctx, const kv::RangeRequest& request) {
+  const auto pass = gate_.Enter();
+  RETURN_IF_ERROR(Enter(ctx, pass));
+  if (request.at_revision < 0) {
+    return Status(Reason::kInvalid, "the revision must not be negative");
+  }
+  const auto pending = std::make_shared<Pending<kv::RangeResponse>>();
+  const auto work =
+      StartRange(client_, request, DeadlineOf(ctx),
+                 [pending](Result<kv::RangeResponse> result) { pending->Set(std::move(result)); });
+  const auto cancel = ctx.OnDone([work] { work->Cancel(); });
+  auto result = pending->Wait();
+  if (result.ok() || result.status().reason() != Reason::kTimeout) return result;
+  RETURN_IF_ERROR(ctx.Err());
+  const bool future = request.at_revision > 0 && result.status().details() != nullptr;
+  if (!future) return result;
+  // The error says what is current, which the answer did not.
+  ASSIGN_OR_RETURN(const kv::Revision current, CurrentRevision(ctx));
+  if (request.at_revision <= current) return Range(ctx, request);
+  return kv::NewFutureRevisionError(request.at_revision, current);
+}
+
+Result<kv::TxnResponse> EtcdEngine::Txn(const Context& ctx, const kv::TxnRequest& request) {
+  const auto pass = gate_.Enter();
+  RETURN_IF_ERROR(Enter(ctx, pass));
+  RETURN_IF_ERROR(kv::ValidateTxn(request, 0));
+  const auto pending = std::make_shared<Pending<kv::TxnResponse>>();
+  const auto work =
+      StartWrite(client_, request, DeadlineOf(ctx),
+                 [pending](Result<kv::TxnResponse> result) { pending->Set(std::move(result)); });
+  const auto cancel = ctx.OnDone([work] { work->Cancel(); });
+  return pending->Wait();
+}
+
+void EtcdEngine::TxnAsync(const Context& ctx, kv::TxnRequest request,
+                          UniqueFunction<void(Result<kv::TxnResponse>)> done) {
+  const auto pass = gate_.Enter();
+  Status status = pass ? ctx.Err() : kv::NewStoppedError();
+  if (status.ok()) status = kv::ValidateTxn(request, 0);
+  if (!status.ok()) {
+    done(std::move(status));
+    return;
+  }
+  StartWrite(client_, std::move(request), DeadlineOf(ctx), std::move(done));
+}
+
+Result<std::unique_ptr<kv::Tail>> EtcdEngine::NewTail(std::string_view prefix, kv::Revision from) {
+  const auto pass = gate_.Enter();
+  if (!pass) return kv::NewStoppedError();
+  if (from < 0) return Status(Reason::kInvalid, "the revision must not be negative");
+  const Known& known = client_->known();
+  const kv::Revision start = from > 0 ? from : known.revision() + 1;
+  const auto queue =
+      std::make_shared<TailQueue>(std::string(prefix), start, options_.tail_bytes_max);
+  if (const kv::Revision compacted = known.compacted(); start <= compacted && compacted > 1) {
+    queue->End(kv::NewCompactedError(start, compacted), compacted);
+  } else {
+    hub_->Attach(queue);
+  }
+  return std::make_unique<HubTail>(hub_, queue);
+}
+
+Status EtcdEngine::RequestProgress(const Context& ctx) {
+  const auto pass = gate_.Enter();
+  if (!pass) return kv::NewStoppedError();
+  RETURN_IF_ERROR(ctx.Err());
+  revision_->Get([hub = hub_](const Result<kv::Revision>& revision) {
+    if (revision.ok()) hub->WantProgress(*revision);
+  });
+  return Status::Ok();
+}
+
+Result<kv::Revision> EtcdEngine::CurrentRevision(const Context& ctx) {
+  const auto pass = gate_.Enter();
+  RETURN_IF_ERROR(Enter(ctx, pass));
+  const auto pending = std::make_shared<Pending<kv::Revision>>();
+  revision_->Get([pending](Result<kv::Revision> revision) {
+    // Whoever has left does not hear it.
+    pending->Set(std::move(revision));
+  });
+  const auto leave = ctx.OnDone([pending, ctx] { pending->Set(ctx.Err()); });
+  return pending->WaitUntil(ctx.deadline().value_or(Clock::Monotonic::max()));
+}
+
+template <class Response, class Request>
+Result<Response> EtcdEngine::Wait(const Context& ctx, const char* method, const Request& request,
+                                  RpcOutcome* failure) {
+  const auto pending = std::make_shared<Pending<Response>>();
+  const auto failed = std::make_shared<RpcOutcome>();
+  const auto call = client_->Call<Response>(
+      method, request, {.deadline = DeadlineOf(ctx), .retry = true, .member = {}},
+      [pending, failed, client = client_](const RpcOutcome& outcome, Response&& response) {
+        if (outcome.ok()) {
+          pending->Set(std::move(response));
+        } else {
+          *failed = outcome;
+          pending->Set(client->StatusOf(outcome));
+        }
+      });
+  const auto cancel = ctx.OnDone([call] {
+    if (call != nullptr) call->Cancel();
+  });
+  auto result = pending->Wait();
+  if (!result.ok()) {
+    *failure = *failed;
+    RETURN_IF_ERROR(ctx.Err());
+  }
+  return result;
+}
+
+Status EtcdEngine::Compact(const Context& ctx, kv::Revision revision) {
+  const auto pass = gate_.Enter();
+  RETURN_IF_ERROR(Enter(ctx, pass));
+  if (revision <= 0) return Status::Ok();
+  wire::CompactionRequest request;
+  request.set_revision(revision);
+  RpcOutcome failure;
+  const auto answer = Wait<wire::CompactionResponse>(ctx, kCompactMethod, request, &failure);
+  if (answer.ok()) {
+    client_->known().SawCompaction(revision);
+    return Status::Ok();
+  }
+  if (IsCompacted(failure)) return Status::Ok();
+  if (!IsFutureRevision(failure)) return answer.status();
+  ASSIGN_OR_RETURN(const kv::Revision current, CurrentRevision(ctx));
+  return kv::ValidateCompaction(revision, std::min(current, revision - 1));
+}
+
+Result<kv::LeaseId> EtcdEngine::GrantLease(const Context& ctx, std::chrono::seconds ttl) {
+  const auto pass = gate_.Enter();
+  RETURN_IF_ERROR(Enter(ctx, pass));
+  if (ttl.count() <= 0) {
+    return Status(Reason::kInvalid, "a lease must have a positive time to live");
+  }
+  wire::LeaseGrantRequest request;
+  request.set_ttl(ttl.count());
+  RpcOutcome failure;
+  // Granted twice, one of them ends unused.
+  ASSIGN_OR_RETURN(const auto lease,
+                   Wait<wire::LeaseGrantResponse>(ctx, kLeaseGrantMethod, request, &failure));
+  return lease.id();
+}
+
+void EtcdEngine::Stop() {
+  client_->Stop();
+  timers_.After(kStopGrace, [client = client_] { client->CancelAll(); });
+  gate_.Shut();
+  hub_->Stop();
+  client_->Drain();
+  timers_.Stop();
+}
+
+// The file's text; empty for no path.
+Result<std::string> ReadFile(const std::string& path) {
+  if (path.empty()) return std::string();
+  return RealFileSystem().Read(path);
+}
+
+Result<GrpcOptions> TransportOf(const Options& options) {
+  GrpcOptions grpc;
+  ASSIGN_OR_RETURN(grpc.endpoints, ParseEndpoints(options.servers));
+  if (options.cert_file.empty() != options.key_file.empty()) {
+    return Status(Reason::kInvalid, "etcd's client certificate and its key go together");
+  }
+  const bool files = !options.ca_file.empty() || !options.cert_file.empty();
+  const bool tls = std::any_of(grpc.endpoints.begin(), grpc.endpoints.end(),
+                               [](const Endpoint& endpoint) { return endpoint.tls; });
+  if (files && !tls) {
+    return Status(Reason::kInvalid, "certificates for etcd are of no use: no server is https");
+  }
+  ASSIGN_OR_RETURN(grpc.ca, ReadFile(options.ca_file));
+  ASSIGN_OR_RETURN(grpc.certificate, ReadFile(options.cert_file));
+  ASSIGN_OR_RETURN(grpc.key, ReadFile(options.key_file));
+  grpc.server_name = options.server_name;
+  grpc.keepalive_time = options.keepalive_time;
+  grpc.keepalive_timeout = options.keepalive_timeout;
+  return grpc;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<kv::Engine>> OpenOver(std::shared_ptr<Rpc> rpc, const std::string& servers,
+                                             const Options& options) {
+  auto engine = std::make_unique<EtcdEngine>(std::move(rpc), servers, options);
+  RETURN_IF_ERROR(engine->Start());
+  return engine;
+}
+
+Result<std::unique_ptr<kv::Engine>> Open(const Options& options) {
+  ASSIGN_OR_RETURN(const GrpcOptions grpc, TransportOf(options));
+  return OpenOver(NewGrpcRpc(grpc), TextOf(grpc.endpoints), options);
+}
+
+}  // namespace apiserver::inline v0::storage::etcd

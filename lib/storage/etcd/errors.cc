@@ -1,0 +1,89 @@
+#include "storage/etcd/errors.h"
+
+namespace apiserver::inline v0::storage::etcd {
+namespace {
+
+bool Says(const RpcOutcome& outcome, std::string_view words) {
+  return outcome.message.find(words) != std::string::npos;
+}
+
+Status OfExhausted(const RpcOutcome& outcome, const std::string& who) {
+  if (Says(outcome, "larger than max")) {
+    return Status(Reason::kRequestEntityTooLarge,
+                  "the value is over etcd's limit (--max-request-bytes): " + outcome.message);
+  }
+  if (Says(outcome, "database space exceeded")) {
+    return Status(Reason::kInternalError, who +
+                                              " has no space left: compact and defragment it or "
+                                              "raise --quota-backend-bytes, then disarm its alarm");
+  }
+  return Status(Reason::kServiceUnavailable, who + " is overloaded: " + outcome.message);
+}
+
+}  // namespace
+
+bool IsCompacted(const RpcOutcome& outcome) {
+  return Says(outcome, "required revision has been compacted");
+}
+bool IsFutureRevision(const RpcOutcome& outcome) {
+  return Says(outcome, "required revision is a future revision");
+}
+bool IsLeaseNotFound(const RpcOutcome& outcome) {
+  return Says(outcome, "requested lease not found");
+}
+bool IsDenied(const RpcOutcome& outcome) {
+  return outcome.code == RpcCode::kPermissionDenied || outcome.code == RpcCode::kUnauthenticated ||
+         Says(outcome, "permission denied") || Says(outcome, "invalid auth token") ||
+         Says(outcome, "user name is empty");
+}
+
+bool IsTransient(const RpcOutcome& outcome) {
+  switch (outcome.code) {
+    case RpcCode::kUnavailable:
+    case RpcCode::kCancelled:  // A member that goes away ends what it was doing so.
+    case RpcCode::kDeadlineExceeded:
+    case RpcCode::kAborted:
+      return true;
+    case RpcCode::kInternal:
+    case RpcCode::kUnknown:
+      return !IsDenied(outcome);
+    default:
+      return false;
+  }
+}
+
+Status ToStatus(const RpcOutcome& outcome, std::string_view servers) {
+  const std::string who = "etcd (" + std::string(servers) + ")";
+  if (IsDenied(outcome)) {
+    return Status(Reason::kInternalError,
+                  who + " refuses our credentials: " + outcome.message +
+                      "; check the client certificate and the rights of its user in etcd");
+  }
+  switch (outcome.code) {
+    case RpcCode::kUnavailable:
+      return Status(Reason::kServiceUnavailable,
+                    who + " cannot be reached: " + outcome.message +
+                        "; check that it runs, its addresses, and for https the certificates");
+    case RpcCode::kDeadlineExceeded:
+    case RpcCode::kCancelled:
+      return Status(Reason::kTimeout, who + " did not answer in time: " + outcome.message);
+    case RpcCode::kInvalidArgument:
+      if (Says(outcome, "request is too large")) {
+        return Status(Reason::kRequestEntityTooLarge,
+                      "the value is over etcd's limit (--max-request-bytes)");
+      }
+      return Status(Reason::kInvalid, who + ": " + outcome.message);
+    case RpcCode::kResourceExhausted:
+      return OfExhausted(outcome, who);
+    default:
+      return Status(Reason::kInternalError, who + ": " + outcome.message);
+  }
+}
+
+Status NewUnknownOutcomeError(std::string_view why) {
+  return Status(
+      Reason::kTimeout,
+      "the outcome of the write is unknown: it may have happened or may yet: " + std::string(why));
+}
+
+}  // namespace apiserver::inline v0::storage::etcd

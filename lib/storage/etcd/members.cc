@@ -1,0 +1,95 @@
+#include "storage/etcd/members.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "storage/etcd/convert.h"
+
+namespace apiserver::inline v0::storage::etcd {
+namespace {
+
+constexpr std::chrono::seconds kBetweenRounds{30};
+constexpr std::chrono::seconds kRoundMax{5};
+
+}  // namespace
+
+bool TellsTrueProgress(std::string_view version) {
+  std::array<int, 3> numbers{};
+  for (int& number : numbers) {
+    const auto [end, error] =
+        std::from_chars(version.data(), version.data() + version.size(), number);
+    if (error != std::errc()) return false;
+    version.remove_prefix(static_cast<std::size_t>(end - version.data()));
+    if (version.starts_with('.')) version.remove_prefix(1);
+  }
+  // A release to come is not the release.
+  if (version.starts_with('-')) --numbers[2];
+  const auto [major, minor, patch] = numbers;
+  if (major != 3) return major > 3;
+  if (minor == 4) return patch >= 31;
+  if (minor == 5) return patch >= 13;
+  return minor > 5;
+}
+
+void Members::Ask(Clock::Monotonic deadline, UniqueFunction<void(Status)> done) {
+  const std::size_t members = client_->rpc().members();
+  const auto round = std::make_shared<Guarded<Round>>();
+  round->Lock()->left = members;
+  round->Lock()->done = std::move(done);
+  for (std::size_t i = 0; i < members; ++i) {
+    client_->Call<wire::StatusResponse>(
+        kStatusMethod, wire::StatusRequest(), {.deadline = deadline, .retry = false, .member = i},
+        [self = shared_from_this(), i, round](const RpcOutcome& outcome,
+                                              const wire::StatusResponse& response) {
+          const std::int64_t bytes =
+              response.db_size_in_use() > 0 ? response.db_size_in_use() : response.db_size();
+          self->OnAnswer(i, round, outcome, response.version(), static_cast<std::size_t>(bytes));
+        });
+  }
+}
+
+void Members::OnAnswer(std::size_t member, const std::shared_ptr<Guarded<Round>>& round,
+                       const RpcOutcome& outcome, std::string_view version, std::size_t bytes) {
+  // A member that is away keeps what it was known for: it will not have become older.
+  if (outcome.ok()) {
+    auto state = state_.Lock();
+    (*state)[member] = {TellsTrueProgress(version), bytes};
+  }
+  UniqueFunction<void(Status)> done;
+  Status status;
+  {
+    auto now = round->Lock();
+    if (outcome.ok()) {
+      now->answered = true;
+    } else {
+      now->failure = client_->StatusOf(outcome);
+    }
+    if (--now->left > 0) return;
+    done = std::move(now->done);
+    if (!now->answered) status = now->failure;
+  }
+  bool all = false;
+  {
+    auto state = state_.Lock();
+    all = std::all_of(state->begin(), state->end(), [](const Member& m) { return m.trusted; });
+  }
+  on_trust_(all);
+  done(status);
+}
+
+void Members::Watch() {
+  client_->timers().After(kBetweenRounds, [self = shared_from_this()] {
+    if (self->client_->stopped()) return;
+    self->Ask(RealClock().Now() + kRoundMax, [self](const Status&) { self->Watch(); });
+  });
+}
+
+std::size_t Members::database_bytes() const {
+  auto state = state_.Lock();
+  std::size_t bytes = 0;
+  for (const Member& member : *state) bytes = std::max(bytes, member.database_bytes);
+  return bytes;
+}
+
+}  // namespace apiserver::inline v0::storage::etcd

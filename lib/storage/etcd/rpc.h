@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/function.h"
+
+// How the engine talks to etcd, without a word of gRPC: bytes go to a method of one member of the
+// cluster, bytes come back. All that gRPC knows is behind this (grpc_rpc.cc), so that another
+// transport, or a test, can stand in its place.
+namespace apiserver::inline v0::storage::etcd {
+
+// The numbers are gRPC's.
+enum class RpcCode : std::uint8_t {
+  kOk = 0,
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+  kUnauthenticated = 16,
+};
+
+struct RpcOutcome {
+  RpcCode code = RpcCode::kOk;
+  std::string message;
+  // Whether the request may have reached a member. False only where that is certain.
+  bool sent = true;
+
+  bool ok() const { return code == RpcCode::kOk; }
+};
+
+// Something under way.
+class RpcCall {
+ public:
+  virtual ~RpcCall() = default;
+  // Ends it with kCancelled unless it has ended. Any thread; idempotent.
+  virtual void Cancel() = 0;
+};
+
+class RpcStream : public RpcCall {
+ public:
+  // Sends one message after those before it. Dropped when the stream is over. Any thread.
+  virtual void Write(std::string message) = 0;
+};
+
+// Told of what a stream brings; never two calls at a time.
+class RpcStreamHandler {
+ public:
+  virtual ~RpcStreamHandler() = default;
+  virtual void OnMessage(std::string message) = 0;
+  // The last call, exactly once.
+  virtual void OnEnd(const RpcOutcome& outcome) = 0;
+};
+
+struct RpcOptions {
+  Clock::Monotonic deadline = Clock::Monotonic::max();
+  // As long as no member is connected the call waits, for at most this; then it is kUnavailable
+  // and was not sent.
+  std::chrono::milliseconds connect_wait_max = std::chrono::seconds(5);
+  // Which member; none: one that is connected, in turns.
+  std::optional<std::size_t> member;
+};
+
+class Rpc {
+ public:
+  using Done = UniqueFunction<void(RpcOutcome outcome, std::string response)>;
+
+  virtual ~Rpc() = default;
+
+  // `method` as "/etcdserverpb.KV/Range". `done` is called exactly once, on any thread, perhaps
+  // before this returns.
+  virtual std::shared_ptr<RpcCall> Unary(const std::string& method, std::string request,
+                                         const RpcOptions& options, Done done) = 0;
+  // A stream to a connected member, in turns, on a connection of its own; it ends by itself when
+  // that member loses its leader. `handler` may be called before this returns.
+  virtual std::shared_ptr<RpcStream> Stream(const std::string& method,
+                                            std::shared_ptr<RpcStreamHandler> handler) = 0;
+  // Members that were named.
+  virtual std::size_t members() const = 0;
+};
+
+}  // namespace apiserver::inline v0::storage::etcd

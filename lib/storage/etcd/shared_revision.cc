@@ -1,0 +1,49 @@
+#include "storage/etcd/shared_revision.h"
+
+#include <utility>
+
+#include "storage/etcd/convert.h"
+
+namespace apiserver::inline v0::storage::etcd {
+
+void SharedRevision::Get(Done done) {
+  std::vector<Done> asked;
+  {
+    auto state = state_.Lock();
+    state->waiting.push_back(std::move(done));
+    if (state->running) return;
+    state->running = true;
+    asked.swap(state->waiting);
+  }
+  Read(std::move(asked));
+}
+
+void SharedRevision::Read(std::vector<Done> asked) {
+  wire::RangeRequest request;
+  request.set_key(kCompactRevisionKey);
+  const Client::Options options{.deadline = RealClock().Now() + timeout_, .retry = true};
+  client_->Call<wire::RangeResponse>(
+      kRangeMethod, request, options,
+      [self = shared_from_this(), asked = std::move(asked)](
+          const RpcOutcome& outcome, const wire::RangeResponse& response) mutable {
+        Result<kv::Revision> result = self->client_->StatusOf(outcome);
+        if (outcome.ok()) {
+          result = response.header().revision();
+          self->client_->known().SawRevision(*result);
+          if (!response.kvs().empty()) {
+            self->client_->known().SawCompaction(RevisionOfText(response.kvs(0).value()));
+          }
+        }
+        std::vector<Done> next;
+        {
+          auto state = self->state_.Lock();
+          state->running = !state->waiting.empty();
+          next.swap(state->waiting);
+        }
+        // Those who wait for the next are not held up by those who are told.
+        if (!next.empty()) self->Read(std::move(next));
+        for (Done& done : asked) done(result);
+      });
+}
+
+}  // namespace apiserver::inline v0::storage::etcd

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/sync.h"
+#include "apiserver/storage/kv/engine.h"
+
+namespace apiserver::inline v0::storage::etcd {
+
+// What was received for one tail and not read yet. One feeds it (under the hub's lock, in revision
+// order), one reads it; any threads. Knows its prefix and takes only what is its own.
+class TailQueue {
+ public:
+  TailQueue(std::string prefix, kv::Revision from, std::size_t bytes_max)
+      : prefix_(std::move(prefix)), bytes_max_(bytes_max), state_(from) {}
+
+  const std::string& prefix() const { return prefix_; }
+
+  // Events of the log up to `complete`, of which those below `next()` are old. Returns whom to
+  // wake. `hurry`: somebody waits for progress even without events.
+  Waker Offer(const std::vector<kv::Event>& events, kv::Revision complete, bool hurry);
+  void End(Status why, kv::Revision compacted);
+  // Whom to wake if there is progress that was not read.
+  Waker Hurry();
+
+  // The least revision that was not offered yet.
+  kv::Revision next() const { return state_.Lock()->complete + 1; }
+  // Whether so much is waiting that nothing more should be offered until it has been read.
+  bool full() const { return state_.Lock()->bytes > bytes_max_; }
+
+  // For the reader.
+  struct Read {
+    kv::Tail::State state = kv::Tail::State::kWait;
+    bool empty = false;  // All that was offered has been read.
+  };
+  Read Next(kv::EventBatch& batch, const Waker& waker);
+  Status status() const { return state_.Lock()->end; }
+  kv::Revision compacted() const { return state_.Lock()->compacted; }
+
+  // Nobody offers any more, because it was full: once it is empty the reader asks the hub to go on.
+  std::atomic<bool> starving = false;
+
+ private:
+  struct State {
+    explicit State(kv::Revision from) : complete(from - 1), read(from - 1) {}
+    std::deque<kv::EventBatch> batches;
+    std::size_t bytes = 0;
+    kv::Revision complete;  // Offered.
+    kv::Revision read;      // Given to the reader.
+    Waker waker;
+    bool ended = false;
+    Status end;  // Seen by the reader once all is read.
+    kv::Revision compacted = 0;
+  };
+
+  const std::string prefix_;
+  const std::size_t bytes_max_;
+  Guarded<State> state_;
+};
+
+}  // namespace apiserver::inline v0::storage::etcd

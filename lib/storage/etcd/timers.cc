@@ -1,0 +1,57 @@
+#include "storage/etcd/timers.h"
+
+#include <utility>
+
+namespace apiserver::inline v0::storage::etcd {
+
+void Timers::After(std::chrono::nanoseconds delay, UniqueFunction<void()> task) {
+  {
+    auto state = state_.Lock();
+    if (!state->stopping) {
+      state->tasks.emplace(RealClock().Now() + delay, std::move(task));
+      task = nullptr;
+    }
+  }
+  state_.NotifyAll();
+  if (task) task();
+}
+
+void Timers::Stop() {
+  state_.Lock()->stopping = true;
+  state_.NotifyAll();
+  if (thread_.joinable()) thread_.Join();
+  for (;;) {
+    UniqueFunction<void()> task;
+    {
+      auto state = state_.Lock();
+      if (state->tasks.empty()) return;
+      task = std::move(state->tasks.begin()->second);
+      state->tasks.erase(state->tasks.begin());
+    }
+    task();
+  }
+}
+
+void Timers::Run() {
+  for (;;) {
+    UniqueFunction<void()> task;
+    {
+      auto state = state_.Lock();
+      while (!state->stopping && state->tasks.empty()) {
+        state.Wait([&state] { return state->stopping || !state->tasks.empty(); });
+      }
+      if (state->stopping) return;
+      const auto first = state->tasks.begin();
+      if (const auto due = first->first; due > RealClock().Now()) {
+        state.WaitUntil(
+            due, [&state, due] { return state->stopping || state->tasks.begin()->first < due; });
+        continue;
+      }
+      task = std::move(first->second);
+      state->tasks.erase(first);
+    }
+    task();
+  }
+}
+
+}  // namespace apiserver::inline v0::storage::etcd

@@ -1,0 +1,244 @@
+#include "storage/etcd/write.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/etcd/convert.h"
+#include "storage/kv/errors.h"
+
+namespace apiserver::inline v0::storage::etcd {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{50};
+
+class WriteWork final : public Work, public std::enable_shared_from_this<WriteWork> {
+ public:
+  WriteWork(std::shared_ptr<Client> client, kv::TxnRequest request, Clock::Monotonic deadline,
+            WriteDone done)
+      : client_(std::move(client)),
+        request_(std::move(request)),
+        deadline_(deadline),
+        done_(std::move(done)),
+        pass_(std::in_place, client_->Enter()) {}
+
+  void Send() {
+    if (!*pass_) {
+      Finish(kv::NewStoppedError());
+      return;
+    }
+    auto call = client_->Call<wire::TxnResponse>(
+        kTxnMethod, Message(), {.deadline = deadline_, .retry = false, .member = {}},
+        [self = shared_from_this()](const RpcOutcome& outcome, wire::TxnResponse&& answer) {
+          self->OnAnswer(outcome, std::move(answer));
+        });
+    Keep(std::move(call));
+  }
+
+  void Cancel() override {
+    std::shared_ptr<RpcCall> call;
+    {
+      auto state = state_.Lock();
+      state->cancelled = true;
+      call = state->call;
+    }
+    if (call != nullptr) call->Cancel();
+  }
+
+ private:
+  struct State {
+    bool cancelled = false;
+    std::shared_ptr<RpcCall> call;
+  };
+
+  wire::TxnRequest Message() const {
+    wire::TxnRequest txn;
+    wire::Compare& compare = *txn.add_compare();
+    compare.set_result(wire::Compare::EQUAL);
+    compare.set_target(wire::Compare::MOD);
+    compare.set_key(request_.key);
+    compare.set_mod_revision(request_.expected_mod_revision);
+    if (request_.value != nullptr) {
+      wire::PutRequest& put = *txn.add_success()->mutable_request_put();
+      put.set_key(request_.key);
+      put.set_value(*request_.value);
+      put.set_lease(request_.lease);
+      put.set_prev_kv(request_.expected_mod_revision != 0);
+    } else {
+      wire::DeleteRangeRequest& remove = *txn.add_success()->mutable_request_delete_range();
+      remove.set_key(request_.key);
+      remove.set_prev_kv(true);
+    }
+    txn.add_failure()->mutable_request_range()->set_key(request_.key);
+    return txn;
+  }
+
+  void Keep(std::shared_ptr<RpcCall> call) {
+    bool cancelled = false;
+    {
+      auto state = state_.Lock();
+      state->call = call;
+      cancelled = state->cancelled;
+    }
+    if (cancelled && call != nullptr) call->Cancel();
+  }
+
+  void OnAnswer(const RpcOutcome& outcome, wire::TxnResponse&& answer) {
+    if (outcome.ok()) {
+      OnTxn(std::move(answer));
+    } else if (IsLeaseNotFound(outcome)) {
+      Finish(kv::NewLeaseNotFoundError(request_.lease));
+    } else if (!outcome.sent && !doubtful_) {
+      Finish(client_->StatusOf(outcome));
+    } else if (!IsTransient(outcome) && outcome.code != RpcCode::kDataLoss) {
+      // A refusal says nothing of an earlier try.
+      Finish(doubtful_ ? NewUnknownOutcomeError(outcome.message) : client_->StatusOf(outcome));
+    } else {
+      doubtful_ = true;
+      why_ = outcome.message;
+      LookAgain();
+    }
+  }
+
+  void OnTxn(wire::TxnResponse&& answer) {
+    kv::TxnResponse response;
+    response.succeeded = answer.succeeded();
+    response.revision = answer.header().revision();
+    client_->known().SawRevision(response.revision);
+    if (wire::KeyValue* const kv = Held(answer)) response.kv = ToKeyValue(*kv, true);
+    if (response.succeeded || !doubtful_) {
+      Finish(std::move(response));
+    } else {
+      Judge(std::move(response.kv));
+    }
+  }
+
+  // The key in the answer: before the write, or what stood against it. Null: nothing.
+  static wire::KeyValue* Held(wire::TxnResponse& answer) {
+    if (answer.responses().empty()) return nullptr;
+    wire::ResponseOp& op = *answer.mutable_responses(0);
+    switch (op.response_case()) {
+      case wire::ResponseOp::kResponsePut:
+        return op.response_put().has_prev_kv() ? op.mutable_response_put()->mutable_prev_kv()
+                                               : nullptr;
+      case wire::ResponseOp::kResponseDeleteRange: {
+        auto& kvs = *op.mutable_response_delete_range()->mutable_prev_kvs();
+        return kvs.empty() ? nullptr : &kvs[0];
+      }
+      case wire::ResponseOp::kResponseRange: {
+        auto& kvs = *op.mutable_response_range()->mutable_kvs();
+        return kvs.empty() ? nullptr : &kvs[0];
+      }
+      default:
+        return nullptr;
+    }
+  }
+
+  void LookAgain() {
+    if (state_.Lock()->cancelled || client_->stopped() || RealClock().Now() >= deadline_) {
+      Finish(NewUnknownOutcomeError(why_));
+      return;
+    }
+    Read(0, [self = shared_from_this()](Result<kv::KeyValue> kv) {
+      if (kv.ok()) {
+        self->Judge(*std::move(kv));
+      } else {
+        self->Finish(NewUnknownOutcomeError(self->why_));
+      }
+    });
+  }
+
+  void Read(kv::Revision at, UniqueFunction<void(Result<kv::KeyValue>)> then) {
+    wire::RangeRequest range;
+    range.set_key(request_.key);
+    range.set_revision(at);
+    Keep(client_->Call<wire::RangeResponse>(
+        kRangeMethod, range, {.deadline = deadline_, .retry = true, .member = {}},
+        [self = shared_from_this(), then = std::move(then)](const RpcOutcome& outcome,
+                                                            wire::RangeResponse&& answer) mutable {
+          if (!outcome.ok()) {
+            then(self->client_->StatusOf(outcome));
+            return;
+          }
+          kv::KeyValue kv;
+          if (!answer.kvs().empty()) kv = ToKeyValue(*answer.mutable_kvs(0), true);
+          then(std::move(kv));
+        }));
+  }
+
+  // What the key holds after a write whose answer was lost.
+  void Judge(kv::KeyValue now) {
+    if (now.mod_revision == request_.expected_mod_revision) {
+      client_->timers().After(kPause, [self = shared_from_this()] { self->SendAgain(); });
+      return;
+    }
+    const bool ours = request_.value != nullptr && now.value != nullptr &&
+                      *now.value == *request_.value && now.lease == request_.lease;
+    if (!ours || now.mod_revision < request_.expected_mod_revision) {
+      Finish(NewUnknownOutcomeError(why_));
+    } else if (request_.expected_mod_revision == 0) {
+      // Somebody else may have created it and written it since: then it is not our creation.
+      if (now.create_revision == now.mod_revision) {
+        Succeed(now.mod_revision, {});
+      } else {
+        Finish(NewUnknownOutcomeError(why_));
+      }
+    } else {
+      Compare(now.mod_revision);
+    }
+  }
+
+  // Whether the write at `at` came right after what we expected.
+  void Compare(kv::Revision at) {
+    Read(at - 1, [self = shared_from_this(), at](Result<kv::KeyValue> before) {
+      if (before.ok() && before->mod_revision == self->request_.expected_mod_revision) {
+        self->Succeed(at, *std::move(before));
+      } else {
+        self->Finish(NewUnknownOutcomeError(self->why_));
+      }
+    });
+  }
+
+  void SendAgain() {
+    if (state_.Lock()->cancelled || client_->stopped() || RealClock().Now() >= deadline_) {
+      Finish(NewUnknownOutcomeError(why_));
+    } else {
+      Send();
+    }
+  }
+
+  void Succeed(kv::Revision revision, kv::KeyValue before) {
+    client_->known().SawRevision(revision);
+    kv::TxnResponse response;
+    response.succeeded = true;
+    response.revision = revision;
+    response.kv = std::move(before);
+    Finish(std::move(response));
+  }
+
+  void Finish(Result<kv::TxnResponse> result) {
+    WriteDone done = std::move(done_);
+    done(std::move(result));
+    pass_.reset();
+  }
+
+  const std::shared_ptr<Client> client_;
+  const kv::TxnRequest request_;
+  const Clock::Monotonic deadline_;
+  WriteDone done_;
+  std::optional<kv::CallGate::Pass> pass_;
+  bool doubtful_ = false;  // An earlier try may have happened.
+  std::string why_;
+  Guarded<State> state_;
+};
+
+}  // namespace
+
+std::shared_ptr<Work> StartWrite(std::shared_ptr<Client> client, kv::TxnRequest request,
+                                 Clock::Monotonic deadline, WriteDone done) {
+  auto work =
+      std::make_shared<WriteWork>(std::move(client), std::move(request), deadline, std::move(done));
+  work->Send();
+  return work;
+}
+
+}  // namespace apiserver::inline v0::storage::etcd
