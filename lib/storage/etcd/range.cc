@@ -44,7 +44,8 @@ class RangeWork final : public Work, public std::enable_shared_from_this<RangeWo
 
   void Send(const std::string& from) {
     wire::RangeRequest page;
-    page.set_key(from);
+    // etcd has no empty key, not even as the beginning of a range.
+    page.set_key(from.empty() && !request_.end.empty() ? std::string(1, '\0') : from);
     page.set_range_end(request_.end);
     page.set_limit(static_cast<std::int64_t>(paged_ ? kPageKeys : request_.limit));
     page.set_revision(at_);

@@ -8,8 +8,9 @@
 namespace apiserver::inline v0::testing::storage {
 namespace {
 
-void Append(const CaseTable& table, std::vector<EngineCase>& cases) {
+void Append(const CaseTable& table, const EngineHost& for_host, std::vector<EngineCase>& cases) {
   for (const CaseRow& row : table) {
+    if (row.embedded && for_host.remote) continue;
     cases.push_back({row.name, [run = row.run](const EngineHost& host) -> Status {
                        ASSIGN_OR_RETURN(const auto subject, Subject::Open(host));
                        return run(*subject);
@@ -35,10 +36,10 @@ std::vector<EngineCase> EngineCases(const EngineHost& host) {
   std::vector<EngineCase> cases;
   for (const CaseTable& table : {WriteCases(), RangeCases(), HistoryCases(), TailCases(),
                                  LeaseCases(), LifeCases(), ConcurrencyCases(), ModelCases()}) {
-    Append(table, cases);
+    Append(table, host, cases);
   }
-  if (host.observers) Append(ObserverCases(), cases);
-  if (host.reopen) Append(DurableCases(), cases);
+  if (host.observers) Append(ObserverCases(), host, cases);
+  if (host.reopen) Append(DurableCases(), host, cases);
   if (host.value_bytes_max > 0) {
     cases.push_back({"a value over the limit is refused and changes nothing", LimitCase});
   }

@@ -114,7 +114,7 @@ Status NoRevision(Subject& s) {
 CaseTable LeaseCases() {
   return {
       {"a lease ends its keys when its time is over", EndsItsKeys},
-      {"the end of a lease is a deletion of every key by itself", EndIsAnEvent},
+      {"the end of a lease is a deletion of every key by itself", EndIsAnEvent, true},
       {"keys that left a lease outlive it", LeftKeysStay},
       {"a key that was deleted has left its lease", DeletedKeysAreLeft},
       {"an unknown lease is not found", UnknownLease},

@@ -39,6 +39,7 @@ class Subject {
 
   kv::Engine& engine() { return *engine_; }
   ManualClock& clock() { return clock_; }
+  const EngineHost& host() const { return host_; }
   // Stops the engine, destroys it and opens what it left.
   Status Reopen();
 
@@ -141,6 +142,7 @@ Status StatusOf(const Result<T>& result) {
 struct CaseRow {
   const char* name;
   Status (*run)(Subject&);
+  bool embedded = false;  // Left out where EngineHost::remote.
 };
 using CaseTable = std::vector<CaseRow>;
 
