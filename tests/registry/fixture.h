@@ -14,7 +14,7 @@
 #include "apiserver/rest/update.h"
 #include "apiserver/rest/warnings.h"
 #include "apiserver/storage/memory/engine.h"
-#include "storage/widget.h"
+#include "apiserver/testing/storage/widget.h"
 
 // A generic store of widgets whose strategy a test bends.
 namespace apiserver::testing {

@@ -15,7 +15,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/store/store.h"
-#include "storage/widget.h"
+#include "apiserver/testing/storage/widget.h"
 
 // storage::Interface in its forms, and a watch that a test can wait on.
 namespace apiserver::testing {

@@ -4,7 +4,7 @@
 #include "storage/errors.h"
 #include "storage/list_options.h"
 #include "storage/watch_events.h"
-#include "storage/widget.h"
+#include "apiserver/testing/storage/widget.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using storage::ContinueToken;

@@ -8,8 +8,9 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/runtime/schema.h"
 
-// A small namespaced kind for tests of what stands above objects.
-namespace apiserver::testing {
+// A small namespaced kind for tests of what stands above objects: widgets.test.example.com/v1 with
+// spec.color (a selectable field), spec.size and status.phase. Header only; any thread.
+namespace apiserver::inline v0::testing {
 
 inline runtime::KindPtr NewWidgetKind() {
   const runtime::SchemaPtr spec = runtime::StructBuilder("test.WidgetSpec")
@@ -36,6 +37,7 @@ inline runtime::KindPtr NewWidgetKind() {
   return *runtime::Kind::New(std::move(options));
 }
 
+// With the uid "uid-<name>". `space` may be empty.
 inline std::unique_ptr<runtime::Object> NewWidget(const runtime::KindPtr& kind,
                                                   std::string_view name,
                                                   std::string_view space = "ns") {
@@ -46,4 +48,4 @@ inline std::unique_ptr<runtime::Object> NewWidget(const runtime::KindPtr& kind,
   return object;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

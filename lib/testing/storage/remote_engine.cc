@@ -1,0 +1,51 @@
+#include "apiserver/testing/storage/storage_conformance.h"
+
+namespace apiserver::inline v0::testing::storage {
+namespace {
+
+namespace kv = apiserver::storage::kv;
+
+class RemoteEngine final : public kv::Engine {
+ public:
+  explicit RemoteEngine(kv::Engine& engine) : engine_(engine) {}
+
+  Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override {
+    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "the engine is far away");
+    return engine_.Range(ctx, request);
+  }
+  Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& request) override {
+    return engine_.Txn(ctx, request);
+  }
+  Result<std::unique_ptr<kv::Tail>> NewTail(std::string_view prefix, kv::Revision from) override {
+    return engine_.NewTail(prefix, from);
+  }
+  Status RequestProgress(const Context& ctx) override { return engine_.RequestProgress(ctx); }
+  Result<kv::Revision> CurrentRevision(const Context& ctx) override {
+    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "the engine is far away");
+    return engine_.CurrentRevision(ctx);
+  }
+  Status Compact(const Context& ctx, kv::Revision revision) override {
+    return engine_.Compact(ctx, revision);
+  }
+  kv::Revision CompactedRevision() const override { return engine_.CompactedRevision(); }
+  Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override {
+    return engine_.GrantLease(ctx, ttl);
+  }
+  kv::Stats GetStats() const override { return engine_.GetStats(); }
+  Status Ready() const override { return engine_.Ready(); }
+  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer>) override {
+    return Status(Reason::kMethodNotAllowed, "the engine is far away");
+  }
+  void Stop() override { engine_.Stop(); }
+
+ private:
+  kv::Engine& engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<kv::Engine> NewRemoteEngine(kv::Engine& engine) {
+  return std::make_unique<RemoteEngine>(engine);
+}
+
+}  // namespace apiserver::inline v0::testing::storage

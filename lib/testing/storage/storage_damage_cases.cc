@@ -1,0 +1,58 @@
+#include "base/status_macros.h"
+#include "testing/storage/storage_subject.h"
+
+// Stored bytes that are no object: what failing transformers do upstream.
+namespace apiserver::inline v0::testing::storage {
+namespace {
+
+constexpr const char* kGarbage = "this is no object";
+
+Status ReadsOfDamageFail(StorageSubject& s) {
+  s.Create("a");
+  EXPECT(s.Put("a", kGarbage).ok());
+  s.Create("b");
+  EXPECT_REASON(s.Get("a"), Reason::kInternalError);
+  EXPECT(s.Get("b").ok());
+  EXPECT_REASON(s.Resize("a", 3), Reason::kInternalError);
+  EXPECT_REASON(s.Delete("a"), Reason::kInternalError);
+  return Status::Ok();
+}
+
+Status AListWithDamageFails(StorageSubject& s) {
+  s.Create("a");
+  EXPECT(s.Put("b", kGarbage).ok());
+  s.Create("c");
+  EXPECT_REASON(s.List(), Reason::kInternalError);
+  return Status::Ok();
+}
+
+Status AWatchOfDamageEndsWithAnError(StorageSubject& s) {
+  s.Create("a");
+  EXPECT(s.Put("b", kGarbage).ok());
+  s.Create("c");
+  ListOptions from;
+  from.resource_version = "1";
+  auto stream = s.storage->Watch(s.ctx, "/", from);
+  if (!stream.ok()) return Status::Ok();
+  WatchReader watch(std::move(*stream));
+  std::string next = watch.NextText();
+  if (next == "ADDED a 2") next = watch.NextText();
+  EXPECT_EQ(next, "ERROR InternalError");
+  EXPECT_EQ(watch.NextText(), "END");
+  return Status::Ok();
+}
+
+}  // namespace
+
+StorageCaseTable StorageDamageCases() {
+  return {
+      {"what cannot be decoded is read, updated and deleted with an error",
+       "RunTestTransformationFailure", ReadsOfDamageFail},
+      {"a list that holds what cannot be decoded fails", "RunTestGetListWithoutErrorAggregation",
+       AListWithDamageFails},
+      {"a watch ends with an error at what cannot be decoded",
+       "RunWatchErrorIsBlockingFurtherEvents", AWatchOfDamageEndsWithAnError},
+  };
+}
+
+}  // namespace apiserver::inline v0::testing::storage
