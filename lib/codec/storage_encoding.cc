@@ -179,10 +179,25 @@ runtime::EncodingPtr SharedWithStorage(const Object& object, std::string_view ve
   return Splice(object, stored, begin, text.substr(begin, end - begin), body);
 }
 
+// What is not even framed as one, as a value that another server encrypted, is told from an object
+// without parsing it: it must not read as an empty object.
+static bool LooksLikeAnObject(std::string_view bytes) {
+  if (bytes.starts_with(kProtobufPrefix)) return true;
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = bytes.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return false;
+  return bytes[first] == '{' && bytes[bytes.find_last_not_of(kSpace)] == '}';
+}
+
 Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
                                              std::shared_ptr<const std::string> bytes,
                                              std::int64_t resource_version) {
   if (bytes == nullptr) return Status(Reason::kInternalError, "no bytes to decode");
+  if (!LooksLikeAnObject(*bytes)) {
+    return Status(Reason::kInternalError,
+                  "unable to decode an object of kind " + field::Quote(kind->kind()) +
+                      " from storage: the stored value is not a JSON object; it may be encrypted");
+  }
   const std::string& hub = kind->hub_version();
   return std::make_shared<const Object>(
       kind, hub, Object::Source{std::move(bytes), resource_version, &kStorageLoader});

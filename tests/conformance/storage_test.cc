@@ -8,8 +8,7 @@ namespace {
 bool RegisterAll() {
   for (const NamedEngine& engine : Engines()) {
     for (const std::string& form : Forms()) {
-      storage::RegisterStorageConformance(form + " over " + engine.name,
-                                          HostOf(form, engine.open));
+      storage::RegisterStorageConformance(form + " over " + engine.name, HostOf(form, engine.open));
     }
   }
   return true;

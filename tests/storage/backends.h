@@ -239,11 +239,3 @@ inline std::string NamesOf(const Result<runtime::List>& list) {
 }
 
 }  // namespace apiserver::testing
-
-// Runs the rest of a test case over every form of storage.
-#define FOR_EVERY_FORM()                                                                         \
-  const auto form =                                                                              \
-      GENERATE(::apiserver::testing::Form::kStore, ::apiserver::testing::Form::kObservingCacher, \
-               ::apiserver::testing::Form::kFollowingCacher);                                    \
-  INFO(::apiserver::testing::FormName(form));                                                    \
-  ::apiserver::testing::Backend backend(form)

@@ -27,6 +27,7 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
       if (!entry.key.starts_with(scope.key)) break;
       if (!scope.Covers(entry.key)) continue;
       if (events.size() >= end) return State::kMore;
+      if (entry.object == nullptr) return Fail(entry, events);
       const std::string version = std::to_string(entry.revision);
       const storage::Change change{entry.object, nullptr, version};
       if (auto event = EventOf(change, scope.predicate)) events.push_back(std::move(*event));
@@ -40,6 +41,12 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
     events.push_back(NewBookmark(std::to_string(position_), true));
   }
   return std::nullopt;
+}
+
+CacheStream::State CacheStream::Fail(const Entry& entry, std::vector<watch::Event>& events) {
+  over_ = true;
+  events.push_back(NewErrorEvent(store::NotDecodable(source_.kind, entry.bytes, entry.revision)));
+  return State::kEnd;
 }
 
 Status CacheStream::FollowEngine() {
@@ -91,7 +98,13 @@ watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, s
   const kv::Revision seen = source_.cache->published();
   while (events.size() < end) {
     const auto read = cursor_->Next(end - events.size(), waker, [&](const ChangeRef& change) {
-      if (change->revision <= start_.after || !scope.Covers(change->key())) return;
+      if (change->revision <= start_.after || !scope.Covers(change->key()) || over_) return;
+      for (const EntryRef& entry : {change->now, change->before}) {
+        if (entry && entry->object == nullptr) {
+          (void)Fail(*entry, events);
+          return;
+        }
+      }
       const auto object = [](const EntryRef& entry) {
         return entry ? entry->object : runtime::ObjectPtr();
       };
@@ -99,6 +112,7 @@ watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, s
       if (auto event = EventOf(what, scope.predicate)) events.push_back(std::move(*event));
     });
     position_ = std::max(position_, read.complete_up_to);
+    if (over_) return State::kEnd;
     switch (read.state) {
       case ChangeLog::Cursor::State::kEvents:
         break;

@@ -47,6 +47,8 @@ class CacheStream final : public watch::Stream {
   void Join();
   void AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen, const Waker& waker);
   Status FollowEngine();
+  // Ends the watch at what cannot be decoded.
+  State Fail(const Entry& entry, std::vector<watch::Event>& events);
 
   const StreamSource source_;
   Start start_;

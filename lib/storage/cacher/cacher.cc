@@ -174,7 +174,9 @@ Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
     return late ? store_->Get(ctx, key, options) : fresh;
   }
   const EntryRef entry = cache_->FindEntry(prepared);
-  if (entry) return entry->object;
+  if (entry && entry->object != nullptr) return entry->object;
+  // The store says what is wrong with what cannot be decoded.
+  if (entry) return store_->Get(ctx, key, options);
   if (options.ignore_not_found) return runtime::ObjectPtr();
   return NewKeyNotFound(prepared);
 }
@@ -238,6 +240,10 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
       return false;
     }
     last_key = entry.key;
+    if (entry.object == nullptr) {
+      status = store::NotDecodable(options_.store.kind, entry.bytes, entry.revision);
+      return false;
+    }
     if (all || options.predicate.Matches(*entry.object)) {
       list.items.push_back(entry.object);
     }

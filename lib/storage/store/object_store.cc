@@ -101,6 +101,12 @@ Result<std::int64_t> ObjectStore::CurrentResourceVersion(const Context& ctx) {
   return options_.engine->CurrentRevision(ctx);
 }
 
+Status NotDecodable(const runtime::KindPtr& kind, const kv::Bytes& bytes, kv::Revision revision) {
+  const auto object = codec::DecodeFromStorage(kind, bytes, revision);
+  return object.ok() ? Status(Reason::kInternalError, "an object could not be decoded")
+                     : object.status();
+}
+
 std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory) {
   return std::make_unique<ObjectStore>(std::move(options), memory);
 }

@@ -116,6 +116,9 @@ class ObjectStore final : public Interface {
   LeasePool leases_;
 };
 
+// Why stored bytes are no object.
+Status NotDecodable(const runtime::KindPtr& kind, const kv::Bytes& bytes, kv::Revision revision);
+
 // As New(), for a cache that stands above.
 std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory);
 

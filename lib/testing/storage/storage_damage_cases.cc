@@ -42,6 +42,18 @@ Status AWatchOfDamageEndsWithAnError(StorageSubject& s) {
   return Status::Ok();
 }
 
+Status AWatchOfOneDamagedObjectTellsSo(StorageSubject& s) {
+  s.Create("a");
+  EXPECT(s.Put("a", kGarbage).ok());
+  ListOptions from;
+  from.resource_version = "2";
+  from.recursive = false;
+  auto watch = s.Watch(from, "/ns/a");
+  EXPECT_EQ(watch.NextText(), "ERROR InternalError");
+  EXPECT_EQ(watch.NextText(), "END");
+  return Status::Ok();
+}
+
 }  // namespace
 
 StorageCaseTable StorageDamageCases() {
@@ -50,6 +62,8 @@ StorageCaseTable StorageDamageCases() {
        "RunTestTransformationFailure", ReadsOfDamageFail},
       {"a list that holds what cannot be decoded fails", "RunTestGetListWithoutErrorAggregation",
        AListWithDamageFails},
+      {"a watch of one object that cannot be decoded ends with an error", "RunTestWatchError",
+       AWatchOfOneDamagedObjectTellsSo},
       {"a watch ends with an error at what cannot be decoded",
        "RunWatchErrorIsBlockingFurtherEvents", AWatchOfDamageEndsWithAnError},
   };

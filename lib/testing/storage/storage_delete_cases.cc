@@ -88,6 +88,17 @@ Status DeleteWithASuggestionDeletes(StorageSubject& s) {
   return Status::Ok();
 }
 
+Status AStaleSuggestionDeletesWhatIsStored(StorageSubject& s) {
+  UpdateOptions options;
+  options.suggestion = s.Create("one");
+  EXPECT(s.Resize("one", 3).ok());
+  const auto deleted = s.storage->Delete(s.ctx, "/ns/one", options, nullptr);
+  EXPECT(deleted.ok());
+  EXPECT_EQ((**deleted)["spec"]["size"].AsInt(), 3);
+  EXPECT_EQ((*deleted)->resource_version(), "4");
+  return Status::Ok();
+}
+
 // Refuses whatever does not have this size.
 apiserver::storage::ValidateDeletion OnlySize(int size, std::atomic<int>& calls) {
   return [size, &calls](const Context&, const runtime::Object& object) {
@@ -139,16 +150,18 @@ StorageCaseTable StorageDeleteCases() {
       {"delete of what is not there is not found", "RunTestUnconditionalDelete",
        DeleteOfWhatIsNotThereIsNotFound},
       {"delete checks preconditions", "RunTestConditionalDelete", DeleteChecksPreconditions},
-      {"whoever validates a deletion may refuse it", "RunTestValidateDeletionWithSuggestion",
+      {"whoever validates a deletion may refuse it", "RunTestConditionalDelete",
        WhoeverValidatesADeletionMayRefuseIt},
       {"delete sees what another wrote in between", "RunTestDeleteWithConflict",
        DeleteSeesWhatAnotherWroteInBetween},
-      {"delete with a stale suggestion reads again", "RunTestDeleteWithSuggestionAndConflict",
+      {"delete with a stale suggestion reads again", "RunTestPreconditionalDeleteWithSuggestion",
        DeleteWithAStaleSuggestionReadsAgain},
       {"delete with a suggestion of what has gone is not found",
        "RunTestDeleteWithSuggestionOfDeletedObject", DeleteWithASuggestionOfWhatHasGoneIsNotFound},
       {"delete with a suggestion that is so deletes", "RunTestDeleteWithSuggestion",
        DeleteWithASuggestionDeletes},
+      {"a stale suggestion deletes what is stored", "RunTestDeleteWithSuggestionAndConflict",
+       AStaleSuggestionDeletesWhatIsStored},
       {"a stale suggestion that validation refuses is read again",
        "RunTestValidateDeletionWithSuggestion", AStaleSuggestionThatIsRefusedIsReadAgain},
       {"what validation allows only of the suggestion is refused",

@@ -247,6 +247,21 @@ Status ATokenOfAnotherNamespacesListStaysInTheOwnOne(StorageSubject& s) {
   return Status::Ok();
 }
 
+Status SelectorsFilterANamespacesList(StorageSubject& s) {
+  Fill(s);
+  s.Create("b", "other", "red");
+  EXPECT_EQ(NamesOf(s.List(WithLabels({}, "color=red"), "/other/")), "b");
+  EXPECT_EQ(NamesOf(s.List(WithLabels({}, "color=blue"), "/other/")), "");
+  ListOptions options;
+  options.predicate.field = meta::FieldSelector::Equals("metadata.name", "b");
+  EXPECT_EQ(NamesOf(s.List(options)), "b b");
+  EXPECT_EQ(NamesOf(s.List(options, "/ns/")), "b");
+  options.predicate.field = meta::FieldSelector::Equals("metadata.namespace", "other");
+  EXPECT_EQ(NamesOf(s.List(options)), "b");
+  EXPECT_EQ(NamesOf(s.List(options, "/ns/")), "");
+  return Status::Ok();
+}
+
 }  // namespace
 
 StorageCaseTable StorageListCases() {
@@ -278,6 +293,8 @@ StorageCaseTable StorageListCases() {
        AListOfACompactedRevisionHasExpired},
       {"an expired token comes with one that goes on now", "RunTestListInconsistentContinuation",
        AnExpiredTokenComesWithOneThatGoesOnNow},
+      {"selectors filter the list of a namespace", "RunTestNamespaceScopedList",
+       SelectorsFilterANamespacesList},
       {"a list of any revision may ask with zero", "RunTestList", AListOfAnyRevisionMayAskWithZero},
       {"a token of another namespace's list stays in the own one", "RunTestNamespaceScopedList",
        ATokenOfAnotherNamespacesListStaysInTheOwnOne},

@@ -232,6 +232,17 @@ Status AnObjectThatComesAgainIsAddedAgain(StorageSubject& s) {
   return Status::Ok();
 }
 
+Status InitialEventsNeedNoAsking(StorageSubject& s) {
+  s.Create("a");
+  EXPECT(s.List().ok());
+  auto watch = s.Watch(From("0", std::nullopt, true));
+  EXPECT_EQ(watch.NextText(), "ADDED a 2");
+  s.Create("b");
+  // Who has not asked is not told where the state ends.
+  EXPECT_EQ(watch.NextText(), "ADDED b 3");
+  return Status::Ok();
+}
+
 }  // namespace
 
 StorageCaseTable StorageWatchCases() {
@@ -268,6 +279,8 @@ StorageCaseTable StorageWatchCases() {
       {"many changes arrive complete and in order", "RunTestDelayedWatchDelivery",
        ManyChangesArriveCompleteAndInOrder},
       {"a watch ends when the storage stops", "", AWatchEndsWhenTheStorageStops},
+      {"a watch that has not asked for initial events is not told their end",
+       "RunSendInitialEventsBackwardCompatibility", InitialEventsNeedNoAsking},
       {"an object that comes again is added again", "RunTestDeleteTriggerWatch",
        AnObjectThatComesAgainIsAddedAgain},
   };
