@@ -13,29 +13,8 @@ constexpr std::chrono::milliseconds kLookAgain{50};
 
 }  // namespace
 
-// Runs what it is given at once and remembers that it was woken.
-class WatchReader::Home final : public Executor, public Wakeable {
- public:
-  void Post(Task task) override { task(); }
-  Cancel PostAfter(std::chrono::nanoseconds, Task) override { return nullptr; }
-  bool may_block() const override { return false; }
-  bool Inside() const override { return true; }
-  void OnWake() override {
-    *woken_.Lock() = true;
-    woken_.NotifyAll();
-  }
-  void Wait() {
-    auto woken = woken_.Lock();
-    (void)woken.WaitUntil(RealClock().Now() + kLookAgain, [&woken] { return *woken; });
-    *woken = false;
-  }
-
- private:
-  Guarded<bool> woken_{false};
-};
-
 WatchReader::WatchReader(std::unique_ptr<watch::Stream> stream)
-    : home_(std::make_shared<Home>()), stream_(std::move(stream)) {}
+    : bell_(std::make_shared<Bell>()), stream_(std::move(stream)) {}
 WatchReader::WatchReader(WatchReader&&) noexcept = default;
 WatchReader::~WatchReader() = default;
 
@@ -45,9 +24,9 @@ std::optional<watch::Event> WatchReader::Next() {
     events_.clear();
     next_ = 0;
     if (over_ || RealClock().Now() > deadline) return std::nullopt;
-    const auto state = stream_->Next(events_, 100, Waker(*home_, home_));
+    const auto state = stream_->Next(events_, 100, Waker(*bell_, bell_));
     over_ = state == watch::Stream::State::kEnd;
-    if (events_.empty() && state == watch::Stream::State::kWait) home_->Wait();
+    if (events_.empty() && state == watch::Stream::State::kWait) (void)bell_->Wait(kLookAgain);
   }
   return events_[next_++];
 }

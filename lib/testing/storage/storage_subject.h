@@ -11,6 +11,7 @@
 #include "apiserver/meta/watch.h"
 #include "apiserver/testing/storage/storage_conformance.h"
 #include "apiserver/testing/storage/widget.h"
+#include "testing/storage/bell.h"
 #include "testing/storage/subject.h"
 
 // What the storage cases are written with.
@@ -53,8 +54,7 @@ class WatchReader {
   bool over() const { return over_; }
 
  private:
-  class Home;
-  std::shared_ptr<Home> home_;
+  std::shared_ptr<Bell> bell_;
   std::unique_ptr<watch::Stream> stream_;
   std::vector<watch::Event> events_;
   std::size_t next_ = 0;

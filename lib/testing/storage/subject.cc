@@ -126,41 +126,19 @@ std::string TextOf(const std::vector<kv::Event>& events) {
   return text;
 }
 
-// Runs what it is given at once and remembers that it was woken.
-class TailReader::Home final : public Executor, public Wakeable {
- public:
-  void Post(Task task) override { task(); }
-  Cancel PostAfter(std::chrono::nanoseconds, Task) override { return nullptr; }
-  bool may_block() const override { return false; }
-  bool Inside() const override { return true; }
-  void OnWake() override {
-    *woken_.Lock() = true;
-    woken_.NotifyAll();
-  }
-  bool Wait() {
-    auto woken = woken_.Lock();
-    const bool seen = woken.WaitUntil(RealClock().Now() + kPatience, [&woken] { return *woken; });
-    *woken = false;
-    return seen;
-  }
-
- private:
-  Guarded<bool> woken_{false};
-};
-
 Result<std::unique_ptr<TailReader>> TailReader::Open(kv::Engine& engine, std::string_view prefix,
                                                      Revision from) {
   std::unique_ptr<TailReader> reader(new TailReader);
-  reader->home_ = std::make_shared<Home>();
+  reader->bell_ = std::make_shared<Bell>();
   ASSIGN_OR_RETURN(reader->tail_, engine.NewTail(prefix, from));
   return reader;
 }
 
 kv::Tail::State TailReader::Poll(kv::EventBatch& batch) {
-  return tail_->Next(batch, Waker(*home_, home_));
+  return tail_->Next(batch, Waker(*bell_, bell_));
 }
 
-bool TailReader::WaitForWake() { return home_->Wait(); }
+bool TailReader::WaitForWake() { return bell_->Wait(kPatience); }
 
 Result<std::vector<kv::Event>> TailReader::ReadTo(Revision revision) {
   std::vector<kv::Event> events;

@@ -12,6 +12,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/testing/storage/engine_conformance.h"
+#include "testing/storage/bell.h"
 
 // What the conformance cases are written with.
 namespace apiserver::inline v0::testing::storage {
@@ -92,10 +93,9 @@ class TailReader {
   kv::Tail& tail() { return *tail_; }
 
  private:
-  class Home;
   TailReader() = default;
 
-  std::shared_ptr<Home> home_;
+  std::shared_ptr<Bell> bell_;
   std::shared_ptr<Wakeable> target_;
   std::unique_ptr<kv::Tail> tail_;
 };

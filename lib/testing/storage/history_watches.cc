@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <optional>
+
+#include "testing/storage/history_index.h"
+
+// What watches told against the engine's log: S5, S6, S8, S9, S14. That two watches tell the same
+// in the same order (S7) follows, for both tell what the log has.
+namespace apiserver::inline v0::testing::storage {
+namespace {
+
+using watch::EventType;
+
+std::string About(const WatchRecord& record) {
+  return "watch of \"" + record.scope.prefix + "\"" + (record.scope.red_only ? " (red)" : "") +
+         " from " + std::to_string(record.after) + " called at " + std::to_string(record.invoked);
+}
+
+std::string TextOf(const SeenEvent& event) {
+  return std::string(watch::EventTypeWord(event.type)) + " " + event.key + " at " +
+         std::to_string(event.revision) + " (object " + std::to_string(event.object_revision) +
+         ", value " + std::to_string(event.value) + ")";
+}
+
+// The events of the log as a watch with `scope` must tell them.
+class Expected {
+ public:
+  Expected(const HistoryIndex& index, const Scope& scope, std::int64_t after)
+      : index_(index), scope_(scope), next_(index.After(after)) {}
+
+  // The next one; nullopt: the log has no more. Does not move on.
+  std::optional<SeenEvent> Peek() {
+    for (; next_ < index_.log().size(); ++next_) {
+      if (auto event = EventAt(next_)) return event;
+    }
+    return std::nullopt;
+  }
+  void Pop() { ++next_; }
+
+ private:
+  std::optional<SeenEvent> EventAt(std::size_t position) const {
+    const LogEntry& entry = index_.log()[position];
+    if (!InScope(scope_, entry.key)) return std::nullopt;
+    const LogEntry* before = index_.Before(position);
+    const bool now = !entry.deleted && (!scope_.red_only || entry.red);
+    const bool was = before != nullptr && (!scope_.red_only || before->red);
+    if (!now && !was) return std::nullopt;
+    if (!now) {
+      return SeenEvent{EventType::kDeleted, entry.key, before->value, entry.revision,
+                       before->revision};
+    }
+    return SeenEvent{was ? EventType::kModified : EventType::kAdded, entry.key, entry.value,
+                     entry.revision, entry.revision};
+  }
+
+  const HistoryIndex& index_;
+  const Scope& scope_;
+  std::size_t next_;
+};
+
+class WatchCheck {
+ public:
+  WatchCheck(const WatchRecord& record, const HistoryIndex& index, Findings& findings)
+      : record_(record), index_(index), findings_(findings), position_(record.after) {}
+
+  void Run() {
+    std::size_t first = 0;
+    if (record_.initial) {
+      const auto end = std::find_if(record_.events.begin(), record_.events.end(),
+                                    [](const SeenEvent& e) { return e.initial_events_end; });
+      // Closed before it had come so far.
+      if (end == record_.events.end()) return CheckEnd();
+      first = static_cast<std::size_t>(end - record_.events.begin()) + 1;
+      CheckInitial(first - 1);
+    }
+    Expected expected(index_, record_.scope, position_);
+    for (std::size_t i = first; i < record_.events.size(); ++i) {
+      if (!CheckEvent(record_.events[i], expected)) return;
+    }
+    CheckEnd();
+  }
+
+ private:
+  void Add(const char* property, const std::string& text) {
+    findings_.Add(property, About(record_) + ": " + text);
+  }
+
+  void CheckInitial(std::size_t count) {
+    position_ = record_.events[count].revision;
+    if (position_ < record_.after) Add("S9", "the initial state is too old");
+    if (record_.consistent && position_ < index_.AckedBefore(record_.invoked)) {
+      Add("S9", "the initial state is older than what was known before");
+    }
+    std::map<std::string, std::int64_t> state;
+    for (std::size_t i = 0; i < index_.After(position_); ++i) {
+      const LogEntry& entry = index_.log()[i];
+      if (!InScope(record_.scope, entry.key)) continue;
+      if (entry.deleted || (record_.scope.red_only && !entry.red)) {
+        state.erase(entry.key);
+      } else {
+        state[entry.key] = entry.revision;
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const SeenEvent& event = record_.events[i];
+      const auto found = state.find(event.key);
+      if (event.type != EventType::kAdded || found == state.end() ||
+          found->second != event.object_revision) {
+        return Add("S9", "not in the state at " + std::to_string(position_) + ": " + TextOf(event));
+      }
+      state.erase(found);
+    }
+    if (!state.empty()) {
+      Add("S9", "the state at " + std::to_string(position_) + " also has " + state.begin()->first);
+    }
+  }
+
+  bool CheckBookmark(const SeenEvent& event, Expected& expected) {
+    if (event.revision < position_) {
+      Add("S8", "a bookmark goes back to " + std::to_string(event.revision));
+      return false;
+    }
+    const auto next = expected.Peek();
+    if (next && next->revision <= event.revision) {
+      Add("S8", "bookmark " + std::to_string(event.revision) + " comes before " + TextOf(*next));
+      return false;
+    }
+    position_ = event.revision;
+    return true;
+  }
+
+  bool CheckEvent(const SeenEvent& event, Expected& expected) {
+    if (event.type == EventType::kBookmark) return CheckBookmark(event, expected);
+    const auto next = expected.Peek();
+    if (!next || next->revision != event.revision) {
+      Add("S5", "told " + TextOf(event) + " after " + std::to_string(position_) + ", due was " +
+                    (next ? TextOf(*next) : std::string("nothing")));
+      return false;
+    }
+    if (next->type != event.type || next->key != event.key || next->value != event.value ||
+        next->object_revision != event.object_revision) {
+      Add(record_.scope.red_only ? "S6" : "S5",
+          "told " + TextOf(event) + " instead of " + TextOf(*next));
+      return false;
+    }
+    position_ = event.revision;
+    expected.Pop();
+    return true;
+  }
+
+  void CheckEnd() {
+    if (record_.end == WatchRecord::End::kHung) Add("S5", "told nothing of what was due");
+    if (record_.end == WatchRecord::End::kExpired && index_.FloorAt(record_.ended) <= position_) {
+      Add("S14",
+          "has expired at " + std::to_string(position_) + " although nothing was compacted there");
+    }
+  }
+
+  const WatchRecord& record_;
+  const HistoryIndex& index_;
+  Findings& findings_;
+  std::int64_t position_;
+};
+
+}  // namespace
+
+void CheckWatches(const History& history, const HistoryIndex& index, Findings& findings) {
+  for (const WatchRecord& record : history.watches) {
+    if (findings.full()) return;
+    WatchCheck(record, index, findings).Run();
+  }
+}
+
+}  // namespace apiserver::inline v0::testing::storage
