@@ -120,6 +120,8 @@ class Search {
     Build();
   }
 
+  std::size_t stuck() const { return stuck_; }
+
   Verdict Run(std::size_t steps_max) {
     Node* node = head_.after;
     for (std::size_t steps = 0; left_ > 0; ++steps) {
@@ -129,6 +131,10 @@ class Search {
         continue;
       }
       // An answer whose call is not in the order: what was put there last was wrong.
+      if (node != nullptr && order_.size() >= longest_) {
+        longest_ = order_.size();
+        stuck_ = node->operation;
+      }
       if (order_.empty()) return Verdict::kNotLinearizable;
       node = Undo();
     }
@@ -219,12 +225,18 @@ class Search {
   std::size_t left_ = 0;
   std::vector<Chosen> order_;
   Memory memory_;
+  std::size_t longest_ = 0;  // Order that met an answer whose call it does not have.
+  std::size_t stuck_ = 0;    // That operation.
 };
 
 }  // namespace
 
-Verdict CheckLinearizable(const std::vector<Operation>& operations, std::size_t steps_max) {
-  return Search(operations).Run(steps_max);
+Verdict CheckLinearizable(const std::vector<Operation>& operations, std::size_t steps_max,
+                          Operation* stuck) {
+  Search search(operations);
+  const Verdict verdict = search.Run(steps_max);
+  if (stuck != nullptr && !operations.empty()) *stuck = operations[search.stuck()];
+  return verdict;
 }
 
 }  // namespace apiserver::inline v0::testing::storage

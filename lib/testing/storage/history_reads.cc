@@ -90,7 +90,7 @@ void CheckRevision(const ReadRecord& read, const HistoryIndex& index, Findings& 
 
 void CheckFailure(const ReadRecord& read, const HistoryIndex& index, Findings& findings) {
   if (read.failure != Reason::kExpired) return;
-  const std::int64_t at = read.asked != 0 ? read.asked : read.revision;
+  const std::int64_t at = read.revision != 0 ? read.revision : read.asked;
   if (index.FloorAt(read.returned) <= at) {
     findings.Add("S14", About(read) + " has expired although nothing was compacted");
   }

@@ -13,8 +13,13 @@ std::string About(const Operation& op) {
   constexpr const char* kVerbs[] = {"create", "get", "update", "delete"};
   return std::string(kVerbs[static_cast<int>(op.verb)]) + " of " + op.key + " (value " +
          std::to_string(op.value) + ", revision " + std::to_string(op.revision) + ", called at " +
-         std::to_string(op.invoked) + ")";
+         std::to_string(op.invoked) + ", answered at " + std::to_string(op.returned) +
+         (op.outcome == Outcome::kFailed ? ": " + std::string(ReasonWord(op.reason)) : "") +
+         (op.wanted_revision != 0 ? ", wanted " + std::to_string(op.wanted_revision) : "") +
+         (op.based_on != 0 ? ", made from " + std::to_string(op.based_on) : "") + ")";
 }
+
+constexpr std::size_t kStepsMax = 5'000'000;
 
 std::string Number(std::int64_t number) { return std::to_string(number); }
 
@@ -138,8 +143,11 @@ void CheckKeys(const History& history, const HistoryIndex& index, Findings& find
   }
   for (const auto& [key, operations] : keys) {
     if (findings.full()) return;
-    const Verdict verdict = CheckLinearizable(operations);
-    if (verdict == Verdict::kNotLinearizable) findings.Add("S3", key + " is not linearizable");
+    Operation stuck;
+    const Verdict verdict = CheckLinearizable(operations, kStepsMax, &stuck);
+    if (verdict == Verdict::kNotLinearizable) {
+      findings.Add("S3", key + " is not linearizable; nothing explains the " + About(stuck));
+    }
     if (verdict == Verdict::kUnknown) {
       findings.Add("S3", key + ": no verdict within the steps allowed");
     }

@@ -134,8 +134,9 @@ enum class Verdict : std::uint8_t { kLinearizable, kNotLinearizable, kUnknown };
 // Whether there is an order of the operations, all about one key that is absent at first, in which
 // each takes place between its call and its answer and sees what those before it left
 // (Wing and Gong's search with Lowe's memory of configurations). kUnknown: not within `steps_max`.
+// `stuck`, if not null: where the longest order that was found could not go on.
 Verdict CheckLinearizable(const std::vector<Operation>& operations,
-                          std::size_t steps_max = 5'000'000);
+                          std::size_t steps_max = 5'000'000, Operation* stuck = nullptr);
 
 // Everything that is wrong with `history`; at most `violations_max` are told.
 std::vector<Violation> CheckHistory(const History& history, std::size_t violations_max = 20);
