@@ -1,0 +1,136 @@
+#include "storage/value/build.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "codec/base64.h"
+#include "storage/value/resource_name.h"
+
+namespace apiserver::inline v0::storage::value {
+namespace {
+
+using runtime::GroupResource;
+
+using NewWithKey = Result<TransformerPtr> (*)(std::string_view key, Random& random);
+
+const GroupResource& Everything() {
+  static const GroupResource everything{"*", "*"};
+  return everything;
+}
+
+// One provider with its keys; `name`: "AES", as errors call it.
+Result<Prefixed> NewKeyed(std::string prefix, const std::vector<Key>& keys, NewWithKey make,
+                          std::string_view name, Random& random) {
+  std::vector<Prefixed> transformers;
+  for (const Key& key : keys) {
+    const auto secret = codec::DecodeBase64(key.secret);
+    if (!secret)
+      return Status(Reason::kInvalid, "could not obtain secret for named key " + key.name);
+    ASSIGN_OR_RETURN(TransformerPtr transformer, make(*secret, random));
+    transformers.push_back({key.name + ":", std::move(transformer)});
+  }
+  std::string no_match = "no matching key was found for the provided ";
+  no_match.append(name).append(" transformer");
+  return Prefixed{std::move(prefix),
+                  NewPrefixTransformers(std::move(no_match), std::move(transformers))};
+}
+
+Result<Prefixed> NewKms(const KmsConfiguration& config, const EncryptionOptions& options,
+                        Transformers& out) {
+  if (config.api_version == "v1") {
+    return Status(Reason::kInvalid, "KMS provider " + field::Quote(config.name) +
+                                        ": KMSv1 is deprecated and not supported. Use KMSv2 "
+                                        "instead: apiVersion: v2");
+  }
+  if (!options.new_kms_provider) {
+    return Status(Reason::kInvalid, "could not configure KMSv2-Plugin " +
+                                        field::Quote(config.name) +
+                                        ": this server is built without KMS providers");
+  }
+  auto provider = options.new_kms_provider(config);
+  if (!provider.ok()) {
+    return Status(Reason::kInvalid, "could not configure KMSv2-Plugin's probe " +
+                                        field::Quote(config.name) +
+                                        ", error: " + std::string(provider.status().message()));
+  }
+  out.checks.push_back(std::move(provider->check));
+  return Prefixed{"k8s:enc:kms:v2:" + config.name + ":", std::move(provider->transformer)};
+}
+
+Result<Prefixed> NewProvider(const ProviderConfiguration& config, const EncryptionOptions& options,
+                             Transformers& out) {
+  Random& random = *options.random;
+  if (config.aesgcm)
+    return NewKeyed("k8s:enc:aesgcm:v1:", *config.aesgcm, NewAesGcm, "AES", random);
+  if (config.aescbc)
+    return NewKeyed("k8s:enc:aescbc:v1:", *config.aescbc, NewAesCbc, "AES", random);
+  if (config.secretbox) {
+    return NewKeyed("k8s:enc:secretbox:v1:", *config.secretbox, NewSecretbox, "Secretbox", random);
+  }
+  if (config.kms) return NewKms(*config.kms, options, out);
+  return Prefixed{"", NewIdentity()};
+}
+
+// "*." for all of the legacy group.
+std::string Print(const GroupResource& resource) {
+  return resource.group.empty() && resource.resource == "*" ? "*." : resource.ToString();
+}
+
+using Lists = std::map<GroupResource, std::vector<Prefixed>>;
+
+Status CheckNotMasked(const GroupResource& resource, const Lists& earlier) {
+  for (const GroupResource& wide : {GroupResource{resource.group, "*"}, Everything()}) {
+    if (earlier.count(wide) == 0) continue;
+    return Status(Reason::kInvalid, "resource " + field::Quote(Print(resource)) +
+                                        " is masked by earlier rule " + field::Quote(Print(wide)));
+  }
+  return {};
+}
+
+}  // namespace
+
+TransformerPtr Transformers::For(const GroupResource& resource) const {
+  for (const GroupResource& name : {resource, GroupResource{resource.group, "*"}, Everything()}) {
+    const auto found = by_resource.find(name);
+    if (found != by_resource.end()) return found->second;
+  }
+  return NewIdentity();
+}
+
+Status Transformers::Check() const {
+  std::string text;
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Status status = checks[i]();
+    if (status.ok()) continue;
+    text.append(failed++ > 0 ? ", " : "").append("kms-provider-").append(std::to_string(i));
+    text.append(": ").append(status.message());
+  }
+  if (failed == 0) return {};
+  return Status(Reason::kInternalError, failed > 1 ? "[" + text + "]" : text);
+}
+
+Result<Transformers> Build(const EncryptionConfiguration& config,
+                           const EncryptionOptions& options) {
+  Transformers out;
+  Lists lists;
+  for (const ResourceConfiguration& entry : config.resources) {
+    std::vector<Prefixed> providers;
+    for (const ProviderConfiguration& provider : entry.providers) {
+      ASSIGN_OR_RETURN(Prefixed made, NewProvider(provider, options, out));
+      providers.push_back(std::move(made));
+    }
+    for (const std::string& name : entry.resources) {
+      const GroupResource resource = ParseGroupResource(name);
+      RETURN_IF_ERROR(CheckNotMasked(resource, lists));
+      auto& list = lists[resource];
+      list.insert(list.end(), providers.begin(), providers.end());
+    }
+  }
+  for (auto& [resource, list] : lists) {
+    out.by_resource[resource] = NewPrefixTransformers("no matching prefix found", std::move(list));
+  }
+  return out;
+}
+
+}  // namespace apiserver::inline v0::storage::value

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "apiserver/runtime/names.h"
+#include "apiserver/storage/value/encryption.h"
+
+namespace apiserver::inline v0::storage::value {
+
+// What one configuration amounts to. Immutable.
+struct Transformers {
+  std::map<runtime::GroupResource, TransformerPtr> by_resource;  // Wildcards are "*".
+  std::vector<std::function<Status()>> checks;                   // One per KMS provider.
+
+  TransformerPtr For(const runtime::GroupResource& resource) const;
+  // Every provider's complaint, in one.
+  Status Check() const;
+};
+
+// kInvalid: `config` is valid, but an entry hides a later one, or it asks for what is not there.
+Result<Transformers> Build(const EncryptionConfiguration& config, const EncryptionOptions& options);
+
+}  // namespace apiserver::inline v0::storage::value
