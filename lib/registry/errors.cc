@@ -43,6 +43,8 @@ Status InterpretStorageError(const Status& error, Verb verb, const runtime::Grou
     case Reason::kTimeout:
       if (verb != Verb::kList) return error;
       return meta::NewServerTimeout(resource, VerbWord(verb), kRetryAfterSeconds);
+    case Reason::kInternalError:
+      return meta::NewInternalError(error.message());
     default:
       return error;
   }

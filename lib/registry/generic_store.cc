@@ -25,6 +25,9 @@ std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
   store.kind = kind;
   store.prefix = PrefixFor(config, *kind);
   store.clock = config.clock;
+  if (config.transformer_for) {
+    store.transformer = config.transformer_for({kind->group(), kind->plural()});
+  }
   if (!config.watch_cache) return storage::store::New(std::move(store));
   storage::cacher::Options cache;
   cache.store = std::move(store);

@@ -140,13 +140,15 @@ class WatchReader {
 
 // One form over a fresh memory engine.
 struct Backend {
-  explicit Backend(Form form, std::size_t history_max = 100'000)
+  explicit Backend(Form form, std::size_t history_max = 100'000,
+                   storage::value::TransformerPtr transformer = nullptr)
       : kind(NewWidgetKind()), engine(storage::memory::NewEngine()), remote(*engine) {
     storage::store::Options store;
     store.engine =
         form == Form::kFollowingCacher ? static_cast<storage::kv::Engine*>(&remote) : engine.get();
     store.kind = kind;
     store.prefix = "/registry/test.example.com/widgets";
+    store.transformer = std::move(transformer);
     if (form == Form::kStore) {
       storage = storage::store::New(store);
       return;

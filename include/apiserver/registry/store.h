@@ -15,8 +15,10 @@
 #include "apiserver/base/random.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/strategy.h"
+#include "apiserver/runtime/names.h"
 #include "apiserver/storage/interface.h"
 #include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/value/transformer.h"
 #include "apiserver/storage/warm_up.h"
 
 // The generic store: any kind, any strategy, over storage::Interface.
@@ -32,6 +34,10 @@ struct StorageConfig {
   // Prepended to every key. A resource's keys begin with
   // "<prefix>/<group>/<plural>/", as with Go's RecommendedOptions.
   std::string prefix = "/registry";
+  // How the values of a resource are transformed before they are stored; empty, or null for a
+  // resource: not at all. See storage::value::Encryption::TransformerFor.
+  std::function<storage::value::TransformerPtr(const runtime::GroupResource&)> transformer_for =
+      nullptr;
   bool watch_cache = true;
   std::size_t delete_collection_workers = 1;
   bool enable_garbage_collection = true;

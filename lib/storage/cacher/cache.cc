@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "apiserver/codec/codec.h"
+#include "storage/corrupt_objects.h"
+#include "storage/store/stored_value.h"
 
 namespace apiserver::inline v0::storage::cacher {
 namespace {
@@ -33,8 +35,8 @@ auto FirstAfter(const Deque& past, kv::Revision revision) {
 
 }  // namespace
 
-Cache::Cache(runtime::KindPtr kind, std::string prefix, Limits limits, const Clock& clock)
-    : kind_(std::move(kind)), prefix_(std::move(prefix)), limits_(limits), clock_(clock) {
+Cache::Cache(store::Options store, std::string prefix, Limits limits, const Clock& clock)
+    : store_(std::move(store)), prefix_(std::move(prefix)), limits_(limits), clock_(clock) {
   state_.Lock()->log = ChangeLog::New(0, 1);
 }
 
@@ -44,13 +46,21 @@ EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
   auto* entry = new Entry;
   EntryRef owner(entry);
   entry->key = kv.key;
-  entry->bytes = kv.value;
   entry->revision = kv.mod_revision;
   entry->lease = kv.lease;
-  // Parsed by whoever looks at it first, not here: this is the committer's thread.
-  if (auto object = codec::DecodeFromStorage(kind_, kv.value, kv.mod_revision); object.ok()) {
-    entry->object = std::move(*object);
+  auto opened = store::Open(store_, kv.key, kv.value);
+  entry->unusable = opened.status();
+  if (opened.ok()) {
+    entry->bytes = std::move(opened->plain);
+    // Parsed by whoever looks at it first, not here: this is the committer's thread.
+    auto object = codec::DecodeFromStorage(store_.kind, entry->bytes, kv.mod_revision);
+    if (object.ok()) {
+      entry->object = std::move(*object);
+      return owner;
+    }
+    entry->unusable = NewNotDecodable(kv.mod_revision, object.status());
   }
+  entry->object = store::NewUnusableObject(store_.kind, entry->unusable);
   return owner;
 }
 
@@ -191,7 +201,7 @@ EntryRef Cache::FindEntry(std::string_view key) const {
 std::optional<store::Memory::Known> Cache::Find(std::string_view key) const {
   if (!ready()) return std::nullopt;
   const EntryRef entry = FindEntry(key);
-  if (!entry || entry->object == nullptr) return std::nullopt;
+  if (!entry || !entry->unusable.ok()) return std::nullopt;
   return store::Memory::Known{entry->object, entry->bytes, entry->revision, entry->lease};
 }
 

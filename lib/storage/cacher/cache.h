@@ -48,7 +48,8 @@ class Cache final : public store::Memory {
     // Where what changes have superseded is counted; null: nowhere.
     std::shared_ptr<MemoryShare> history;
   };
-  Cache(runtime::KindPtr kind, std::string prefix, Limits limits, const Clock& clock);
+   // `store` says how values are decoded.
+  Cache(store::Options store, std::string prefix, Limits limits, const Clock& clock);
   ~Cache() override;
 
   // Told, on the feed's thread, up to where changes have been forgotten. To be set before anything
@@ -120,7 +121,7 @@ class Cache final : public store::Memory {
   void ForgetAll(State& state);
   void Advance(kv::Revision revision);
 
-  const runtime::KindPtr kind_;
+  const store::Options store_;
   const std::string prefix_;
   const Limits limits_;
   const Clock& clock_;

@@ -3,10 +3,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "apiserver/codec/codec.h"
 #include "base/status_macros.h"
+#include "storage/corrupt_objects.h"
+#include "storage/store/stored_value.h"
 
 namespace apiserver::inline v0::storage::cacher {
+namespace {
+
+// Why `change` cannot be shown. Without selectors nobody looks at what was there before.
+Status CorruptionOf(const Change& change, bool select_all) {
+  if (change.now && !change.now->unusable.ok()) return NewCorruptEvent(change.now->unusable, false);
+  if (!change.before || change.before->unusable.ok()) return {};
+  if (change.now && select_all) return {};
+  return NewCorruptEvent(change.before->unusable, !change.now);
+}
+
+}  // namespace
 
 CacheStream::CacheStream(StreamSource source, Start start, BookmarkTimes times)
     : source_(std::move(source)),
@@ -18,6 +30,12 @@ CacheStream::CacheStream(StreamSource source, Start start, BookmarkTimes times)
   times_.Schedule(source_.clock->Now());
 }
 
+watch::Stream::State CacheStream::Fail(Status error, std::vector<watch::Event>& events) {
+  over_ = true;
+  events.push_back(NewErrorEvent(std::move(error)));
+  return State::kEnd;
+}
+
 CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events, std::size_t end) {
   const store::WatchScope& scope = start_.scope;
   if (start_.state) {
@@ -27,7 +45,7 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
       if (!entry.key.starts_with(scope.key)) break;
       if (!scope.Covers(entry.key)) continue;
       if (events.size() >= end) return State::kMore;
-      if (entry.object == nullptr) return Fail(entry, events);
+      if (!entry.unusable.ok()) return Fail(NewCorruptEvent(entry.unusable, false), events);
       const std::string version = std::to_string(entry.revision);
       const storage::Change change{entry.object, nullptr, version};
       if (auto event = EventOf(change, scope.predicate)) events.push_back(std::move(*event));
@@ -53,8 +71,9 @@ Status CacheStream::FollowEngine() {
   ASSIGN_OR_RETURN(auto tail, source_.engine->NewTail(start_.scope.key, position_ + 1));
   engine_log_ = std::make_unique<store::TailReader>(
       std::move(tail), start_.scope,
-      [kind = source_.kind](std::string_view, const kv::Bytes& bytes, kv::Revision revision) {
-        return codec::DecodeFromStorage(kind, bytes, revision);
+      [options = source_.store](std::string_view key, const kv::Bytes& stored,
+                                kv::Revision revision) {
+        return store::DecodeStored(options, key, stored, revision);
       });
   return {};
 }
@@ -63,11 +82,7 @@ CacheStream::Outcome CacheStream::NextOfEngine(std::vector<watch::Event>& events
                                                const Waker& waker) {
   if (engine_log_ == nullptr) {
     const Status error = FollowEngine();
-    if (!error.ok()) {
-      over_ = true;
-      events.push_back(NewErrorEvent(error));
-      return State::kEnd;
-    }
+    if (!error.ok()) return Fail(error, events);
   }
   const State state = engine_log_->Next(events, end - events.size(), waker);
   position_ = std::max(position_, engine_log_->complete_up_to());
@@ -97,22 +112,19 @@ watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, s
   const store::WatchScope& scope = start_.scope;
   const kv::Revision seen = source_.cache->published();
   while (events.size() < end) {
+    Status corrupt;
     const auto read = cursor_->Next(end - events.size(), waker, [&](const ChangeRef& change) {
-      if (change->revision <= start_.after || !scope.Covers(change->key()) || over_) return;
-      for (const EntryRef& entry : {change->now, change->before}) {
-        if (entry && entry->object == nullptr) {
-          (void)Fail(*entry, events);
-          return;
-        }
-      }
+      if (change->revision <= start_.after || !scope.Covers(change->key())) return;
+      if (corrupt.ok()) corrupt = CorruptionOf(*change, scope.predicate.empty());
+      if (!corrupt.ok()) return;
       const auto object = [](const EntryRef& entry) {
         return entry ? entry->object : runtime::ObjectPtr();
       };
       const storage::Change what{object(change->now), object(change->before), change->version};
       if (auto event = EventOf(what, scope.predicate)) events.push_back(std::move(*event));
     });
+    if (!corrupt.ok()) return Fail(corrupt, events);
     position_ = std::max(position_, read.complete_up_to);
-    if (over_) return State::kEnd;
     switch (read.state) {
       case ChangeLog::Cursor::State::kEvents:
         break;

@@ -18,7 +18,7 @@ struct StreamSource {
   std::shared_ptr<Cache> cache;
   std::shared_ptr<BookmarkClock> bookmarks;
   kv::Engine* engine;
-  runtime::KindPtr kind;
+  store::Options store;
   const Clock* clock;
 };
 
@@ -47,8 +47,8 @@ class CacheStream final : public watch::Stream {
   void Join();
   void AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen, const Waker& waker);
   Status FollowEngine();
-  // Ends the watch at what cannot be decoded.
-  State Fail(const Entry& entry, std::vector<watch::Event>& events);
+  // Ends the watch with `error`.
+  State Fail(Status error, std::vector<watch::Event>& events);
 
   const StreamSource source_;
   Start start_;

@@ -10,6 +10,7 @@
 #include "storage/cacher/feed.h"
 #include "storage/cacher/past_state.h"
 #include "storage/cacher/selector_index.h"
+#include "storage/corrupt_objects.h"
 #include "storage/errors.h"
 #include "storage/list_options.h"
 
@@ -44,7 +45,7 @@ class Cacher final : public Interface {
  public:
   explicit Cacher(Options options)
       : options_(std::move(options)),
-        cache_(std::make_shared<Cache>(options_.store.kind, options_.store.prefix + "/",
+        cache_(std::make_shared<Cache>(options_.store, options_.store.prefix + "/",
                                        LimitsOf(options_), *options_.store.clock)),
         index_(std::make_shared<SelectorIndex>(cache_)),
         store_(store::NewObjectStore(options_.store, cache_.get())),
@@ -174,9 +175,8 @@ Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
     return late ? store_->Get(ctx, key, options) : fresh;
   }
   const EntryRef entry = cache_->FindEntry(prepared);
-  if (entry && entry->object != nullptr) return entry->object;
-  // The store says what is wrong with what cannot be decoded.
-  if (entry) return store_->Get(ctx, key, options);
+  if (entry && !entry->unusable.ok()) return NewCorruptObject(prepared, entry->unusable);
+  if (entry) return entry->object;
   if (options.ignore_not_found) return runtime::ObjectPtr();
   return NewKeyNotFound(prepared);
 }
@@ -227,6 +227,7 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
   std::string_view last_key;
   std::size_t seen = 0;
   Status status;
+  CorruptObjects corrupt;
   // False: the list is complete, cut or refused.
   const auto take = [&](const EntryRef& ref) {
     const Entry& entry = *ref;
@@ -240,10 +241,7 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
       return false;
     }
     last_key = entry.key;
-    if (entry.object == nullptr) {
-      status = store::NotDecodable(options_.store.kind, entry.bytes, entry.revision);
-      return false;
-    }
+    if (!entry.unusable.ok()) return corrupt.Add(entry.key, entry.unusable);
     if (all || options.predicate.Matches(*entry.object)) {
       list.items.push_back(entry.object);
     }
@@ -259,6 +257,8 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
     }
   }
   RETURN_IF_ERROR(status);
+  const runtime::Kind& kind = *options_.store.kind;
+  RETURN_IF_ERROR(corrupt.Outcome({kind.group(), kind.plural()}));
   if (!list.continue_token.empty() && !source.candidates) cache_->Keep(std::move(source.view));
   return list;
 }
@@ -309,7 +309,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Watch(const Context& ctx, std::st
     if (initial) start.state = std::move(view);
     start.announce_end = WantsInitialEventsEnd(options);
   }
-  StreamSource source{cache_, bookmarks_, options_.store.engine, options_.store.kind,
+  StreamSource source{cache_, bookmarks_, options_.store.engine, options_.store,
                       options_.store.clock};
   return std::make_unique<CacheStream>(std::move(source), std::move(start),
                                        BookmarkTimes(options_.bookmark_interval, options.deadline));

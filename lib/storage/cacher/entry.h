@@ -16,10 +16,11 @@ namespace apiserver::inline v0::storage::cacher {
 // An object under its key at one revision. Shared by trees, log and whoever reads.
 struct Entry : index::RefCounted {
   std::string key;
-  kv::Bytes bytes;
+  kv::Bytes bytes;  // The encoding, decrypted.
   kv::Revision revision = 0;
   kv::LeaseId lease = 0;
-  runtime::ObjectPtr object;
+  runtime::ObjectPtr object;  // Never null.
+  Status unusable;            // Why the value cannot be used, if so; `object` is empty then.
 };
 using EntryRef = index::Ref<const Entry>;
 

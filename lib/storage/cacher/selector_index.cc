@@ -16,6 +16,10 @@ using Operator = meta::LabelSelector::Operator;
 // Objects that may be looked into where nobody may wait.
 constexpr std::size_t kObjectsOnLoop = 256;
 
+// What stands for the value of an object that cannot be used: it is in every answer, so that a list
+// tells of it. No label or field has it.
+constexpr std::string_view kUnusable = "\xff";
+
 // Found by their keys without an index.
 bool IsKeyField(std::string_view field) { return field == "metadata.namespace"; }
 
@@ -38,7 +42,7 @@ std::vector<SelectorIndex::Demand> SelectorIndex::DemandsOf(const SelectionPredi
 
 std::optional<std::string> SelectorIndex::ValueOf(const Entry& entry, const Term& term,
                                                   const SelectionPredicate& predicate) {
-  if (entry.object == nullptr) return std::nullopt;
+  if (!entry.unusable.ok()) return std::string(kUnusable);
   if (term.label) {
     runtime::Arena arena;
     const runtime::Value value = codec::LabelsOf(*entry.object, arena)[term.name];
@@ -76,7 +80,9 @@ std::size_t SelectorIndex::CountOf(const Term& term, const Demand& demand) {
 std::vector<EntryRef> SelectorIndex::Collect(const Term& term, const Demand& demand,
                                              const Query& query) {
   std::vector<EntryRef> entries;
-  for (const std::string& value : demand.values) {
+  std::vector<std::string_view> values(demand.values.begin(), demand.values.end());
+  if (term.postings.Count({kUnusable, ""}, {"\xff\xff", ""}) > 0) values.push_back(kUnusable);
+  for (const std::string_view value : values) {
     auto next = term.postings.LowerBound({value, std::max(query.prefix, query.start)});
     for (; next.Valid(); next.Next()) {
       const Posting& posting = *next.value();
@@ -84,7 +90,7 @@ std::vector<EntryRef> SelectorIndex::Collect(const Term& term, const Demand& dem
       entries.push_back(posting.entry);
     }
   }
-  if (demand.values.size() > 1) {
+  if (values.size() > 1) {
     std::sort(entries.begin(), entries.end(),
               [](const EntryRef& a, const EntryRef& b) { return a->key < b->key; });
   }

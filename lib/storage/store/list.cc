@@ -3,6 +3,7 @@
 
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "storage/corrupt_objects.h"
 #include "storage/errors.h"
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
@@ -14,6 +15,7 @@ struct ListState {
   runtime::List list;
   std::string last_key;  // Of the last object looked at.
   bool full = false;     // Something of the page was left.
+  CorruptObjects corrupt;
 };
 
 namespace {
@@ -39,7 +41,19 @@ Status InterpretListError(const Status& error, const ListOptions& options, const
   return error;
 }
 
+// Whether it can be told if `object` matches. Only selectors make lists look into objects.
+Status UsableFor(const SelectionPredicate& predicate, const runtime::Object& object,
+                 const kv::KeyValue& kv) {
+  if (predicate.empty()) return {};
+  const Status loaded = object.load_status();
+  return loaded.ok() ? Status() : NewNotDecodable(kv.mod_revision, loaded);
+}
+
 }  // namespace
+
+Status ObjectStore::CorruptionOf(const ListState& list) const {
+  return list.corrupt.Outcome({options_.kind->group(), options_.kind->plural()});
+}
 
 Result<kv::RangeResponse> ObjectStore::ReadPage(const Context& ctx, const kv::RangeRequest& request,
                                                 const ListOptions& options,
@@ -59,9 +73,13 @@ Status ObjectStore::AppendMatching(const Context& ctx, const kv::RangeResponse& 
     }
     list.last_key = kv.key;
     if (ctx.done()) return NewStorageTimeout(kv.key, kContextDone);
-    ASSIGN_OR_RETURN(runtime::ObjectPtr object, Decode(kv.key, kv.value, kv.mod_revision));
-    if (options.predicate.empty() || options.predicate.Matches(*object)) {
-      list.list.items.push_back(std::move(object));
+    auto object = Decode(kv.key, kv.value, kv.mod_revision);
+    const Status usable =
+        object.ok() ? UsableFor(options.predicate, **object, kv) : object.status();
+    if (!usable.ok()) {
+      if (!list.corrupt.Add(kv.key, usable)) return CorruptionOf(list);
+    } else if (options.predicate.empty() || options.predicate.Matches(**object)) {
+      list.list.items.push_back(*std::move(object));
     }
   }
   return {};
@@ -89,6 +107,7 @@ Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view 
     const bool filled =
         options.limit > 0 && std::cmp_greater_equal(state.list.items.size(), options.limit);
     if (state.full || !page.more || filled) {
+      RETURN_IF_ERROR(CorruptionOf(state));
       state.list.resource_version = std::to_string(revision);
       if (state.full || page.more) {
         CutList({state.last_key, prefix, revision, page.count}, options, state.list);

@@ -4,21 +4,32 @@
 
 #include "apiserver/codec/codec.h"
 #include "base/status_macros.h"
+#include "storage/corrupt_objects.h"
 #include "storage/errors.h"
 #include "storage/list_options.h"
+#include "storage/store/stored_value.h"
 
 namespace apiserver::inline v0::storage::store {
 
 ObjectStore::ObjectStore(Options options, const Memory* memory)
     : options_(std::move(options)), memory_(memory), leases_(*options_.engine, *options_.clock) {}
 
-Result<runtime::ObjectPtr> ObjectStore::Decode(std::string_view key, const kv::Bytes& bytes,
+runtime::ObjectPtr ObjectStore::Remembered(std::string_view key, kv::Revision revision) const {
+  if (memory_ == nullptr) return nullptr;
+  auto known = memory_->Find(key);
+  return known && known->revision == revision ? std::move(known->object) : nullptr;
+}
+
+Result<runtime::ObjectPtr> ObjectStore::Decode(std::string_view key, const kv::Bytes& stored,
                                                kv::Revision revision) const {
-  if (memory_ != nullptr) {
-    auto known = memory_->Find(key);
-    if (known && known->revision == revision) return known->object;
-  }
-  return codec::DecodeFromStorage(options_.kind, bytes, revision);
+  if (runtime::ObjectPtr known = Remembered(key, revision)) return known;
+  return DecodeStored(options_, key, stored, revision);
+}
+
+Result<runtime::ObjectPtr> ObjectStore::DecodePlain(std::string_view key, const kv::Bytes& plain,
+                                                    kv::Revision revision) const {
+  if (runtime::ObjectPtr known = Remembered(key, revision)) return known;
+  return codec::DecodeFromStorage(options_.kind, plain, revision);
 }
 
 Result<ObjectStore::Creation> ObjectStore::NewCreation(std::string_view key,
@@ -30,20 +41,21 @@ Result<ObjectStore::Creation> ObjectStore::NewCreation(std::string_view key,
     return Status(Reason::kInvalid, "resourceVersion should not be set on objects to be created");
   }
   ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(object));
-  creation.txn.value = std::make_shared<const std::string>(std::move(creation.encoded.bytes));
+  creation.plain = std::make_shared<const std::string>(std::move(creation.encoded.bytes));
+  ASSIGN_OR_RETURN(creation.txn.value, Close(options_, creation.txn.key, creation.plain));
   return creation;
 }
 
 Result<runtime::ObjectPtr> ObjectStore::Created(const Creation& creation,
                                                 const kv::TxnResponse& response) const {
   if (!response.succeeded) return NewKeyExists(creation.txn.key);
-  return Written(creation.txn, creation.encoded, response.revision);
+  return Written(creation.txn.key, creation.plain, creation.encoded, response.revision);
 }
 
-Result<runtime::ObjectPtr> ObjectStore::Written(const kv::TxnRequest& txn,
+Result<runtime::ObjectPtr> ObjectStore::Written(const std::string& key, const kv::Bytes& plain,
                                                 const codec::StorageEncoding& encoded,
                                                 kv::Revision revision) const {
-  ASSIGN_OR_RETURN(runtime::ObjectPtr object, Decode(txn.key, txn.value, revision));
+  ASSIGN_OR_RETURN(runtime::ObjectPtr object, DecodePlain(key, plain, revision));
   if (encoded.answer) codec::StoreAnswer(*object, *encoded.answer, revision);
   return object;
 }
@@ -84,7 +96,8 @@ Result<runtime::ObjectPtr> ObjectStore::Get(const Context& ctx, std::string_view
     return NewKeyNotFound(prepared);
   }
   const kv::KeyValue& kv = response.kvs.front();
-  return Decode(prepared, kv.value, kv.mod_revision);
+  auto object = Decode(prepared, kv.value, kv.mod_revision);
+  return object.ok() ? std::move(object) : NewCorruptObject(prepared, object.status());
 }
 
 Result<std::size_t> ObjectStore::Count(const Context& ctx, std::string_view key) {
@@ -99,12 +112,6 @@ Result<std::size_t> ObjectStore::Count(const Context& ctx, std::string_view key)
 
 Result<std::int64_t> ObjectStore::CurrentResourceVersion(const Context& ctx) {
   return options_.engine->CurrentRevision(ctx);
-}
-
-Status NotDecodable(const runtime::KindPtr& kind, const kv::Bytes& bytes, kv::Revision revision) {
-  const auto object = codec::DecodeFromStorage(kind, bytes, revision);
-  return object.ok() ? Status(Reason::kInternalError, "an object could not be decoded")
-                     : object.status();
 }
 
 std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory) {

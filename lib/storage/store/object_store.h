@@ -20,7 +20,7 @@ class Memory {
   virtual ~Memory() = default;
   struct Known {
     runtime::ObjectPtr object;
-    kv::Bytes bytes;
+    kv::Bytes bytes;  // The encoding: what Opened::plain is.
     kv::Revision revision = 0;
     kv::LeaseId lease = 0;
   };
@@ -59,7 +59,7 @@ class ObjectStore final : public Interface {
   void Stop() override {}
 
   // The object of a stored value: the one memory has, or decoded anew.
-  Result<runtime::ObjectPtr> Decode(std::string_view key, const kv::Bytes& bytes,
+  Result<runtime::ObjectPtr> Decode(std::string_view key, const kv::Bytes& stored,
                                     kv::Revision revision) const;
   const Options& options() const { return options_; }
 
@@ -67,21 +67,28 @@ class ObjectStore final : public Interface {
   // What creates `object` at a key; not yet its lease.
   struct Creation {
     kv::TxnRequest txn;
-    codec::StorageEncoding encoded;
+    codec::StorageEncoding encoded;  // Its bytes are in `plain`.
+    kv::Bytes plain;
   };
   Result<Creation> NewCreation(std::string_view key, const runtime::Object& object) const;
   // What `response` means for it.
   Result<runtime::ObjectPtr> Created(const Creation& creation,
                                      const kv::TxnResponse& response) const;
-  // The object that `txn` has stored.
-  Result<runtime::ObjectPtr> Written(const kv::TxnRequest& txn,
+  // The object that was stored at `key` as `plain`.
+  Result<runtime::ObjectPtr> Written(const std::string& key, const kv::Bytes& plain,
                                      const codec::StorageEncoding& encoded,
                                      kv::Revision revision) const;
+  // The object of an encoding: the one memory has, or decoded anew.
+  Result<runtime::ObjectPtr> DecodePlain(std::string_view key, const kv::Bytes& plain,
+                                         kv::Revision revision) const;
+  // What memory has of `key` at `revision`; null: nothing.
+  runtime::ObjectPtr Remembered(std::string_view key, kv::Revision revision) const;
 
   // What an update or delete starts from.
   struct State {
     runtime::ObjectPtr object;  // Null: the key is free.
-    kv::Bytes bytes;
+    kv::Bytes bytes;            // The encoding.
+    bool stale = false;         // To be written even if the encoding stays; known when `current`.
     kv::Revision revision = 0;
     std::optional<kv::LeaseId> lease;  // nullopt: not known.
     bool current = false;              // Read from the engine, not believed.
@@ -110,14 +117,12 @@ class ObjectStore final : public Interface {
                                      const ListOptions& options, std::string_view prefix) const;
   Status AppendMatching(const Context& ctx, const kv::RangeResponse& page,
                         const ListOptions& options, struct ListState& list) const;
+  Status CorruptionOf(const struct ListState& list) const;
 
   const Options options_;
   const Memory* const memory_;
   LeasePool leases_;
 };
-
-// Why stored bytes are no object.
-Status NotDecodable(const runtime::KindPtr& kind, const kv::Bytes& bytes, kv::Revision revision);
 
 // As New(), for a cache that stands above.
 std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "apiserver/meta/errors.h"
-#include "base/status_macros.h"
+#include "storage/corrupt_objects.h"
 #include "storage/errors.h"
 
 namespace apiserver::inline v0::storage::store {
@@ -20,11 +20,17 @@ Status TailReader::Append(const kv::Event& event, std::vector<watch::Event>& eve
   const std::string version = std::to_string(event.kv.mod_revision);
   Change change{nullptr, nullptr, version};
   if (put) {
-    ASSIGN_OR_RETURN(change.now, decode_(event.kv.key, event.kv.value, event.kv.mod_revision));
+    auto now = decode_(event.kv.key, event.kv.value, event.kv.mod_revision);
+    if (!now.ok()) return NewCorruptEvent(now.status(), false);
+    change.now = *std::move(now);
   }
-  if (event.previous.value != nullptr) {
-    ASSIGN_OR_RETURN(change.before,
-                     decode_(event.kv.key, event.previous.value, event.previous.mod_revision));
+  if (put && scope_.predicate.empty()) {
+    // Nobody looks at what was there: it need not even be readable.
+    if (event.previous.value != nullptr) change.before = change.now;
+  } else if (event.previous.value != nullptr) {
+    auto before = decode_(event.kv.key, event.previous.value, event.previous.mod_revision);
+    if (!before.ok()) return NewCorruptEvent(before.status(), !put);
+    change.before = *std::move(before);
   }
   if (auto seen = EventOf(change, scope_.predicate)) events.push_back(std::move(*seen));
   return {};

@@ -5,6 +5,7 @@
 #include "storage/errors.h"
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
+#include "storage/store/stored_value.h"
 
 namespace apiserver::inline v0::storage::store {
 
@@ -14,8 +15,10 @@ Result<ObjectStore::State> ObjectStore::StateOf(const std::string& key,
   state.current = true;
   state.lease = kv.lease;
   if (kv.value == nullptr) return state;
-  ASSIGN_OR_RETURN(state.object, Decode(key, kv.value, kv.mod_revision));
-  state.bytes = kv.value;
+  ASSIGN_OR_RETURN(Opened opened, Open(options_, key, kv.value));
+  ASSIGN_OR_RETURN(state.object, DecodePlain(key, opened.plain, kv.mod_revision));
+  state.bytes = std::move(opened.plain);
+  state.stale = opened.stale;
   state.revision = kv.mod_revision;
   return state;
 }
@@ -34,7 +37,11 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
     if (auto known = memory_->Find(key)) {
       // A copy if it is still bytes: what is shared would stay parsed for as long as it is kept.
       if (!known->object->loaded()) known->object = known->object->Clone();
-      return State{std::move(known->object), std::move(known->bytes), known->revision, known->lease,
+      return State{std::move(known->object),
+                   std::move(known->bytes),
+                   false,
+                   known->revision,
+                   known->lease,
                    false};
     }
   }
@@ -42,8 +49,12 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
   ASSIGN_OR_RETURN(const std::int64_t revision,
                    ParseReadVersion(options.suggestion->resource_version()));
   ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(*options.suggestion));
-  return State{options.suggestion, std::make_shared<const std::string>(std::move(encoded.bytes)),
-               revision, std::nullopt, false};
+  return State{options.suggestion,
+               std::make_shared<const std::string>(std::move(encoded.bytes)),
+               false,
+               revision,
+               std::nullopt,
+               false};
 }
 
 Result<ObjectStore::State> ObjectStore::Refetch(const Context& ctx, const std::string& key,
@@ -71,19 +82,20 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
     return Attempt{nullptr, std::move(now)};
   }
-  if (same) return Attempt{state.object, std::nullopt};
+  if (same && !state.stale) return Attempt{state.object, std::nullopt};
 
   kv::TxnRequest txn;
   txn.key = key;
   txn.expected_mod_revision = state.revision;
-  txn.value = std::make_shared<const std::string>(std::move(encoded.bytes));
+  const auto plain = std::make_shared<const std::string>(std::move(encoded.bytes));
+  ASSIGN_OR_RETURN(txn.value, Close(options_, key, plain));
   ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
   ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
   if (!response.succeeded) {
     ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
     return Attempt{nullptr, std::move(now)};
   }
-  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Written(txn, encoded, response.revision));
+  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Written(key, plain, encoded, response.revision));
   return Attempt{std::move(stored), std::nullopt};
 }
 
@@ -136,7 +148,9 @@ Result<runtime::ObjectPtr> ObjectStore::Delete(const Context& ctx, std::string_v
     txn.expected_mod_revision = state.revision;
     ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
     if (response.succeeded) {
-      return codec::DecodeFromStorage(options_.kind, response.kv.value, response.revision);
+      // What was validated is what was deleted; it need not be decrypted once more.
+      const kv::Bytes& plain = options_.transformer ? state.bytes : response.kv.value;
+      return codec::DecodeFromStorage(options_.kind, plain, response.revision);
     }
     ASSIGN_OR_RETURN(state, StateOf(prepared, response.kv));
   }

@@ -1,10 +1,10 @@
 #include <utility>
 
-#include "apiserver/codec/codec.h"
 #include "base/status_macros.h"
 #include "storage/errors.h"
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
+#include "storage/store/stored_value.h"
 #include "storage/store/tail_stream.h"
 
 namespace apiserver::inline v0::storage::store {
@@ -98,8 +98,8 @@ Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, st
       BookmarkTimes(kBookmarkInterval, options.deadline), *options_.clock);
   RETURN_IF_ERROR(stream->Follow(
       *options_.engine,
-      [kind = options_.kind](std::string_view, const kv::Bytes& bytes, kv::Revision revision) {
-        return codec::DecodeFromStorage(kind, bytes, revision);
+      [options = options_](std::string_view name, const kv::Bytes& stored, kv::Revision revision) {
+        return DecodeStored(options, name, stored, revision);
       }));
   return std::unique_ptr<watch::Stream>(std::move(stream));
 }

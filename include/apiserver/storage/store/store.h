@@ -7,6 +7,7 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/storage/interface.h"
 #include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/value/transformer.h"
 
 namespace apiserver::inline v0::storage::store {
 
@@ -20,6 +21,9 @@ struct Options {
   std::string prefix;
   // How many objects one read of the engine asks for while a selective list fills its page.
   std::size_t page_objects_max = 10'000;
+  // Between encoding and engine; the full key is its authenticated data. Null: bytes are stored as
+  // they are encoded, and what looks encrypted is not read.
+  value::TransformerPtr transformer = nullptr;
   const Clock* clock = &RealClock();
 };
 
