@@ -165,15 +165,21 @@ Result<Value> Parse(std::string_view text, runtime::Arena& arena,
   codec::JsonLimits limits;
   limits.bytes_max = kFileBytesMax;
   limits.depth_max = kDepthMax;
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  const bool json = begin != std::string_view::npos && text[begin] == '{';
   std::vector<std::string> duplicates;
-  auto root = json ? codec::ParseJson(text, arena, &duplicates, limits)
-                   : codec::ParseYaml(text, arena, &duplicates, limits);
-  if (!root.ok()) return Status(Reason::kInvalid, std::string(root.status().message()));
-  for (const std::string& one : duplicates) {
-    strict_errors.push_back(json ? "duplicate field " + field::Quote(one) : "yaml: " + one);
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos && text[begin] == '{') {
+    // YAML in flow style begins so too.
+    const auto root = codec::ParseJson(text, arena, &duplicates, limits);
+    for (const std::string& path : duplicates) {
+      strict_errors.push_back("duplicate field " + field::Quote(path));
+    }
+    if (root.ok()) return root;
+    strict_errors.clear();
+    duplicates.clear();
   }
+  const auto root = codec::ParseYaml(text, arena, &duplicates, limits);
+  if (!root.ok()) return Status(Reason::kInvalid, std::string(root.status().message()));
+  for (const std::string& line : duplicates) strict_errors.push_back("yaml: " + line);
   return root;
 }
 

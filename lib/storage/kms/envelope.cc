@@ -1,0 +1,95 @@
+#include "storage/kms/envelope.h"
+
+#include <openssl/evp.h>
+
+#include <array>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/meta/validation.h"
+#include "base/status_macros.h"
+#include "codec/protobuf_wire.h"
+
+namespace apiserver::inline v0::storage::kms {
+namespace {
+
+Status Wrong(std::string message) { return Status(Reason::kInternalError, std::move(message)); }
+
+std::string Sha256(std::string_view text) {
+  std::string digest(32, '\0');
+  unsigned int length = 0;
+  EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &length,
+             EVP_sha256(), nullptr);
+  return digest;
+}
+
+Status ValidateSize(std::size_t bytes, std::size_t bytes_max, const std::string& what) {
+  if (bytes == 0) return Wrong(what + " is empty");
+  if (bytes <= bytes_max) return {};
+  return Wrong(what + " is " + std::to_string(bytes) + " bytes, which exceeds the max size of " +
+               std::to_string(bytes_max));
+}
+
+// validation.IsFullyQualifiedDomainName.
+bool IsFullyQualified(std::string_view name) {
+  if (name.ends_with('.')) name.remove_suffix(1);
+  if (!meta::IsDNS1123Subdomain(name).empty()) return false;
+  return name.find('.') != std::string_view::npos;
+}
+
+Status ValidateAnnotations(const Annotations& annotations) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : annotations) {
+    bytes += key.size() + value.size();
+    if (IsFullyQualified(key)) continue;
+    return Wrong(
+        "failed to validate annotations: annotations: Invalid value: " + field::Quote(key) +
+        ": should be a domain with at least two segments separated " + "by dots");
+  }
+  if (bytes <= kAnnotationsBytesMax) return {};
+  return Wrong("failed to validate annotations: total size of annotations is " +
+               std::to_string(bytes) + ", which exceeds the max size of " +
+               std::to_string(kAnnotationsBytesMax));
+}
+
+}  // namespace
+
+Status ValidateKeyId(std::string_view key_id) {
+  return ValidateSize(key_id.size(), kKeyIdBytesMax, "keyID");
+}
+
+Status ValidateEncryptedObject(const EncryptedObject& object) {
+  if (object.source_type > static_cast<std::uint64_t>(SourceType::kSeed)) {
+    return Wrong("unknown encryptedDEKSourceType: " + std::to_string(object.source_type));
+  }
+  if (object.encrypted_data.empty()) return Wrong("encrypted data is empty");
+  const Status source =
+      ValidateSize(object.encrypted_dek_source.size(), kDekSourceBytesMax, "encrypted DEK source");
+  if (!source.ok()) {
+    return Wrong("failed to validate encrypted DEK source: " + std::string(source.message()));
+  }
+  const Status key_id = ValidateKeyId(object.key_id);
+  if (!key_id.ok()) {
+    return Wrong("failed to validate key id: " + std::string(key_id.message()));
+  }
+  return ValidateAnnotations(object.annotations);
+}
+
+std::string HashIfNotEmpty(std::string_view text) {
+  if (text.empty()) return "";
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "sha256:";
+  for (const char c : Sha256(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += {kDigits[byte >> 4U], kDigits[byte & 15U]};
+  }
+  return out;
+}
+
+std::string CacheKeyOf(const EncryptedObject& object) {
+  // The wire form is unambiguous, and its map is sorted.
+  EncryptedObject source = object;
+  source.encrypted_data.clear();
+  return Sha256(Encode(source));
+}
+
+}  // namespace apiserver::inline v0::storage::kms
