@@ -9,8 +9,10 @@
 #include "apiserver/base/log.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/standalone.h"
+#include "apiserver/storage/kms/provider.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/rocks/engine.h"
+#include "apiserver/storage/value/encryption.h"
 #include "common/run_until_signal.h"
 #include "options.h"
 #include "wardle/ban_flunder.h"
@@ -34,9 +36,48 @@ Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const sample::Options& o
   return storage::rocks::Open({.path = options.data_dir + "/rocks"});
 }
 
+// Null without --encryption-provider-config.
+Result<std::unique_ptr<storage::value::Encryption>> OpenEncryption(const sample::Options& options,
+                                                                   server::GenericAPIServer& api,
+                                                                   apiserver::LogSink& log) {
+  if (options.encryption_provider_config.empty()) {
+    return std::unique_ptr<storage::value::Encryption>();
+  }
+  auto encryption = storage::value::LoadEncryption(
+      {.path = options.encryption_provider_config,
+       .reload = options.encryption_provider_config_automatic_reload,
+       .new_kms_provider = storage::kms::NewProviders({.executor = &api.pool(), .log = &log}),
+       .executor = &api.pool(),
+       .log = &log});
+  RETURN_IF_NOT_OK(encryption.status());
+  if (options.encryption_provider_config_automatic_reload || (*encryption)->uses_kms()) {
+    RETURN_IF_NOT_OK(api.AddHealthCheck(
+        {.name = "kms-providers",
+         .check = [encryption = encryption->get()] { return encryption->Health(); },
+         .livez = false}));
+  }
+  return encryption;
+}
+
+registry::StorageConfig NewStorageConfig(server::GenericAPIServer& api, storage::kv::Engine& engine,
+                                         const storage::value::Encryption* encryption,
+                                         apiserver::LogSink& log) {
+  registry::StorageConfig config{.engine = &engine,
+                                 .executor = &api.pool(),
+                                 .prefix = "/registry/wardle.example.com",
+                                 .memory = api.memory(),
+                                 .log = &log};
+  if (encryption != nullptr) {
+    config.transformer_for = [encryption](const apiserver::runtime::GroupResource& resource) {
+      return encryption->TransformerFor(resource);
+    };
+  }
+  return config;
+}
+
 // Adds kind and resources of the group, as k8s.io/sample-apiserver does.
-Status InstallWardle(server::GenericAPIServer& api, storage::kv::Engine& engine,
-                     wardle::BanFlunder& ban_flunder, apiserver::LogSink& log) {
+Status InstallWardle(server::GenericAPIServer& api, const registry::StorageConfig& config,
+                     wardle::BanFlunder& ban_flunder) {
   const auto flunder = wardle::NewFlunderKind();
   RETURN_IF_NOT_OK(flunder.status());
   const auto fischer = wardle::NewFischerKind();
@@ -45,11 +86,6 @@ Status InstallWardle(server::GenericAPIServer& api, storage::kv::Engine& engine,
   RETURN_IF_NOT_OK(api.scheme().Add(*fischer));
   api.scheme().SetVersionPriority(wardle::kGroup, {"v1beta1", "v1alpha1"});
 
-  const registry::StorageConfig config{.engine = &engine,
-                                       .executor = &api.pool(),
-                                       .prefix = "/registry/wardle.example.com",
-                                       .memory = api.memory(),
-                                       .log = &log};
   const auto flunders =
       registry::NewStore(config, {.kind = *flunder, .strategy = wardle::NewFlunderStrategy()});
   RETURN_IF_NOT_OK(flunders.status());
@@ -92,7 +128,10 @@ int Serve(const sample::Options& options) {
   if (!completed.ok()) return examples::Fail(completed.status());
   auto api = std::move(*completed).New();
   if (!api.ok()) return examples::Fail(api.status());
-  const Status installed = InstallWardle(**api, **engine, *ban_flunder, *log);
+  const auto encryption = OpenEncryption(options, **api, *log);
+  if (!encryption.ok()) return examples::Fail(encryption.status());
+  const Status installed = InstallWardle(
+      **api, NewStorageConfig(**api, **engine, encryption->get(), *log), *ban_flunder);
   if (!installed.ok()) return examples::Fail(installed);
   if (const Status ready = (*api)->PrepareRun(); !ready.ok()) return examples::Fail(ready);
 

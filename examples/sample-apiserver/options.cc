@@ -46,6 +46,11 @@ void AddOptions(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--data-dir", options.data_dir,
                  "Where objects, keys and the kubeconfig live (default: " + DefaultDataDir() + ")");
+  app.add_option("--encryption-provider-config", options.encryption_provider_config,
+                 "File with the providers that encrypt objects at rest");
+  app.add_flag("--encryption-provider-config-automatic-reload",
+               options.encryption_provider_config_automatic_reload,
+               "Use the file set by --encryption-provider-config anew when it changes");
   app.add_option("--kubeconfig-out", options.kubeconfig_out,
                  "Where to write the kubeconfig (default: <data-dir>/kubeconfig)");
   app.add_flag("--standalone,!--no-standalone", options.standalone,
@@ -60,6 +65,11 @@ std::string Problem(const Options& options, const std::string& etcd_servers) {
   }
   if (options.storage != "rocks" && options.storage != "memory") {
     return "--storage=" + options.storage + " is unknown; use rocks or memory";
+  }
+  if (options.encryption_provider_config_automatic_reload &&
+      options.encryption_provider_config.empty()) {
+    return "--encryption-provider-config-automatic-reload must be set with "
+           "--encryption-provider-config";
   }
   if (!options.standalone) {
     return "this version runs standalone only: leave --standalone on";

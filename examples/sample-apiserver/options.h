@@ -19,7 +19,10 @@ struct Options {
 
   std::string storage = "rocks";  // "memory" or "rocks".
   std::string data_dir;           // Empty: $XDG_DATA_HOME or ~/.local/share, /sample-apiserver.
-  std::string kubeconfig_out;     // Empty: <data_dir>/kubeconfig.
+  // Path of an EncryptionConfiguration; empty: objects are stored as they are.
+  std::string encryption_provider_config;
+  bool encryption_provider_config_automatic_reload = false;
+  std::string kubeconfig_out;  // Empty: <data_dir>/kubeconfig.
   bool standalone = true;
   int v = 0;  // Verbosity; from 4 on debug lines are logged.
 };

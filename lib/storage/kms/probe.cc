@@ -50,6 +50,19 @@ Status Probe::Check() {
   return outcome;
 }
 
+Status Probe::Health() {
+  Status outcome;
+  {
+    auto state = state_.Lock();
+    outcome = state->outcome;
+    if (state->busy || options_.clock->Now() < state->outcome_until) return outcome;
+  }
+  options_.executor->Post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) (void)self->Check();  // Told by the next Health().
+  });
+  return outcome;
+}
+
 Status Probe::Ask() {
   const auto response = service_->GetStatus();
   if (!response.ok()) {

@@ -29,6 +29,8 @@ class Probe : public std::enable_shared_from_this<Probe> {
   void Start();
   // One call to the plugin, two when it names another key; one caller at a time.
   Status Check();
+  // The outcome of the last Check(), without waiting; has the next one made when it is due.
+  Status Health();
   // What to write with, and what read values are compared to. kInternalError: there is none yet.
   Result<WriteStatePtr> Current() const;
 

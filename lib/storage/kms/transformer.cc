@@ -131,7 +131,7 @@ value::KmsProvider NewProvider(const std::string& name, std::shared_ptr<Service>
   const auto probe = std::make_shared<Probe>(name, service, options);
   probe->Start();
   return {NewEnvelopeTransformer(std::move(service), probe, options),
-          [probe] { return probe->Check(); }};
+          [probe] { return probe->Check(); }, [probe] { return probe->Health(); }};
 }
 
 value::NewKmsProvider NewProviders(Options options) {

@@ -53,7 +53,7 @@ Result<Prefixed> NewKms(const KmsConfiguration& config, const EncryptionOptions&
                                         field::Quote(config.name) +
                                         ", error: " + std::string(provider.status().message()));
   }
-  out.checks.push_back(std::move(provider->check));
+  out.kms.push_back(*provider);
   return Prefixed{"k8s:enc:kms:v2:" + config.name + ":", std::move(provider->transformer)};
 }
 
@@ -87,6 +87,20 @@ Status CheckNotMasked(const GroupResource& resource, const Lists& earlier) {
   return {};
 }
 
+template <class How>
+Status Ask(const std::vector<KmsProvider>& providers, How how) {
+  std::string text;
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < providers.size(); ++i) {
+    const Status status = how(providers[i]);
+    if (status.ok()) continue;
+    text.append(failed++ > 0 ? ", " : "").append("kms-provider-").append(std::to_string(i));
+    text.append(": ").append(status.message());
+  }
+  if (failed == 0) return {};
+  return Status(Reason::kInternalError, failed > 1 ? "[" + text + "]" : text);
+}
+
 }  // namespace
 
 TransformerPtr Transformers::For(const GroupResource& resource) const {
@@ -98,16 +112,11 @@ TransformerPtr Transformers::For(const GroupResource& resource) const {
 }
 
 Status Transformers::Check() const {
-  std::string text;
-  std::size_t failed = 0;
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const Status status = checks[i]();
-    if (status.ok()) continue;
-    text.append(failed++ > 0 ? ", " : "").append("kms-provider-").append(std::to_string(i));
-    text.append(": ").append(status.message());
-  }
-  if (failed == 0) return {};
-  return Status(Reason::kInternalError, failed > 1 ? "[" + text + "]" : text);
+  return Ask(kms, [](const KmsProvider& provider) { return provider.check(); });
+}
+
+Status Transformers::Health() const {
+  return Ask(kms, [](const KmsProvider& provider) { return provider.health(); });
 }
 
 Result<Transformers> Build(const EncryptionConfiguration& config,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -12,11 +11,12 @@ namespace apiserver::inline v0::storage::value {
 // What one configuration amounts to. Immutable.
 struct Transformers {
   std::map<runtime::GroupResource, TransformerPtr> by_resource;  // Wildcards are "*".
-  std::vector<std::function<Status()>> checks;                   // One per KMS provider.
+  std::vector<KmsProvider> kms;
 
   TransformerPtr For(const runtime::GroupResource& resource) const;
-  // Every provider's complaint, in one.
+  // Every KMS provider's complaint, in one; as Encryption's.
   Status Check() const;
+  Status Health() const;
 };
 
 // kInvalid: `config` is valid, but an entry hides a later one, or it asks for what is not there.

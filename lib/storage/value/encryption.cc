@@ -142,7 +142,8 @@ class EncryptionImpl final : public Encryption {
     return std::make_shared<Reloaded>(current_, resource);
   }
   Status Check() const override { return current_->Get()->Check(); }
-  bool uses_kms() const override { return !current_->Get()->checks.empty(); }
+  Status Health() const override { return current_->Get()->Health(); }
+  bool uses_kms() const override { return !current_->Get()->kms.empty(); }
   Status CheckFile() override {
     if (watch_ == nullptr) return {};
     RETURN_IF_ERROR(watch_->Check());

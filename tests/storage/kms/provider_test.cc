@@ -178,6 +178,25 @@ TEST_CASE("storage.kms: writes fail three minutes after the plugin was last heal
   CHECK(fixture.plugin->Lock()->encrypts == 1);
 }
 
+TEST_CASE("storage.kms: health is told without waiting and found out anew after 20 seconds",
+          "[storage.kms]") {
+  Fixture fixture;
+  const auto provider = fixture.New();
+  fixture.plugin->Lock()->healthz = "no";
+  fixture.Advance(seconds(19));
+  CHECK(provider.health().ok());
+  fixture.executor.Drain();
+  CHECK(fixture.plugin->Lock()->statuses == 1);
+
+  fixture.Advance(seconds(1));
+  CHECK(provider.health().ok());
+  fixture.executor.Drain();
+
+  CHECK(provider.health().message() ==
+        "kmsv2 Provider plugin is not healthy, error: got unexpected healthz status: no");
+  CHECK(fixture.plugin->Lock()->statuses == 2);
+}
+
 TEST_CASE("storage.kms: a plugin may come up after the server", "[storage.kms]") {
   Fixture fixture;
   fixture.plugin->Lock()->down = Status(Reason::kInternalError, "gone");

@@ -27,13 +27,14 @@ std::string Aes(const std::string& kind, const std::string& key) {
 // What becomes of a health check in a test's hands.
 struct FakeKms {
   Status health;
+  Status known;  // Without waiting.
   int made = 0;
   value::NewKmsProvider Factory() {
     return [this](const value::KmsConfiguration& config) -> Result<value::KmsProvider> {
       ++made;
       if (config.name == "bad") return Status(Reason::kInvalid, "no such plugin");
       return value::KmsProvider{*value::NewAesGcm(std::string(32, config.name.front())),
-                                [this] { return health; }};
+                                [this] { return health; }, [this] { return known; }};
     };
   }
 };
@@ -198,6 +199,9 @@ TEST_CASE("storage.value: the health check names the provider that fails", "[sto
   fixture.kms.health = Status(Reason::kInternalError, "down");
 
   CHECK((*loaded)->Check().message() == "[kms-provider-0: down, kms-provider-1: down]");
+  CHECK((*loaded)->Health().ok());
+  fixture.kms.known = fixture.kms.health;
+  CHECK((*loaded)->Health().message() == "[kms-provider-0: down, kms-provider-1: down]");
 }
 
 TEST_CASE("storage.value: a changed file is used within a minute, by transformers at hand too",

@@ -21,8 +21,10 @@ namespace apiserver::inline v0::storage::value {
 struct KmsProvider {
   // Without the prefix "k8s:enc:kms:v2:<name>:". What it started ends with its last owner.
   TransformerPtr transformer;
-  // Whether the plugin is healthy; may wait for one call to it.
+  // Whether the plugin is healthy; may wait for calls to it.
   std::function<Status()> check;
+  // What was found last, which is not old; never waits.
+  std::function<Status()> health;
 };
 // `config` is valid and of apiVersion v2. Must not fail because a plugin does not answer yet.
 using NewKmsProvider = std::function<Result<KmsProvider>(const KmsConfiguration& config)>;
@@ -52,8 +54,10 @@ class Encryption {
   // How objects of `resource` are stored: by the first entry of the configuration that names it,
   // else "*.<group>", else "*.*", else the identity. Follows reloads; may outlive this.
   virtual TransformerPtr TransformerFor(const runtime::GroupResource& resource) const = 0;
-  // The health check "kms-providers": OK when there are none. May wait for the plugins.
+  // Whether all KMS plugins are healthy: OK when there are none. May wait for them.
   virtual Status Check() const = 0;
+  // The same for the health check "kms-providers": what was found last, without waiting.
+  virtual Status Health() const = 0;
   // Whether a KMS provider is configured now.
   virtual bool uses_kms() const = 0;
   // Looks at the file now, if `reload`; says why it is not used.
