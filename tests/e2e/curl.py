@@ -31,13 +31,13 @@ def flunder(name):
 
 
 class Server:
-    """A sample-apiserver in memory on a free port, and what curl needs to reach it."""
+    """A sample-apiserver on a free port, and what curl needs to reach it."""
 
-    def __init__(self, binary, folder):
+    def __init__(self, binary, folder, flags=("--storage=memory",)):
         self.folder = folder
         kubeconfig = os.path.join(folder, "kubeconfig")
         self.process = subprocess.Popen(
-            [binary, "--secure-port=0", "--storage=memory", "--data-dir=" + folder],
+            [binary, "--secure-port=0", "--data-dir=" + folder, *flags],
             stdout=subprocess.DEVNULL,
             stderr=open(os.path.join(folder, "server.log"), "a"),
         )
