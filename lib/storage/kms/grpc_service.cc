@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "apiserver/base/field_path.h"
-#include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 #include "storage/kms/service.h"
 
@@ -33,15 +32,6 @@ Status StatusOf(const grpc::Status& status) {
   return Status(Reason::kInternalError, std::move(text));
 }
 
-// One call; shared with gRPC, whose thread may still be in it when the waiter goes on.
-struct Call {
-  grpc::ClientContext context;
-  grpc::ByteBuffer request;
-  grpc::ByteBuffer response;
-  grpc::Status status;
-  Notification done;
-};
-
 class GrpcService final : public Service {
  public:
   GrpcService(const std::shared_ptr<grpc::Channel>& channel, std::chrono::nanoseconds timeout)
@@ -60,22 +50,29 @@ class GrpcService final : public Service {
  private:
   template <class Response>
   Result<Response> Ask(const std::string& method, const std::string& request) {
-    const auto call = std::make_shared<Call>();
-    call->context.set_wait_for_ready(true);
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
     // Relative to the machine's clock, which is the one gRPC waits by.
-    call->context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                            gpr_time_from_nanos(timeout_.count(), GPR_TIMESPAN)));
+    context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                                      gpr_time_from_nanos(timeout_.count(), GPR_TIMESPAN)));
     const grpc::Slice slice(request);
-    call->request = grpc::ByteBuffer(&slice, 1);
-    stub_.UnaryCall(&call->context, method, grpc::StubOptions(), &call->request, &call->response,
-                    [call](grpc::Status status) {
-                      call->status = std::move(status);
-                      call->done.Notify();
-                    });
-    call->done.Wait();
-    RETURN_IF_ERROR(StatusOf(call->status));
+    const grpc::ByteBuffer bytes(&slice, 1);
+    grpc::ByteBuffer buffer;
+    grpc::Status status;
+    // A queue of its own, as gRPC's generated stubs have one for each call that waits.
+    grpc::CompletionQueue queue;
+    const auto call = stub_.PrepareUnaryCall(&context, method, bytes, &queue);
+    call->StartCall();
+    call->Finish(&buffer, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    queue.Shutdown();
+    while (queue.Next(&tag, &ok)) {
+    }
+    RETURN_IF_ERROR(StatusOf(status));
     grpc::Slice answer;
-    RETURN_IF_ERROR(StatusOf(call->response.DumpToSingleSlice(&answer)));
+    RETURN_IF_ERROR(StatusOf(buffer.DumpToSingleSlice(&answer)));
     Response response;
     RETURN_IF_ERROR(Decode(
         std::string_view(reinterpret_cast<const char*>(answer.begin()), answer.size()), response));
