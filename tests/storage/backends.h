@@ -15,9 +15,10 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/store/store.h"
+#include "apiserver/testing/storage/storage_conformance.h"
 #include "apiserver/testing/storage/widget.h"
 
-// storage::Interface in its forms, and a watch that a test can wait on.
+// apiserver::storage::Interface in its forms, and a watch that a test can wait on.
 namespace apiserver::testing {
 
 enum class Form { kStore, kObservingCacher, kFollowingCacher };
@@ -33,46 +34,6 @@ inline std::string FormName(Form form) {
   }
   return "";
 }
-
-// An engine that cannot be observed, as one on another machine.
-class RemoteEngine final : public storage::kv::Engine {
- public:
-  explicit RemoteEngine(storage::kv::Engine& engine) : engine_(engine) {}
-  Result<storage::kv::RangeResponse> Range(const Context& ctx,
-                                           const storage::kv::RangeRequest& request) override {
-    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "far away");
-    return engine_.Range(ctx, request);
-  }
-  Result<storage::kv::TxnResponse> Txn(const Context& ctx,
-                                       const storage::kv::TxnRequest& request) override {
-    return engine_.Txn(ctx, request);
-  }
-  Result<std::unique_ptr<storage::kv::Tail>> NewTail(std::string_view prefix,
-                                                     storage::kv::Revision from) override {
-    return engine_.NewTail(prefix, from);
-  }
-  Status RequestProgress(const Context& ctx) override { return engine_.RequestProgress(ctx); }
-  Result<storage::kv::Revision> CurrentRevision(const Context& ctx) override {
-    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "far away");
-    return engine_.CurrentRevision(ctx);
-  }
-  Status Compact(const Context& ctx, storage::kv::Revision revision) override {
-    return engine_.Compact(ctx, revision);
-  }
-  storage::kv::Revision CompactedRevision() const override { return engine_.CompactedRevision(); }
-  Result<storage::kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override {
-    return engine_.GrantLease(ctx, ttl);
-  }
-  storage::kv::Stats GetStats() const override { return engine_.GetStats(); }
-  Status Ready() const override { return engine_.Ready(); }
-  Result<storage::kv::Revision> AddObserver(std::shared_ptr<storage::kv::Observer>) override {
-    return Status(Reason::kMethodNotAllowed, "not observable");
-  }
-  void Stop() override { engine_.Stop(); }
-
- private:
-  storage::kv::Engine& engine_;
-};
 
 // Reads a watch from a test's thread.
 class WatchReader {
@@ -141,24 +102,25 @@ class WatchReader {
 // One form over a fresh memory engine.
 struct Backend {
   explicit Backend(Form form, std::size_t history_max = 100'000,
-                   storage::value::TransformerPtr transformer = nullptr)
-      : kind(NewWidgetKind()), engine(storage::memory::NewEngine()), remote(*engine) {
-    storage::store::Options store;
-    store.engine =
-        form == Form::kFollowingCacher ? static_cast<storage::kv::Engine*>(&remote) : engine.get();
+                   apiserver::storage::value::TransformerPtr transformer = nullptr)
+      : kind(NewWidgetKind()),
+        engine(apiserver::storage::memory::NewEngine()),
+        remote(apiserver::testing::storage::NewRemoteEngine(*engine)) {
+    apiserver::storage::store::Options store;
+    store.engine = form == Form::kFollowingCacher ? remote.get() : engine.get();
     store.kind = kind;
     store.prefix = "/registry/test.example.com/widgets";
     store.transformer = std::move(transformer);
     if (form == Form::kStore) {
-      storage = storage::store::New(store);
+      storage = apiserver::storage::store::New(store);
       return;
     }
-    storage::cacher::Options options;
+    apiserver::storage::cacher::Options options;
     options.store = store;
     options.executor = pool.get();
     options.history_events_max = history_max;
     options.fresh_wait = std::chrono::milliseconds(100);
-    storage = storage::cacher::New(options);
+    storage = apiserver::storage::cacher::New(options);
   }
   ~Backend() {
     storage->Stop();
@@ -185,8 +147,9 @@ struct Backend {
   // Sets spec.size, and spec.color and its label if `color` is given.
   Result<runtime::ObjectPtr> Resize(std::string_view name, int size, std::string_view color = "") {
     return storage->GuaranteedUpdate(
-        ctx, KeyOf(name), {}, [&](const runtime::ObjectPtr& current) -> Result<storage::Update> {
-          storage::Update update;
+        ctx, KeyOf(name), {},
+        [&](const runtime::ObjectPtr& current) -> Result<apiserver::storage::Update> {
+          apiserver::storage::Update update;
           update.object = current->Clone();
           update.object->Edit("spec", "size") = size;
           if (!color.empty()) {
@@ -200,21 +163,22 @@ struct Backend {
     return storage->Delete(ctx, KeyOf(name), {}, nullptr);
   }
   Result<runtime::ObjectPtr> Get(std::string_view name, std::string rv = "") {
-    storage::GetOptions options;
+    apiserver::storage::GetOptions options;
     options.resource_version = std::move(rv);
     return storage->Get(ctx, KeyOf(name), options);
   }
-  Result<runtime::List> List(storage::ListOptions options = {}, std::string_view key = "/") {
+  Result<runtime::List> List(apiserver::storage::ListOptions options = {},
+                             std::string_view key = "/") {
     return storage->GetList(ctx, key, options);
   }
-  WatchReader Watch(storage::ListOptions options, std::string_view key = "/") {
+  WatchReader Watch(apiserver::storage::ListOptions options, std::string_view key = "/") {
     auto stream = storage->Watch(ctx, key, options);
     INFO(stream.status().ToString());
     REQUIRE(stream.ok());
     return WatchReader(std::move(*stream));
   }
   WatchReader WatchFrom(std::string_view rv) {
-    storage::ListOptions options;
+    apiserver::storage::ListOptions options;
     options.resource_version = rv;
     return Watch(options);
   }
@@ -225,9 +189,9 @@ struct Backend {
   Context ctx = Context::Background();
   runtime::KindPtr kind;
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
-  std::unique_ptr<storage::kv::Engine> engine;
-  RemoteEngine remote;
-  std::unique_ptr<storage::Interface> storage;
+  std::unique_ptr<apiserver::storage::kv::Engine> engine;
+  std::unique_ptr<apiserver::storage::kv::Engine> remote;
+  std::unique_ptr<apiserver::storage::Interface> storage;
 };
 
 // "one two": what a list holds.

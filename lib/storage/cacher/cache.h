@@ -48,7 +48,7 @@ class Cache final : public store::Memory {
     // Where what changes have superseded is counted; null: nowhere.
     std::shared_ptr<MemoryShare> history;
   };
-   // `store` says how values are decoded.
+  // `store` says how values are decoded.
   Cache(store::Options store, std::string prefix, Limits limits, const Clock& clock);
   ~Cache() override;
 

@@ -61,12 +61,6 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
   return std::nullopt;
 }
 
-CacheStream::State CacheStream::Fail(const Entry& entry, std::vector<watch::Event>& events) {
-  over_ = true;
-  events.push_back(NewErrorEvent(store::NotDecodable(source_.kind, entry.bytes, entry.revision)));
-  return State::kEnd;
-}
-
 Status CacheStream::FollowEngine() {
   ASSIGN_OR_RETURN(auto tail, source_.engine->NewTail(start_.scope.key, position_ + 1));
   engine_log_ = std::make_unique<store::TailReader>(

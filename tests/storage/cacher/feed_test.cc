@@ -1,4 +1,4 @@
-#include "apiserver/testing/server/fault_engine.h"
+#include "apiserver/testing/storage/fault_engine.h"
 #include "storage/backends.h"
 
 // How a cache gets its state, loses it and gets it back.
@@ -11,7 +11,9 @@ namespace {
 
 // A cacher over an engine that is followed and fails when it is told to.
 struct Followed {
-  Followed() : remote(*engine), faults(testing::NewFaultEngine(remote)) {}
+  Followed()
+      : remote(testing::storage::NewRemoteEngine(*engine)),
+        faults(testing::storage::NewFaultEngine(*remote)) {}
   ~Followed() {
     if (cacher) cacher->Stop();
     pool->Stop();
@@ -47,8 +49,8 @@ struct Followed {
   runtime::KindPtr kind = testing::NewWidgetKind();
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
   std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
-  testing::RemoteEngine remote;
-  std::unique_ptr<testing::FaultEngine> faults;
+  std::unique_ptr<storage::kv::Engine> remote;
+  std::unique_ptr<testing::storage::FaultEngine> faults;
   Guarded<std::vector<std::string>> told;
   std::unique_ptr<storage::Interface> cacher;
 };
