@@ -13,7 +13,7 @@ namespace apiserver::inline v0::storage::kms {
 
 inline constexpr std::size_t kKeyIdBytesMax = 1024;
 inline constexpr std::size_t kDekSourceBytesMax = 1024;
-inline constexpr std::size_t kAnnotationsBytesMax = 32 * 1024;
+inline constexpr std::size_t kAnnotationsBytesMax = 32 << 10;
 
 // kInternalError in Go's words: empty, or over a limit above.
 Status ValidateKeyId(std::string_view key_id);

@@ -1,5 +1,6 @@
 #include "storage/kms/messages.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
@@ -47,9 +48,10 @@ Status Read(std::string_view bytes, std::initializer_list<Place> places) {
   while (!reader.done()) {
     const auto token = reader.Next();
     if (!token.ok()) return Malformed();
-    for (const Place& place : places) {
-      if (place.number == token->number) RETURN_IF_ERROR(Put(*token, place));
-    }
+    const auto* const place = std::find_if(places.begin(), places.end(), [&](const Place& one) {
+      return one.number == token->number;
+    });
+    if (place != places.end()) RETURN_IF_ERROR(Put(*token, *place));
   }
   return {};
 }

@@ -106,8 +106,9 @@ Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view 
     RETURN_IF_ERROR(AppendMatching(ctx, page, options, state));
     const bool filled =
         options.limit > 0 && std::cmp_greater_equal(state.list.items.size(), options.limit);
-    if (state.full || !page.more || filled) {
-      RETURN_IF_ERROR(CorruptionOf(state));
+    const bool last = state.full || !page.more || filled;
+    if (last) RETURN_IF_ERROR(CorruptionOf(state));
+    if (last) {
       state.list.resource_version = std::to_string(revision);
       if (state.full || page.more) {
         CutList({state.last_key, prefix, revision, page.count}, options, state.list);

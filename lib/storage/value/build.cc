@@ -76,11 +76,12 @@ std::string Print(const GroupResource& resource) {
   return resource.group.empty() && resource.resource == "*" ? "*." : resource.ToString();
 }
 
-using Lists = std::map<GroupResource, std::vector<Prefixed>>;
+// By GroupResource::ToString().
+using Lists = std::map<std::string, std::vector<Prefixed>>;
 
 Status CheckNotMasked(const GroupResource& resource, const Lists& earlier) {
   for (const GroupResource& wide : {GroupResource{resource.group, "*"}, Everything()}) {
-    if (earlier.count(wide) == 0) continue;
+    if (earlier.count(wide.ToString()) == 0) continue;
     return Status(Reason::kInvalid, "resource " + field::Quote(Print(resource)) +
                                         " is masked by earlier rule " + field::Quote(Print(wide)));
   }
@@ -101,11 +102,27 @@ Status Ask(const std::vector<KmsProvider>& providers, How how) {
   return Status(Reason::kInternalError, failed > 1 ? "[" + text + "]" : text);
 }
 
+Status AddEntry(const ResourceConfiguration& entry, const EncryptionOptions& options, Lists& lists,
+                Transformers& out) {
+  std::vector<Prefixed> providers;
+  for (const ProviderConfiguration& provider : entry.providers) {
+    ASSIGN_OR_RETURN(Prefixed made, NewProvider(provider, options, out));
+    providers.push_back(std::move(made));
+  }
+  for (const std::string& name : entry.resources) {
+    const GroupResource resource = ParseGroupResource(name);
+    RETURN_IF_ERROR(CheckNotMasked(resource, lists));
+    auto& list = lists[resource.ToString()];
+    list.insert(list.end(), providers.begin(), providers.end());
+  }
+  return {};
+}
+
 }  // namespace
 
 TransformerPtr Transformers::For(const GroupResource& resource) const {
   for (const GroupResource& name : {resource, GroupResource{resource.group, "*"}, Everything()}) {
-    const auto found = by_resource.find(name);
+    const auto found = by_resource.find(name.ToString());
     if (found != by_resource.end()) return found->second;
   }
   return NewIdentity();
@@ -124,17 +141,7 @@ Result<Transformers> Build(const EncryptionConfiguration& config,
   Transformers out;
   Lists lists;
   for (const ResourceConfiguration& entry : config.resources) {
-    std::vector<Prefixed> providers;
-    for (const ProviderConfiguration& provider : entry.providers) {
-      ASSIGN_OR_RETURN(Prefixed made, NewProvider(provider, options, out));
-      providers.push_back(std::move(made));
-    }
-    for (const std::string& name : entry.resources) {
-      const GroupResource resource = ParseGroupResource(name);
-      RETURN_IF_ERROR(CheckNotMasked(resource, lists));
-      auto& list = lists[resource];
-      list.insert(list.end(), providers.begin(), providers.end());
-    }
+    RETURN_IF_ERROR(AddEntry(entry, options, lists, out));
   }
   for (auto& [resource, list] : lists) {
     out.by_resource[resource] = NewPrefixTransformers("no matching prefix found", std::move(list));

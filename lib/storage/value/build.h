@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "apiserver/runtime/names.h"
@@ -10,7 +11,7 @@ namespace apiserver::inline v0::storage::value {
 
 // What one configuration amounts to. Immutable.
 struct Transformers {
-  std::map<runtime::GroupResource, TransformerPtr> by_resource;  // Wildcards are "*".
+  std::map<std::string, TransformerPtr> by_resource;  // "flunders.wardle.example.com", "*.*".
   std::vector<KmsProvider> kms;
 
   TransformerPtr For(const runtime::GroupResource& resource) const;

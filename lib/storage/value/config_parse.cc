@@ -169,7 +169,7 @@ Result<Value> Parse(std::string_view text, runtime::Arena& arena,
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && text[begin] == '{') {
     // YAML in flow style begins so too.
-    const auto root = codec::ParseJson(text, arena, &duplicates, limits);
+    auto root = codec::ParseJson(text, arena, &duplicates, limits);
     for (const std::string& path : duplicates) {
       strict_errors.push_back("duplicate field " + field::Quote(path));
     }
@@ -177,7 +177,7 @@ Result<Value> Parse(std::string_view text, runtime::Arena& arena,
     strict_errors.clear();
     duplicates.clear();
   }
-  const auto root = codec::ParseYaml(text, arena, &duplicates, limits);
+  auto root = codec::ParseYaml(text, arena, &duplicates, limits);
   if (!root.ok()) return Status(Reason::kInvalid, std::string(root.status().message()));
   for (const std::string& line : duplicates) strict_errors.push_back("yaml: " + line);
   return root;
