@@ -1,4 +1,4 @@
-// sample-apiserver: the group wardle.example.com on the embedded store, standalone.
+// sample-apiserver: the group wardle.example.com on the embedded store or on etcd, standalone.
 
 #include <cstdio>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/standalone.h"
+#include "apiserver/storage/etcd/engine.h"
 #include "apiserver/storage/kms/provider.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/rocks/engine.h"
@@ -31,8 +32,18 @@ namespace storage = apiserver::storage;
 #define RETURN_IF_NOT_OK(expr) \
   if (Status status_ = (expr); !status_.ok()) return status_
 
-Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const sample::Options& options) {
+Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const sample::Options& options,
+                                                        apiserver::LogSink& log) {
   if (options.storage == "memory") return storage::memory::NewEngine();
+  if (options.storage == "etcd") {
+    return storage::etcd::Open({.servers = options.etcd_servers,
+                                .ca_file = options.etcd_cafile,
+                                .cert_file = options.etcd_certfile,
+                                .key_file = options.etcd_keyfile,
+                                .health_timeout = options.etcd_healthcheck_timeout,
+                                .compaction_interval = options.etcd_compaction_interval,
+                                .log = log});
+  }
   return storage::rocks::Open({.path = options.data_dir + "/rocks"});
 }
 
@@ -59,20 +70,12 @@ Result<std::unique_ptr<storage::value::Encryption>> OpenEncryption(const sample:
   return encryption;
 }
 
-registry::StorageConfig NewStorageConfig(server::GenericAPIServer& api, storage::kv::Engine& engine,
-                                         const storage::value::Encryption* encryption,
-                                         apiserver::LogSink& log) {
-  registry::StorageConfig config{.engine = &engine,
-                                 .executor = &api.pool(),
-                                 .prefix = "/registry/wardle.example.com",
-                                 .memory = api.memory(),
-                                 .log = &log};
+void Encrypt(const storage::value::Encryption* encryption, registry::StorageConfig& config) {
   if (encryption != nullptr) {
     config.transformer_for = [encryption](const apiserver::runtime::GroupResource& resource) {
       return encryption->TransformerFor(resource);
     };
   }
-  return config;
 }
 
 // Adds kind and resources of the group, as k8s.io/sample-apiserver does.
@@ -109,7 +112,7 @@ int Serve(const sample::Options& options) {
                                                  .tls_cert_file = options.tls_cert_file,
                                                  .tls_key_file = options.tls_private_key_file});
   if (!standalone.ok()) return examples::Fail(standalone.status());
-  const auto engine = OpenEngine(options);
+  const auto engine = OpenEngine(options, *log);
   if (!engine.ok()) return examples::Fail(engine.status());
 
   const auto ban_flunder = std::make_shared<wardle::BanFlunder>();
@@ -130,8 +133,13 @@ int Serve(const sample::Options& options) {
   if (!api.ok()) return examples::Fail(api.status());
   const auto encryption = OpenEncryption(options, **api, *log);
   if (!encryption.ok()) return examples::Fail(encryption.status());
-  const Status installed = InstallWardle(
-      **api, NewStorageConfig(**api, **engine, encryption->get(), *log), *ban_flunder);
+  registry::StorageConfig storage_config{.engine = engine->get(),
+                                         .executor = &(*api)->pool(),
+                                         .prefix = options.etcd_prefix,
+                                         .memory = (*api)->memory(),
+                                         .log = log.get()};
+  Encrypt(encryption->get(), storage_config);
+  const Status installed = InstallWardle(**api, storage_config, *ban_flunder);
   if (!installed.ok()) return examples::Fail(installed);
   if (const Status ready = (*api)->PrepareRun(); !ready.ok()) return examples::Fail(ready);
 
@@ -143,8 +151,10 @@ int Serve(const sample::Options& options) {
       return;
     }
     const std::string kubectl = "  kubectl --kubeconfig " + path;
+    std::string place = options.data_dir;
+    if (options.storage == "etcd") place = options.etcd_servers[0] + options.etcd_prefix;
     std::printf("ready: https://127.0.0.1:%d (%s in %s)\ntry:\n", (*api)->port(),
-                options.storage.c_str(), options.data_dir.c_str());
+                options.storage.c_str(), place.c_str());
     std::printf("%s api-resources\n", kubectl.c_str());
     std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
     std::printf("%s get flunders -w\n", kubectl.c_str());

@@ -1,8 +1,12 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
+#include <string_view>
 
 namespace sample {
 
@@ -16,6 +20,33 @@ std::string DefaultDataDir() {
   const char* home = std::getenv("HOME");
   // NOLINTEND(concurrency-mt-unsafe)
   return std::string(home ? home : ".") + "/.local/share/sample-apiserver";
+}
+
+// A Go duration of whole milliseconds or more.
+std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
+  if (text == "0") return std::chrono::milliseconds(0);
+  std::chrono::milliseconds total(0);
+  while (!text.empty()) {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (error != std::errc() || count < 0 || count > 1'000'000'000) return std::nullopt;
+    const std::size_t unit = std::min(text.find_first_of("0123456789"), text.size());
+    const std::string_view name = text.substr(0, unit);
+    text.remove_prefix(unit);
+    if (name == "h") {
+      total += std::chrono::hours(count);
+    } else if (name == "m") {
+      total += std::chrono::minutes(count);
+    } else if (name == "s") {
+      total += std::chrono::seconds(count);
+    } else if (name == "ms") {
+      total += std::chrono::milliseconds(count);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return total;
 }
 
 void AddOptions(CLI::App& app, Options& options) {
@@ -42,8 +73,9 @@ void AddOptions(CLI::App& app, Options& options) {
                  "Seconds a watch lasts at least, unless its client says otherwise")
       ->check(CLI::Range(1, 86'400))
       ->capture_default_str();
-  app.add_option("--storage", options.storage, "Where objects live: rocks or memory")
-      ->capture_default_str();
+  app.add_option("--storage", options.storage,
+                 "Where objects live: rocks, memory or etcd (default: rocks, and etcd with "
+                 "--etcd-servers)");
   app.add_option("--data-dir", options.data_dir,
                  "Where objects, keys and the kubeconfig live (default: " + DefaultDataDir() + ")");
   app.add_option("--encryption-provider-config", options.encryption_provider_config,
@@ -58,13 +90,52 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("-v,--v", options.v, "Log verbosity")->capture_default_str();
 }
 
+// Durations of the command line are Go's: "5m", "1m30s", "0".
+CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
+                         const std::string& help) {
+  const auto read = [&value](const CLI::results_t& texts) {
+    const auto duration = ParseDuration(texts.at(0));
+    if (duration) value = *duration;
+    return duration.has_value();
+  };
+  return app.add_option(name, read, help)->type_name("DURATION");
+}
+
+void AddEtcdOptions(CLI::App& app, Options& options) {
+  app.add_option("--etcd-servers", options.etcd_servers,
+                 "The members of one etcd, e.g. http://127.0.0.1:2379, separated by commas")
+      ->delimiter(',');
+  app.add_option("--etcd-prefix", options.etcd_prefix, "What all keys begin with")
+      ->capture_default_str();
+  app.add_option("--etcd-cafile", options.etcd_cafile,
+                 "PEM file of the authorities that https servers of etcd are signed by");
+  app.add_option("--etcd-certfile", options.etcd_certfile, "PEM file of our certificate for etcd");
+  app.add_option("--etcd-keyfile", options.etcd_keyfile, "PEM file of its key");
+  AddDuration(app, "--etcd-compaction-interval", options.etcd_compaction_interval,
+              "How often etcd's history is compacted; 0: not by this server (default: 5m)");
+  AddDuration(app, "--etcd-healthcheck-timeout", options.etcd_healthcheck_timeout,
+              "Within which etcd must answer for this server to be ready (default: 2s)");
+}
+
 // One line that says what is wrong; empty: nothing.
-std::string Problem(const Options& options, const std::string& etcd_servers) {
-  if (options.storage == "etcd" || !etcd_servers.empty()) {
-    return "etcd is not supported by this version; use --storage=rocks or --storage=memory";
+std::string Problem(const Options& options) {
+  if (options.storage != "rocks" && options.storage != "memory" && options.storage != "etcd") {
+    return "--storage=" + options.storage + " is unknown; use rocks, memory or etcd";
   }
-  if (options.storage != "rocks" && options.storage != "memory") {
-    return "--storage=" + options.storage + " is unknown; use rocks or memory";
+  if (options.storage == "etcd" && options.etcd_servers.empty()) {
+    return "--storage=etcd needs --etcd-servers, e.g. --etcd-servers=http://127.0.0.1:2379";
+  }
+  if (options.storage != "etcd" && !options.etcd_servers.empty()) {
+    return "--etcd-servers and --storage=" + options.storage + " exclude each other";
+  }
+  if (options.etcd_certfile.empty() != options.etcd_keyfile.empty()) {
+    return "--etcd-certfile and --etcd-keyfile go together";
+  }
+  if (options.etcd_prefix.empty() || options.etcd_prefix[0] != '/') {
+    return "--etcd-prefix must begin with a slash";
+  }
+  if (options.etcd_healthcheck_timeout.count() <= 0) {
+    return "--etcd-healthcheck-timeout must be positive";
   }
   if (options.encryption_provider_config_automatic_reload &&
       options.encryption_provider_config.empty()) {
@@ -81,10 +152,9 @@ std::string Problem(const Options& options, const std::string& etcd_servers) {
 
 Parsed ParseCommandLine(int argc, char** argv) {
   Parsed parsed;
-  std::string etcd_servers;
   CLI::App app("A Kubernetes-style API server for the group wardle.example.com");
   AddOptions(app, parsed.options);
-  app.add_option("--etcd-servers", etcd_servers)->group("");
+  AddEtcdOptions(app, parsed.options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -92,7 +162,10 @@ Parsed ParseCommandLine(int argc, char** argv) {
     parsed.exit_code = app.exit(error);
     return parsed;
   }
-  const std::string problem = Problem(parsed.options, etcd_servers);
+  if (parsed.options.storage.empty()) {
+    parsed.options.storage = parsed.options.etcd_servers.empty() ? "rocks" : "etcd";
+  }
+  const std::string problem = Problem(parsed.options);
   if (!problem.empty()) {
     std::cerr << "error: " << problem << "\n";
     parsed.exit = true;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <vector>
 
 #include "apiserver/base/status.h"
 
@@ -17,12 +19,21 @@ struct Options {
   int request_timeout_seconds = 60;
   int min_request_timeout_seconds = 1800;
 
-  std::string storage = "rocks";  // "memory" or "rocks".
-  std::string data_dir;           // Empty: $XDG_DATA_HOME or ~/.local/share, /sample-apiserver.
+  std::string storage;   // "memory", "rocks" or "etcd"; "rocks" if nothing says otherwise.
+  std::string data_dir;  // Empty: $XDG_DATA_HOME or ~/.local/share, /sample-apiserver.
   // Path of an EncryptionConfiguration; empty: objects are stored as they are.
   std::string encryption_provider_config;
   bool encryption_provider_config_automatic_reload = false;
   std::string kubeconfig_out;  // Empty: <data_dir>/kubeconfig.
+
+  std::vector<std::string> etcd_servers;
+  std::string etcd_prefix = "/registry/wardle.example.com";
+  std::string etcd_cafile;
+  std::string etcd_certfile;
+  std::string etcd_keyfile;
+  std::chrono::milliseconds etcd_compaction_interval = std::chrono::minutes(5);
+  std::chrono::milliseconds etcd_healthcheck_timeout = std::chrono::seconds(2);
+
   bool standalone = true;
   int v = 0;  // Verbosity; from 4 on debug lines are logged.
 };

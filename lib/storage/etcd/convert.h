@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "apiserver/storage/kv/engine.h"
-#include "messages.pb.h"
+#include "storage/etcd/messages.pb.h"
 
 // Between etcd's messages and the engine's structs.
 namespace apiserver::inline v0::storage::etcd {

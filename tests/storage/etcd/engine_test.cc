@@ -241,14 +241,15 @@ TEST_CASE("storage.etcd: where progress can be asked for a tail watches its pref
   const auto reader = Must(TailReader::Open(s.engine(), "/x/", 1));
   for (int i = 0; i < 5; ++i) Must(s.Tick());
   Must(s.Create("/x/a", "1"));
+  // This etcd is one of those whose progress lies while a watch catches up: no asking before.
+  CHECK(TextOf(Must(reader->ReadTo(7))) == "create /x/a=1@7");
   Must(s.Tick());
   REQUIRE(s.engine().RequestProgress(Context::Background()).ok());
-  CHECK(TextOf(Must(reader->ReadTo(8))) == "create /x/a=1@7");
+  CHECK(TextOf(Must(reader->ReadTo(8))) == "");
   // And after the connection was lost.
   server->Kill(0);
   REQUIRE(server->Restart(0).ok());
   Must(s.Update("/x/a", "2"));
-  // This etcd is one of those whose progress lies while a watch catches up: no asking before.
   CHECK(TextOf(Must(reader->ReadTo(9))) == "put /x/a=2@9 was 1@7");
   Must(s.Tick());
   REQUIRE(s.engine().RequestProgress(Context::Background()).ok());

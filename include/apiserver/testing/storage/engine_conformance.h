@@ -27,9 +27,9 @@ struct EngineHost {
   Open reopen;
   // Whether AddObserver works; else the cases about it are left out.
   bool observers = true;
-  // The store is another process's, as etcd: its tails read ahead of their readers, a lease ends all
-  // its keys in one transaction, stats are estimates, and a tail from exactly the compacted revision
-  // may be expired. The cases that demand otherwise are left out.
+  // The store is another process's, as etcd: its tails read ahead of their readers, a lease ends
+  // all its keys in one transaction, stats are estimates, and a tail from exactly the compacted
+  // revision may be expired. The cases that demand otherwise are left out.
   bool remote = false;
   // The engine's limit; zero: it has none, and the case about it is left out.
   std::size_t value_bytes_max = 0;
