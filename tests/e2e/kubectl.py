@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Drives one sample-apiserver with one kubectl and checks what is printed.
 
-usage: kubectl.py --server BINARY --kubectl BINARY [--storage rocks|memory]
+usage: kubectl.py --server BINARY --kubectl BINARY [--storage rocks|memory|etcd]
+
+With --storage etcd a real etcd is started: $APISERVER_ETCD, or etcd in $PATH.
 
 Every step checks output, not only the exit code. Where versions print different things the
 expected text is a table by version range. Exits 1 and names each failed check.
@@ -11,7 +13,9 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -32,19 +36,51 @@ class Failure(Exception):
     pass
 
 
+class Etcd:
+    """A real etcd of one member on free ports with its data in a temporary folder."""
+
+    def __init__(self, folder):
+        binary = os.environ.get("APISERVER_ETCD") or shutil.which("etcd")
+        if not binary:
+            raise Failure("no etcd in $PATH or $APISERVER_ETCD")
+        port, peer = free_port(), free_port()
+        self.url = "http://127.0.0.1:%d" % port
+        self.process = subprocess.Popen(
+            [binary, "--data-dir=" + os.path.join(folder, "etcd"), "--log-level=warn", "--logger=zap"]
+            + ["--listen-client-urls=" + self.url, "--advertise-client-urls=" + self.url]
+            + ["--listen-peer-urls=http://127.0.0.1:%d" % peer],
+            stdout=subprocess.DEVNULL,
+            stderr=open(os.path.join(folder, "etcd.log"), "a"),
+        )
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
 class Server:
     """A sample-apiserver on a free port with its data in a temporary folder."""
 
     def __init__(self, binary, storage, folder):
         self.binary, self.storage, self.folder = binary, storage, folder
+        self.etcd = Etcd(folder) if storage == "etcd" else None
         self.kubeconfig = os.path.join(folder, "kubeconfig")
         self.process = None
 
     def start(self):
         if os.path.exists(self.kubeconfig):
             os.remove(self.kubeconfig)
+        flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder]
+        if self.etcd:
+            flags.append("--etcd-servers=" + self.etcd.url)
         self.process = subprocess.Popen(
-            [self.binary, "--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder],
+            [self.binary] + flags,
             stdout=subprocess.DEVNULL,
             stderr=open(os.path.join(self.folder, "server.log"), "a"),
         )
@@ -416,7 +452,7 @@ def main():
             dry_runs(t)
             watch(t)
             deletion(t)
-            if args.storage == "rocks":
+            if args.storage != "memory":
                 server.stop(signal.SIGKILL)
                 server.start()
                 t.rows(["get", "flunders"], "NAME CREATED AT", "one *", "two *")
@@ -426,6 +462,8 @@ def main():
         finally:
             if server.process.poll() is None:
                 server.stop(signal.SIGKILL)
+            if server.etcd:
+                server.etcd.stop()
         print("kubectl %d.%d: %d checks, %d failed" % (*kubectl.version, t.checks, len(t.failures)))
         if counts := os.environ.get("CI_COUNTS"):
             with open(counts, "a") as file:
