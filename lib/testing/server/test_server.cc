@@ -44,7 +44,7 @@ class Running final : public TestServer {
 
   server::GenericAPIServer& server() override { return *server_; }
   client::Client& client() override { return *client_; }
-  storage::kv::Engine& engine() override { return *options_.engine; }
+  apiserver::storage::kv::Engine& engine() override { return *options_.engine; }
   registry::Store* store(std::string_view plural) override {
     const auto found = stores_.find(plural);
     return found == stores_.end() ? nullptr : found->second.get();
@@ -97,7 +97,7 @@ class Running final : public TestServer {
   }
 
   TestServerOptions options_;
-  std::unique_ptr<storage::kv::Engine> owned_engine_;
+  std::unique_ptr<apiserver::storage::kv::Engine> owned_engine_;
   server::Standalone standalone_;
   std::map<std::string, std::shared_ptr<registry::Store>, std::less<>> stores_;
   std::unique_ptr<server::GenericAPIServer> server_;

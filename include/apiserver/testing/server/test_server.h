@@ -28,7 +28,7 @@ struct TestServerOptions {
   std::vector<TestResource> resources = {};
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
   // Where objects live; null: an engine in memory, which the server then owns.
-  storage::kv::Engine* engine = nullptr;
+  apiserver::storage::kv::Engine* engine = nullptr;
   // Also listen on a free port of 127.0.0.1, with a certificate of its own.
   bool listen = false;
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
@@ -44,7 +44,7 @@ class TestServer {
   virtual server::GenericAPIServer& server() = 0;
   // As system:apiserver in system:masters, in process.
   virtual client::Client& client() = 0;
-  virtual storage::kv::Engine& engine() = 0;
+  virtual apiserver::storage::kv::Engine& engine() = 0;
   // The store that serves `plural`; null when there is none.
   virtual registry::Store* store(std::string_view plural) = 0;
   // A kubeconfig of the administrator; needs `listen`.
