@@ -117,6 +117,40 @@ TEST_CASE("faults: a write that failed and yet happened is shown once it is know
   CHECK(batch.events[0].kv.mod_revision == found.kvs[0].mod_revision);
 }
 
+// How many cuts of the manifest of a store at revision 3 open as an older one.
+int OlderStores(Disk::Files files) {
+  std::string manifest;
+  for (const auto& [path, content] : files) {
+    if (path.find("MANIFEST") != std::string::npos) manifest = path;
+  }
+  int older = 0;
+  for (std::size_t size = 0; size < files.at(manifest).size(); size += 7) {
+    Disk::Files cut = files;
+    cut[manifest].resize(size);
+    Disk disk(cut);
+    const auto env = NewDiskEnv(disk);
+    auto engine = storage::rocks::OpenOver(*env, {.path = kPath});
+    if (engine.ok() && (*engine)->CurrentRevision(Context::Background()).value() < 3) ++older;
+  }
+  return older;
+}
+
+TEST_CASE("faults: a manifest without its end does not open as an older store", "[faults]") {
+  Disk disk;
+  const auto env = NewDiskEnv(disk);
+  for (const char* key : {"a", "b"}) {
+    // An opening moves the log into a table.
+    auto engine = storage::rocks::OpenOver(*env, {.path = kPath}).value();
+    REQUIRE(Put(*engine, key, 1).ok());
+  }
+  storage::rocks::OpenOver(*env, {.path = kPath}).value()->Stop();
+  Disk::Files files = disk.Now();
+  CHECK(OlderStores(files) == 0);
+  // It is the floor that tells.
+  files.erase(std::string(kPath) + "/REVISION");
+  CHECK(OlderStores(files) > 0);
+}
+
 TEST_CASE("faults: a value over the limit is refused and nothing else", "[faults]") {
   Disk disk;
   const auto env = NewDiskEnv(disk);

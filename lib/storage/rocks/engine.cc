@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "storage/kv/errors.h"
 #include "storage/rocks/committer.h"
+#include "storage/rocks/floor.h"
 #include "storage/rocks/open_over.h"
 #include "storage/rocks/reader.h"
 #include "storage/rocks/recovery.h"
@@ -64,6 +65,8 @@ void RocksEngine::StopNow() {
   committer_.Stop();
   store_->log->Close();
   store_->database.Close();
+  // If it fails the floor is lower than it could be.
+  (void)RaiseFloor(store_->env, store_->options.path, store_->state.Lock()->revision);
 }
 
 Status RocksEngine::Run(const Context& ctx, const OpRef& op) {
@@ -235,6 +238,9 @@ Result<std::unique_ptr<kv::Engine>> OpenOver(rocksdb::Env& env, Options options)
   auto store = std::make_shared<Store>(std::move(options), env);
   ASSIGN_OR_RETURN(auto database, store->OpenDatabase());
   ASSIGN_OR_RETURN(Recovered recovered, Recover(store->options, *database));
+  const kv::Revision revision = recovered.state.revision;
+  RETURN_IF_ERROR(CheckFloor(env, store->options.path, revision));
+  RETURN_IF_ERROR(RaiseFloor(env, store->options.path, revision));
   store->database.Set(std::move(database));
   store->log = ChangeLog::New(recovered.state.revision, recovered.state.revision + 1);
   *store->state.Lock() = std::move(recovered.state);

@@ -92,6 +92,23 @@ TEST_CASE("storage.rocks: a store that does not say its format is damaged", "[st
         "the store is damaged: it does not say its format");
 }
 
+TEST_CASE("storage.rocks: a store older than it has been is damaged", "[storage.rocks]") {
+  TempDirectory directory;
+  REQUIRE(Put(*Open(OptionsFor(directory)).value(), "a", "1").ok());
+  const std::string file = directory.path() + "/REVISION";
+  std::ofstream(file) << "7 7\n";
+  CHECK(Open(OptionsFor(directory)).status().message() ==
+        "the store is damaged: it holds revision 2 and has been at revision 7; check its disk and "
+        "restore it from a backup");
+  std::ofstream(file) << "1 7\n";
+  CHECK(Open(OptionsFor(directory)).status().message() ==
+        "the store is damaged: " + file +
+            " cannot be read; if the store is otherwise right, delete "
+            "it");
+  std::filesystem::remove(file);
+  CHECK(Open(OptionsFor(directory)).ok());
+}
+
 TEST_CASE("storage.rocks: a missing revision is damage", "[storage.rocks]") {
   TempDirectory directory;
   {

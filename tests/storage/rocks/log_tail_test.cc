@@ -31,6 +31,8 @@ struct Log {
     large = std::filesystem::file_size(path);
     Put(*engine, "c", std::string(20'000, 'c'));
     engine.reset();
+    // As if it had not been stopped, but its power been cut.
+    std::filesystem::remove(directory.path() + "/REVISION");
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
     bytes = text.str();
