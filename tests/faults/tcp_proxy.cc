@@ -90,8 +90,11 @@ void TcpProxy::Listen() {
 }
 
 void TcpProxy::Set(Mode mode) {
-  wishes_.Lock()->mode = mode;
+  auto wishes = wishes_.Lock();
+  wishes->mode = mode;
+  const std::uint64_t asked = ++wishes->asked;
   Wake();
+  wishes.Wait([&wishes, asked] { return wishes->heard >= asked; });
 }
 
 void TcpProxy::SetDelay(std::chrono::milliseconds delay) {
@@ -127,6 +130,8 @@ void TcpProxy::Run() {
       told->counters.open = connections_.size();
       wishes = *told;
       told->cut = false;
+      told->heard = told->asked;
+      wishes_.NotifyAll();
     }
     if (wishes.stopping) break;
     if (wishes.cut || wishes.mode == Mode::kRefuse) CloseAll();

@@ -38,7 +38,7 @@ class TcpProxy {
 
   // Where clients connect; stays the same. Zero: it could not be had.
   std::uint16_t port() const { return port_; }
-  // kRefuse cuts the connections that are there with a reset.
+  // Holds when it returns. kRefuse cuts the connections that are there with a reset.
   void Set(Mode mode);
   // How long each piece is held, in each direction.
   void SetDelay(std::chrono::milliseconds delay);
@@ -54,6 +54,8 @@ class TcpProxy {
     std::chrono::milliseconds delay{0};
     bool cut = false;
     bool stopping = false;
+    std::uint64_t asked = 0;
+    std::uint64_t heard = 0;
     Counters counters;
   };
 
