@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "storage/etcd/call_slot.h"
 #include "storage/etcd/convert.h"
 #include "storage/kv/errors.h"
 
@@ -26,22 +27,9 @@ class RangeWork final : public Work, public std::enable_shared_from_this<RangeWo
     at_ = request_.at_revision;
     Send(request_.key);
   }
-  void Cancel() override {
-    std::shared_ptr<RpcCall> call;
-    {
-      auto state = state_.Lock();
-      state->cancelled = true;
-      call = state->call;
-    }
-    if (call != nullptr) call->Cancel();
-  }
+  void Cancel() override { slot_.Cancel(); }
 
  private:
-  struct State {
-    bool cancelled = false;
-    std::shared_ptr<RpcCall> call;
-  };
-
   void Send(const std::string& from) {
     wire::RangeRequest page;
     // etcd has no empty key, not even as the beginning of a range.
@@ -51,18 +39,13 @@ class RangeWork final : public Work, public std::enable_shared_from_this<RangeWo
     page.set_revision(at_);
     page.set_keys_only(request_.keys_only);
     page.set_count_only(request_.count_only);
-    auto call = client_->Call<wire::RangeResponse>(
-        kRangeMethod, page, {.deadline = deadline_, .retry = true, .member = {}},
-        [self = shared_from_this()](const RpcOutcome& outcome, wire::RangeResponse&& answer) {
-          self->OnPage(outcome, std::move(answer));
-        });
-    bool cancelled = false;
-    {
-      auto state = state_.Lock();
-      state->call = call;
-      cancelled = state->cancelled;
-    }
-    if (cancelled && call != nullptr) call->Cancel();
+    slot_.Run([&] {
+      return client_->Call<wire::RangeResponse>(
+          kRangeMethod, page, {.deadline = deadline_, .retry = true, .member = {}},
+          [self = shared_from_this()](const RpcOutcome& outcome, wire::RangeResponse&& answer) {
+            self->OnPage(outcome, std::move(answer));
+          });
+    });
   }
 
   void OnPage(const RpcOutcome& outcome, wire::RangeResponse&& answer) {
@@ -123,7 +106,7 @@ class RangeWork final : public Work, public std::enable_shared_from_this<RangeWo
   int compacted_ = 0;
   kv::Revision at_ = 0;
   kv::RangeResponse response_;
-  Guarded<State> state_;
+  CallSlot slot_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/etcd/call_slot.h"
 #include "storage/etcd/convert.h"
 #include "storage/kv/errors.h"
 
@@ -26,30 +27,18 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
       Finish(kv::NewStoppedError());
       return;
     }
-    auto call = client_->Call<wire::TxnResponse>(
-        kTxnMethod, Message(), {.deadline = deadline_, .retry = false, .member = {}},
-        [self = shared_from_this()](const RpcOutcome& outcome, wire::TxnResponse&& answer) {
-          self->OnAnswer(outcome, std::move(answer));
-        });
-    Keep(std::move(call));
+    slot_.Run([this] {
+      return client_->Call<wire::TxnResponse>(
+          kTxnMethod, Message(), {.deadline = deadline_, .retry = false, .member = {}},
+          [self = shared_from_this()](const RpcOutcome& outcome, wire::TxnResponse&& answer) {
+            self->OnAnswer(outcome, std::move(answer));
+          });
+    });
   }
 
-  void Cancel() override {
-    std::shared_ptr<RpcCall> call;
-    {
-      auto state = state_.Lock();
-      state->cancelled = true;
-      call = state->call;
-    }
-    if (call != nullptr) call->Cancel();
-  }
+  void Cancel() override { slot_.Cancel(); }
 
  private:
-  struct State {
-    bool cancelled = false;
-    std::shared_ptr<RpcCall> call;
-  };
-
   wire::TxnRequest Message() const {
     wire::TxnRequest txn;
     wire::Compare& compare = *txn.add_compare();
@@ -70,16 +59,6 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     }
     txn.add_failure()->mutable_request_range()->set_key(request_.key);
     return txn;
-  }
-
-  void Keep(std::shared_ptr<RpcCall> call) {
-    bool cancelled = false;
-    {
-      auto state = state_.Lock();
-      state->call = call;
-      cancelled = state->cancelled;
-    }
-    if (cancelled && call != nullptr) call->Cancel();
   }
 
   void OnAnswer(const RpcOutcome& outcome, wire::TxnResponse&& answer) {
@@ -134,7 +113,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
   }
 
   void LookAgain() {
-    if (state_.Lock()->cancelled || client_->stopped() || RealClock().Now() >= deadline_) {
+    if (slot_.cancelled() || client_->stopped() || RealClock().Now() >= deadline_) {
       Finish(NewUnknownOutcomeError(why_));
       return;
     }
@@ -151,18 +130,21 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     wire::RangeRequest range;
     range.set_key(request_.key);
     range.set_revision(at);
-    Keep(client_->Call<wire::RangeResponse>(
-        kRangeMethod, range, {.deadline = deadline_, .retry = true, .member = {}},
-        [self = shared_from_this(), then = std::move(then)](const RpcOutcome& outcome,
-                                                            wire::RangeResponse&& answer) mutable {
-          if (!outcome.ok()) {
-            then(self->client_->StatusOf(outcome));
-            return;
-          }
-          kv::KeyValue kv;
-          if (!answer.kvs().empty()) kv = ToKeyValue(*answer.mutable_kvs(0), true);
-          then(std::move(kv));
-        }));
+    auto on_answer = [self = shared_from_this(), then = std::move(then)](
+                         const RpcOutcome& outcome, wire::RangeResponse&& answer) mutable {
+      if (!outcome.ok()) {
+        then(self->client_->StatusOf(outcome));
+        return;
+      }
+      kv::KeyValue kv;
+      if (!answer.kvs().empty()) kv = ToKeyValue(*answer.mutable_kvs(0), true);
+      then(std::move(kv));
+    };
+    slot_.Run([&] {
+      return client_->Call<wire::RangeResponse>(
+          kRangeMethod, range, {.deadline = deadline_, .retry = true, .member = {}},
+          std::move(on_answer));
+    });
   }
 
   // What the key holds after a write whose answer was lost.
@@ -199,7 +181,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
   }
 
   void SendAgain() {
-    if (state_.Lock()->cancelled || client_->stopped() || RealClock().Now() >= deadline_) {
+    if (slot_.cancelled() || client_->stopped() || RealClock().Now() >= deadline_) {
       Finish(NewUnknownOutcomeError(why_));
     } else {
       Send();
@@ -228,7 +210,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
   std::optional<kv::CallGate::Pass> pass_;
   bool doubtful_ = false;  // An earlier try may have happened.
   std::string why_;
-  Guarded<State> state_;
+  CallSlot slot_;
 };
 
 }  // namespace
