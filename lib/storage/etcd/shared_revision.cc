@@ -26,14 +26,14 @@ void SharedRevision::Read(std::vector<Done> asked) {
       kRangeMethod, request, options,
       [self = shared_from_this(), asked = std::move(asked)](
           const RpcOutcome& outcome, const wire::RangeResponse& response) mutable {
-        Result<kv::Revision> result = self->client_->StatusOf(outcome);
         if (outcome.ok()) {
-          result = response.header().revision();
-          self->client_->known().SawRevision(*result);
+          self->client_->known().SawRevision(response.header().revision());
           if (!response.kvs().empty()) {
             self->client_->known().SawCompaction(RevisionOfText(response.kvs(0).value()));
           }
         }
+        const auto result = outcome.ok() ? Result<kv::Revision>(response.header().revision())
+                                         : Result<kv::Revision>(self->client_->StatusOf(outcome));
         std::vector<Done> next;
         {
           auto state = self->state_.Lock();
