@@ -232,11 +232,13 @@ auto EventLog<Entry, Access>::Cursor::NextPiece(const Waker* waker, std::optiona
     -> std::optional<Piece> {
   auto state = log_->state_.Lock();
   LogPlace& place = waiter_.place;
-  const bool trimmed = place.next_revision < state->floor || place.events < state->first;
+  const bool trimmed = place.next_revision < state->floor;
   if (state->closed || trimmed) {
     refused = Read{state->closed ? Cursor::State::kClosed : Cursor::State::kTrimmed, reported_};
     return std::nullopt;
   }
+  // What was trimmed since it looked last lies before `from_`, which was in the future then.
+  if (place.events < state->first) place.events = state->Seek(place.next_revision);
   if (place.events >= state->place.events) {
     place.next_revision = std::max(from_, state->place.next_revision);
     const bool news = state->place.next_revision - 1 > reported_;
@@ -299,7 +301,8 @@ void EventLog<Entry, Access>::Cursor::MoveTo(std::uint64_t at, Revision last) {
   } else if (at >= state->first) {
     place.next_revision = std::max(from_, Access::Revision(state->At(at)));
   } else {
-    place.next_revision = last;  // The next event has been trimmed; it may be of this revision.
+    // The next event has been trimmed; it may be of this revision.
+    place.next_revision = std::max(from_, last);
   }
 }
 

@@ -10,7 +10,6 @@ using apiserver::storage::ListOptions;
 using End = WatchRecord::End;
 
 constexpr std::chrono::milliseconds kLookAgain{20};
-constexpr std::chrono::seconds kPatience{15};
 
 // Opens one watch after another, until the history ends and the last one has come to its end.
 class Watcher {
@@ -26,7 +25,7 @@ class Watcher {
 
   void Run() {
     do {
-      if (last() > 0 && !give_up_) give_up_ = RealClock().Now() + kPatience;
+      if (last() > 0 && !give_up_) give_up_ = RealClock().Now() + world_.options.patience;
       Choose();
       if (!Open()) {
         done_ = give_up_ && RealClock().Now() > *give_up_;
@@ -124,7 +123,7 @@ class Watcher {
   void Read() {
     const std::size_t events_max = 1 + random_->Below(400);
     for (;;) {
-      if (last() > 0 && !give_up_) give_up_ = RealClock().Now() + kPatience;
+      if (last() > 0 && !give_up_) give_up_ = RealClock().Now() + world_.options.patience;
       std::vector<watch::Event> events;
       const auto state = stream_->Next(events, 64, Waker(*bell_, bell_));
       for (const watch::Event& event : events) Append(event);

@@ -150,8 +150,9 @@ class WatchCheck {
   void CheckEnd() {
     if (record_.end == WatchRecord::End::kHung) Add("S5", "told nothing of what was due");
     if (record_.end == WatchRecord::End::kExpired && index_.FloorAt(record_.ended) <= position_) {
-      Add("S14",
-          "has expired at " + std::to_string(position_) + " although nothing was compacted there");
+      Add("S14", "has expired at " + std::to_string(position_) +
+                     " although history was compacted only below " +
+                     std::to_string(index_.FloorAt(record_.ended)));
     }
   }
 

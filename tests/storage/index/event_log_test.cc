@@ -128,6 +128,21 @@ TEST_CASE("storage.index: a cursor from the future skips what comes before", "[s
   CHECK(read.complete_up_to == 9);
 }
 
+TEST_CASE("storage.index: a cursor from the future survives a trim of what comes before",
+          "[storage.index]") {
+  Fixture f;
+  f.Fill(2, 100);
+  auto cursor = f.log->NewCursor("", 400);
+  f.Fill(101, 600);
+  f.log->TrimBelow(390);
+
+  const auto seen = Revisions(*cursor, 1000);
+
+  REQUIRE(seen.size() == 201);
+  CHECK(seen.front() == 400);
+  CHECK(seen.back() == 600);
+}
+
 TEST_CASE("storage.index: whoever needs a trimmed event is told, others go on", "[storage.index]") {
   Fixture f;
   f.Fill(2, 1000);

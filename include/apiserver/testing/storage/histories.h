@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,6 +26,8 @@ struct HistoryOptions {
   bool compactions = true;
   // Calls of the engine are delayed, fail and lose their answers, and its tails end.
   bool faults = false;
+  // How long a watch may take to tell of the last events before it counts as hung.
+  std::chrono::milliseconds patience = std::chrono::seconds(15);
   // Told of every history that has been checked; may be empty.
   std::function<void(const std::string& line)> progress;
 };
