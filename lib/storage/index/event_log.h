@@ -232,6 +232,8 @@ auto EventLog<Entry, Access>::Cursor::NextPiece(const Waker* waker, std::optiona
     -> std::optional<Piece> {
   auto state = log_->state_.Lock();
   LogPlace& place = waiter_.place;
+  // While it waited it may have been moved on, but not yet to a revision in the future.
+  place.next_revision = std::max(from_, place.next_revision);
   const bool trimmed = place.next_revision < state->floor;
   if (state->closed || trimmed) {
     refused = Read{state->closed ? Cursor::State::kClosed : Cursor::State::kTrimmed, reported_};

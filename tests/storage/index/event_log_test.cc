@@ -143,6 +143,24 @@ TEST_CASE("storage.index: a cursor from the future survives a trim of what comes
   CHECK(seen.back() == 600);
 }
 
+TEST_CASE("storage.index: who waits for the future is not expired by what comes before",
+          "[storage.index]") {
+  Fixture f;
+  ManualExecutor executor;
+  const auto flag = std::make_shared<Flag>();
+  auto cursor = f.log->NewCursor("/even/", 400);
+  EventTail::Cursor::Read read{};
+  CHECK(Revisions(*cursor, 1000, &read, Waker(executor, flag)).empty());
+  CHECK(read.state == State::kWait);
+  for (std::int64_t r = 3; r <= 401; r += 2) f.Append(r, "/odd/" + std::to_string(r));
+  f.log->TrimBelow(390);
+
+  Revisions(*cursor, 1000, &read);
+
+  CHECK(read.state == State::kEvents);
+  CHECK(read.complete_up_to == 401);
+}
+
 TEST_CASE("storage.index: whoever needs a trimmed event is told, others go on", "[storage.index]") {
   Fixture f;
   f.Fill(2, 1000);
