@@ -64,7 +64,9 @@ class Cacher final : public Interface {
   Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view key,
                                     const runtime::Object& object,
                                     std::chrono::seconds ttl) override {
-    return store_->Create(ctx, key, object, ttl);
+    auto created = store_->Create(ctx, key, object, ttl);
+    if (!created.ok()) CatchUp(ctx);
+    return created;
   }
   void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
                    CreateDone done) override {
@@ -73,12 +75,16 @@ class Cacher final : public Interface {
   Result<runtime::ObjectPtr> GuaranteedUpdate(const Context& ctx, std::string_view key,
                                               const UpdateOptions& options,
                                               const TryUpdate& try_update) override {
-    return store_->GuaranteedUpdate(ctx, key, options, try_update);
+    auto updated = store_->GuaranteedUpdate(ctx, key, options, try_update);
+    CatchUp(ctx);
+    return updated;
   }
   Result<runtime::ObjectPtr> Delete(const Context& ctx, std::string_view key,
                                     const UpdateOptions& options,
                                     const ValidateDeletion& validate) override {
-    return store_->Delete(ctx, key, options, validate);
+    auto deleted = store_->Delete(ctx, key, options, validate);
+    CatchUp(ctx);
+    return deleted;
   }
 
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
@@ -110,6 +116,14 @@ class Cacher final : public Interface {
   Status WaitReady(const Context& ctx) const;
   // Waits until the cache is as fresh as `resource_version` asks for. kTimeout: it is not in time.
   Status WaitFresh(const Context& ctx, std::string_view resource_version) const;
+  // An engine's state is a moment ahead of its observers: whoever was answered from it must not
+  // find less in the cache.
+  void CatchUp(const Context& ctx) const {
+    if (!feed_->observes() || !cache_->ready() || !ctx.may_block()) return;
+    const auto revision = options_.store.engine->CurrentRevision(ctx);
+    if (!revision.ok()) return;
+    (void)cache_->WaitFor(ctx, *revision, RealClock().Now() + options_.fresh_wait);
+  }
   // Waits until the cache knows everything acknowledged before now.
   Status WaitConsistent(const Context& ctx) const;
   Status WaitForList(const Context& ctx, const ListOptions& options);

@@ -17,12 +17,17 @@ class Findings {
   explicit Findings(std::size_t max) : max_(max) {}
   bool full() const { return found_.size() >= max_; }
   void Add(std::string property, std::string text) {
-    if (!full()) found_.push_back({std::move(property), std::move(text)});
+    // Many of one kind must not hide the others.
+    if (!full() && ++counts_[property] <= kOfOneProperty) {
+      found_.push_back({std::move(property), std::move(text)});
+    }
   }
   std::vector<Violation> Take() { return std::move(found_); }
 
  private:
+  static constexpr int kOfOneProperty = 4;
   std::size_t max_;
+  std::map<std::string, int> counts_;
   std::vector<Violation> found_;
 };
 

@@ -235,7 +235,7 @@ class BuggyStorage final : public st::Interface {
 
   Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx, std::string_view key,
                                                const st::ListOptions& options) override {
-    if (Due(Bug::kExpiresForNothing, 15)) {
+    if (Due(Bug::kExpiresForNothing, 3)) {
       return std::unique_ptr<watch::Stream>(std::make_unique<ExpiredStream>());
     }
     const bool leaks = bug_ == Bug::kLeaksNamespace && options.recursive;
@@ -302,11 +302,15 @@ class BuggyStorage final : public st::Interface {
     if (!before.ok()) return before;
     auto wanted = try_update(*before);
     if (!wanted.ok()) return wanted.status();
+    if ((*wanted->object)["spec"]["size"].AsInt() == (**before)["spec"]["size"].AsInt()) {
+      return inner_->GuaranteedUpdate(ctx, key, options, try_update);
+    }
     std::this_thread::yield();
     return inner_->GuaranteedUpdate(ctx, key, options,
-                                    [&](const runtime::ObjectPtr&) -> Result<st::Update> {
+                                    [&](const runtime::ObjectPtr& now) -> Result<st::Update> {
                                       st::Update update;
                                       update.object = wanted->object->Clone();
+                                      update.object->Edit("metadata", "uid") = now->uid();
                                       return update;
                                     });
   }

@@ -40,7 +40,7 @@ const Seeded kBugs[] = {
     {"a get is older than it may be", Bug::kNotOlderGetIsOlder, "S11"},
     {"a page skips an object", Bug::kPageSkips, "S10"},
     {"a page repeats an object", Bug::kPageRepeats, "S10"},
-    {"a list continues at another revision", Bug::kContinuesNow, "S10"},
+    {"a list continues at another revision", Bug::kContinuesNow, "S13"},
     {"an update does not compare", Bug::kLosesUpdate, "S1"},
     {"a create is acknowledged but not done", Bug::kAcksWithoutWriting, "S4"},
     {"a revision is used twice", Bug::kReusesRevision, "S4"},

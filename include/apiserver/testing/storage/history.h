@@ -138,7 +138,8 @@ enum class Verdict : std::uint8_t { kLinearizable, kNotLinearizable, kUnknown };
 Verdict CheckLinearizable(const std::vector<Operation>& operations,
                           std::size_t steps_max = 5'000'000, Operation* stuck = nullptr);
 
-// Everything that is wrong with `history`; at most `violations_max` are told.
+// Everything that is wrong with `history`; at most `violations_max` are told, four
+// of each property.
 std::vector<Violation> CheckHistory(const History& history, std::size_t violations_max = 20);
 
 }  // namespace apiserver::inline v0::testing::storage
