@@ -22,6 +22,6 @@ TEST_CASE("conformance: histories of every engine and form hold", "[conformance]
   REQUIRE(report.ok());
   INFO(report->ToString());
   CHECK(report->violations.empty());
-  CHECK(report->events > 1000);
+  CHECK(report->events > 400);
   CHECK(report->compactions > 0);
 }

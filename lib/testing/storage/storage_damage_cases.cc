@@ -22,7 +22,7 @@ Status AListWithDamageFails(StorageSubject& s) {
   s.Create("a");
   EXPECT(s.Put("b", kGarbage).ok());
   s.Create("c");
-  EXPECT_REASON(s.List(), Reason::kInternalError);
+  EXPECT_REASON(s.List(), Reason::kStorageReadError);
   return Status::Ok();
 }
 
@@ -60,7 +60,7 @@ StorageCaseTable StorageDamageCases() {
   return {
       {"what cannot be decoded is read, updated and deleted with an error",
        "RunTestTransformationFailure", ReadsOfDamageFail},
-      {"a list that holds what cannot be decoded fails", "RunTestGetListWithoutErrorAggregation",
+      {"a list that holds what cannot be decoded fails", "RunTestGetListWithErrorAggregation",
        AListWithDamageFails},
       {"a watch of one object that cannot be decoded ends with an error", "RunTestWatchError",
        AWatchOfOneDamagedObjectTellsSo},

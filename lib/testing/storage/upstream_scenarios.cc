@@ -33,10 +33,10 @@ constexpr Row kRows[] = {
     {"RunTestConsistentList"},
     {"RunTestGetListNonRecursive"},
     {"RunTestGetListRecursivePrefix"},
-    {"RunTestGetListWithErrorAggregation",
-     "upstream's feature AllowUnsafeMalformedObjectDeletion: off by default there, not offered "
-     "here"},
-    {"RunTestGetListWithoutErrorAggregation"},
+    {"RunTestGetListWithErrorAggregation"},
+    {"RunTestGetListWithoutErrorAggregation",
+     "a list here always tells all that cannot be read, as upstream's does with the feature "
+     "AllowUnsafeMalformedObjectDeletion"},
     {"RunTestListContinuation"},
     {"RunTestListPaginationRareObject"},
     {"RunTestListContinuationWithFilter"},

@@ -53,9 +53,9 @@ struct Options {
 // After a failed write the engine refuses all further ones with kInternalError, and Ready() says
 // why, until it has closed the files, opened them again and read what they hold: which it tries at
 // once and then every second, and which succeeds when the disk has space again. Whether the write
-// that failed has happened is known, and shown, only then. Leases begin anew. Reads go on meanwhile,
-// but for the moment of opening, and for good where that fails: those that need the disk, and tails
-// that are far behind, end with kServiceUnavailable.
+// that failed has happened is known, and shown, only then. Leases begin anew. Reads go on
+// meanwhile, but for the moment of opening, and for good where that fails: those that need the
+// disk, and tails that are far behind, end with kServiceUnavailable.
 //
 // kServiceUnavailable: another process, or another engine of this one, holds the directory's LOCK.
 // kInternalError: the directory cannot be used, the store is damaged, or a newer version wrote it.
