@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/storage/etcd/engine.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/rocks/engine.h"
 #include "apiserver/testing/storage/storage_conformance.h"
+#include "storage/etcd/etcd_server.h"
 #include "storage/rocks/temp_directory.h"
 
 // The engines that the conformance cases and the histories run over. A new engine is a function
@@ -42,16 +44,37 @@ inline EngineOpen RocksEngine() {
   };
 }
 
+// An etcd of one member for each engine, which compacts when it is told to only. Its elections are
+// quick, so that leases may be as short as the cases want them: one second.
+inline EngineOpen EtcdEngine() {
+  using apiserver::storage::etcd::EtcdServer;
+  auto server = std::make_shared<std::unique_ptr<EtcdServer>>();
+  return [server](const Clock& clock) -> Result<std::unique_ptr<apiserver::storage::kv::Engine>> {
+    auto started =
+        EtcdServer::Start(1, {.arguments = {"--heartbeat-interval=10", "--election-timeout=100"},
+                              .cert_file = "",
+                              .key_file = "",
+                              .ca_file = ""});
+    if (!started.ok()) return started.status();
+    *server = std::move(*started);
+    return apiserver::storage::etcd::Open({.servers = (*server)->urls(),
+                                           .compaction_interval = std::chrono::milliseconds(0),
+                                           .clock = clock});
+  };
+}
+
 struct NamedEngine {
   std::string name;
   EngineOpen open;
+  // What may stand over it. A cacher cannot observe an engine of another process: it follows it.
+  std::vector<std::string> forms;
 };
 inline std::vector<NamedEngine> Engines() {
-  return {{"memory", MemoryEngine()}, {"rocks", RocksEngine()}};
+  return {{"memory", MemoryEngine(), {"store", "cacher", "following"}},
+          {"rocks", RocksEngine(), {"store", "cacher", "following"}},
+          {"etcd", EtcdEngine(), {"store", "cacher"}}};
 }
 
-// What may stand over an engine.
-inline std::vector<std::string> Forms() { return {"store", "cacher", "following"}; }
 inline storage::StorageHost HostOf(const std::string& form, EngineOpen open) {
   if (form == "store") return storage::StoreHost(std::move(open));
   return storage::CacherHost(std::move(open), form == "cacher");

@@ -6,7 +6,7 @@
 #include "apiserver/testing/storage/histories.h"
 #include "hosts.h"
 
-// storage_histories [--engine=memory|rocks] [--form=store|cacher|following] [--histories=50]
+// storage_histories [--engine=memory|rocks|etcd] [--form=store|cacher|following] [--histories=50]
 //   [--operations=20000] [--clients=8] [--watchers=4] [--keys=10] [--seed=1] [--faults]
 //   [--no-compactions]
 //

@@ -7,7 +7,7 @@ namespace {
 
 bool RegisterAll() {
   for (const NamedEngine& engine : Engines()) {
-    for (const std::string& form : Forms()) {
+    for (const std::string& form : engine.forms) {
       storage::RegisterStorageConformance(form + " over " + engine.name, HostOf(form, engine.open));
     }
   }
