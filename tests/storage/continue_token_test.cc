@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
 #include "apiserver/storage/interface.h"
+#include "apiserver/testing/storage/widget.h"
 #include "storage/errors.h"
 #include "storage/list_options.h"
 #include "storage/watch_events.h"
-#include "apiserver/testing/storage/widget.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using storage::ContinueToken;

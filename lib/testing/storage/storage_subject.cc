@@ -11,6 +11,18 @@ constexpr std::chrono::seconds kPatience{10};
 // Bookmarks become due by a clock that wakes nobody.
 constexpr std::chrono::milliseconds kLookAgain{50};
 
+// Until a storage that loads what it answers from has done so: before, a read of any state may be
+// answered by the engine, and the next one by a cache that knows less.
+Status WaitReady(const apiserver::storage::Interface& storage) {
+  const auto deadline = RealClock().Now() + kPatience;
+  Bell bell;
+  Status ready = storage.Ready();
+  for (; !ready.ok() && RealClock().Now() < deadline; ready = storage.Ready()) {
+    (void)bell.Wait(std::chrono::milliseconds(1));
+  }
+  return ready;
+}
+
 }  // namespace
 
 WatchReader::WatchReader(std::unique_ptr<watch::Stream> stream)
@@ -79,7 +91,9 @@ Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenAnoth
   setup.executor = pool_.get();
   setup.clock = &clock_;
   setup.fresh_wait = std::chrono::milliseconds(100);
-  return host_.open_storage(setup);
+  ASSIGN_OR_RETURN(auto opened, host_.open_storage(setup));
+  RETURN_IF_ERROR(WaitReady(*opened));
+  return opened;
 }
 
 template <class T>
