@@ -17,20 +17,17 @@ namespace {
 struct Options {
   std::vector<std::string> workloads;
   std::string json;
-  std::string server;
-  std::string kubeconfig;
+  bench::RunningServer server;
   std::string binary = SAMPLE_APISERVER;
-  int pid = 0;
 };
 
 apiserver::Status RunOne(const bench::Workload& workload, const Options& options,
                          bench::Report& report) {
   std::fprintf(stderr, "%s: %s\n", std::string(workload.name).c_str(),
                std::string(workload.what).c_str());
-  auto server =
-      options.server.empty()
-          ? bench::ServerUnderTest::Start(options.binary, std::string(workload.storage))
-          : bench::ServerUnderTest::Attach(options.kubeconfig, options.server, options.pid);
+  auto server = options.server.address.empty()
+                    ? bench::ServerUnderTest::Start(options.binary, std::string(workload.storage))
+                    : bench::ServerUnderTest::Attach(options.server);
   if (!server.ok()) return server.status();
   return workload.run(**server, report);
 }
@@ -66,9 +63,10 @@ int main(int argc, char** argv) {
                bench::WorkloadNames());
   app.add_option("workloads", options.workloads, "W1 W3 …")->required();
   app.add_option("--json", options.json, "Also write one JSON object a line here");
-  app.add_option("--server", options.server, "HOST:PORT of a server that runs already");
-  app.add_option("--kubeconfig", options.kubeconfig, "How to be somebody there");
-  app.add_option("--pid", options.pid, "Its process, for CPU and memory figures");
+  app.add_option("--server", options.server.address, "HOST:PORT of a server that runs already");
+  app.add_option("--kubeconfig", options.server.kubeconfig, "How to be somebody there");
+  app.add_option("--pid", options.server.pid, "Its process, for CPU and memory figures");
+  app.add_option("--etcd", options.server.etcd, "HOST:PORT of its etcd, to count calls");
   app.add_option("--binary", options.binary, "The server to start otherwise");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);

@@ -174,6 +174,30 @@ Status RunPaged(ServerUnderTest& server, const PagedList& list, Report& report) 
   return {};
 }
 
+Status RunRestarts(ServerUnderTest& server, const std::string& name, Report& report) {
+  const auto dialer = apiserver::http::NewDialer();
+  if (Status filled = Populate(*dialer, server, kMany); !filled.ok()) return filled;
+  report.Add({name + "/filled", "rss_bytes", server.RssBytes(), "bytes"});
+  std::vector<double> ready;
+  std::vector<double> cpu;
+  for (int run = 0; run < kRuns; ++run) {
+    BENCH_ASSIGN(seconds, server.Restart());
+    ready.push_back(seconds * 1e3);
+    cpu.push_back(server.CpuSeconds() * 1e6 / kMany);
+  }
+  report.Add({name, "ready_ms", Median(ready), "ms"});
+  report.Add({name, "server_cpu_us_per_op", Median(cpu), "us"});
+  report.Add({name, "rss_bytes", server.RssBytes(), "bytes"});
+  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), 1));
+  BENCH_ASSIGN(list, connections[0]->Call(Context::Background(),
+                                          {.target = std::string(kGroup) + "/flunders"}));
+  if (CountOf(list.body, "\"creationTimestamp\":") != kMany) {
+    return {Reason::kInternalError, "objects are missing after the restart"};
+  }
+  report.Add({name + "/listed", "rss_bytes", server.RssBytes(), "bytes"});
+  return {};
+}
+
 }  // namespace
 
 Status RunW5(ServerUnderTest& server, Report& report) {
@@ -198,27 +222,11 @@ Status RunW6(ServerUnderTest& server, Report& report) {
 }
 
 Status RunW13(ServerUnderTest& server, Report& report) {
-  const auto dialer = apiserver::http::NewDialer();
-  if (Status filled = Populate(*dialer, server, kMany); !filled.ok()) return filled;
-  report.Add({"W13/filled", "rss_bytes", server.RssBytes(), "bytes"});
-  std::vector<double> ready;
-  std::vector<double> cpu;
-  for (int run = 0; run < kRuns; ++run) {
-    BENCH_ASSIGN(seconds, server.Restart());
-    ready.push_back(seconds * 1e3);
-    cpu.push_back(server.CpuSeconds() * 1e6 / kMany);
-  }
-  report.Add({"W13", "ready_ms", Median(ready), "ms"});
-  report.Add({"W13", "server_cpu_us_per_op", Median(cpu), "us"});
-  report.Add({"W13", "rss_bytes", server.RssBytes(), "bytes"});
-  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), 1));
-  BENCH_ASSIGN(list, connections[0]->Call(Context::Background(),
-                                          {.target = std::string(kGroup) + "/flunders"}));
-  if (CountOf(list.body, "\"creationTimestamp\":") != kMany) {
-    return {Reason::kInternalError, "objects are missing after the restart"};
-  }
-  report.Add({"W13/listed", "rss_bytes", server.RssBytes(), "bytes"});
-  return {};
+  return RunRestarts(server, "W13", report);
+}
+
+Status RunW13OverEtcd(ServerUnderTest& server, Report& report) {
+  return RunRestarts(server, "W13/etcd", report);
 }
 
 }  // namespace bench

@@ -13,5 +13,6 @@ apiserver::Status RunW5(ServerUnderTest& server, Report& report);
 apiserver::Status RunW6(ServerUnderTest& server, Report& report);
 // From exec to ready, and what memory is held.
 apiserver::Status RunW13(ServerUnderTest& server, Report& report);
+apiserver::Status RunW13OverEtcd(ServerUnderTest& server, Report& report);
 
 }  // namespace bench

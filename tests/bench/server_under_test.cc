@@ -27,15 +27,17 @@ Status Failed(const std::string& what) { return {Reason::kInternalError, what}; 
 
 // In the child: becomes the server. Does not return.
 [[noreturn]] void Exec(const std::string& binary, const std::string& storage,
-                       const std::string& folder) {
+                       const std::string& etcd, const std::string& folder) {
   PinTo(0);
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, 1);
   dup2(null, 2);
   const std::string storage_flag = "--storage=" + storage;
   const std::string folder_flag = "--data-dir=" + folder;
+  const std::string etcd_flag = "--etcd-servers=http://" + etcd;
   execl(binary.c_str(), binary.c_str(), "--secure-port=0", storage_flag.c_str(),
-        folder_flag.c_str(), static_cast<char*>(nullptr));
+        folder_flag.c_str(), etcd.empty() ? nullptr : etcd_flag.c_str(),
+        static_cast<char*>(nullptr));
   _exit(127);
 }
 
@@ -45,6 +47,17 @@ Result<apiserver::http::DialOptions> DialOptionsOf(const std::string& kubeconfig
   auto config = apiserver::client::ReadKubeconfig(*text);
   if (!config.ok()) return config.status();
   return apiserver::client::DialOptionsFor(*config);
+}
+
+// Plain, HTTP/1.1.
+Result<apiserver::http::DialOptions> AddressOf(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return Failed("not HOST:PORT: " + text);
+  apiserver::http::DialOptions options;
+  options.host = text.substr(0, colon);
+  options.port = std::atoi(text.c_str() + colon + 1);
+  options.http2 = false;
+  return options;
 }
 
 }  // namespace
@@ -65,6 +78,12 @@ Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::strin
   server->binary_ = binary;
   server->storage_ = storage;
   server->ours_ = true;
+  if (storage == "etcd") {
+    auto etcd = apiserver::storage::etcd::EtcdServer::Start();
+    if (!etcd.ok()) return etcd.status();
+    server->etcd_ = std::move(*etcd);
+    server->etcd_address_ = "127.0.0.1:" + std::to_string(server->etcd_->port(0));
+  }
   if (Status launched = server->Launch(); !launched.ok()) return launched;
   return server;
 }
@@ -74,7 +93,7 @@ Status ServerUnderTest::Launch() {
   const std::string kubeconfig = folder_ + "/kubeconfig";
   std::filesystem::remove(kubeconfig);
   pid_ = fork();
-  if (pid_ == 0) Exec(binary_, storage_, folder_);
+  if (pid_ == 0) Exec(binary_, storage_, etcd_address_, folder_);
   for (int tries = 0; !std::filesystem::exists(kubeconfig); ++tries) {
     if (tries > 30'000 || waitpid(pid_, nullptr, WNOHANG) == pid_) {
       return Failed(binary_ + " does not come up");
@@ -96,18 +115,17 @@ Result<double> ServerUnderTest::Restart() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 }
 
-Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Attach(const std::string& kubeconfig,
-                                                                 const std::string& address,
-                                                                 pid_t pid) {
-  auto dial = DialOptionsOf(kubeconfig);
+Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Attach(const RunningServer& running) {
+  auto dial = DialOptionsOf(running.kubeconfig);
   if (!dial.ok()) return dial.status();
   auto server = std::make_unique<ServerUnderTest>();
   server->dial_ = *dial;
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return Failed("--server wants HOST:PORT");
-  server->dial_.host = address.substr(0, colon);
-  server->dial_.port = std::atoi(address.c_str() + colon + 1);
-  server->pid_ = pid;
+  auto address = AddressOf(running.address);
+  if (!address.ok()) return address.status();
+  server->dial_.host = address->host;
+  server->dial_.port = address->port;
+  server->pid_ = running.pid;
+  server->etcd_address_ = running.etcd;
   return server;
 }
 
@@ -140,6 +158,24 @@ double ServerUnderTest::RssBytes() const {
   double resident = 0;
   file >> total >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+Result<double> ServerUnderTest::EtcdCalls() const {
+  auto address = AddressOf(etcd_address_);
+  if (!address.ok()) return address.status();
+  const auto dialer = apiserver::http::NewDialer();
+  auto connection = dialer->Dial(apiserver::Context::Background(), *address);
+  if (!connection.ok()) return connection.status();
+  auto metrics = (*connection)->Call(apiserver::Context::Background(), {.target = "/metrics"});
+  if (!metrics.ok()) return metrics.status();
+  double calls = 0;
+  std::istringstream lines(metrics->body);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("grpc_server_started_total{")) continue;
+    if (line.find("grpc_type=\"unary\"") == std::string::npos) continue;
+    calls += std::atof(line.c_str() + line.rfind(' '));
+  }
+  return calls;
 }
 
 std::size_t ServerUnderTest::Threads() const {

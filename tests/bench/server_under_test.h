@@ -9,19 +9,27 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/dialer.h"
+#include "storage/etcd/etcd_server.h"
 
 namespace bench {
+
+// Somebody else's server.
+struct RunningServer {
+  std::string address;     // "127.0.0.1:6443".
+  std::string kubeconfig;  // The path.
+  pid_t pid = 0;           // Zero: no figures of its process.
+  std::string etcd;  // The address of its etcd, "127.0.0.1:2379"; empty: calls are not counted.
+};
 
 // The server that is measured: one that was started here on CPU 0, or somebody else's.
 class ServerUnderTest {
  public:
-  // Starts `binary` with `storage` on a free port and a temporary folder.
+  // Starts `binary` with `storage` on a free port and a temporary folder; for "etcd" an etcd of one
+  // member before it, on the driver's CPU.
   static apiserver::Result<std::unique_ptr<ServerUnderTest>> Start(const std::string& binary,
                                                                    const std::string& storage);
-  // One that runs already; figures of its process are there only if `pid` is not zero.
-  static apiserver::Result<std::unique_ptr<ServerUnderTest>> Attach(const std::string& kubeconfig,
-                                                                    const std::string& address,
-                                                                    pid_t pid);
+  // One that runs already.
+  static apiserver::Result<std::unique_ptr<ServerUnderTest>> Attach(const RunningServer& running);
   ~ServerUnderTest();
 
   // Ends a server that was started here and starts it again on what it has stored; returns the
@@ -34,6 +42,9 @@ class ServerUnderTest {
   double CpuSeconds() const;
   double RssBytes() const;
   std::size_t Threads() const;
+  bool has_etcd() const { return !etcd_address_.empty(); }
+  // What its etcd has been called for since it started, by its own count, streams left out.
+  apiserver::Result<double> EtcdCalls() const;
 
  private:
   apiserver::Status Launch();
@@ -44,6 +55,8 @@ class ServerUnderTest {
   pid_t pid_ = 0;
   bool ours_ = false;
   std::string folder_;
+  std::unique_ptr<apiserver::storage::etcd::EtcdServer> etcd_;
+  std::string etcd_address_;
 };
 
 // Binds this process, and all threads it starts from now on, to one CPU.

@@ -10,6 +10,7 @@
 #include "apiserver/base/sync.h"
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
+#include "bench/etcd_workloads.h"
 #include "bench/list_workloads.h"
 #include "bench/series.h"
 
@@ -212,10 +213,13 @@ Status RunW10(ServerUnderTest& server, Report& report) {
 
 constexpr Workload kWorkloads[] = {
     {"W1", "memory", "GET of 1 KiB from the cache, 32 connections x 10 streams", &RunW1},
+    {"W2", "etcd", "GET of the newest 1 KiB over etcd, 32 connections x 10 streams", &RunW2},
     {"W3", "memory", "LIST of 10,000 x 1 KiB from the cache, 4 connections", &RunW3},
     {"W5", "memory", "LIST of 1,000 of 100,000 by label", &RunW5},
     {"W6", "memory", "pages of 500 of 100,000 and of 10,000, 4 walkers", &RunW6},
+    {"W7", "etcd", "creates of 1 KiB over etcd by 32 writers, then updates", &RunW7},
     {"W13", "rocks", "start with 100,000 x 1 KiB; memory before and after", &RunW13},
+    {"W13/etcd", "etcd", "the same over etcd", &RunW13OverEtcd},
     {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
