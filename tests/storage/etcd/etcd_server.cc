@@ -15,6 +15,8 @@
 #include <sstream>
 #include <thread>
 
+#include "apiserver/base/random.h"
+
 namespace apiserver::inline v0::storage::etcd {
 namespace {
 
@@ -44,19 +46,26 @@ std::string MakeDirectory() {
   return mkdtemp(name.data()) != nullptr ? name : "";
 }
 
-// Free at this moment.
-int FreePort() {
+bool Free(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  int port = 0;
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
-    port = ntohs(address.sin_port);
-  }
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const bool free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   close(fd);
+  return free;
+}
+
+// Free at this moment, and outside of what the system gives to clients: else one of them may have
+// it, even connected to itself, by the time a killed etcd is started again.
+int FreePort() {
+  constexpr std::uint64_t kFirst = 10'000;
+  constexpr std::uint64_t kBehind = 32'768;
+  int port = 0;
+  do {
+    port = static_cast<int>(kFirst + SecureRandom().Below(kBehind - kFirst));
+  } while (!Free(port));
   return port;
 }
 
@@ -78,14 +87,11 @@ std::string Text(const std::string& file) {
   return out.str();
 }
 
-[[noreturn]] void Exec(std::vector<std::string>& arguments, const std::string& log) {
+[[noreturn]] void Exec(const std::vector<char*>& argv, const std::string& log) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   dup2(fd, STDOUT_FILENO);
   dup2(fd, STDERR_FILENO);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
   execv(argv[0], argv.data());
   _exit(127);
 }
@@ -151,9 +157,12 @@ Status EtcdServer::Spawn(std::size_t member) {
   arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
   // Nothing may be allocated between fork and exec.
   const std::string log = directory_ + "/" + name + ".log";
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
   const pid_t child = fork();
   if (child < 0) return Status(Reason::kInternalError, "cannot start etcd");
-  if (child == 0) Exec(arguments, log);
+  if (child == 0) Exec(argv, log);
   pids_[member] = child;
   return Status::Ok();
 }
