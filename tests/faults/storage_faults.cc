@@ -1,6 +1,8 @@
 // The long runs of the fault harness; see README.md.
 //
 //   storage_faults cut [--rounds=N] [--seed=N] [--subject=NAME] [--verbose]
+//   storage_faults etcd-members [--seconds=N] [--seed=N] [--control] [--no-partitions] [--verbose]
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -10,6 +12,7 @@
 #include "faults/flips.h"
 #include "faults/io_errors.h"
 #include "faults/kill.h"
+#include "faults/members.h"
 
 namespace {
 
@@ -21,6 +24,9 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string subject = "engine";
   bool rounds_given = false;
+  std::chrono::seconds time{600};
+  bool partitions = true;
+  bool control = false;
   bool verbose = false;
   VictimOptions victim{.keep_all = false};
 };
@@ -34,6 +40,9 @@ Arguments Parse(int argc, char** argv) {
     if (text.starts_with("--rounds="))
       arguments.rounds = std::strtoul(value("--rounds="), nullptr, 10);
     if (text.starts_with("--rounds=")) arguments.rounds_given = true;
+    if (text.starts_with("--seconds=")) {
+      arguments.time = std::chrono::seconds(std::strtoul(value("--seconds="), nullptr, 10));
+    }
     if (text.starts_with("--seed=")) arguments.seed = std::strtoull(value("--seed="), nullptr, 10);
     if (text.starts_with("--subject=")) arguments.subject = value("--subject=");
     if (text.starts_with("--store=")) arguments.victim.store = value("--store=");
@@ -41,6 +50,8 @@ Arguments Parse(int argc, char** argv) {
     if (text.starts_with("--life=")) {
       arguments.victim.life = std::strtoull(value("--life="), nullptr, 10);
     }
+    if (text == "--control") arguments.control = true;
+    if (text == "--no-partitions") arguments.partitions = false;
     if (text == "--keep-all") arguments.victim.keep_all = true;
     if (text == "--acknowledge-first") arguments.victim.acknowledge_first = true;
     if (text == "--open-only") arguments.victim.open_only = true;
@@ -65,6 +76,19 @@ int Print(const Arguments& arguments, const Outcome& outcome) {
               outcome.violations);
   if (outcome.violations > 0) std::printf("first: %s\n", outcome.first_violation.c_str());
   return outcome.violations == 0 ? 0 : 1;
+}
+
+int RunEtcdMembers(const Arguments& arguments) {
+  MembersOptions options;
+  options.seed = arguments.seed;
+  options.rounds = static_cast<std::size_t>(arguments.time / options.period);
+  options.time_max = arguments.time;
+  options.partitions = arguments.partitions;
+  options.control = arguments.control;
+  options.verbose = arguments.verbose;
+  const MembersReport report = RunMembers(options);
+  std::printf("%s", report.ToString().c_str());
+  return report.ok() ? 0 : 1;
 }
 
 }  // namespace
@@ -95,8 +119,11 @@ int main(int argc, char** argv) {
                 flips.harmless, flips.refused, flips.failed);
     return Print(arguments, flips.outcome);
   }
+  if (arguments.what == "etcd-members") return RunEtcdMembers(arguments);
   if (arguments.what == "writer") return RunVictim(arguments.victim);
   if (arguments.what == "boundaries") return Print(arguments, RunBoundaries(arguments.rounds));
-  std::fprintf(stderr, "usage: storage_faults cut|boundaries [--rounds=N] [--seed=N]\n");
+  std::fprintf(stderr,
+               "usage: storage_faults cut|boundaries|kill|io-errors|flips [--rounds=N] [--seed=N]\n"
+               "       storage_faults etcd-members [--seconds=N] [--seed=N] [--control]\n");
   return 2;
 }
