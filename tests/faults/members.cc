@@ -142,8 +142,10 @@ class Run {
       }
       ++round;
       if (!options_.verbose) continue;
-      std::printf("round %zu: member %zu %s, %zu writes acknowledged\n", round, fault.member,
-                  WordFor(fault.kind), scores_.acknowledged() - before);
+      const auto took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - began);
+      std::printf("round %zu: member %zu %s, %zu writes acknowledged in %lld ms\n", round,
+                  fault.member, WordFor(fault.kind), scores_.acknowledged() - before,
+                  static_cast<long long>(took.count()));
       std::fflush(stdout);
     }
     return Status::Ok();
