@@ -30,6 +30,15 @@ void RaiseOpenFilesLimit() {
   }
 }
 
+// A store on another machine may take its time, or be down. False: one of `signals` came first.
+bool WaitUntilReady(const apiserver::server::GenericAPIServer& server, const sigset_t& signals) {
+  constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 5'000'000};
+  while (!server.ready()) {
+    if (sigtimedwait(&signals, nullptr, &kLookAgain) > 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void BlockSignals() {
@@ -43,10 +52,12 @@ int RunUntilSignal(apiserver::server::GenericAPIServer& server,
                    const std::function<void()>& on_ready) {
   RaiseOpenFilesLimit();
   if (const apiserver::Status status = server.Start(); !status.ok()) return Fail(status);
-  on_ready();
   const sigset_t signals = StopSignals();
-  int signal = 0;
-  sigwait(&signals, &signal);
+  if (WaitUntilReady(server, signals)) {
+    on_ready();
+    int signal = 0;
+    sigwait(&signals, &signal);
+  }
   std::fprintf(stderr, "stopping\n");
   // Whoever asks twice does not want to wait.
   std::thread([signals] {

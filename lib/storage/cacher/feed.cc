@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "storage/cacher/page_reader.h"
 
 namespace apiserver::inline v0::storage::cacher {
 
@@ -120,21 +121,17 @@ void Feed::End(const Status& status) {
 
 Result<Feed::Loaded> Feed::ReadAll() {
   Loaded loaded;
-  kv::RangeRequest request;
-  request.key = options_.prefix;
-  request.end = kv::PrefixEnd(options_.prefix);
-  request.limit = kPageObjects;
+  PageReader reader(*options_.engine, ctx_, options_.prefix, /*ahead=*/!observes_);
   for (std::size_t total = 0;;) {
     RETURN_IF_ERROR(ctx_.Err(*options_.clock));
-    ASSIGN_OR_RETURN(kv::RangeResponse page, options_.engine->Range(ctx_, request));
-    // All pages are of the revision of the first.
-    if (loaded.revision == 0) loaded.revision = request.at_revision = page.revision;
-    if (total == 0) total = page.count;
-    for (const kv::KeyValue& kv : page.kvs) loaded.tree.Put(cache_->NewEntry(kv));
+    ASSIGN_OR_RETURN(const auto page, reader.Next());
+    if (!page) break;
+    if (total == 0) total = page->count;
+    for (const kv::KeyValue& kv : page->kvs) loaded.tree.Put(cache_->NewEntry(kv));
     Tell(loaded.tree.size(), total);
-    if (!page.more || page.kvs.empty()) return loaded;
-    request.key = page.kvs.back().key + '\0';
   }
+  loaded.revision = reader.revision();
+  return loaded;
 }
 
 void Feed::Tell(std::size_t loaded, std::size_t total) {

@@ -53,7 +53,6 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
   static constexpr std::chrono::milliseconds kRetryMin{500};
   static constexpr std::chrono::milliseconds kRetryMax{10'000};
   static constexpr std::chrono::milliseconds kAskAgain{100};
-  static constexpr std::size_t kPageObjects = 10'000;
 
   class EngineObserver;
   struct Pending {

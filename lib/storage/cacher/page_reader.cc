@@ -1,0 +1,31 @@
+#include "storage/cacher/page_reader.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+PageReader::PageReader(kv::Engine& engine, const Context& ctx, std::string_view prefix, bool ahead)
+    : engine_(engine), ctx_(ctx), ahead_(ahead) {
+  request_.key = prefix;
+  request_.end = kv::PrefixEnd(prefix);
+  request_.limit = kPageObjects;
+}
+
+Result<std::optional<kv::RangeResponse>> PageReader::Next() {
+  if (done_) return std::optional<kv::RangeResponse>();
+  reading_.reset();
+  auto fetched = fetched_ ? *std::exchange(fetched_, std::nullopt) : engine_.Range(ctx_, request_);
+  ASSIGN_OR_RETURN(kv::RangeResponse page, std::move(fetched));
+  if (request_.at_revision == 0) request_.at_revision = page.revision;
+  done_ = !page.more || page.kvs.empty();
+  if (!done_) {
+    request_.key = page.kvs.back().key + '\0';
+    if (ahead_)
+      reading_.emplace("cache-reader", [this] { fetched_ = engine_.Range(ctx_, request_); });
+  }
+  return std::optional(std::move(page));
+}
+
+}  // namespace apiserver::inline v0::storage::cacher

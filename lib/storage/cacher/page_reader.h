@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/storage/kv/engine.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+// Reads all keys of a prefix page by page, each as of the revision of the first. Used by one
+// thread, which may wait.
+class PageReader {
+ public:
+  // `ahead`: the next page is asked for while its user works on the last one, so that the work of
+  // an engine on another machine and ours overlap. `engine` and `ctx` outlive the reader.
+  PageReader(kv::Engine& engine, const Context& ctx, std::string_view prefix, bool ahead);
+
+  // nullopt: there is no more.
+  Result<std::optional<kv::RangeResponse>> Next();
+  // Of the first page; zero before it.
+  kv::Revision revision() const { return request_.at_revision; }
+
+ private:
+  static constexpr std::size_t kPageObjects = 10'000;
+
+  kv::Engine& engine_;
+  const Context& ctx_;
+  const bool ahead_;
+  bool done_ = false;
+  kv::RangeRequest request_;
+  std::optional<Result<kv::RangeResponse>> fetched_;
+  std::optional<Thread> reading_;  // Fills fetched_. The last member: it is joined first.
+};
+
+}  // namespace apiserver::inline v0::storage::cacher
