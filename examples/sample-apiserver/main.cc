@@ -137,6 +137,7 @@ int Serve(const sample::Options& options) {
                                          .executor = &(*api)->pool(),
                                          .prefix = options.etcd_prefix,
                                          .memory = (*api)->memory(),
+                                         .metrics = (*api)->metrics(),
                                          .log = log.get()};
   Encrypt(encryption->get(), storage_config);
   const Status installed = InstallWardle(**api, storage_config, *ban_flunder);

@@ -387,6 +387,10 @@ void ExchangeDriver::StartAnswer() {
   }
   outcome_.code = head_.code;
   if (stream_ != nullptr) stream_->OnAnswer();
+  if (kind_ != Kind::kStream) return;
+  // It may go on for hours, with thousands beside it.
+  head_.headers = Headers();
+  request_.headers.ShrinkToFit();
 }
 
 bool ExchangeDriver::RunHeads() {

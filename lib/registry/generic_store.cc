@@ -7,6 +7,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
 #include "registry/json_path.h"
+#include "registry/warm_up_metrics.h"
 
 namespace apiserver::inline v0::registry {
 namespace {
@@ -34,6 +35,10 @@ std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
   cache.executor = config.executor;
   cache.memory = config.memory;
   cache.on_warm_up = config.on_warm_up;
+  if (config.metrics != nullptr) {
+    cache.on_warm_up =
+        CountWarmUp(config.metrics, {kind->group(), kind->plural()}, config.on_warm_up);
+  }
   cache.log = config.log;
   return storage::cacher::New(std::move(cache));
 }

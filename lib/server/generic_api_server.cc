@@ -227,6 +227,12 @@ Status Server::InstallStandardPaths() {
   const auto index = [this](http::Exchange& exchange) { return ServeIndex(exchange, 200); };
   RETURN_IF_ERROR(HandlePath("/", index, /*listed=*/true));
   RETURN_IF_ERROR(HandlePath("/index.html", index, /*listed=*/true));
+  const auto show = [this](http::Exchange& exchange) {
+    exchange.writer().Send({.headers = {{"Content-Type", std::string(metrics::kTextContentType)}}},
+                           http::Bytes(metrics_->Serialize()));
+    return http::Step::Done();
+  };
+  RETURN_IF_ERROR(HandlePath("/metrics", show, /*listed=*/true));
   return HandlePath("/version", NewVersionHandler(config_.version), /*listed=*/true);
 }
 

@@ -36,6 +36,7 @@ class Server final : public GenericAPIServer {
   const http::Service& service() const override { return service_; }
   Executor& pool() override { return *pool_; }
   std::shared_ptr<MemoryBudget> memory() override { return memory_; }
+  std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
   // The last stop of the chain: an API, a path beside the APIs, the delegate, or the index.
@@ -71,6 +72,7 @@ class Server final : public GenericAPIServer {
   InFlight in_flight_;
   std::unique_ptr<ThreadPool> pool_;
   const std::shared_ptr<MemoryBudget> memory_;
+  const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
   // Storages of all groups, for Destroy().

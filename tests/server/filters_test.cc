@@ -129,6 +129,9 @@ TEST_CASE("server: health, version and index answer beside the APIs", "[server]"
   CHECK(server->Call("GET", "/healthz/ping").body == "ok");
   CHECK(Contains(server->Call("GET", "/version").body, "\"gitVersion\": \"v1.35.0+libapiserver\""));
   CHECK(Contains(server->Call("GET", "/").body, "\"/apis/example.com/v1\""));
+  CHECK(Contains(server->Call("GET", "/metrics").body,
+                 "apiserver_watch_cache_initializations_total{group=\"example.com\",resource="
+                 "\"widgets\"} 1\n"));
   CHECK(server->Call("POST", "/apis", "{}").code == 405);
   CHECK(server->Call("POST", "/apis/example.com/v1", "{}").code == 405);
   CHECK(server->Call("POST", "/apis/other.example.com/v1/things", "{}").code == 404);

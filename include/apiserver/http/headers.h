@@ -31,6 +31,8 @@ class Headers {
   void Set(std::string name, std::string value);
   // Returns how many there were.
   std::size_t Remove(std::string_view name);
+  // Gives back the room for fields that were not added: for what is kept long.
+  void ShrinkToFit() { fields_.shrink_to_fit(); }
   // Removes every field whose name begins with `prefix`.
   std::size_t RemovePrefix(std::string_view prefix);
 

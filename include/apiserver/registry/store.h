@@ -12,6 +12,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/memory_budget.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/strategy.h"
@@ -47,6 +48,8 @@ struct StorageConfig {
   std::shared_ptr<MemoryBudget> memory = nullptr;
   // Told how far each watch cache has come in reading its state; see storage::cacher::Options.
   std::function<void(const storage::WarmUp&)> on_warm_up;
+  // What the stores count; null: nothing. GenericAPIServer::metrics() shows it at /metrics.
+  std::shared_ptr<metrics::Registry> metrics = nullptr;
   LogSink* log = &NullLogSink();
 };
 

@@ -18,6 +18,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/memory_budget.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/dialer.h"
@@ -154,6 +155,8 @@ class GenericAPIServer {
   virtual Executor& pool() = 0;
   // What its watch caches may keep beyond the state they serve, for registry::StorageConfig.
   virtual std::shared_ptr<MemoryBudget> memory() = 0;
+  // What it counts, for registry::StorageConfig and the host's own numbers; GET /metrics shows it.
+  virtual std::shared_ptr<metrics::Registry> metrics() = 0;
 };
 
 }  // namespace apiserver::inline v0::server

@@ -76,7 +76,8 @@ class Running final : public TestServer {
     const registry::StorageConfig config{.engine = options_.engine,
                                          .executor = &server_->pool(),
                                          .clock = options_.clock,
-                                         .memory = server_->memory()};
+                                         .memory = server_->memory(),
+                                         .metrics = server_->metrics()};
     std::map<std::string, server::APIGroupInfo> groups;
     for (const TestResource& resource : options_.resources) {
       RETURN_IF_ERROR(server_->scheme().Add(resource.kind));
