@@ -77,6 +77,23 @@ class StreamCall final : public RpcStream, public grpc::ClientBidiReactor<ByteBu
   Guarded<Out> out_;
 };
 
+// gRPC ends the threads that run callbacks when the last channel that had any goes, and cannot do
+// so when that happens in a callback (1.51: it joins itself and aborts). So one channel, to
+// nowhere, stays until the process ends, with the one call that makes it count.
+struct Anchor {
+  Anchor() : stub(grpc::CreateChannel("unix:/nonexistent", grpc::InsecureChannelCredentials())) {
+    stub.UnaryCall(&context, "/none/None", {}, &request, &response, [](const grpc::Status&) {});
+  }
+  grpc::GenericStub stub;
+  grpc::ClientContext context;
+  ByteBuffer request = BufferOf("");
+  ByteBuffer response;
+};
+const Anchor& TheAnchor() {
+  static const Anchor* const anchor = new Anchor;
+  return *anchor;
+}
+
 class GrpcRpc final : public Rpc, public std::enable_shared_from_this<GrpcRpc> {
  public:
   explicit GrpcRpc(const GrpcOptions& options) : channels_(options) {}
@@ -156,28 +173,14 @@ class GrpcRpc final : public Rpc, public std::enable_shared_from_this<GrpcRpc> {
     if (again) ProbeAll();
   }
 
+  [[maybe_unused]] const Anchor& anchor_ = TheAnchor();
   Channels channels_;
   Guarded<Parked> parked_;
-};
-
-// gRPC ends the threads that run callbacks when the last channel that had any goes, and cannot do
-// so when that happens in a callback (1.51: it joins itself and aborts). So one channel, to
-// nowhere, stays until the process ends, with the one call that makes it count.
-struct Anchor {
-  Anchor() : stub(grpc::CreateChannel("unix:/nonexistent", grpc::InsecureChannelCredentials())) {
-    stub.UnaryCall(&context, "/none/None", {}, &request, &response, [](const grpc::Status&) {});
-  }
-  grpc::GenericStub stub;
-  grpc::ClientContext context;
-  ByteBuffer request = BufferOf("");
-  ByteBuffer response;
 };
 
 }  // namespace
 
 std::shared_ptr<Rpc> NewGrpcRpc(const GrpcOptions& options) {
-  static const Anchor* const anchor = new Anchor;
-  (void)anchor;
   return std::make_shared<GrpcRpc>(options);
 }
 

@@ -179,6 +179,7 @@ Status NotOlderThanARevisionIsTheStateNow(StorageSubject& s) {
 
 Status AListOfAFutureRevisionIsTooLarge(StorageSubject& s) {
   Fill(s);
+  EXPECT(s.List(At("6", ResourceVersionMatch::kNotOlderThan)).ok());
   for (const auto match : {ResourceVersionMatch::kExact, ResourceVersionMatch::kNotOlderThan,
                            ResourceVersionMatch::kUnset}) {
     const auto list = s.List(At("1000", match));

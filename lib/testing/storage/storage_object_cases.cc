@@ -91,6 +91,7 @@ Status GetWaitsForNoRevisionThatHasBeen(StorageSubject& s) {
 
 Status GetOfAFutureRevisionIsTooLarge(StorageSubject& s) {
   s.Create("one");
+  EXPECT(s.Get("one", "2").ok());
   const auto got = s.Get("one", "1000");
   EXPECT_REASON(got, Reason::kTimeout);
   EXPECT_EQ(got.status().message(), "Timeout: Too large resource version: 1000, current: 2");

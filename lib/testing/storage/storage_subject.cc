@@ -90,7 +90,7 @@ Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenAnoth
   setup.prefix = prefix;
   setup.executor = pool_.get();
   setup.clock = &clock_;
-  setup.fresh_wait = std::chrono::milliseconds(100);
+  setup.fresh_wait = std::chrono::milliseconds(500);
   ASSIGN_OR_RETURN(auto opened, host_.open_storage(setup));
   RETURN_IF_ERROR(WaitReady(*opened));
   return opened;
