@@ -90,7 +90,7 @@ class StorageLoader final : public runtime::ContentLoader {
  public:
   Status Load(const KindPtr& kind, std::string_view bytes, std::int64_t resource_version,
               Arena& arena, Value& root) const override {
-    const Status status = LoadStored(kind, resource_version, bytes, arena, root);
+    Status status = LoadStored(kind, resource_version, bytes, arena, root);
     if (status.ok()) return status;
     return Status(Reason::kInternalError, "unable to decode an object of kind " +
                                               field::Quote(kind->kind()) +
