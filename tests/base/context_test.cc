@@ -53,6 +53,23 @@ TEST_CASE("base: cancelling without a reason still ends the work", "[base]") {
   CHECK(work.Err() == Status(Reason::kTimeout, "context canceled"));
 }
 
+TEST_CASE("base: a deadline is moved forward only, for the work and what is begun under it later",
+          "[base]") {
+  testing::ManualClock clock;
+  const Clock::Monotonic start = clock.Now();
+  Context work = Context::Child(Context::Background());
+
+  work.LimitTo(start + seconds(5));
+  work.LimitTo(start + seconds(9));
+  CHECK(work.deadline() == start + seconds(5));
+  work.LimitTo(start + seconds(2));
+  CHECK(work.deadline() == start + seconds(2));
+  CHECK(Context::Child(work).deadline() == start + seconds(2));
+  CHECK(work.Err(clock).ok());
+  clock.Advance(seconds(2));
+  CHECK(work.Err(clock).reason() == Reason::kTimeout);
+}
+
 TEST_CASE("base: work is timed out from its deadline on, by the clock that is asked", "[base]") {
   testing::ManualClock clock;
   const Context work = Context::Child(Context::Background(), clock.Now() + seconds(10));

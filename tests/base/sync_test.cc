@@ -1,6 +1,7 @@
 #include "apiserver/base/sync.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <array>
@@ -32,6 +33,21 @@ TEST_CASE("base: a notification happens once and stays", "[base]") {
   CHECK(done.HasBeenNotified());
   CHECK(done.WaitFor(std::chrono::milliseconds(0)));
   done.Wait();
+}
+
+TEST_CASE("base: a thread runs under SCHED_BATCH, which interrupts nobody by waking", "[base]") {
+  REQUIRE(sched_getscheduler(0) == SCHED_OTHER);
+  int ours = -1;
+  int its_child = -1;
+
+  Thread("batch", [&] {
+    ours = sched_getscheduler(0);
+    Thread("child", [&] { its_child = sched_getscheduler(0); }).Join();
+  }).Join();
+
+  CHECK(ours == SCHED_BATCH);
+  CHECK(its_child == SCHED_BATCH);
+  CHECK(sched_getscheduler(0) == SCHED_OTHER);
 }
 
 TEST_CASE("base: a thread bears its name, cut to what Linux shows", "[base]") {
