@@ -10,6 +10,7 @@ expected text is a table by version range. Exits 1 and names each failed check.
 """
 
 import argparse
+import base64
 import json
 import os
 import re
@@ -67,8 +68,9 @@ def free_port():
 class Server:
     """A sample-apiserver on a free port with its data in a temporary folder."""
 
-    def __init__(self, binary, storage, folder):
+    def __init__(self, binary, storage, folder, encrypt=False):
         self.binary, self.storage, self.folder = binary, storage, folder
+        self.encryption = os.path.join(folder, "encryption.json") if encrypt else None
         self.etcd = Etcd(folder) if storage == "etcd" else None
         self.kubeconfig = os.path.join(folder, "kubeconfig")
         self.process = None
@@ -79,12 +81,24 @@ class Server:
         flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder]
         if self.etcd:
             flags.append("--etcd-servers=" + self.etcd.url)
+        if self.encryption:
+            flags.append("--encryption-provider-config=" + self.encryption)
         self.process = subprocess.Popen(
             [self.binary] + flags,
             stdout=subprocess.DEVNULL,
             stderr=open(os.path.join(self.folder, "server.log"), "a"),
         )
         wait_until(lambda: os.path.exists(self.kubeconfig), "the server writes its kubeconfig")
+
+    def encrypt_with(self, *kinds):
+        """From the next start on: writes with the first provider, reads with all."""
+        if not self.encryption:
+            return
+        secret = base64.b64encode(bytes(range(1, 33))).decode()
+        providers = [{kind: {"keys": [{"name": "key", "secret": secret}]}} for kind in kinds]
+        with open(self.encryption, "w") as file:
+            json.dump({"kind": "EncryptionConfiguration", "apiVersion": "apiserver.config.k8s.io/v1",
+                       "resources": [{"resources": ["*.*"], "providers": providers}]}, file)
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
@@ -425,6 +439,16 @@ def not_yet(t):
            code=1, stdin=FLUNDER.format(name="one", app="a", reference="x"))
 
 
+def switch_encryption(t, server):
+    """The rest runs after the switch."""
+    t.says(["create", "-f", "-"], "created", stdin=FLUNDER.format(name="old", app="o", reference="x"))
+    server.stop()
+    server.encrypt_with("aesgcm", "aescbc")
+    server.start()
+    t.rows(["get", "flunders"], "NAME CREATED AT", "old *")
+    t.says(["delete", "flunder", "old"], '"old" deleted')
+
+
 def health(t):
     t.prints(["get", "--raw", "/readyz"], "ok")
     t.says(["get", "--raw", "/livez?verbose"], "[+]ping ok", "livez check passed")
@@ -437,13 +461,17 @@ def main():
     parser.add_argument("--server", required=True)
     parser.add_argument("--kubectl", required=True)
     parser.add_argument("--storage", default="rocks")
+    parser.add_argument("--encrypt", action="store_true", help="at rest; providers are switched")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(args.server, args.storage, folder)
+        server = Server(args.server, args.storage, folder, args.encrypt)
+        server.encrypt_with("aescbc")
         server.start()
         kubectl = Kubectl(args.kubectl, server.kubeconfig, folder)
         t = Checker(kubectl)
         try:
+            if args.encrypt:
+                switch_encryption(t, server)
             discovery(t)
             create_and_read(t)
             refusals(t)
@@ -454,6 +482,7 @@ def main():
             deletion(t)
             if args.storage != "memory":
                 server.stop(signal.SIGKILL)
+                server.encrypt_with("secretbox", "aesgcm")
                 server.start()
                 t.rows(["get", "flunders"], "NAME CREATED AT", "one *", "two *")
             not_yet(t)
