@@ -5,7 +5,7 @@
 namespace apiserver::inline v0::registry {
 
 std::function<void(const storage::WarmUp&)> CountWarmUp(
-    std::shared_ptr<metrics::Registry> registry, const runtime::GroupResource& resource,
+    const std::shared_ptr<metrics::Registry>& registry, const runtime::GroupResource& resource,
     std::function<void(const storage::WarmUp&)> then) {
   const auto family = [](std::string name, std::string help) {
     return metrics::FamilyOptions{
