@@ -36,7 +36,7 @@ function(apiserver_test name)
   # Relative to the root of the checkout, where the tests' main goes first.
   target_compile_definitions(${name}_test PRIVATE APISERVER_TESTDATA="tests/testdata")
   # What is under test is optimized; the tests themselves are only compiled, in half the time.
-  target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo,Debug>:-O0>)
   if(APISERVER_SANITIZE)
     target_compile_options(${name}_test PRIVATE -Wno-maybe-uninitialized)
   endif()

@@ -80,6 +80,16 @@ Status AppendRow(const meta::TableRow& row, const runtime::Object& object,
   return {};
 }
 
+// The head of the table comes from the first rows.
+void BeginRows(const meta::Table& table, const TableRequest& request, std::string& json) {
+  if (request.with_columns) {
+    AppendColumns(table, json);
+  } else {
+    json += ",\"columnDefinitions\":null";
+  }
+  json += ",\"rows\":[";
+}
+
 }  // namespace
 
 Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::ObjectPtr>& objects,
@@ -94,19 +104,13 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
     const std::vector<runtime::ObjectPtr> passing = Passing(some);
     ASSIGN_OR_RETURN(const meta::Table table,
                      request.target.table->ConvertToTable(ctx, passing, request.options));
-    if (std::exchange(first, false)) {
-      if (request.with_columns) {
-        AppendColumns(table, json);
-      } else {
-        json += ",\"columnDefinitions\":null";
-      }
-      json += ",\"rows\":[";
-    }
+    if (std::exchange(first, false)) BeginRows(table, request, json);
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const meta::TableRow& row = table.rows[i];
       // What the list holds has its encoding; its copy would make one more.
       const bool same = i < passing.size() && row.object == passing[i];
-      RETURN_IF_ERROR(AppendRow(row, same ? *some[i] : *row.object, request, json));
+      Status added = AppendRow(row, same ? *some[i] : *row.object, request, json);
+      if (!added.ok()) return added;
     }
   } while (!left.empty());
   json += "]}";

@@ -36,7 +36,10 @@ auto FirstAfter(const Deque& past, kv::Revision revision) {
 }  // namespace
 
 Cache::Cache(store::Options store, std::string prefix, Limits limits, const Clock& clock)
-    : store_(std::move(store)), prefix_(std::move(prefix)), limits_(limits), clock_(clock) {
+    : store_(std::move(store)),
+      prefix_(std::move(prefix)),
+      limits_(std::move(limits)),
+      clock_(clock) {
   state_.Lock()->log = ChangeLog::New(0, 1);
 }
 

@@ -16,10 +16,13 @@ constexpr std::chrono::milliseconds kAttempt{3000};
 // One call and its repetitions.
 class Client::Attempts final : public RpcCall, public std::enable_shared_from_this<Attempts> {
  public:
-  Attempts(std::shared_ptr<Client> client, std::string method, std::string request,
-           const Options& options, Rpc::Done done, kv::CallGate::Pass pass)
+  struct Request {
+    std::string method;
+    std::string bytes;
+  };
+  Attempts(std::shared_ptr<Client> client, Request request, const Options& options, Rpc::Done done,
+           kv::CallGate::Pass pass)
       : client_(std::move(client)),
-        method_(std::move(method)),
         request_(std::move(request)),
         options_(options),
         done_(std::move(done)),
@@ -34,11 +37,11 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
       options.deadline = std::min(options.deadline, RealClock().Now() + attempt_);
       attempt_ *= 2;
     }
-    auto call =
-        client_->rpc_->Unary(method_, options_.retry ? request_ : std::move(request_), options,
-                             [self = shared_from_this()](RpcOutcome outcome, std::string bytes) {
-                               self->OnDone(std::move(outcome), std::move(bytes));
-                             });
+    auto call = client_->rpc_->Unary(
+        request_.method, options_.retry ? request_.bytes : std::move(request_.bytes), options,
+        [self = shared_from_this()](RpcOutcome outcome, std::string bytes) {
+          self->OnDone(std::move(outcome), std::move(bytes));
+        });
     auto state = state_.Lock();
     if (state->over) return;
     state->call = call;
@@ -92,8 +95,7 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
   }
 
   const std::shared_ptr<Client> client_;
-  const std::string method_;
-  std::string request_;
+  Request request_;
   const Options options_;
   Rpc::Done done_;
   std::optional<kv::CallGate::Pass> pass_;  // Until it is done.
@@ -109,8 +111,9 @@ std::shared_ptr<RpcCall> Client::Call(const std::string& method, std::string req
     done({RpcCode::kUnavailable, "the storage engine is stopped", /*sent=*/false}, "");
     return nullptr;
   }
-  const auto attempts = std::make_shared<Attempts>(shared_from_this(), method, std::move(request),
-                                                   options, std::move(done), std::move(pass));
+  const auto attempts =
+      std::make_shared<Attempts>(shared_from_this(), Attempts::Request{method, std::move(request)},
+                                 options, std::move(done), std::move(pass));
   attempts->Start();
   return attempts;
 }

@@ -106,7 +106,7 @@ class EtcdEngine final : public kv::Engine {
 };
 
 Status EtcdEngine::Start() {
-  const Status met = Meet();
+  Status met = Meet();
   if (!met.ok() && options_.require_contact) return met;
   health_->Start(met);
   members_->Watch();

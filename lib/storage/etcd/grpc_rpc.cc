@@ -100,7 +100,7 @@ class GrpcRpc final : public Rpc, public std::enable_shared_from_this<GrpcRpc> {
 
   std::shared_ptr<RpcCall> Unary(const std::string& method, std::string request,
                                  const RpcOptions& options, Done done) override {
-    auto call = std::make_shared<UnaryCall>(method, std::move(request), options, std::move(done));
+    auto call = std::make_shared<UnaryCall>(method, request, options, std::move(done));
     if (options.member) {
       call->Start(channels_.at(*options.member), shared_from_this(), /*wait_for_ready=*/false);
     } else if (Member* member = channels_.Connected()) {

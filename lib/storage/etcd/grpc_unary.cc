@@ -40,7 +40,7 @@ grpc::ByteBuffer BufferOf(const std::string& bytes) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-UnaryCall::UnaryCall(std::string method, std::string request, const RpcOptions& options,
+UnaryCall::UnaryCall(std::string method, const std::string& request, const RpcOptions& options,
                      Rpc::Done done)
     : method_(std::move(method)),
       options_(options),

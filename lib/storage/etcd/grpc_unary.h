@@ -11,7 +11,8 @@ namespace apiserver::inline v0::storage::etcd {
 // One call: made, perhaps parked until somebody is connected, started on a member, done.
 class UnaryCall final : public RpcCall, public std::enable_shared_from_this<UnaryCall> {
  public:
-  UnaryCall(std::string method, std::string request, const RpcOptions& options, Rpc::Done done);
+  UnaryCall(std::string method, const std::string& request, const RpcOptions& options,
+            Rpc::Done done);
 
   // Sends it, unless it was cancelled. `member` outlives the call if `owner` does.
   void Start(Member& member, std::shared_ptr<void> owner, bool wait_for_ready);

@@ -40,7 +40,7 @@ void Health::Check() {
       });
 }
 
-void Health::Tell(Status status) {
+void Health::Tell(const Status& status) {
   bool changed = false;
   {
     auto now = status_.Lock();

@@ -24,7 +24,7 @@ class Health : public std::enable_shared_from_this<Health> {
  private:
   void Check();
   void Count();
-  void Tell(Status status);
+  void Tell(const Status& status);
 
   const std::shared_ptr<Client> client_;
   const std::chrono::milliseconds timeout_;

@@ -32,26 +32,24 @@ void Timers::Stop() {
   }
 }
 
-void Timers::Run() {
-  for (;;) {
-    UniqueFunction<void()> task;
-    {
-      auto state = state_.Lock();
-      while (!state->stopping && state->tasks.empty()) {
-        state.Wait([&state] { return state->stopping || !state->tasks.empty(); });
-      }
-      if (state->stopping) return;
-      const auto first = state->tasks.begin();
-      if (const auto due = first->first; due > RealClock().Now()) {
-        state.WaitUntil(
-            due, [&state, due] { return state->stopping || state->tasks.begin()->first < due; });
-        continue;
-      }
-      task = std::move(first->second);
-      state->tasks.erase(first);
+UniqueFunction<void()> Timers::Next() {
+  auto state = state_.Lock();
+  while (!state->stopping) {
+    if (state->tasks.empty()) {
+      state.Wait([&state] { return state->stopping || !state->tasks.empty(); });
+      continue;
     }
-    task();
+    const auto first = state->tasks.begin();
+    const auto due = first->first;
+    if (due <= RealClock().Now()) return std::move(state->tasks.extract(first).mapped());
+    state.WaitUntil(due,
+                    [&state, due] { return state->stopping || state->tasks.begin()->first < due; });
   }
+  return nullptr;
+}
+
+void Timers::Run() {
+  while (auto task = Next()) task();
 }
 
 }  // namespace apiserver::inline v0::storage::etcd

@@ -27,6 +27,8 @@ class Timers {
     std::multimap<Clock::Monotonic, UniqueFunction<void()>> tasks;
   };
   void Run();
+  // Waits for the next task to be due; null: Stop() was called.
+  UniqueFunction<void()> Next();
 
   Guarded<State> state_;
   Thread thread_;

@@ -87,7 +87,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     if (response.succeeded || !doubtful_) {
       Finish(std::move(response));
     } else {
-      Judge(std::move(response.kv));
+      Judge(response.kv);
     }
   }
 
@@ -119,7 +119,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     }
     Read(0, [self = shared_from_this()](Result<kv::KeyValue> kv) {
       if (kv.ok()) {
-        self->Judge(*std::move(kv));
+        self->Judge(*kv);
       } else {
         self->Finish(NewUnknownOutcomeError(self->why_));
       }
@@ -148,7 +148,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
   }
 
   // What the key holds after a write whose answer was lost.
-  void Judge(kv::KeyValue now) {
+  void Judge(const kv::KeyValue& now) {
     if (now.mod_revision == request_.expected_mod_revision) {
       client_->timers().After(kPause, [self = shared_from_this()] { self->SendAgain(); });
       return;

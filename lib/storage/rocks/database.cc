@@ -64,7 +64,7 @@ rocksdb::Status CreateDirectories(rocksdb::Env& env, const std::string& path) {
   if (env.FileExists(path).ok()) return rocksdb::Status::OK();
   const std::string parent = std::filesystem::path(path).parent_path();
   if (!parent.empty() && parent != path) {
-    const rocksdb::Status made = CreateDirectories(env, parent);
+    rocksdb::Status made = CreateDirectories(env, parent);
     if (!made.ok()) return made;
   }
   rocksdb::Status status = env.CreateDirIfMissing(path);

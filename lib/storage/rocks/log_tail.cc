@@ -148,8 +148,10 @@ Status MendNewestLog(rocksdb::Env& env, const std::string& path) {
   std::string newest;
   for (const std::string& name : names) {
     std::uint64_t size = 0;
-    if (!name.ends_with(".log") || !env.GetFileSize(path + "/" + name, &size).ok()) continue;
-    if (size > 0) newest = path + "/" + name;
+    std::string file = path;
+    file.append("/").append(name);
+    if (!name.ends_with(".log") || !env.GetFileSize(file, &size).ok()) continue;
+    if (size > 0) newest = std::move(file);
   }
   if (newest.empty()) return Status::Ok();
   std::string log;

@@ -53,6 +53,7 @@ class Stage {
       faults_->SetPlan(plan);
     }
     std::vector<Thread> watchers;
+    watchers.reserve(static_cast<std::size_t>(options_.watchers));
     for (int i = 0; i < options_.watchers; ++i) {
       watchers.emplace_back("watcher", [&world, seed, i] {
         RunWatcher(world, seed * 1000 + 500 + static_cast<std::uint64_t>(i));
@@ -93,6 +94,7 @@ class Stage {
       compactor = Thread("compactor", [&] { Compact(world, seed, done); });
     }
     std::vector<Thread> clients;
+    clients.reserve(static_cast<std::size_t>(options_.clients));
     for (int i = 0; i < options_.clients; ++i) {
       clients.emplace_back("client", [this, &world, seed, i] {
         RunClient(world, seed * 1000 + static_cast<std::uint64_t>(i),

@@ -72,9 +72,9 @@ const LogEntry* HistoryIndex::Before(std::size_t position) const {
 }
 
 const std::vector<std::size_t>& HistoryIndex::OfKey(const std::string& key) const {
-  static const std::vector<std::size_t> kNone;
+  static const std::vector<std::size_t> none;
   const auto found = keys_.find(key);
-  return found == keys_.end() ? kNone : found->second;
+  return found == keys_.end() ? none : found->second;
 }
 
 std::int64_t HistoryIndex::AckedBefore(std::int64_t moment) const {

@@ -70,6 +70,7 @@ Status OneObjectIsWatchedWithItsInitialState(StorageSubject& s) {
 
 Status WhoDoesNotReadHoldsNobodyUp(StorageSubject& s) {
   std::vector<WatchReader> idle;
+  idle.reserve(50);
   for (int i = 0; i < 50; ++i) idle.push_back(s.WatchFrom("1"));
   auto reading = s.WatchFrom("1");
   for (int i = 0; i < 300; ++i) {
