@@ -7,7 +7,8 @@
 namespace apiserver::inline v0::runtime {
 
 Encoding::Encoding(EncodedBody body)
-    : size_(static_cast<std::uint32_t>(body.text.size())), marks_(static_cast<const BodyMarks&>(body)) {
+    : size_(static_cast<std::uint32_t>(body.text.size())),
+      marks_(static_cast<const BodyMarks&>(body)) {
   body.text.shrink_to_fit();
   bytes_ = std::make_shared<const std::string>(std::move(body.text));
 }

@@ -56,7 +56,7 @@ class SelectorIndex {
   struct PostingKey {
     std::string_view value;
     std::string_view key;
-    auto operator<=>(const PostingKey&) const = default;  // NOLINT: takes its zero for a null.
+    auto operator<=>(const PostingKey&) const = default;  // NOLINT: no null.
   };
   struct KeyOfPosting {
     PostingKey operator()(const PostingRef& posting) const {
