@@ -98,8 +98,11 @@ void TcpProxy::Set(Mode mode) {
 }
 
 void TcpProxy::SetDelay(std::chrono::milliseconds delay) {
-  wishes_.Lock()->delay = delay;
+  auto wishes = wishes_.Lock();
+  wishes->delay = delay;
+  const std::uint64_t asked = ++wishes->asked;
   Wake();
+  wishes.Wait([&wishes, asked] { return wishes->heard >= asked; });
 }
 
 void TcpProxy::Cut() {
