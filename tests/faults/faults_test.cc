@@ -20,10 +20,15 @@ TEST_CASE("faults: no acknowledged write is lost to kill -9", "[faults]") {
   CHECK(outcome.acknowledged >= 500);
 }
 
+// Threads decide what a kill meets: one after the other, until something is lost.
 TEST_CASE("faults: kill -9 shows an acknowledgement before the write", "[faults]") {
-  const Outcome outcome =
-      RunKills({.seed = kSeed, .rounds = 3, .program = STORAGE_FAULTS, .acknowledge_first = true});
-  CHECK(outcome.violations > 0);
+  std::size_t violations = 0;
+  for (std::uint64_t i = 0; i < 10 && violations == 0; ++i) {
+    const auto outcome = RunKills(
+        {.seed = kSeed + i, .rounds = 3, .program = STORAGE_FAULTS, .acknowledge_first = true});
+    violations = outcome.violations;
+  }
+  CHECK(violations > 0);
 }
 
 TEST_CASE("faults: no acknowledged write is lost to a power cut", "[faults]") {
