@@ -13,7 +13,7 @@ TEST_CASE("conformance: histories of every engine and form hold", "[conformance]
   INFO(form << " over " << engine.name << (faults ? " with faults" : ""));
   testing::storage::HistoryOptions options;
   options.seed = 1;
-  options.operations = 1600;
+  options.operations = 3200;
   options.faults = faults;
 
   const auto report = testing::storage::RunHistories(testing::HostOf(form, engine.open), options);
@@ -22,6 +22,6 @@ TEST_CASE("conformance: histories of every engine and form hold", "[conformance]
   REQUIRE(report.ok());
   INFO(report->ToString());
   CHECK(report->violations.empty());
-  CHECK(report->events > 400);
+  CHECK(report->events > 1000);
   CHECK(report->compactions > 0);
 }

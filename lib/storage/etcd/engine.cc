@@ -134,7 +134,7 @@ Status EtcdEngine::Meet() {
     const bool wait = options_.require_contact &&
                       answered.status().reason() != Reason::kInternalError &&
                       RealClock().Now() + kContactPause < deadline;
-    if (!wait) return answered.status();
+    if (!wait) return NewNotMetError(answered.status());
     Pending<bool> never;
     (void)never.WaitUntil(RealClock().Now() + kContactPause);
   }

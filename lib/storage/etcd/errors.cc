@@ -3,6 +3,9 @@
 namespace apiserver::inline v0::storage::etcd {
 namespace {
 
+constexpr const char* kWhatToCheck =
+    "; check that it runs, its addresses, and for https the certificates";
+
 bool Says(const RpcOutcome& outcome, std::string_view words) {
   return outcome.message.find(words) != std::string::npos;
 }
@@ -62,8 +65,7 @@ Status ToStatus(const RpcOutcome& outcome, std::string_view servers) {
   switch (outcome.code) {
     case RpcCode::kUnavailable:
       return Status(Reason::kServiceUnavailable,
-                    who + " cannot be reached: " + outcome.message +
-                        "; check that it runs, its addresses, and for https the certificates");
+                    who + " cannot be reached: " + outcome.message + kWhatToCheck);
     case RpcCode::kDeadlineExceeded:
     case RpcCode::kCancelled:
       return Status(Reason::kTimeout, who + " did not answer in time: " + outcome.message);
@@ -78,6 +80,11 @@ Status ToStatus(const RpcOutcome& outcome, std::string_view servers) {
     default:
       return Status(Reason::kInternalError, who + ": " + outcome.message);
   }
+}
+
+Status NewNotMetError(const Status& last) {
+  if (last.reason() != Reason::kTimeout) return last;
+  return Status(Reason::kServiceUnavailable, std::string(last.message()) + kWhatToCheck);
 }
 
 Status NewUnknownOutcomeError(std::string_view why) {

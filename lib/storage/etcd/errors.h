@@ -20,6 +20,9 @@ bool IsTransient(const RpcOutcome& outcome);
 
 // What the caller is told of a failure that has no meaning of its own. `servers`: who was asked.
 Status ToStatus(const RpcOutcome& outcome, std::string_view servers);
+// Of opening, where nobody has answered for as long as it may take: a call's deadline says less
+// than that. Anything but kTimeout stays as it is.
+Status NewNotMetError(const Status& last);
 // Of a write that may have happened.
 Status NewUnknownOutcomeError(std::string_view why);
 

@@ -180,6 +180,19 @@ TEST_CASE("storage.etcd: opening without any server there says which and what to
                                  "certificates"));
 }
 
+TEST_CASE("storage.etcd: opening where nobody answers in time says what to do as well",
+          "[storage.etcd]") {
+  const auto server = StartEtcd();
+  server->Pause(0);
+  auto options = OptionsFor(server->urls());
+  options.dial_timeout = milliseconds(300);
+  const Status status = Open(options).status();
+  server->Resume(0);
+  INFO(status.ToString());
+  CHECK(status.reason() == Reason::kServiceUnavailable);
+  CHECK(status.message().ends_with("and for https the certificates"));
+}
+
 TEST_CASE("storage.etcd: an engine may begin before its etcd", "[storage.etcd]") {
   const auto server = StartEtcd();
   server->Kill(0);
