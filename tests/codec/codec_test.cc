@@ -336,6 +336,17 @@ TEST_CASE("codec: stored bytes that are broken are told, and read as empty", "[c
         "registered for version \"v1\"");
 }
 
+TEST_CASE("codec: stored bytes that cannot be an object are refused at once", "[codec]") {
+  for (const char* bytes : {"", " ", "{", "}", "k8s:enc:aescbc:v1:key:\x01", "[1]"}) {
+    const auto object = DecodeFromStorage(FlunderKind(), Body(bytes), 1);
+    REQUIRE_FALSE(object.ok());
+    CHECK(object.status().reason() == Reason::kInternalError);
+    CHECK(object.status().message() ==
+          "unable to decode an object of kind \"Flunder\" from storage: the stored value is not a "
+          "JSON object; it may be encrypted");
+  }
+}
+
 TEST_CASE("codec: a Status is JSON with or without indentation", "[codec]") {
   const Status status = meta::NewNotFound({"example.com", "widgets"}, "w");
   CHECK(StatusToJson(status) ==

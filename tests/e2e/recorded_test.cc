@@ -156,6 +156,12 @@ struct Flunders {
     return response->revision;
   }
 
+  // Updates an object with what it is.
+  Result<rest::UpdateResult> PutBack(const std::string& name, const runtime::ObjectPtr& read) {
+    const auto same = rest::DefaultUpdatedObjectInfo(read);
+    return store->Update(ctx, name, {*same, nullptr, nullptr, false, {}});
+  }
+
   Context ctx = Context::Child(Context::Background());
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"recorded", 2});
   std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
@@ -186,9 +192,7 @@ TEST_CASE("sample-apiserver: a no-op update of what a Go server stored writes no
     INFO(value.bytes);
     const auto read = flunders.store->Get(flunders.ctx, value.name, {});
     REQUIRE(read.ok());
-    const auto same = rest::DefaultUpdatedObjectInfo(*read);
-    const auto updated =
-        flunders.store->Update(flunders.ctx, value.name, {*same, nullptr, nullptr, false, {}});
+    const auto updated = flunders.PutBack(value.name, *read);
     REQUIRE(updated.ok());
     CHECK(updated->object->resource_version() == (*read)->resource_version());
     CHECK(*flunders.Stored(kFlunders + value.name).value == value.bytes);
@@ -217,9 +221,7 @@ TEST_CASE("sample-apiserver: a no-op update of what a Go server encrypted writes
     flunders.Put(kFlunders + value.name, value.bytes);
     const auto read = flunders.store->Get(flunders.ctx, value.name, {});
     REQUIRE(read.ok());
-    const auto same = rest::DefaultUpdatedObjectInfo(*read);
-    const auto updated =
-        flunders.store->Update(flunders.ctx, value.name, {*same, nullptr, nullptr, false, {}});
+    const auto updated = flunders.PutBack(value.name, *read);
     REQUIRE(updated.ok());
     CHECK(*flunders.Stored(kFlunders + value.name).value == value.bytes);
     CHECK(flunders.Now() == flunders.revision);

@@ -1,0 +1,104 @@
+#include "storage/cacher/page_reader.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "apiserver/storage/memory/engine.h"
+
+using namespace apiserver;  // NOLINT: a test.
+using storage::cacher::PageReader;
+namespace kv = storage::kv;
+
+namespace {
+
+// Counts the pages that are asked for; the `fail_at`th fails. Nothing but Range() is called.
+class PagedEngine final : public kv::Engine {
+ public:
+  explicit PagedEngine(int keys) {
+    for (int i = 0; i < keys; ++i) {
+      kv::TxnRequest create;
+      create.key = "/p/" + std::to_string(i);
+      create.value = std::make_shared<const std::string>("v");
+      REQUIRE(engine_->Txn(ctx_, create).ok());
+    }
+  }
+
+  Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override {
+    const int asked = ++*asked_.Lock();
+    asked_.NotifyAll();
+    if (asked == fail_at) return Status(Reason::kServiceUnavailable, "down");
+    return engine_->Range(ctx, request);
+  }
+  bool Asked(int pages) {
+    auto asked = asked_.Lock();
+    return asked.WaitUntil(RealClock().Now() + std::chrono::seconds(20),
+                           [&] { return *asked >= pages; });
+  }
+  int asked() const { return *asked_.Lock(); }
+
+  Result<kv::TxnResponse> Txn(const Context&, const kv::TxnRequest&) override { return kNone; }
+  Result<std::unique_ptr<kv::Tail>> NewTail(std::string_view, kv::Revision) override {
+    return kNone;
+  }
+  Status RequestProgress(const Context&) override { return kNone; }
+  Result<kv::Revision> CurrentRevision(const Context&) override { return kNone; }
+  Status Compact(const Context&, kv::Revision) override { return kNone; }
+  kv::Revision CompactedRevision() const override { return 0; }
+  Result<kv::LeaseId> GrantLease(const Context&, std::chrono::seconds) override { return kNone; }
+  kv::Stats GetStats() const override { return {}; }
+  Status Ready() const override { return kNone; }
+  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer>) override { return kNone; }
+  void Stop() override {}
+
+  int fail_at = 0;
+
+ private:
+  const Status kNone{Reason::kMethodNotAllowed, "not in this test"};
+  const Context ctx_ = Context::Background();
+  std::unique_ptr<kv::Engine> engine_ = storage::memory::NewEngine();
+  Guarded<int> asked_{0};
+};
+
+const Context kContext = Context::Background();
+
+}  // namespace
+
+TEST_CASE("storage.cacher: all pages are of the first one's revision", "[storage.cacher]") {
+  PagedEngine engine(10'001);
+  for (const bool ahead : {false, true}) {
+    PageReader reader(engine, kContext, "/p/", ahead);
+    CHECK(reader.revision() == 0);
+    CHECK((*reader.Next())->kvs.size() == 10'000);
+    CHECK(reader.revision() == 10'002);
+    CHECK((*reader.Next())->kvs.size() == 1);
+    CHECK_FALSE(reader.Next()->has_value());
+    CHECK_FALSE(reader.Next()->has_value());
+  }
+}
+
+TEST_CASE("storage.cacher: the next page is asked for while the last one is worked on",
+          "[storage.cacher]") {
+  PagedEngine engine(10'001);
+  PageReader reader(engine, kContext, "/p/", /*ahead=*/true);
+  REQUIRE(reader.Next().ok());
+  CHECK(engine.Asked(2));
+}
+
+TEST_CASE("storage.cacher: an engine at hand is asked for a page when it is wanted",
+          "[storage.cacher]") {
+  PagedEngine engine(10'001);
+  PageReader reader(engine, kContext, "/p/", /*ahead=*/false);
+  REQUIRE(reader.Next().ok());
+  CHECK(engine.asked() == 1);
+  REQUIRE(reader.Next().ok());
+  CHECK(engine.asked() == 2);
+}
+
+TEST_CASE("storage.cacher: a page that was read ahead and failed is told when it is wanted",
+          "[storage.cacher]") {
+  PagedEngine engine(10'001);
+  engine.fail_at = 2;
+  PageReader reader(engine, kContext, "/p/", /*ahead=*/true);
+  CHECK(reader.Next().ok());
+  CHECK(reader.Next().status() == Status(Reason::kServiceUnavailable, "down"));
+}
