@@ -7,7 +7,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
 #include "registry/json_path.h"
-#include "registry/warm_up_metrics.h"
+#include "registry/watch_cache_metrics.h"
 
 namespace apiserver::inline v0::registry {
 namespace {
@@ -36,8 +36,7 @@ std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
   cache.memory = config.memory;
   cache.on_warm_up = config.on_warm_up;
   if (config.metrics != nullptr) {
-    cache.on_warm_up =
-        CountWarmUp(config.metrics, {kind->group(), kind->plural()}, config.on_warm_up);
+    CountWatchCache(config.metrics, {kind->group(), kind->plural()}, cache);
   }
   cache.log = config.log;
   return storage::cacher::New(std::move(cache));

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -75,6 +76,13 @@ class WatchReader {
     text += " " + std::string(event->object != nullptr ? event->object->name() : "");
     return text + " " + event->resource_version;
   }
+  // Whether everything has been read, and there is nothing new; the watch then waits.
+  bool Waits() {
+    events_.clear();
+    next_ = 0;
+    const auto state = stream_->Next(events_, 100, Waker(*pool_, bell_));
+    return state == watch::Stream::State::kWait && events_.empty();
+  }
   // What can be had without waiting.
   std::vector<watch::Event> Ready() {
     std::vector<watch::Event> events;
@@ -120,6 +128,7 @@ struct Backend {
     options.executor = pool.get();
     options.history_events_max = history_max;
     options.fresh_wait = std::chrono::milliseconds(100);
+    options.on_slow_watch = [this] { ++slow_watches; };
     storage = apiserver::storage::cacher::New(options);
   }
   ~Backend() {
@@ -177,16 +186,17 @@ struct Backend {
     REQUIRE(stream.ok());
     return WatchReader(std::move(*stream));
   }
-  WatchReader WatchFrom(std::string_view rv) {
+  WatchReader WatchFrom(std::string_view rv, std::string_view key = "/") {
     apiserver::storage::ListOptions options;
     options.resource_version = rv;
-    return Watch(options);
+    return Watch(options, key);
   }
   void Compact(std::string_view rv) {
     REQUIRE(engine->Compact(ctx, std::stoll(std::string(rv))).ok());
   }
 
   Context ctx = Context::Background();
+  std::atomic<int> slow_watches{0};  // That the cacher has closed.
   runtime::KindPtr kind;
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
   std::unique_ptr<apiserver::storage::kv::Engine> engine;

@@ -29,7 +29,8 @@ struct MemoryBudget {
   struct Limits {
     // Superseded and deleted objects that watch caches keep for watches that resume and for lists
     // of the past. When it is used up each cache that changes gives up its oldest ones, down to a
-    // thousand; what they would have answered is read from the engine.
+    // thousand; what they would have answered is read from the engine, and watches that had not
+    // come so far yet are closed.
     std::size_t history_bytes_max = std::size_t{64} << 20;
   };
   explicit MemoryBudget(const Limits& limits) : history(limits.history_bytes_max) {}

@@ -20,14 +20,15 @@ Status CorruptionOf(const Change& change, bool select_all) {
 
 }  // namespace
 
-CacheStream::CacheStream(StreamSource source, Start start, BookmarkTimes times)
+CacheStream::CacheStream(std::shared_ptr<const StreamSource> source, Start start,
+                         BookmarkTimes times)
     : source_(std::move(source)),
       start_(std::move(start)),
       times_(times),
-      ticket_(source_.bookmarks),
+      ticket_(source_->bookmarks),
       position_(start_.after),
-      log_(source_.cache->log()) {
-  times_.Schedule(source_.clock->Now());
+      log_(source_->cache->log()) {
+  times_.Schedule(source_->clock->Now());
 }
 
 watch::Stream::State CacheStream::Fail(Status error, std::vector<watch::Event>& events) {
@@ -39,7 +40,9 @@ watch::Stream::State CacheStream::Fail(Status error, std::vector<watch::Event>& 
 CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events, std::size_t end) {
   const store::WatchScope& scope = start_.scope;
   if (start_.state) {
-    if (!next_of_state_) next_of_state_ = start_.state->tree.LowerBound(scope.key);
+    if (!next_of_state_) {
+      next_of_state_ = std::make_unique<Tree::Iterator>(start_.state->tree.LowerBound(scope.key));
+    }
     for (auto& next = *next_of_state_; next.Valid(); next.Next()) {
       const Entry& entry = *next.value();
       if (!entry.key.starts_with(scope.key)) break;
@@ -62,11 +65,11 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
 }
 
 Status CacheStream::FollowEngine() {
-  ASSIGN_OR_RETURN(auto tail, source_.engine->NewTail(start_.scope.key, position_ + 1));
+  ASSIGN_OR_RETURN(auto tail, source_->engine->NewTail(start_.scope.key, position_ + 1));
   engine_log_ = std::make_unique<store::TailReader>(
       std::move(tail), start_.scope,
-      [options = source_.store](std::string_view key, const kv::Bytes& stored,
-                                kv::Revision revision) {
+      [options = source_->store](std::string_view key, const kv::Bytes& stored,
+                                 kv::Revision revision) {
         return store::DecodeStored(options, key, stored, revision);
       });
   return {};
@@ -93,7 +96,7 @@ void CacheStream::Join() { cursor_ = log_->NewCursor(start_.scope.key, position_
 void CacheStream::AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen,
                                  const Waker& waker) {
   if (!start_.bookmarks) return;
-  const Clock::Monotonic now = source_.clock->Now();
+  const Clock::Monotonic now = source_->clock->Now();
   if (now >= times_.next()) {
     events.push_back(NewBookmark(std::to_string(std::max(seen, position_)), false));
     times_.Schedule(now);
@@ -104,7 +107,7 @@ void CacheStream::AppendBookmark(std::vector<watch::Event>& events, kv::Revision
 watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, std::size_t end,
                                             const Waker& waker) {
   const store::WatchScope& scope = start_.scope;
-  const kv::Revision seen = source_.cache->published();
+  const kv::Revision seen = source_->cache->published();
   while (events.size() < end) {
     Status corrupt;
     const auto read = cursor_->Next(end - events.size(), waker, [&](const ChangeRef& change) {
@@ -126,9 +129,10 @@ watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, s
         AppendBookmark(events, seen, waker);
         return State::kWait;
       case ChangeLog::Cursor::State::kTrimmed:
-        // Too slow for the cache; the engine may still have it.
-        cursor_.reset();
-        return State::kMore;
+        // Too slow: its client resumes from where it is, and is then fed from the engine's log.
+        if (source_->on_slow_watch) source_->on_slow_watch();
+        over_ = true;
+        return State::kEnd;
       case ChangeLog::Cursor::State::kClosed:
         over_ = true;
         return State::kEnd;

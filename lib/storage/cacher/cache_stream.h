@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,10 +21,12 @@ struct StreamSource {
   kv::Engine* engine;
   store::Options store;
   const Clock* clock;
+  std::function<void()> on_slow_watch;
 };
 
 // A watch: the state first if it is wanted, then changes. Those that the cache's log no longer has
-// are read from the engine's; then it joins the cache's.
+// are read from the engine's; then it joins the cache's. From there on it must keep up: once the
+// log has given up what it has not read, it ends.
 class CacheStream final : public watch::Stream {
  public:
   struct Start {
@@ -33,7 +36,7 @@ class CacheStream final : public watch::Stream {
     bool announce_end = false;
     bool bookmarks = false;
   };
-  CacheStream(StreamSource source, Start start, BookmarkTimes times);
+  CacheStream(std::shared_ptr<const StreamSource> source, Start start, BookmarkTimes times);
 
   State Next(std::vector<watch::Event>& events, std::size_t events_max,
              const Waker& waker) override;
@@ -50,12 +53,12 @@ class CacheStream final : public watch::Stream {
   // Ends the watch with `error`.
   State Fail(Status error, std::vector<watch::Event>& events);
 
-  const StreamSource source_;
+  const std::shared_ptr<const StreamSource> source_;
   Start start_;
   BookmarkTimes times_;
   BookmarkClock::Ticket ticket_;
-  kv::Revision position_;  // Everything up to here has been sent.
-  std::optional<Tree::Iterator> next_of_state_;
+  kv::Revision position_;                          // Everything up to here has been sent.
+  std::unique_ptr<Tree::Iterator> next_of_state_;  // While the state is sent.
   std::unique_ptr<store::TailReader> engine_log_;
   std::unique_ptr<ChangeLog::Cursor> cursor_;
   std::shared_ptr<ChangeLog> log_;  // The one that was there when the watch began.

@@ -53,7 +53,10 @@ class Cacher final : public Interface {
             Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
                           options_.store.clock, options_.log, options_.on_warm_up},
             cache_)),
-        bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)) {
+        bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)),
+        stream_source_(std::make_shared<const StreamSource>(
+            StreamSource{cache_, bookmarks_, options_.store.engine, options_.store,
+                         options_.store.clock, options_.on_slow_watch})) {
     cache_->OnForget([weak = std::weak_ptr(index_)](kv::Revision revision) {
       if (const auto index = weak.lock()) index->Forget(revision);
     });
@@ -140,6 +143,7 @@ class Cacher final : public Interface {
   const std::unique_ptr<store::ObjectStore> store_;
   const std::shared_ptr<Feed> feed_;
   const std::shared_ptr<BookmarkClock> bookmarks_;
+  const std::shared_ptr<const StreamSource> stream_source_;
 };
 
 Status Cacher::WaitReady(const Context& ctx) const {
@@ -323,9 +327,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Watch(const Context& ctx, std::st
     if (initial) start.state = std::move(view);
     start.announce_end = WantsInitialEventsEnd(options);
   }
-  StreamSource source{cache_, bookmarks_, options_.store.engine, options_.store,
-                      options_.store.clock};
-  return std::make_unique<CacheStream>(std::move(source), std::move(start),
+  return std::make_unique<CacheStream>(stream_source_, std::move(start),
                                        BookmarkTimes(options_.bookmark_interval, options.deadline));
 }
 

@@ -259,11 +259,22 @@ TEST_CASE("storage.cacher: a cacher may go before its engine", "[storage.cacher]
   CHECK(engine->Txn(Context::Background(), txn)->succeeded);
 }
 
-TEST_CASE("storage.cacher: a slow watch reads on from the engine", "[storage.cacher]") {
+TEST_CASE("storage.cacher: a watch that falls behind the history is closed and can be resumed",
+          "[storage.cacher]") {
   Backend backend(Form::kObservingCacher, 1);
-  auto watch = backend.WatchFrom("1");
+  auto slow = backend.WatchFrom("1");
+  auto idle = backend.WatchFrom("1", "/other");
+  CHECK(idle.Waits());
   backend.Create("first");
-  CHECK(watch.NextText() == "ADDED first 2");
+  CHECK(slow.NextText() == "ADDED first 2");
   for (int i = 0; i < 3000; ++i) REQUIRE(backend.Create("a" + std::to_string(i)) != nullptr);
-  for (int i = 0; i < 3000; ++i) REQUIRE(watch.Next()->resource_version == std::to_string(i + 3));
+
+  CHECK_FALSE(slow.Next());
+  CHECK(backend.slow_watches == 1);
+  auto resumed = backend.WatchFrom("2");
+  for (int i = 0; i < 3000; ++i) REQUIRE(resumed.Next()->resource_version == std::to_string(i + 3));
+  // Nothing was there for it to read.
+  backend.Create("its", "other");
+  CHECK(idle.NextText() == "ADDED its 3003");
+  CHECK(backend.slow_watches == 1);
 }

@@ -19,7 +19,9 @@ struct Options {
   store::Options store;
   // Required: runs timers for bookmarks and what waits for revisions. Must outlive the cacher.
   Executor* executor = nullptr;
-  // Events kept for watches that resume; older ones come from the engine's log.
+  // Events kept for watches that resume, which read older ones from the engine's log, and for those
+  // that are slow: a watch that has joined the cache and falls behind what is kept is closed, and
+  // its client resumes.
   std::size_t history_events_max = 100'000;
   // Younger changes are kept for them, up to that many.
   std::chrono::milliseconds history_window = std::chrono::seconds(75);
@@ -33,6 +35,8 @@ struct Options {
   // Told how far reading the state has come: page by page, when it is ready, and when it fails.
   // On any thread; must be quick and must not call the storage. May be empty.
   std::function<void(const WarmUp&)> on_warm_up;
+  // Told of each slow watch that is closed. On its reader's thread, as on_warm_up. May be empty.
+  std::function<void()> on_slow_watch;
   LogSink* log = &NullLogSink();
 };
 
