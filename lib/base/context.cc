@@ -10,8 +10,8 @@ namespace apiserver::inline v0 {
 
 namespace {
 
-// What a request's filters set fits in one piece.
-constexpr std::size_t kRoomBytes = 1024;
+// What a request's filters set fits in one piece; a watch keeps it for as long as it lasts.
+constexpr std::size_t kRoomBytes = 608;
 
 }  // namespace
 

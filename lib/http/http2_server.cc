@@ -29,6 +29,11 @@ constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
 constexpr std::size_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
+bool MayBegin(Request& request) {
+  return request.method != "CONNECT" && SplitTarget(request) &&
+         request.target.starts_with(request.path == "*" ? '*' : '/');
+}
+
 class Http2Server final : public Protocol, public Http2Connection {
  public:
   Http2Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin);
@@ -295,7 +300,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
     return 0;
   }
   auto stream = std::make_unique<Http2Stream>(*this, id);
-  stream->request.headers.Reserve(12);
+  stream->request->headers.Reserve(12);
   nghttp2_session_set_stream_user_data(session_.get(), id, stream.get());
   Link(std::move(stream));
   return 0;
@@ -303,7 +308,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
 
 int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Http2Stream* stream = Find(id);
-  if (stream == nullptr || stream->refused || stream->exchange || stream->discard_left) return 0;
+  if (stream == nullptr || !stream->request || stream->discard_left) return 0;
   stream->head_bytes += name.size() + value.size() + 32;
   head_bytes_ += name.size() + value.size() + 32;
   if (name.starts_with(':')) {
@@ -315,20 +320,20 @@ int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_vi
   if (stream->fields > config_->options.header_fields_max ||
       stream->head_bytes > config_->options.header_bytes_max) {
     stream->refused = true;
-    stream->request = {};
+    stream->request = nullptr;
   }
   return 0;
 }
 
 void Http2Server::AddPseudo(Http2Stream& stream, std::string_view name, std::string_view value) {
-  Request& request = stream.request;
+  Request& request = *stream.request;
   if (name == ":method") request.method = value;
   if (name == ":path") request.target = value;
   if (name == ":authority") request.host = value;
 }
 
 void Http2Server::AddField(Http2Stream& stream, std::string_view name, std::string_view value) {
-  Request& request = stream.request;
+  Request& request = *stream.request;
   if (name == "cookie" && request.headers.Has(name)) {
     // RFC 9113, 8.2.3: crumbs of one header.
     request.headers.Set("cookie",
@@ -383,8 +388,7 @@ int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   }
   if (stream.refused) {
     Refuse(id, 431);
-  } else if (stream.request.method == "CONNECT" || !SplitTarget(stream.request) ||
-             !stream.request.target.starts_with(stream.request.path == "*" ? '*' : '/')) {
+  } else if (!MayBegin(*stream.request)) {
     Refuse(id, 400);
   } else {
     Begin(stream, ends);
@@ -400,7 +404,7 @@ void Http2Server::Refuse(std::int32_t id, int code) {
 }
 
 void Http2Server::Begin(Http2Stream& stream, bool ends) {
-  Request& request = stream.request;
+  Request& request = *stream.request;
   request.http_major = 2;
   request.remote_address = origin_.remote_address;
   request.peer = origin_.peer;
@@ -412,6 +416,7 @@ void Http2Server::Begin(Http2Stream& stream, bool ends) {
   if (stream.has_length) setup.body.length = stream.length;
   setup.count = count_;
   setup.request = std::move(request);
+  stream.request = nullptr;
   stream.exchange = std::make_shared<ExchangeDriver>(std::move(setup));
   stream.exchange->Start(stream);
 }

@@ -29,7 +29,8 @@ class Http2Connection {
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): nothing derives from it
 class Http2Stream final : public ServerStream {
  public:
-  Http2Stream(Http2Connection& connection, std::int32_t id) : connection_(connection), id_(id) {}
+  Http2Stream(Http2Connection& connection, std::int32_t id)
+      : request(std::make_unique<Request>()), connection_(connection), id_(id) {}
 
   void OnAnswer() override;
   void OnBodyReady() override;
@@ -43,7 +44,8 @@ class Http2Stream final : public ServerStream {
   bool waits() const { return dry_; }
   bool aborted() const { return aborted_; }
 
-  Request request;
+  // While its head arrives; then the exchange has it.
+  std::unique_ptr<Request> request;
   std::size_t fields = 0;
   std::size_t head_bytes = 0;
   bool has_length = false;
