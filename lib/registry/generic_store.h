@@ -28,6 +28,7 @@ class GenericStore final : public Store {
   std::vector<std::string> Categories() const override { return options_.kind->categories(); }
   runtime::GroupVersionKind StorageVersion() const override;
   bool AnswersInline() const override { return storage_->AnswersInline(); }
+  void WhenFresh(const Context& ctx, FreshDone done) override;
   bool DeleteReturnsDeletedObject() const override { return options_.return_deleted_object; }
   Status ReadinessCheck() const override { return storage_->Ready(); }
   storage::Interface& storage() override { return *storage_; }

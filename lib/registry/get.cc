@@ -1,3 +1,6 @@
+#include <string>
+#include <utility>
+
 #include "base/status_macros.h"
 #include "registry/generic_store.h"
 
@@ -11,6 +14,13 @@ Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_vie
   auto object = storage_->Get(ctx, key, get);
   if (!object.ok()) return Interpret(object.status(), Verb::kGet, name);
   return object;
+}
+
+void GenericStore::WhenFresh(const Context& ctx, FreshDone done) {
+  storage_->WhenFresh(ctx, [done = std::move(done)](const Result<std::int64_t>& revision) mutable {
+    if (!revision.ok()) return done(revision.status());
+    done(std::to_string(*revision));
+  });
 }
 
 }  // namespace apiserver::inline v0::registry

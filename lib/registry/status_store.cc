@@ -19,6 +19,9 @@ class StatusStore final : public rest::Storage,
   std::unique_ptr<runtime::Object> New() const override { return main_->New(); }
   bool NamespaceScoped() const override { return main_->NamespaceScoped(); }
   bool AnswersInline() const override { return main_->AnswersInline(); }
+  void WhenFresh(const Context& ctx, FreshDone done) override {
+    main_->WhenFresh(ctx, std::move(done));
+  }
 
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
                                  const meta::GetOptions& options) override {

@@ -7,6 +7,10 @@ std::string_view NamespaceOf(const Context& ctx) {
   return found != nullptr ? std::string_view(found->value) : std::string_view();
 }
 
+void InlineReader::WhenFresh(const Context& /*ctx*/, FreshDone done) {
+  done(Status(Reason::kWouldBlock, "the storage can only wait"));
+}
+
 Capabilities Capabilities::Of(Storage& storage) {
   Capabilities all;
   const auto ask = [&storage]<class T>(T*& capability) { capability = dynamic_cast<T*>(&storage); };

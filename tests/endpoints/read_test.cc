@@ -1,6 +1,10 @@
 // GET and LIST over HTTP: paths, negotiation, shapes, refusals.
+#include <atomic>
 #include <catch2/catch.hpp>
 
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/storage/storage_conformance.h"
+#include "storage/forwarding_engine.h"
 #include "widget_server.h"
 
 using apiserver::testing::Contains;
@@ -161,4 +165,48 @@ TEST_CASE("endpoints: pretty and YAML answers say the same", "[endpoints]") {
   CHECK(curl.body == pretty.body);
   CHECK(yaml.headers.Get("Content-Type") == "application/yaml");
   CHECK(Contains(yaml.body, "spec:\n  size: 3\n"));
+}
+
+TEST_CASE("endpoints: consistent reads of a far engine hold no thread while they wait",
+          "[endpoints]") {
+  // The engine says where it is to those who hold none, and never to those who do.
+  struct Engine final : apiserver::testing::ForwardingEngine {
+    using ForwardingEngine::ForwardingEngine;
+    apiserver::Result<apiserver::storage::kv::Revision> CurrentRevision(
+        const apiserver::Context& ctx) override {
+      if (!ctx.may_block()) return ForwardingEngine::CurrentRevision(ctx);
+      return apiserver::Status(apiserver::Reason::kInternalError, "a thread was held");
+    }
+    void CurrentRevisionAsync(
+        const apiserver::Context& ctx,
+        apiserver::UniqueFunction<void(apiserver::Result<apiserver::storage::kv::Revision>)> done)
+        override {
+      ++asked;
+      ForwardingEngine::CurrentRevisionAsync(ctx, std::move(done));
+    }
+    std::atomic<int> asked{0};
+  };
+  const auto memory = apiserver::storage::memory::NewEngine();
+  const auto remote = apiserver::testing::storage::NewRemoteEngine(*memory);
+  Engine engine(*remote);
+  const auto server = StartWidgetServer({.engine = &engine});
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
+  REQUIRE(server->Call("POST", kWidgets, Widget("b", 3)).code == 201);
+  const std::string widgets = kWidgets;
+  const int asked = engine.asked;
+
+  CHECK(server->Call("GET", widgets + "/a").code == 200);
+  CHECK(server->Call("GET", widgets + "/none").code == 404);
+  CHECK(engine.asked == asked + 2);
+  CHECK(Contains(server->Call("GET", widgets).body, "\"name\":\"b\""));
+  const auto page = server->Call("GET", widgets + "?limit=1");
+  CHECK(Contains(page.body, "\"continue\":\""));
+  CHECK(Contains(page.body, "\"remainingItemCount\":1"));
+  CHECK(engine.asked == asked + 4);
+  const auto watched =
+      server->Call("GET", widgets +
+                              "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+                              "allowWatchBookmarks=true&timeoutSeconds=1");
+  CHECK(Contains(watched.body, "k8s.io/initial-events-end"));
+  CHECK(engine.asked == asked + 5);
 }

@@ -258,6 +258,12 @@ class InlineReader {
  public:
   virtual ~InlineReader() = default;
   virtual bool AnswersInline() const = 0;
+  // For a consistent read that would have to wait: hands `done` the resourceVersion that a read
+  // with kNotOlderThan may then ask for instead, on the loop as well. Once, on any thread, perhaps
+  // before this returns; `done` must be quick and must not call the storage. Any error: read where
+  // you may wait.
+  using FreshDone = UniqueFunction<void(Result<std::string>)>;
+  virtual void WhenFresh(const Context& ctx, FreshDone done);
 };
 
 class StorageWithReadiness {

@@ -97,6 +97,14 @@ class Interface {
   }
   virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
                                          const GetOptions& options) = 0;
+  // For whoever has no thread to wait on, of what AnswersInline(): hands the revision to `done`,
+  // once a Get or GetList that may be no older than it is answered from memory and shows all that
+  // was acknowledged before this call. `done` as CreateAsync()'s. Any error, kWouldBlock where
+  // nothing would be waited for or nobody can tell: read where you may wait.
+  using FreshDone = UniqueFunction<void(Result<std::int64_t>)>;
+  virtual void WhenFresh(const Context& /*ctx*/, FreshDone done) {
+    done(Status(Reason::kWouldBlock, "the storage can only wait"));
+  }
   // `key` is a prefix ending in '/', or with recursive == false one object's key.
   virtual Result<runtime::List> GetList(const Context& ctx, std::string_view key,
                                         const ListOptions& options) = 0;

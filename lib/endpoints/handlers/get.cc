@@ -15,14 +15,26 @@ std::string Subpath(const request::RequestInfo& info) {
   return subpath;
 }
 
-Result<runtime::ObjectPtr> Read(const RequestScope& scope, http::Exchange& exchange) {
+http::Step GetWithOptions(const RequestScope& scope, http::Exchange& exchange) {
   const auto& info = exchange.Get<request::RequestInfo>();
-  if (scope.capabilities.getter_with_options) {
-    return scope.capabilities.getter_with_options->Get(exchange.ctx(), info.name,
-                                                       exchange.query().all(), Subpath(info));
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr object,
+                   scope.capabilities.getter_with_options->Get(
+                       exchange.ctx(), info.name, exchange.query().all(), Subpath(info)));
+  return response::WriteObject(exchange, 200, object, scope.target);
+}
+
+http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetOptions& options) {
+  const auto& name = exchange.Get<request::RequestInfo>().name;
+  const auto object = scope->capabilities.getter->Get(exchange.ctx(), name, options);
+  if (object.status().reason() == Reason::kWouldBlock && options.resource_version.empty()) {
+    return WhenFresh(scope, exchange,
+                     [scope, &exchange, options = options](std::string version) mutable {
+                       options.resource_version = std::move(version);
+                       return Get(scope, exchange, options);
+                     });
   }
-  ASSIGN_OR_RETURN(const meta::GetOptions options, meta::ParseGetOptions(exchange.query().all()));
-  return scope.capabilities.getter->Get(exchange.ctx(), info.name, options);
+  RETURN_IF_ERROR(object.status());
+  return response::WriteObject(exchange, 200, *object, scope->target);
 }
 
 http::Step Stream(const RequestScope& scope, http::Exchange& exchange) {
@@ -46,8 +58,9 @@ http::Handler NewGetHandler(ScopePtr scope) {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
     if (scope->capabilities.streamer) return Stream(*scope, exchange);
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
-    ASSIGN_OR_RETURN(const runtime::ObjectPtr object, Read(*scope, exchange));
-    return response::WriteObject(exchange, 200, object, scope->target);
+    if (scope->capabilities.getter_with_options) return GetWithOptions(*scope, exchange);
+    ASSIGN_OR_RETURN(const meta::GetOptions options, meta::ParseGetOptions(exchange.query().all()));
+    return Get(scope, exchange, options);
   };
 }
 

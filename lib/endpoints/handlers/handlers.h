@@ -9,8 +9,6 @@
 // row in the verb table checked.
 namespace apiserver::inline v0::endpoints {
 
-using ScopePtr = std::shared_ptr<const RequestScope>;
-
 http::Handler NewGetHandler(ScopePtr scope);
 // Lists, or watches if the query says so; `forced_watch` for the deprecated /watch/ paths.
 http::Handler NewListHandler(ScopePtr scope, bool forced_watch);

@@ -22,17 +22,41 @@ std::chrono::milliseconds WatchTimeout(const Environment& environment,
   return least + std::chrono::milliseconds(extra);
 }
 
-http::Step Watch(const RequestScope& scope, http::Exchange& exchange,
+http::Step Watch(const ScopePtr& scope, http::Exchange& exchange,
                  const meta::ListOptions& options) {
-  if (!scope.capabilities.watcher) {
-    return meta::NewMethodNotSupported(scope.resource.group_resource(), "watch");
+  if (!scope->capabilities.watcher) {
+    return meta::NewMethodNotSupported(scope->resource.group_resource(), "watch");
   }
-  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/true));
-  const std::chrono::milliseconds timeout = WatchTimeout(*scope.environment, options);
-  ASSIGN_OR_RETURN(std::unique_ptr<watch::Stream> stream,
-                   scope.capabilities.watcher->Watch(exchange.ctx(), options,
-                                                     scope.environment->clock->Now() + timeout));
-  return response::WriteWatch(exchange, std::move(stream), scope.target, {.timeout = timeout});
+  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/true));
+  const std::chrono::milliseconds timeout = WatchTimeout(*scope->environment, options);
+  auto stream = scope->capabilities.watcher->Watch(exchange.ctx(), options,
+                                                   scope->environment->clock->Now() + timeout);
+  const bool consistent =
+      options.resource_version.empty() && options.send_initial_events.value_or(false);
+  if (stream.status().reason() == Reason::kWouldBlock && consistent) {
+    return WhenFresh(scope, exchange,
+                     [scope, &exchange, options = options](std::string version) mutable {
+                       options.resource_version = std::move(version);
+                       return Watch(scope, exchange, options);
+                     });
+  }
+  RETURN_IF_ERROR(stream.status());
+  return response::WriteWatch(exchange, std::move(*stream), scope->target, {.timeout = timeout});
+}
+
+http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::ListOptions& options) {
+  auto list = scope->capabilities.lister->List(exchange.ctx(), options);
+  const bool consistent = options.resource_version.empty() && options.continue_token.empty();
+  if (list.status().reason() == Reason::kWouldBlock && consistent) {
+    return WhenFresh(scope, exchange,
+                     [scope, &exchange, options = options](std::string version) mutable {
+                       options.resource_version = std::move(version);
+                       options.resource_version_match = meta::ResourceVersionMatch::kNotOlderThan;
+                       return List(scope, exchange, options);
+                     });
+  }
+  RETURN_IF_ERROR(list.status());
+  return response::WriteList(exchange, std::move(*list), scope->target);
 }
 
 }  // namespace
@@ -46,10 +70,9 @@ http::Handler NewListHandler(ScopePtr scope, bool forced_watch) {
     const std::string_view name = forced_watch && info.parts.size() > 1 ? info.parts[1] : "";
     ASSIGN_OR_RETURN(const meta::ListOptions options,
                      ReadListOptions(*scope, exchange, forced_watch, name));
-    if (options.watch || forced_watch) return Watch(*scope, exchange, options);
+    if (options.watch || forced_watch) return Watch(scope, exchange, options);
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
-    ASSIGN_OR_RETURN(runtime::List list, scope->capabilities.lister->List(exchange.ctx(), options));
-    return response::WriteList(exchange, std::move(list), scope->target);
+    return List(scope, exchange, options);
   };
 }
 

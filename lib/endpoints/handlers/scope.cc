@@ -45,6 +45,23 @@ Status RequestScope::MayWriteHere(http::Exchange& exchange) const {
   return MayRunHere(exchange, /*read=*/false);
 }
 
+http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
+                     UniqueFunction<http::Step(std::string)> read) {
+  rest::InlineReader* const reader = scope->capabilities.inline_reader;
+  if (reader == nullptr) return Status(Reason::kWouldBlock, "runs on the pool");
+  return http::Step::Later([reader, &exchange, scope,
+                            read = std::move(read)](http::Resume resume) mutable {
+    reader->WhenFresh(exchange.ctx(), [scope, read = std::move(read), resume = std::move(resume)](
+                                          Result<std::string> version) mutable {
+      resume.OnLoop(
+          [scope, read = std::move(read), version = std::move(version)]() mutable -> http::Step {
+            if (!version.ok()) return Status(Reason::kWouldBlock, "runs on the pool");
+            return read(std::move(*version));
+          });
+    });
+  });
+}
+
 Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
     http::Exchange& exchange, meta::FieldValidation validation) const {
   ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));

@@ -53,6 +53,14 @@ struct RequestScope {
   Status CheckFieldSelector(const meta::FieldSelector& selector) const;
 };
 
+using ScopePtr = std::shared_ptr<const RequestScope>;
+
+// For a consistent read that would have to wait on this loop: waits without a thread, then goes on
+// with `read` and the resourceVersion to ask for, here. If nobody can tell that, the handler is run
+// again on the pool.
+http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
+                     UniqueFunction<http::Step(std::string)> read);
+
 // Every argument of a request that all writes need.
 struct WriteRequest {
   const RequestScope& scope;

@@ -145,6 +145,7 @@ void Cache::Apply(const std::vector<kv::Event>& events, kv::Revision revision) {
 void Cache::Advance(kv::Revision revision) {
   revision_.store(revision);
   published_.store(revision);
+  if (on_advance_) on_advance_(revision);
   if (waiting_.load() == 0) return;
   // Who has counted itself and is about to wait holds the lock.
   (void)state_.Lock();

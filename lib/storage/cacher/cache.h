@@ -56,6 +56,9 @@ class Cache final : public store::Memory {
   // is fed.
   void OnForget(std::function<void(kv::Revision)> tell) { on_forget_ = std::move(tell); }
 
+  // Told, there too, how far the cache has come, once it shows that. To be set as early.
+  void OnAdvance(std::function<void(kv::Revision)> tell) { on_advance_ = std::move(tell); }
+
   // --- For the feed. ---
 
   // An object of a state that is to be given to Reset().
@@ -126,6 +129,7 @@ class Cache final : public store::Memory {
   const Limits limits_;
   const Clock& clock_;
   std::function<void(kv::Revision)> on_forget_;
+  std::function<void(kv::Revision)> on_advance_;
   std::atomic<bool> ready_{false};
   // Set under the lock when there are changes of ours, else without: whoever holds the lock sees a
   // tree that is complete up to the revision it reads.

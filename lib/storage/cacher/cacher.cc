@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "storage/cacher/cache_stream.h"
 #include "storage/cacher/feed.h"
+#include "storage/cacher/fresh_waiters.h"
 #include "storage/cacher/past_state.h"
 #include "storage/cacher/selector_index.h"
 #include "storage/corrupt_objects.h"
@@ -56,7 +57,13 @@ class Cacher final : public Interface {
         bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)),
         stream_source_(std::make_shared<const StreamSource>(
             StreamSource{cache_, bookmarks_, options_.store.engine, options_.store,
-                         options_.store.clock, options_.on_slow_watch})) {
+                         options_.store.clock, options_.on_slow_watch})),
+        fresh_(std::make_shared<FreshWaiters>(cache_, options_.executor, [feed = feed_] {
+          feed->AskForProgress(Context::Background());
+        })) {
+    cache_->OnAdvance([weak = std::weak_ptr(fresh_)](kv::Revision revision) {
+      if (const auto fresh = weak.lock()) fresh->Advance(revision);
+    });
     cache_->OnForget([weak = std::weak_ptr(index_)](kv::Revision revision) {
       if (const auto index = weak.lock()) index->Forget(revision);
     });
@@ -94,6 +101,7 @@ class Cacher final : public Interface {
                                  const GetOptions& options) override;
   Result<runtime::List> GetList(const Context& ctx, std::string_view key,
                                 const ListOptions& options) override;
+  void WhenFresh(const Context& ctx, FreshDone done) override;
   Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx, std::string_view key,
                                                const ListOptions& options) override;
   Result<std::size_t> Count(const Context& ctx, std::string_view key) override;
@@ -109,6 +117,7 @@ class Cacher final : public Interface {
   bool AnswersInline() const override { return true; }
   void Stop() override {
     feed_->Stop();
+    fresh_->Stop();
     bookmarks_->Stop();
     store_->Stop();
   }
@@ -144,6 +153,7 @@ class Cacher final : public Interface {
   const std::shared_ptr<Feed> feed_;
   const std::shared_ptr<BookmarkClock> bookmarks_;
   const std::shared_ptr<const StreamSource> stream_source_;
+  const std::shared_ptr<FreshWaiters> fresh_;
 };
 
 Status Cacher::WaitReady(const Context& ctx) const {
@@ -181,6 +191,20 @@ Status Cacher::WaitConsistent(const Context& ctx) const {
   if (feed_->observes()) return {};
   ASSIGN_OR_RETURN(const kv::Revision revision, options_.store.engine->CurrentRevision(ctx));
   return WaitFresh(ctx, std::to_string(revision));
+}
+
+void Cacher::WhenFresh(const Context& ctx, FreshDone done) {
+  if (feed_->observes() || !cache_->ready()) {
+    return done(Status(Reason::kWouldBlock, "the watch cache waits for nothing"));
+  }
+  options_.store.engine->CurrentRevisionAsync(
+      ctx, [fresh = fresh_, done = std::move(done)](Result<kv::Revision> revision) mutable {
+        if (!revision.ok()) return done(revision.status());
+        fresh->Add(*revision, [at = *revision, done = std::move(done)](const Status& late) mutable {
+          if (!late.ok()) return done(late);
+          done(at);
+        });
+      });
 }
 
 Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,

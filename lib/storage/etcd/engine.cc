@@ -68,6 +68,8 @@ class EtcdEngine final : public kv::Engine {
   Result<std::unique_ptr<kv::Tail>> NewTail(std::string_view prefix, kv::Revision from) override;
   Status RequestProgress(const Context& ctx) override;
   Result<kv::Revision> CurrentRevision(const Context& ctx) override;
+  void CurrentRevisionAsync(const Context& ctx,
+                            UniqueFunction<void(Result<kv::Revision>)> done) override;
   Status Compact(const Context& ctx, kv::Revision revision) override;
   kv::Revision CompactedRevision() const override { return client_->known().compacted(); }
   Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
@@ -231,6 +233,14 @@ Result<kv::Revision> EtcdEngine::CurrentRevision(const Context& ctx) {
   });
   const auto leave = ctx.OnDone([pending, ctx] { pending->Set(ctx.Err()); });
   return pending->WaitUntil(ctx.deadline().value_or(Clock::Monotonic::max()));
+}
+
+void EtcdEngine::CurrentRevisionAsync(const Context& ctx,
+                                      UniqueFunction<void(Result<kv::Revision>)> done) {
+  const auto pass = gate_.Enter();
+  if (!pass) return done(kv::NewStoppedError());
+  if (Status over = ctx.Err(); !over.ok()) return done(std::move(over));
+  revision_->Get(std::move(done));
 }
 
 template <class Response, class Request>

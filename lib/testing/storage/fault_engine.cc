@@ -125,6 +125,11 @@ class Faulty final : public FaultEngine {
     if (faults_->Happens(Call::kRange, &FaultPlan::range_errors)) return Injected();
     return inner_.CurrentRevision(ctx);
   }
+  void CurrentRevisionAsync(const Context& ctx,
+                            UniqueFunction<void(Result<kv::Revision>)> done) override {
+    if (faults_->Happens(Call::kRange, &FaultPlan::range_errors)) return done(Injected());
+    inner_.CurrentRevisionAsync(ctx, std::move(done));
+  }
   Status Compact(const Context& ctx, kv::Revision revision) override {
     return inner_.Compact(ctx, revision);
   }

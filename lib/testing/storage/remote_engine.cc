@@ -24,6 +24,10 @@ class RemoteEngine final : public kv::Engine {
     if (!ctx.may_block()) return Status(Reason::kWouldBlock, "the engine is far away");
     return engine_.CurrentRevision(ctx);
   }
+  void CurrentRevisionAsync(const Context& ctx,
+                            UniqueFunction<void(Result<kv::Revision>)> done) override {
+    engine_.CurrentRevisionAsync(ctx, std::move(done));
+  }
   Status Compact(const Context& ctx, kv::Revision revision) override {
     return engine_.Compact(ctx, revision);
   }

@@ -73,6 +73,9 @@ class RemoteCacher final : public storage::Interface {
   }
   Status Ready() const override { return cacher_->Ready(); }
   bool AnswersInline() const override { return cacher_->AnswersInline(); }
+  void WhenFresh(const Context& ctx, FreshDone done) override {
+    cacher_->WhenFresh(ctx, std::move(done));
+  }
   void Stop() override { cacher_->Stop(); }
 
  private:

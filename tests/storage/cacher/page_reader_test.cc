@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apiserver/storage/memory/engine.h"
+#include "storage/forwarding_engine.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using storage::cacher::PageReader;
@@ -11,15 +12,19 @@ namespace kv = storage::kv;
 
 namespace {
 
-// Counts the pages that are asked for; the `fail_at`th fails. Nothing but Range() is called.
-class PagedEngine final : public kv::Engine {
+struct Memory {
+  std::unique_ptr<kv::Engine> engine = storage::memory::NewEngine();
+};
+
+// Counts the pages that are asked for; the `fail_at`th fails.
+class PagedEngine final : private Memory, public testing::ForwardingEngine {
  public:
-  explicit PagedEngine(int keys) {
+  explicit PagedEngine(int keys) : ForwardingEngine(*engine) {
     for (int i = 0; i < keys; ++i) {
       kv::TxnRequest create;
       create.key = "/p/" + std::to_string(i);
       create.value = std::make_shared<const std::string>("v");
-      REQUIRE(engine_->Txn(ctx_, create).ok());
+      REQUIRE(engine->Txn(Context::Background(), create).ok());
     }
   }
 
@@ -27,7 +32,7 @@ class PagedEngine final : public kv::Engine {
     const int asked = ++*asked_.Lock();
     asked_.NotifyAll();
     if (asked == fail_at) return Status(Reason::kServiceUnavailable, "down");
-    return engine_->Range(ctx, request);
+    return ForwardingEngine::Range(ctx, request);
   }
   bool Asked(int pages) {
     auto asked = asked_.Lock();
@@ -36,26 +41,9 @@ class PagedEngine final : public kv::Engine {
   }
   int asked() const { return *asked_.Lock(); }
 
-  Result<kv::TxnResponse> Txn(const Context&, const kv::TxnRequest&) override { return kNone; }
-  Result<std::unique_ptr<kv::Tail>> NewTail(std::string_view, kv::Revision) override {
-    return kNone;
-  }
-  Status RequestProgress(const Context&) override { return kNone; }
-  Result<kv::Revision> CurrentRevision(const Context&) override { return kNone; }
-  Status Compact(const Context&, kv::Revision) override { return kNone; }
-  kv::Revision CompactedRevision() const override { return 0; }
-  Result<kv::LeaseId> GrantLease(const Context&, std::chrono::seconds) override { return kNone; }
-  kv::Stats GetStats() const override { return {}; }
-  Status Ready() const override { return kNone; }
-  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer>) override { return kNone; }
-  void Stop() override {}
-
   int fail_at = 0;
 
  private:
-  const Status kNone{Reason::kMethodNotAllowed, "not in this test"};
-  const Context ctx_ = Context::Background();
-  std::unique_ptr<kv::Engine> engine_ = storage::memory::NewEngine();
   Guarded<int> asked_{0};
 };
 

@@ -163,6 +163,11 @@ class Engine {
 
   // Linearizable: at least the revision of every write acknowledged before the call.
   virtual Result<Revision> CurrentRevision(const Context& ctx) = 0;
+  // The same for whoever has no thread to wait on; `done` as TxnAsync()'s.
+  virtual void CurrentRevisionAsync(const Context& ctx,
+                                    UniqueFunction<void(Result<Revision>)> done) {
+    done(CurrentRevision(ctx));
+  }
 
   // Forgets history below `revision`: afterwards at_revision < revision and tails from < revision
   // are kExpired; the state as of `revision` itself stays readable, values superseded since and the

@@ -1,0 +1,95 @@
+#include "storage/cacher/fresh_waiters.h"
+
+#include <utility>
+#include <vector>
+
+namespace apiserver::inline v0::storage::cacher {
+
+void FreshWaiters::Add(kv::Revision revision, Done done) {
+  if (cache_->revision() >= revision) return done({});
+  bool start = false;
+  bool stopped = false;
+  {
+    auto state = state_.Lock();
+    stopped = state->stopped;
+    if (!stopped) {
+      // The machine's clock, as for those who wait on a thread.
+      const Clock::Monotonic deadline = RealClock().Now() + kWaitMax;
+      state->waiting.emplace(revision, Waiter{deadline, std::move(done)});
+      count_.store(state->waiting.size());
+      start = !std::exchange(state->running, true);
+    }
+  }
+  if (stopped) return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
+  // Counted first, looked at then: either this or Advance() sees the other.
+  Advance(cache_->revision());
+  if (!start) return;
+  executor_->Post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->Tick();
+  });
+}
+
+void FreshWaiters::Advance(kv::Revision revision) {
+  if (count_.load() == 0) return;
+  std::vector<Done> seen;
+  {
+    auto state = state_.Lock();
+    const auto end = state->waiting.upper_bound(revision);
+    for (auto next = state->waiting.begin(); next != end; ++next) {
+      seen.push_back(std::move(next->second.done));
+    }
+    state->waiting.erase(state->waiting.begin(), end);
+    count_.store(state->waiting.size());
+  }
+  for (Done& done : seen) done({});
+}
+
+void FreshWaiters::Tick() {
+  std::vector<Done> late;
+  bool again = false;
+  {
+    auto state = state_.Lock();
+    const Clock::Monotonic now = RealClock().Now();
+    for (auto next = state->waiting.begin(); next != state->waiting.end();) {
+      if (next->second.deadline > now) {
+        ++next;
+        continue;
+      }
+      late.push_back(std::move(next->second.done));
+      next = state->waiting.erase(next);
+    }
+    count_.store(state->waiting.size());
+    again = state->running = !state->waiting.empty() && !state->stopped;
+  }
+  for (Done& done : late) done({Reason::kTimeout, "the watch cache is behind"});
+  if (!again) return;
+  if (const auto pass = asking_.Enter()) ask_();
+  TickLater();
+}
+
+void FreshWaiters::TickLater() {
+  auto cancel = executor_->PostAfter(kAskAgain, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->Tick();
+  });
+  auto state = state_.Lock();
+  if (!state->stopped) state->cancel = std::move(cancel);
+}
+
+void FreshWaiters::Stop() {
+  Executor::Cancel cancel;
+  std::multimap<kv::Revision, Waiter> left;
+  {
+    auto state = state_.Lock();
+    state->stopped = true;
+    left.swap(state->waiting);
+    count_.store(0);
+    cancel = std::move(state->cancel);
+  }
+  if (cancel) cancel();
+  asking_.Shut();
+  for (auto& [revision, waiter] : left) {
+    waiter.done({Reason::kServiceUnavailable, "the watch cache is stopped"});
+  }
+}
+
+}  // namespace apiserver::inline v0::storage::cacher

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/function.h"
+#include "apiserver/base/sync.h"
+#include "storage/cacher/cache.h"
+#include "storage/kv/call_gate.h"
+
+namespace apiserver::inline v0::storage::cacher {
+
+// Reads that hold no thread while they wait until a cache has seen a revision. While there are any,
+// the engine is asked for its progress. All methods from any thread.
+class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
+ public:
+  // Whoever has waited for longer is told kTimeout; on a thread it may go on waiting.
+  static constexpr std::chrono::milliseconds kWaitMax{500};
+  // How often the engine is asked.
+  static constexpr std::chrono::milliseconds kAskAgain{100};
+
+  // `ask` is called on the executor and not after Stop().
+  FreshWaiters(std::shared_ptr<const Cache> cache, Executor* executor, std::function<void()> ask)
+      : cache_(std::move(cache)), executor_(executor), ask_(std::move(ask)) {}
+
+  // Calls `done` once: OK when the cache has seen `revision`, perhaps before this returns;
+  // kTimeout; kServiceUnavailable after Stop().
+  using Done = UniqueFunction<void(Status)>;
+  void Add(kv::Revision revision, Done done);
+  // The cache has seen `revision`.
+  void Advance(kv::Revision revision);
+  void Stop();
+
+ private:
+  struct Waiter {
+    Clock::Monotonic deadline;
+    Done done;
+  };
+  struct State {
+    std::multimap<kv::Revision, Waiter> waiting;
+    bool running = false;  // Tick() is to come.
+    bool stopped = false;
+    Executor::Cancel cancel;
+  };
+  void Tick();
+  void TickLater();
+
+  const std::shared_ptr<const Cache> cache_;
+  Executor* const executor_;
+  const std::function<void()> ask_;
+  kv::CallGate asking_;
+  std::atomic<std::size_t> count_{0};
+  Guarded<State> state_;
+};
+
+}  // namespace apiserver::inline v0::storage::cacher
