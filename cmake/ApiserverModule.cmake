@@ -65,7 +65,8 @@ function(apiserver_module room)
     CXX_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON)
+    VISIBILITY_INLINES_HIDDEN ON
+    UNITY_BUILD ${APISERVER_UNITY})
   target_compile_features(apiserver_${room} PUBLIC cxx_std_20)
   target_include_directories(apiserver_${room}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -10,7 +10,8 @@ target_link_libraries(apiserver_test_main PUBLIC Catch2::Catch2 apiserver_warnin
 target_compile_features(apiserver_test_main PUBLIC cxx_std_20)
 # g++ 12 warns of its own <regex> and <optional> once a sanitizer has rewritten them.
 if(APISERVER_SANITIZE)
-  target_compile_options(apiserver_test_main PRIVATE -Wno-maybe-uninitialized)
+  target_compile_options(apiserver_test_main PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 # Only here, and not in every test, so that a fresh clone in another folder still hits ccache.
 target_compile_definitions(apiserver_test_main PRIVATE
@@ -38,7 +39,8 @@ function(apiserver_test name)
   # What is under test is optimized; the tests themselves are only compiled, in half the time.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo,Debug>:-O0>)
   if(APISERVER_SANITIZE)
-    target_compile_options(${name}_test PRIVATE -Wno-maybe-uninitialized)
+    target_compile_options(${name}_test PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   endif()
   list(TRANSFORM ARG_DEPENDS PREPEND apiserver::)
   target_link_libraries(${name}_test PRIVATE

@@ -119,14 +119,14 @@ std::optional<Value> NumberValue(std::string_view text) {
 }
 
 // Builds Values from RapidJSON's events. An event that returns false ends the parse.
-class Builder {
+class JsonBuilder {
  public:
   struct Budget {
     std::size_t depth_max;
     std::size_t arena_max;  // Bytes that the arena may hold in all.
   };
 
-  Builder(const BorrowingStream& stream, Arena& arena, Budget budget, bool report)
+  JsonBuilder(const BorrowingStream& stream, Arena& arena, Budget budget, bool report)
       : stream_(stream), arena_(arena), budget_(budget), report_(report) {
     values_.reserve(64);
     keys_.reserve(64);
@@ -335,7 +335,7 @@ Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<std::s
   BorrowingStream stream(text, arena);
   const std::size_t arena_max =
       arena.bytes_reserved() + text.size() * limits.arena_factor_max + (64 << 10);
-  Builder builder(stream, arena, {limits.depth_max, arena_max}, duplicates != nullptr);
+  JsonBuilder builder(stream, arena, {limits.depth_max, arena_max}, duplicates != nullptr);
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (!result.IsError() && stream.at_end()) {
@@ -349,7 +349,8 @@ Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<std::s
   if (!error.empty()) return BadJson(std::move(error));
   if (result.Code() == rapidjson::kParseErrorNumberTooBig) {
     const std::string_view rest = text.substr(result.Offset());
-    return BadJson(Builder::OutOfRange(rest.substr(0, rest.find_first_not_of("0123456789+-.eE"))));
+    return BadJson(
+        JsonBuilder::OutOfRange(rest.substr(0, rest.find_first_not_of("0123456789+-.eE"))));
   }
   if (result.Code() == rapidjson::kParseErrorStringUnicodeSurrogateInvalid) {
     return Status(Reason::kUnknown, "");  // See ParseJson.

@@ -3,16 +3,15 @@
 #include <array>
 #include <vector>
 
+#include "codec/ascii.h"
+
 namespace apiserver::inline v0::codec {
 namespace {
 
 constexpr std::string_view kUnexpectedEnd = "unexpected end of JSON input";
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
-char HexDigit(unsigned value) { return "0123456789abcdef"[value & 15U]; }
 
 // As Go's quoteChar: the byte taken for a code point, quoted as strconv.Quote does.
 std::string QuoteByte(char c) {

@@ -9,6 +9,7 @@
 
 #include "apiserver/codec/json.h"
 
+#include "codec/ascii.h"
 #include "codec/base64.h"
 #include "codec/json_write.h"
 #include "codec/text_scan.h"
@@ -20,8 +21,6 @@ namespace {
 using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
-
-char HexDigit(unsigned value) { return "0123456789abcdef"[value & 15U]; }
 
 // Appends to a string through a small buffer: growing a std::string byte by byte is slow.
 class Sink {

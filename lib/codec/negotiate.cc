@@ -6,7 +6,7 @@
 namespace apiserver::inline v0::codec {
 namespace {
 
-std::string_view Trim(std::string_view text) {
+std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return "";
@@ -34,8 +34,8 @@ void AddParameter(std::string_view text, AcceptClause& clause) {
   if (equals == std::string_view::npos || text.find('=', equals + 1) != std::string_view::npos) {
     return;
   }
-  std::string name = Lower(Trim(text.substr(0, equals)));
-  const std::string_view value = Trim(text.substr(equals + 1));
+  std::string name = Lower(TrimSpace(text.substr(0, equals)));
+  const std::string_view value = TrimSpace(text.substr(equals + 1));
   if (name != "q") {
     clause.parameters.emplace_back(std::move(name), std::string(value));
     return;
@@ -45,9 +45,9 @@ void AddParameter(std::string_view text, AcceptClause& clause) {
 }
 
 bool ParseClause(std::string_view text, AcceptClause& clause) {
-  std::string_view name = Trim(Next(text, ';'));
-  clause.type = Lower(Trim(Next(name, '/')));
-  clause.subtype = Lower(Trim(name));
+  std::string_view name = TrimSpace(Next(text, ';'));
+  clause.type = Lower(TrimSpace(Next(name, '/')));
+  clause.subtype = Lower(TrimSpace(name));
   if (clause.type == "*" && clause.subtype.empty()) clause.subtype.assign(1, '*');
   if (clause.type.empty() || clause.subtype.empty()) return false;
   if (clause.subtype.find('/') != std::string::npos) return false;
@@ -79,7 +79,7 @@ std::vector<AcceptClause> ParseAccept(std::string_view header) {
   std::vector<AcceptClause> clauses;
   while (!header.empty()) {
     AcceptClause clause;
-    if (ParseClause(Trim(Next(header, ',')), clause)) clauses.push_back(std::move(clause));
+    if (ParseClause(TrimSpace(Next(header, ',')), clause)) clauses.push_back(std::move(clause));
   }
   std::stable_sort(clauses.begin(), clauses.end(),
                    [](const AcceptClause& a, const AcceptClause& b) {

@@ -23,8 +23,6 @@ using runtime::SchemaType;
 using runtime::Value;
 using wire::Token;
 
-constexpr int kDepthMax = 100;
-
 Status Malformed(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 
 wire::Type WireTypeOf(const Schema& schema) {
@@ -44,7 +42,7 @@ void CollectFields(const Schema& schema, std::vector<const Field*>& fields, int 
   for (const Field& field : schema.fields) {
     if (field.proto_number > 0) {
       fields.push_back(&field);
-    } else if (field.inlined && depth < kDepthMax) {
+    } else if (field.inlined && depth < wire::kDepthMax) {
       CollectFields(*field.schema, fields, depth + 1);
     }
   }
@@ -55,7 +53,7 @@ class Decoder {
   explicit Decoder(Arena& arena) : arena_(arena) {}
 
   Result<Value> Message(std::string_view bytes, const Schema& schema, int depth) {
-    if (depth > kDepthMax) return Malformed("the message is nested too deeply");
+    if (depth > wire::kDepthMax) return Malformed("the message is nested too deeply");
     std::vector<const Field*> fields;
     CollectFields(schema, fields);
     std::vector<Slot> seen(fields.size());

@@ -20,14 +20,13 @@ using runtime::SchemaType;
 using runtime::Value;
 
 // More nesting than any Kubernetes type has in earnest; recursive schemas end here.
-constexpr int kDepthMax = 100;
 
 class Encoder {
  public:
   explicit Encoder(std::string& out) : out_(out) {}
 
   Status Message(const Value& value, const Schema& schema, int depth) {
-    if (depth > kDepthMax) return Misfit("the content is nested too deeply");
+    if (depth > wire::kDepthMax) return Misfit("the content is nested too deeply");
     std::vector<const Field*> fields;
     fields.reserve(schema.fields.size());
     for (const Field& field : schema.fields) {

@@ -22,7 +22,7 @@ constexpr std::string_view kMetaV1 = "v1";
 constexpr int kMetadataNumber = 1;
 constexpr int kItemsNumber = 2;
 
-Status BadRequest(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
+Status BadEnvelope(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 
 Status NotMarshalable(const runtime::Kind& kind, std::string_view version) {
   return Status(Reason::kNotAcceptable, NoProtobufMessage(kind, version));
@@ -146,9 +146,9 @@ std::string Envelope(std::string_view api_version, std::string_view kind,
 }
 
 Result<ProtobufEnvelope> OpenProtobufEnvelope(std::string_view body) {
-  if (body.empty()) return BadRequest("empty data");
+  if (body.empty()) return BadEnvelope("empty data");
   if (!body.starts_with(kProtobufPrefix)) {
-    return BadRequest(
+    return BadEnvelope(
         "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
   }
   ProtobufEnvelope envelope;
@@ -165,8 +165,8 @@ Result<DecodedBody> DecodeDeleteOptionsProtobuf(std::shared_ptr<const std::strin
   if (body == nullptr) body = std::make_shared<const std::string>();
   ASSIGN_OR_RETURN(const ProtobufEnvelope envelope, OpenProtobufEnvelope(*body));
   if (!envelope.kind.empty() && envelope.kind != "DeleteOptions") {
-    return BadRequest("no kind " + field::Quote(envelope.kind) + " is registered for version " +
-                      field::Quote(envelope.api_version));
+    return BadEnvelope("no kind " + field::Quote(envelope.kind) + " is registered for version " +
+                       field::Quote(envelope.api_version));
   }
   DecodedBody decoded;
   decoded.arena.Pin(body);

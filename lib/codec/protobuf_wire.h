@@ -19,6 +19,9 @@ enum class Type : std::uint8_t {
   kFixed32 = 5,
 };
 
+// How deep messages may nest.
+inline constexpr int kDepthMax = 100;
+
 void PutVarint(std::uint64_t value, std::string& out);
 void PutTag(int number, Type type, std::string& out);
 void PutFixed64(std::uint64_t value, std::string& out);

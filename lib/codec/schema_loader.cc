@@ -23,7 +23,7 @@ using runtime::SchemaType;
 using runtime::Value;
 
 // Schemas are read by recursion: nobody means more than this.
-constexpr int kDepthMax = 200;
+constexpr int kSchemaDepthMax = 200;
 
 Status Invalid(const std::string& path, std::string_view what) {
   return Status(Reason::kInvalid, (path.empty() ? "the schema" : path) + ": " + std::string(what));
@@ -142,7 +142,7 @@ Status LoadType(const Value& json, const std::string& path, int depth, Schema& s
 }
 
 Result<SchemaPtr> Load(const Value& json, const std::string& path, int depth) {
-  if (depth > kDepthMax) return Invalid(path, "is nested too deeply");
+  if (depth > kSchemaDepthMax) return Invalid(path, "is nested too deeply");
   if (!json.is_map()) return Invalid(path, "must be an object");
   if (!json["$ref"].is_null()) return Invalid(path, "$ref is not allowed in a structural schema");
   Schema schema;

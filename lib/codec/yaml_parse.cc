@@ -21,7 +21,7 @@ using runtime::Member;
 using runtime::Value;
 using Kind = YamlScalar::Kind;
 
-constexpr std::size_t kDuplicatesMax = 100;
+constexpr std::size_t kYamlDuplicatesMax = 100;
 // Maps up to this size are searched, larger ones get an index.
 constexpr std::size_t kLinearMax = 16;
 
@@ -94,9 +94,9 @@ struct Node {
 };
 
 // Builds one document from events. Nothing recurses.
-class Builder {
+class YamlBuilder {
  public:
-  Builder(Arena& arena, std::size_t text_bytes, const JsonLimits& limits)
+  YamlBuilder(Arena& arena, std::size_t text_bytes, const JsonLimits& limits)
       : arena_(arena),
         depth_max_(limits.depth_max),
         bytes_max_(static_cast<double>(text_bytes * limits.arena_factor_max + (64 << 10))) {}
@@ -360,7 +360,7 @@ class Builder {
       return;
     }
     frame.members[at].value = member.value;
-    if (duplicates_.size() >= kDuplicatesMax) return;
+    if (duplicates_.size() >= kYamlDuplicatesMax) return;
     duplicates_.push_back("line " + std::to_string(line + 1) + ": key " + repr +
                           " already set in map");
   }
@@ -416,7 +416,7 @@ Result<Value> ParseYaml(std::string_view text, Arena& arena, std::vector<std::st
                         const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) return BadYaml("the document is too large");
   Parser parser(text);
-  Builder builder(arena, text.size(), limits);
+  YamlBuilder builder(arena, text.size(), limits);
   const std::size_t arena_max =
       arena.bytes_reserved() + text.size() * limits.arena_factor_max + (64 << 10);
   for (bool done = false; !done;) {

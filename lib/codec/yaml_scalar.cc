@@ -6,13 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "codec/ascii.h"
+
 namespace apiserver::inline v0::codec {
 namespace {
 
 using runtime::Value;
 using Kind = YamlScalar::Kind;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 struct Word {
   std::string_view text;

@@ -131,17 +131,17 @@ void EmitScalar(const Value& value, Arena& arena, Emitter& emitter) {
   }
 }
 
-struct Frame {
+struct YamlFrame {
   bool map;
   std::vector<Member> members;
   std::vector<Value> items;
   std::size_t next = 0;
 };
 
-Frame Open(const Value& value) {
-  Frame frame{value.is_map(),
-              {value.members().begin(), value.members().end()},
-              {value.items().begin(), value.items().end()}};
+YamlFrame Open(const Value& value) {
+  YamlFrame frame{value.is_map(),
+                  {value.members().begin(), value.members().end()},
+                  {value.items().begin(), value.items().end()}};
   std::sort(frame.members.begin(), frame.members.end(),
             [](const Member& a, const Member& b) { return YamlKeyLess(a.key, b.key); });
   return frame;
@@ -149,7 +149,7 @@ Frame Open(const Value& value) {
 
 void Emit(Value value, Emitter& emitter) {
   Arena arena;
-  std::vector<Frame> frames;
+  std::vector<YamlFrame> frames;
   for (;;) {
     if (value.type() == Value::Type::kRaw) {
       const Result<Value> parsed = ParseJson(value.AsString(), arena);
@@ -167,7 +167,7 @@ void Emit(Value value, Emitter& emitter) {
       frames.pop_back();
     }
     if (frames.empty()) return;
-    Frame& frame = frames.back();
+    YamlFrame& frame = frames.back();
     if (frame.map) {
       EmitText(frame.members[frame.next].key, arena, emitter);
       value = frame.members[frame.next++].value;

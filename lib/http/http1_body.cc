@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
+#include "http/tokens.h"
+
 namespace apiserver::inline v0::http {
 namespace {
 
 constexpr std::size_t kExtraBytesMax = 16 << 10;
 constexpr std::size_t kSizeDigitsMax = 15;
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 
@@ -90,7 +85,7 @@ void BodyDecoder::Take(char c) {
 }
 
 void BodyDecoder::TakeSize(char c) {
-  const int digit = HexDigit(c);
+  const int digit = HexValue(c);
   if (digit >= 0) {
     left_ = left_ * 16 + static_cast<std::uint64_t>(digit);
     if (++digits_ > kSizeDigitsMax) state_ = State::kBad;

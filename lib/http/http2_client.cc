@@ -11,7 +11,7 @@
 namespace apiserver::inline v0::http {
 namespace {
 
-constexpr std::int32_t kConnectionWindow = 1 << 30;
+constexpr std::int32_t kClientWindow = 1 << 30;
 
 class Http2Client final : public ClientProtocol {
  public:
@@ -105,7 +105,7 @@ Http2Client::Http2Client(Wire& wire, ClientSetup setup) : wire_(wire), setup_(st
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, static_cast<std::uint32_t>(setup_.window_bytes)},
   }};
   nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+  nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kClientWindow);
   wire_.MarkDirty();
 }
 

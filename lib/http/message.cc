@@ -12,13 +12,6 @@ namespace {
 // Of an object's answer: its type, its body, a line end.
 constexpr std::size_t kUsualPieces = 3;
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 constexpr bool IsAlphaNumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -37,6 +30,13 @@ bool HasToken(std::string_view value, std::string_view token) {
     value.remove_prefix(comma + 1);
   }
   return false;
+}
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
 }
 
 std::string_view Trim(std::string_view text) {
@@ -153,8 +153,8 @@ std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_spa
     } else if (text[i] != '%') {
       decoded.push_back(text[i]);
     } else {
-      const int high = text.size() - i > 2 ? HexDigit(text[i + 1]) : -1;
-      const int low = text.size() - i > 2 ? HexDigit(text[i + 2]) : -1;
+      const int high = text.size() - i > 2 ? HexValue(text[i + 1]) : -1;
+      const int low = text.size() - i > 2 ? HexValue(text[i + 2]) : -1;
       if (high < 0 || low < 0) return std::nullopt;
       decoded.push_back(static_cast<char>(high * 16 + low));
       i += 2;

@@ -7,9 +7,9 @@
 namespace apiserver::inline v0::meta {
 namespace {
 
-using Requirement = FieldSelector::Requirement;
-
-Status Bad(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
+Status BadFieldSelector(std::string message) {
+  return Status(Reason::kBadRequest, std::move(message));
+}
 
 // Split at commas that no backslash escapes; escapes stay.
 std::vector<std::string_view> SplitTerms(std::string_view text) {
@@ -45,7 +45,7 @@ std::optional<Term> SplitTerm(std::string_view term) {
 }
 
 // The UTF-8 sequence at the start of `text`.
-std::string_view FirstRune(std::string_view text) {
+std::string_view FirstSequence(std::string_view text) {
   std::size_t size = 1;
   while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) ++size;
   return text.substr(0, size);
@@ -58,8 +58,8 @@ Result<std::string> Unescape(std::string_view text) {
     const char c = text[i];
     if (c == ',' || c == '=') {
       // Go prints the rune's number.
-      return Bad("invalid field selector: unescaped character in value: " +
-                 std::to_string(static_cast<int>(c)));
+      return BadFieldSelector("invalid field selector: unescaped character in value: " +
+                              std::to_string(static_cast<int>(c)));
     }
     if (c != '\\') {
       value += c;
@@ -68,8 +68,8 @@ Result<std::string> Unescape(std::string_view text) {
     ++i;
     const bool known = i < text.size() && (text[i] == '\\' || text[i] == ',' || text[i] == '=');
     if (!known) {
-      return Bad("invalid field selector: invalid escape sequence: \\" +
-                 std::string(i < text.size() ? FirstRune(text.substr(i)) : ""));
+      return BadFieldSelector("invalid field selector: invalid escape sequence: \\" +
+                              std::string(i < text.size() ? FirstSequence(text.substr(i)) : ""));
     }
     value += text[i];
   }
@@ -85,7 +85,7 @@ std::string Escape(std::string_view value) {
   return text;
 }
 
-bool Vacuous(const Requirement& requirement) {
+bool Vacuous(const FieldSelector::Requirement& requirement) {
   return requirement.field.empty() && requirement.value.empty();
 }
 
@@ -99,11 +99,12 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
     if (part.empty()) continue;
     const std::optional<Term> term = SplitTerm(part);
     if (!term) {
-      return Bad("invalid selector: '" + std::string(text) + "'; can't understand '" +
-                 std::string(part) + "'");
+      return BadFieldSelector("invalid selector: '" + std::string(text) + "'; can't understand '" +
+                              std::string(part) + "'");
     }
     ASSIGN_OR_RETURN(std::string value, Unescape(term->value));
-    Requirement requirement{std::string(term->field), term->equals, std::move(value)};
+    FieldSelector::Requirement requirement{std::string(term->field), term->equals,
+                                           std::move(value)};
     if (!Vacuous(requirement)) selector.requirements_.push_back(std::move(requirement));
   }
   return selector;
@@ -117,7 +118,7 @@ FieldSelector FieldSelector::Equals(std::string field, std::string value) {
 
 Result<FieldSelector> FieldSelector::Transform(const Rewrite& rewrite) const {
   FieldSelector selector;
-  for (Requirement requirement : requirements_) {
+  for (FieldSelector::Requirement requirement : requirements_) {
     RETURN_IF_ERROR(rewrite(requirement.field, requirement.value));
     if (!Vacuous(requirement)) selector.requirements_.push_back(std::move(requirement));
   }
@@ -126,13 +127,13 @@ Result<FieldSelector> FieldSelector::Transform(const Rewrite& rewrite) const {
 
 bool FieldSelector::Matches(
     const std::function<std::string_view(std::string_view field)>& read) const {
-  return std::ranges::all_of(requirements_, [&](const Requirement& requirement) {
+  return std::ranges::all_of(requirements_, [&](const FieldSelector::Requirement& requirement) {
     return (read(requirement.field) == requirement.value) == requirement.equals;
   });
 }
 
 std::optional<std::string> FieldSelector::RequiresExact(std::string_view field) const {
-  for (const Requirement& requirement : requirements_) {
+  for (const FieldSelector::Requirement& requirement : requirements_) {
     if (requirement.equals && requirement.field == field) return requirement.value;
   }
   return std::nullopt;
@@ -140,7 +141,7 @@ std::optional<std::string> FieldSelector::RequiresExact(std::string_view field) 
 
 std::string FieldSelector::ToString() const {
   std::string text;
-  for (const Requirement& requirement : requirements_) {
+  for (const FieldSelector::Requirement& requirement : requirements_) {
     if (!text.empty()) text += ',';
     text += requirement.field + (requirement.equals ? "=" : "!=") + Escape(requirement.value);
   }

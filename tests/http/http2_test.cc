@@ -63,8 +63,6 @@ std::uint32_t GoawayCode(const std::string& said) {
   return static_cast<unsigned char>((*payload)[7]);
 }
 
-constexpr std::uint32_t kEnhanceYourCalm = 0xb;
-
 TEST_CASE("http: streams opened and reset at full speed end the connection", "[http]") {
   CountingServer counting;
   RawClient client(counting.server.listener().port());

@@ -346,6 +346,11 @@ TEST_CASE("http: close_connection ends the connection after the answer", "[http]
   REQUIRE(response.ok());
   CHECK(response->body == "bye");
   server.listener().Stop(kPatience);
+  // The client's loop hears of it in its own time.
+  const auto until = RealClock().Now() + kPatience;
+  while (!connection->closed() && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(5));
+  }
   CHECK(connection->closed());
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Operator = meta::LabelSelector::Operator;
 
 // Objects that may be looked into where nobody may wait.
-constexpr std::size_t kObjectsOnLoop = 256;
+constexpr std::size_t kObjectsIndexedOnLoop = 256;
 
 // What stands for the value of an object that cannot be used: it is in every answer, so that a list
 // tells of it. No label or field has it.
@@ -152,7 +152,7 @@ void SelectorIndex::Forget(kv::Revision revision) {
 }
 
 Result<View> SelectorIndex::Update(Term& term, const Query& query) {
-  if (!query.may_block && cache_->CountAfter(term.revision) > kObjectsOnLoop) {
+  if (!query.may_block && cache_->CountAfter(term.revision) > kObjectsIndexedOnLoop) {
     return Status(Reason::kWouldBlock, "an index is behind");
   }
   Since since = cache_->ChangesAfter(term.revision);
@@ -162,7 +162,7 @@ Result<View> SelectorIndex::Update(Term& term, const Query& query) {
       if (change->now) Add(term, change->now, query.predicate);
     }
   } else {
-    if (!query.may_block && since.view.tree.size() > kObjectsOnLoop) {
+    if (!query.may_block && since.view.tree.size() > kObjectsIndexedOnLoop) {
       return Status(Reason::kWouldBlock, "making an index");
     }
     term.postings = PostingTree();

@@ -8,11 +8,10 @@
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
 #include "codec/protobuf_wire.h"
+#include "storage/kms/errors.h"
 
 namespace apiserver::inline v0::storage::kms {
 namespace {
-
-Status Wrong(std::string message) { return Status(Reason::kInternalError, std::move(message)); }
 
 std::string Sha256(std::string_view text) {
   std::string digest(32, '\0');
@@ -23,10 +22,10 @@ std::string Sha256(std::string_view text) {
 }
 
 Status ValidateSize(std::size_t bytes, std::size_t bytes_max, const std::string& what) {
-  if (bytes == 0) return Wrong(what + " is empty");
+  if (bytes == 0) return NewPluginError(what + " is empty");
   if (bytes <= bytes_max) return {};
-  return Wrong(what + " is " + std::to_string(bytes) + " bytes, which exceeds the max size of " +
-               std::to_string(bytes_max));
+  return NewPluginError(what + " is " + std::to_string(bytes) +
+                        " bytes, which exceeds the max size of " + std::to_string(bytes_max));
 }
 
 // validation.IsFullyQualifiedDomainName.
@@ -41,14 +40,14 @@ Status ValidateAnnotations(const Annotations& annotations) {
   for (const auto& [key, value] : annotations) {
     bytes += key.size() + value.size();
     if (IsFullyQualified(key)) continue;
-    return Wrong(
+    return NewPluginError(
         "failed to validate annotations: annotations: Invalid value: " + field::Quote(key) +
         ": should be a domain with at least two segments separated " + "by dots");
   }
   if (bytes <= kAnnotationsBytesMax) return {};
-  return Wrong("failed to validate annotations: total size of annotations is " +
-               std::to_string(bytes) + ", which exceeds the max size of " +
-               std::to_string(kAnnotationsBytesMax));
+  return NewPluginError("failed to validate annotations: total size of annotations is " +
+                        std::to_string(bytes) + ", which exceeds the max size of " +
+                        std::to_string(kAnnotationsBytesMax));
 }
 
 }  // namespace
@@ -59,17 +58,18 @@ Status ValidateKeyId(std::string_view key_id) {
 
 Status ValidateEncryptedObject(const EncryptedObject& object) {
   if (object.source_type > static_cast<std::uint64_t>(SourceType::kSeed)) {
-    return Wrong("unknown encryptedDEKSourceType: " + std::to_string(object.source_type));
+    return NewPluginError("unknown encryptedDEKSourceType: " + std::to_string(object.source_type));
   }
-  if (object.encrypted_data.empty()) return Wrong("encrypted data is empty");
+  if (object.encrypted_data.empty()) return NewPluginError("encrypted data is empty");
   const Status source =
       ValidateSize(object.encrypted_dek_source.size(), kDekSourceBytesMax, "encrypted DEK source");
   if (!source.ok()) {
-    return Wrong("failed to validate encrypted DEK source: " + std::string(source.message()));
+    return NewPluginError("failed to validate encrypted DEK source: " +
+                          std::string(source.message()));
   }
   const Status key_id = ValidateKeyId(object.key_id);
   if (!key_id.ok()) {
-    return Wrong("failed to validate key id: " + std::string(key_id.message()));
+    return NewPluginError("failed to validate key id: " + std::string(key_id.message()));
   }
   return ValidateAnnotations(object.annotations);
 }

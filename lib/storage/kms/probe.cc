@@ -5,13 +5,12 @@
 
 #include "apiserver/base/field_path.h"
 #include "base/status_macros.h"
+#include "storage/kms/errors.h"
 
 namespace apiserver::inline v0::storage::kms {
 namespace {
 
 constexpr std::size_t kSeedBytes = 32;
-
-Status Wrong(std::string message) { return Status(Reason::kInternalError, std::move(message)); }
 
 }  // namespace
 
@@ -66,38 +65,40 @@ Status Probe::Health() {
 Status Probe::Ask() {
   const auto response = service_->GetStatus();
   if (!response.ok()) {
-    return Wrong("failed to perform status section of the healthz check for KMS Provider " + name_ +
-                 ", error: " + std::string(response.status().message()));
+    return NewPluginError(
+        "failed to perform status section of the healthz check for KMS Provider " + name_ +
+        ", error: " + std::string(response.status().message()));
   }
   std::vector<Status> errors;
   if (response->healthz != "ok") {
-    errors.push_back(Wrong("got unexpected healthz status: " + response->healthz));
+    errors.push_back(NewPluginError("got unexpected healthz status: " + response->healthz));
   }
   errors.push_back(CheckVersion(response->version));
   const Status key_id = ValidateKeyId(response->key_id);
   errors.push_back(key_id.ok() ? Rotate(response->key_id)
-                               : Wrong("got invalid KMSv2 KeyID hash " +
-                                       field::Quote(HashIfNotEmpty(response->key_id)) + ": " +
-                                       std::string(key_id.message())));
+                               : NewPluginError("got invalid KMSv2 KeyID hash " +
+                                                field::Quote(HashIfNotEmpty(response->key_id)) +
+                                                ": " + std::string(key_id.message())));
   std::string text;
   std::size_t failed = 0;
   for (const Status& error : errors) {
     if (!error.ok()) text.append(failed++ > 0 ? ", " : "").append(error.message());
   }
   if (failed == 0) return {};
-  return Wrong("kmsv2 Provider " + name_ +
-               " is not healthy, error: " + (failed > 1 ? "[" + text + "]" : text));
+  return NewPluginError("kmsv2 Provider " + name_ +
+                        " is not healthy, error: " + (failed > 1 ? "[" + text + "]" : text));
 }
 
 Status Probe::CheckVersion(const std::string& version) {
   if (version != "v2" && version != "v2beta1") {
-    return Wrong("expected KMSv2 API version v2, got " + version);
+    return NewPluginError("expected KMSv2 API version v2, got " + version);
   }
   auto state = state_.Lock();
   if (state->version.empty()) state->version = version;
   if (state->version == version) return {};
-  return Wrong("KMSv2 API version should not change after the initial status response version " +
-               state->version + ", got " + version);
+  return NewPluginError(
+      "KMSv2 API version should not change after the initial status response version " +
+      state->version + ", got " + version);
 }
 
 Result<WriteState> Probe::Generate(const std::string& uid) const {
@@ -107,7 +108,8 @@ Result<WriteState> Probe::Generate(const std::string& uid) const {
   ASSIGN_OR_RETURN(state.transformer, value::NewExtendedNonceGcm(seed, *options_.random));
   auto sealed = service_->Encrypt({std::move(seed), uid});
   if (!sealed.ok()) {
-    return Wrong("failed to encrypt DEK, error: " + std::string(sealed.status().message()));
+    return NewPluginError("failed to encrypt DEK, error: " +
+                          std::string(sealed.status().message()));
   }
   state.envelope.key_id = std::move(sealed->key_id);
   state.envelope.encrypted_dek_source = std::move(sealed->ciphertext);
@@ -144,12 +146,12 @@ Status Probe::Rotate(const std::string& key_id) {
   text.append(", statusKeyIDHash=").append(hash(key_id));
   text.append(", encryptKeyIDHash=").append(hash(next.ok() ? next->envelope.key_id : ""));
   text.append(", stateKeyIDHash=").append(hash(now != nullptr ? now->envelope.key_id : ""));
-  return Wrong(std::move(text));
+  return NewPluginError(std::move(text));
 }
 
 Result<WriteStatePtr> Probe::Current() const {
   WriteStatePtr write = state_.Lock()->write;
-  if (write == nullptr) return Wrong("got unexpected nil transformer");
+  if (write == nullptr) return NewPluginError("got unexpected nil transformer");
   return write;
 }
 

@@ -6,11 +6,10 @@
 
 #include "apiserver/base/field_path.h"
 #include "base/status_macros.h"
+#include "storage/kms/errors.h"
 
 namespace apiserver::inline v0::storage::kms {
 namespace {
-
-Status Wrong(std::string message) { return Status(Reason::kInternalError, std::move(message)); }
 
 // Transformers by the DEK source that they were made of. One that is past its time serves until it
 // is removed: it cannot be wrong.
@@ -83,9 +82,9 @@ class EnvelopeTransformer final : public value::Transformer {
                                          std::string_view authenticated_data) const override {
     ASSIGN_OR_RETURN(const WriteStatePtr write, probe_->Current());
     if (options_.clock->Now() > write->expires) {
-      return Wrong("encryptedDEKSource with keyID hash " +
-                   field::Quote(HashIfNotEmpty(write->envelope.key_id)) +
-                   " expired: the KMS plugin has not been healthy for 3 minutes");
+      return NewPluginError("encryptedDEKSource with keyID hash " +
+                            field::Quote(HashIfNotEmpty(write->envelope.key_id)) +
+                            " expired: the KMS plugin has not been healthy for 3 minutes");
     }
     // What is written now is read without the plugin.
     cache_.Set(write->cache_key, write->transformer);
@@ -102,12 +101,13 @@ class EnvelopeTransformer final : public value::Transformer {
     const auto source = service_->Decrypt({object.encrypted_dek_source, NewUuid(*options_.random),
                                            object.key_id, object.annotations});
     if (!source.ok()) {
-      return Wrong("failed to decrypt DEK, error: " + std::string(source.status().message()));
+      return NewPluginError("failed to decrypt DEK, error: " +
+                            std::string(source.status().message()));
     }
     const bool seed = object.source_type == static_cast<std::uint64_t>(SourceType::kSeed);
     auto made = seed ? value::NewExtendedNonceGcm(source->plaintext, *options_.random)
                      : value::NewAesGcm(source->plaintext, *options_.random);
-    if (!made.ok()) return Wrong(std::string(made.status().message()));
+    if (!made.ok()) return NewPluginError(std::string(made.status().message()));
     cache_.Set(key, *made);
     return made;
   }

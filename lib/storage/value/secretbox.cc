@@ -12,7 +12,7 @@ constexpr std::size_t kNonceBytes = crypto_secretbox_NONCEBYTES;
 constexpr std::size_t kTagBytes = crypto_secretbox_MACBYTES;
 constexpr std::size_t kKeyBytes = crypto_secretbox_KEYBYTES;
 
-const unsigned char* Bytes(std::string_view text) {
+const unsigned char* Octets(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
@@ -24,8 +24,8 @@ class Secretbox final : public Transformer {
     if (data.size() < kNonceBytes + kTagBytes) return NewCipherError(kTooShort);
     const std::string_view box = data.substr(kNonceBytes);
     std::string plain(box.size() - kTagBytes, '\0');
-    if (crypto_secretbox_open_easy(reinterpret_cast<unsigned char*>(plain.data()), Bytes(box),
-                                   box.size(), Bytes(data), key_.data()) != 0) {
+    if (crypto_secretbox_open_easy(reinterpret_cast<unsigned char*>(plain.data()), Octets(box),
+                                   box.size(), Octets(data), key_.data()) != 0) {
       // Misleading, but what Go says of a value it cannot authenticate.
       return NewCipherError("output array was not large enough for encryption");
     }
@@ -37,7 +37,7 @@ class Secretbox final : public Transformer {
     AppendRandom(random_, kNonceBytes, out);
     out.resize(kNonceBytes + kTagBytes + data.size());
     auto* const bytes = reinterpret_cast<unsigned char*>(out.data());
-    if (crypto_secretbox_easy(bytes + kNonceBytes, Bytes(data), data.size(), bytes, key_.data()) !=
+    if (crypto_secretbox_easy(bytes + kNonceBytes, Octets(data), data.size(), bytes, key_.data()) !=
         0) {
       return NewCipherError("the cipher library failed");
     }

@@ -5,7 +5,7 @@ namespace apiserver::inline v0::testing::storage {
 namespace {
 
 // 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1.
-Status Fill(Subject& s) {
+Status FillBeforeRestart(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
   RETURN_IF_ERROR(s.Create("b", "1").status());
   RETURN_IF_ERROR(s.Update("a", "2").status());
@@ -14,7 +14,7 @@ Status Fill(Subject& s) {
 }
 
 Status Keys(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillBeforeRestart(s));
   RETURN_IF_ERROR(s.Reopen());
   ASSIGN_OR_RETURN(const std::string text, s.Text(""));
   EXPECT_EQ(text, "a=2 c=1");
@@ -27,7 +27,7 @@ Status Keys(Subject& s) {
 }
 
 Status Revisions(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillBeforeRestart(s));
   RETURN_IF_ERROR(s.Reopen());
   ASSIGN_OR_RETURN(const Revision current, s.Current());
   EXPECT_EQ(current, 6);
@@ -46,8 +46,8 @@ Status EmptyStore(Subject& s) {
   return Status::Ok();
 }
 
-Status History(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+Status HistoryAfterRestart(Subject& s) {
+  RETURN_IF_ERROR(FillBeforeRestart(s));
   RETURN_IF_ERROR(s.Reopen());
   ASSIGN_OR_RETURN(const std::string then, s.Text("", 3));
   EXPECT_EQ(then, "a=1 b=1");
@@ -59,7 +59,7 @@ Status History(Subject& s) {
 }
 
 Status TailAcrossTheJoint(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillBeforeRestart(s));
   RETURN_IF_ERROR(s.Reopen());
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 5));
   RETURN_IF_ERROR(s.Update("c", "2").status());
@@ -71,8 +71,8 @@ Status TailAcrossTheJoint(Subject& s) {
   return Status::Ok();
 }
 
-Status Compaction(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+Status CompactionAfterRestart(Subject& s) {
+  RETURN_IF_ERROR(FillBeforeRestart(s));
   RETURN_IF_ERROR(s.Compact(4));
   RETURN_IF_ERROR(s.Reopen());
   EXPECT_EQ(s.engine().CompactedRevision(), 4);
@@ -129,9 +129,9 @@ CaseTable DurableCases() {
       {"keys survive a restart with their revisions", Keys},
       {"revisions go on after a restart", Revisions},
       {"an empty store stays empty", EmptyStore},
-      {"history survives a restart", History},
+      {"history survives a restart", HistoryAfterRestart},
       {"a tail goes from before a restart to after it", TailAcrossTheJoint},
-      {"compaction survives a restart", Compaction},
+      {"compaction survives a restart", CompactionAfterRestart},
       {"leases survive a restart", Leases},
       {"hundreds of keys survive a restart", ManyKeys},
   };

@@ -5,7 +5,7 @@ namespace apiserver::inline v0::testing::storage {
 namespace {
 
 // 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1, 7: b=2.
-Status Fill(Subject& s) {
+Status FillHistory(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
   RETURN_IF_ERROR(s.Create("b", "1").status());
   RETURN_IF_ERROR(s.Update("a", "2").status());
@@ -15,7 +15,7 @@ Status Fill(Subject& s) {
 }
 
 Status EveryRevision(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   const char* expected[] = {"", "a=1", "a=1 b=1", "a=2 b=1", "a=2", "a=2 c=1", "a=2 b=2 c=1"};
   for (Revision at = 1; at <= 7; ++at) {
     ASSIGN_OR_RETURN(const std::string text, s.Text("", at));
@@ -28,7 +28,7 @@ Status EveryRevision(Subject& s) {
 }
 
 Status OldRevisionsOfAKey(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   ASSIGN_OR_RETURN(const auto a, s.Get("a", 5));
   EXPECT_EQ(a.mod_revision, 4);
   EXPECT_EQ(a.create_revision, 2);
@@ -41,7 +41,7 @@ Status OldRevisionsOfAKey(Subject& s) {
 }
 
 Status Future(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   auto read = s.Get("a", 8);
   EXPECT_REASON(read, Reason::kTimeout);
   const Status status = read.status();
@@ -54,7 +54,7 @@ Status Future(Subject& s) {
 }
 
 Status BelowCompaction(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   RETURN_IF_ERROR(s.Compact(5));
   EXPECT_EQ(s.engine().CompactedRevision(), 5);
   EXPECT_REASON(s.Text("", 4), Reason::kExpired);
@@ -63,7 +63,7 @@ Status BelowCompaction(Subject& s) {
 }
 
 Status AtCompaction(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   RETURN_IF_ERROR(s.Compact(3));
   // a=1 was superseded since, b=1 deleted since.
   ASSIGN_OR_RETURN(const std::string then, s.Text("", 3));
@@ -93,7 +93,7 @@ Status KeyFromBelowTheFloor(Subject& s) {
 }
 
 Status DeletedBelowTheFloor(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   RETURN_IF_ERROR(s.Delete("c").status());
   RETURN_IF_ERROR(s.Tick().status());
   RETURN_IF_ERROR(s.Tick().status());
@@ -109,7 +109,7 @@ Status DeletedBelowTheFloor(Subject& s) {
 }
 
 Status CompactionsCannotBeWrong(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillHistory(s));
   EXPECT_REASON(s.Compact(8), Reason::kInvalid);
   RETURN_IF_ERROR(s.Compact(5));
   RETURN_IF_ERROR(s.Compact(3));

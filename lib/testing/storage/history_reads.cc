@@ -21,9 +21,9 @@ const char* PropertyOf(const ReadRecord& read) {
 }
 
 // The objects as they are while one goes through the log.
-class State {
+class Replay {
  public:
-  explicit State(const HistoryIndex& index) : index_(index) {}
+  explicit Replay(const HistoryIndex& index) : index_(index) {}
   // `revision` must not be smaller than in the call before.
   void AdvanceTo(std::int64_t revision) {
     for (; next_ < index_.log().size() && index_.log()[next_].revision <= revision; ++next_) {
@@ -147,7 +147,7 @@ void CheckReads(const History& history, const HistoryIndex& index, Findings& fin
   }
   std::sort(lists.begin(), lists.end(),
             [](const ReadRecord* a, const ReadRecord* b) { return a->revision < b->revision; });
-  State state(index);
+  Replay state(index);
   for (const ReadRecord* read : lists) {
     if (findings.full()) return;
     state.AdvanceTo(read->revision);

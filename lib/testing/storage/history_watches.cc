@@ -15,7 +15,7 @@ std::string About(const WatchRecord& record) {
          " from " + std::to_string(record.after) + " called at " + std::to_string(record.invoked);
 }
 
-std::string TextOf(const SeenEvent& event) {
+std::string SeenText(const SeenEvent& event) {
   return std::string(watch::EventTypeWord(event.type)) + " " + event.key + " at " +
          std::to_string(event.revision) + " (object " + std::to_string(event.object_revision) +
          ", value " + std::to_string(event.value) + ")";
@@ -105,7 +105,8 @@ class WatchCheck {
       const auto found = state.find(event.key);
       if (event.type != EventType::kAdded || found == state.end() ||
           found->second != event.object_revision) {
-        return Add("S9", "not in the state at " + std::to_string(position_) + ": " + TextOf(event));
+        return Add("S9",
+                   "not in the state at " + std::to_string(position_) + ": " + SeenText(event));
       }
       state.erase(found);
     }
@@ -121,7 +122,7 @@ class WatchCheck {
     }
     const auto next = expected.Peek();
     if (next && next->revision <= event.revision) {
-      Add("S8", "bookmark " + std::to_string(event.revision) + " comes before " + TextOf(*next));
+      Add("S8", "bookmark " + std::to_string(event.revision) + " comes before " + SeenText(*next));
       return false;
     }
     position_ = event.revision;
@@ -132,14 +133,14 @@ class WatchCheck {
     if (event.type == EventType::kBookmark) return CheckBookmark(event, expected);
     const auto next = expected.Peek();
     if (!next || next->revision != event.revision) {
-      Add("S5", "told " + TextOf(event) + " after " + std::to_string(position_) + ", due was " +
-                    (next ? TextOf(*next) : std::string("nothing")));
+      Add("S5", "told " + SeenText(event) + " after " + std::to_string(position_) + ", due was " +
+                    (next ? SeenText(*next) : std::string("nothing")));
       return false;
     }
     if (next->type != event.type || next->key != event.key || next->value != event.value ||
         next->object_revision != event.object_revision) {
       Add(record_.scope.red_only ? "S6" : "S5",
-          "told " + TextOf(event) + " instead of " + TextOf(*next));
+          "told " + SeenText(event) + " instead of " + SeenText(*next));
       return false;
     }
     position_ = event.revision;

@@ -12,7 +12,7 @@ namespace {
 // How long a key is used: short enough for the search of its linearization.
 constexpr int kOperationsPerKey = 300;
 constexpr int kUnknownPerKey = 12;
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kHistoryPatience{20};
 
 }  // namespace
 
@@ -109,7 +109,7 @@ void LogKeeper::Run() {
 }
 
 Result<std::vector<LogEntry>> LogKeeper::Finish(std::int64_t revision) {
-  const auto deadline = RealClock().Now() + kPatience;
+  const auto deadline = RealClock().Now() + kHistoryPatience;
   Bell pause;
   while (complete_ < revision) {
     RETURN_IF_ERROR(*status_.Lock());

@@ -107,7 +107,7 @@ Status NoGapAtTheStart(Subject& s) {
   return Status::Ok();
 }
 
-Status Compaction(Subject& s) {
+Status CompactionIsTold(Subject& s) {
   auto recorder = std::make_shared<Recorder>();
   RETURN_IF_ERROR(s.engine().AddObserver(recorder).status());
   for (int i = 0; i < 5; ++i) RETURN_IF_ERROR(s.Tick().status());
@@ -136,7 +136,7 @@ CaseTable ObserverCases() {
       {"an observer is told before the writer is answered", BeforeTheAnswer},
       {"observers are told in order under load", InOrderUnderLoad},
       {"an observer registered amid writes misses nothing", NoGapAtTheStart},
-      {"an observer is told of compaction", Compaction},
+      {"an observer is told of compaction", CompactionIsTold},
       {"an observer is told of the end of a lease", LeaseEnds},
   };
 }

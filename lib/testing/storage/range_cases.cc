@@ -133,7 +133,7 @@ Status PagesOfOneRevision(Subject& s) {
   return Status::Ok();
 }
 
-Status ManyKeys(Subject& s) {
+Status RangeOfManyKeys(Subject& s) {
   for (int i = 0; i < 500; ++i) {
     RETURN_IF_ERROR(s.Create("/k/" + std::to_string(1000 + i), std::to_string(i)).status());
   }
@@ -163,7 +163,7 @@ CaseTable RangeCases() {
       {"keys_only leaves the values out", KeysOnly},
       {"count_only leaves everything out", CountOnly},
       {"pages of one revision are not disturbed by writes", PagesOfOneRevision},
-      {"hundreds of keys are read now and in the past", ManyKeys},
+      {"hundreds of keys are read now and in the past", RangeOfManyKeys},
   };
 }
 

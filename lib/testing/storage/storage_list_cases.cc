@@ -21,11 +21,6 @@ ListOptions Page(std::int64_t limit, std::string token = "") {
   return options;
 }
 
-ListOptions WithLabels(ListOptions options, std::string_view labels) {
-  options.predicate.label = *meta::LabelSelector::Parse(labels);
-  return options;
-}
-
 // a..e in "ns" at revisions 2..6; b, d red, the others blue.
 void Fill(StorageSubject& s) {
   for (const char* name : {"a", "b", "c", "d", "e"}) {

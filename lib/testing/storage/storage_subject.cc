@@ -7,14 +7,14 @@
 namespace apiserver::inline v0::testing::storage {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kEventPatience{10};
 // Bookmarks become due by a clock that wakes nobody.
-constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr std::chrono::milliseconds kSubjectLooksAgain{50};
 
 // Until a storage that loads what it answers from has done so: before, a read of any state may be
 // answered by the engine, and the next one by a cache that knows less.
 Status WaitReady(const apiserver::storage::Interface& storage) {
-  const auto deadline = RealClock().Now() + kPatience;
+  const auto deadline = RealClock().Now() + kEventPatience;
   Bell bell;
   Status ready = storage.Ready();
   for (; !ready.ok() && RealClock().Now() < deadline; ready = storage.Ready()) {
@@ -31,14 +31,15 @@ WatchReader::WatchReader(WatchReader&&) noexcept = default;
 WatchReader::~WatchReader() = default;
 
 std::optional<watch::Event> WatchReader::Next() {
-  const auto deadline = RealClock().Now() + kPatience;
+  const auto deadline = RealClock().Now() + kEventPatience;
   while (next_ == events_.size()) {
     events_.clear();
     next_ = 0;
     if (over_ || RealClock().Now() > deadline) return std::nullopt;
     const auto state = stream_->Next(events_, 100, Waker(*bell_, bell_));
     over_ = state == watch::Stream::State::kEnd;
-    if (events_.empty() && state == watch::Stream::State::kWait) (void)bell_->Wait(kLookAgain);
+    if (events_.empty() && state == watch::Stream::State::kWait)
+      (void)bell_->Wait(kSubjectLooksAgain);
   }
   return events_[next_++];
 }
@@ -180,6 +181,11 @@ std::string NamesOf(const Result<runtime::List>& list) {
     names.append(names.empty() ? "" : " ").append(item->name());
   }
   return names;
+}
+
+ListOptions WithLabels(ListOptions options, std::string_view labels) {
+  options.predicate.label = *meta::LabelSelector::Parse(labels);
+  return options;
 }
 
 }  // namespace apiserver::inline v0::testing::storage

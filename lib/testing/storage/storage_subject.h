@@ -122,4 +122,7 @@ StorageCaseTable StorageWatchCases();
 StorageCaseTable StorageBookmarkCases();
 StorageCaseTable StorageDamageCases();
 
+// `options`, for objects whose labels match `labels`.
+ListOptions WithLabels(ListOptions options, std::string_view labels);
+
 }  // namespace apiserver::inline v0::testing::storage

@@ -14,11 +14,6 @@ ListOptions From(std::string rv, std::optional<bool> initial = std::nullopt,
   return options;
 }
 
-ListOptions WithLabels(ListOptions options, std::string_view labels) {
-  options.predicate.label = *meta::LabelSelector::Parse(labels);
-  return options;
-}
-
 Status AWatchTellsOfWhatComesAfterItsRevision(StorageSubject& s) {
   s.Create("one");
   auto watch = s.WatchFrom("2");

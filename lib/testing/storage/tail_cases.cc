@@ -5,7 +5,7 @@ namespace apiserver::inline v0::testing::storage {
 namespace {
 
 // 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: b=2.
-Status Fill(Subject& s) {
+Status FillTail(Subject& s) {
   RETURN_IF_ERROR(s.Create("/x/a", "1").status());
   RETURN_IF_ERROR(s.Create("/y/b", "1").status());
   RETURN_IF_ERROR(s.Update("/x/a", "2").status());
@@ -23,19 +23,19 @@ Status Read(Subject& s, const std::string& prefix, Revision from, const std::str
 }
 
 Status WholeLog(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   return Read(s, "", 1,
               "create /x/a=1@2, create /y/b=1@3, put /x/a=2@4 was 1@2, delete /y/b@5 was 1@3, "
               "create /y/b=2@6");
 }
 
 Status FromTheMiddle(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   return Read(s, "", 4, "put /x/a=2@4 was 1@2, delete /y/b@5 was 1@3, create /y/b=2@6");
 }
 
 Status OnePrefix(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   RETURN_IF_ERROR(s.Create("/x", "no").status());
   RETURN_IF_ERROR(s.Create("/x0", "no").status());
   RETURN_IF_ERROR(Read(s, "/x/", 1, "create /x/a=1@2, put /x/a=2@4 was 1@2"));
@@ -43,7 +43,7 @@ Status OnePrefix(Subject& s) {
 }
 
 Status EventsHaveRevisions(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 4));
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(6));
   EXPECT_EQ(events.size(), 3U);
@@ -59,7 +59,7 @@ Status EventsHaveRevisions(Subject& s) {
 }
 
 Status FromNowOn(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 0));
   kv::EventBatch batch;
   EXPECT(reader->Poll(batch) == kv::Tail::State::kWait);
@@ -70,7 +70,7 @@ Status FromNowOn(Subject& s) {
 }
 
 Status FromTheFuture(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 9));
   for (const char* key : {"/7", "/8", "/9", "/10"}) {
     RETURN_IF_ERROR(s.Create(key, "v").status());
@@ -134,8 +134,8 @@ Status ProgressNeverLies(Subject& s) {
   return Status::Ok();
 }
 
-Status BelowCompaction(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+Status TailBelowCompaction(Subject& s) {
+  RETURN_IF_ERROR(FillTail(s));
   RETURN_IF_ERROR(s.Compact(4));
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 3));
   kv::EventBatch batch;
@@ -147,7 +147,7 @@ Status BelowCompaction(Subject& s) {
 }
 
 Status FromTheCompactedRevision(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   RETURN_IF_ERROR(s.Compact(5));
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 5));
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(6));
@@ -168,7 +168,7 @@ Status PreviousBelowTheFloor(Subject& s) {
 }
 
 Status CompactionPassesACaughtUpTail(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 1));
   RETURN_IF_ERROR(reader->ReadTo(6).status());
   RETURN_IF_ERROR(s.Compact(6));
@@ -204,7 +204,7 @@ Status CompactionEndsATailThatIsBehind(Subject& s) {
 Status IndependentTails(Subject& s) {
   ASSIGN_OR_RETURN(const auto one, TailReader::Open(s.engine(), "/x/", 1));
   ASSIGN_OR_RETURN(auto two, TailReader::Open(s.engine(), "", 1));
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto all, two->ReadTo(6));
   EXPECT_EQ(all.size(), 5U);
   two.reset();
@@ -225,7 +225,7 @@ Status NoWaker(Subject& s) {
 }
 
 Status BatchIsReplaced(Subject& s) {
-  RETURN_IF_ERROR(Fill(s));
+  RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto tail, s.engine().NewTail("", 6));
   kv::EventBatch batch;
   batch.events.resize(3);
@@ -249,7 +249,7 @@ CaseTable TailCases() {
       {"a waiting tail wakes its reader every time", Wakes},
       {"a request for progress reaches a tail whose prefix is quiet", Progress},
       {"no event comes after a batch that declared it complete", ProgressNeverLies},
-      {"a tail from below the compaction ends as expired", BelowCompaction},
+      {"a tail from below the compaction ends as expired", TailBelowCompaction},
       {"a tail from the compacted revision works", FromTheCompactedRevision, true},
       {"a previous value from below the floor is there", PreviousBelowTheFloor},
       {"compaction passes a tail that has caught up", CompactionPassesACaughtUpTail},

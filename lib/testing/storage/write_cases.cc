@@ -4,7 +4,7 @@
 namespace apiserver::inline v0::testing::storage {
 namespace {
 
-Status EmptyStore(Subject& s) {
+Status WriteToEmptyStore(Subject& s) {
   ASSIGN_OR_RETURN(const Revision revision, s.Current());
   EXPECT_EQ(revision, 1);
   ASSIGN_OR_RETURN(const auto list, s.List(""));
@@ -258,7 +258,7 @@ Status NoBlocking(Subject& s) {
 
 CaseTable WriteCases() {
   return {
-      {"a new store is at revision 1 and holds nothing", EmptyStore},
+      {"a new store is at revision 1 and holds nothing", WriteToEmptyStore},
       {"a create has the next revision and is readable", CreateIsReadable},
       {"a create of a taken key fails and tells what holds it", CreateOfTakenKey},
       {"an update keeps the create revision and returns what was there", UpdateReplaces},
