@@ -131,7 +131,9 @@ Result<StorageEncoding> EncodeForStorage(const Object& object) {
   view->Erase("metadata", "selfLink");
   const runtime::EncodedBody body = EncodeJsonBody(*view);
   StorageEncoding stored;
-  stored.bytes.append(view->kind().JsonPrefix(version)).append(body.text).append("\n");
+  const std::string_view prefix = view->kind().JsonPrefix(version);
+  stored.bytes.reserve(prefix.size() + body.text.size() + 1);  // Kept for as long as the object.
+  stored.bytes.append(prefix).append(body.text).append("\n");
   const Value before = view->root();
   runtime::SetDefaults(*view);
   if (body.rv_begin > 0 && view->root() == before) stored.answer = body;

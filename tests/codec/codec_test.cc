@@ -336,6 +336,15 @@ TEST_CASE("codec: stored bytes that are broken are told, and read as empty", "[c
         "registered for version \"v1\"");
 }
 
+TEST_CASE("codec: bytes to be stored have no room to spare", "[codec]") {
+  runtime::Object object(FlunderKind(), "v1beta1");
+  object.Edit("metadata", "name") = std::string(1000, 'a');
+  const auto stored = EncodeForStorage(object);
+  REQUIRE(stored.ok());
+  // A cache keeps them as they are.
+  CHECK(stored->bytes.capacity() - stored->bytes.size() < 16);
+}
+
 TEST_CASE("codec: stored bytes that cannot be an object are refused at once", "[codec]") {
   for (const char* bytes : {"", " ", "{", "}", "k8s:enc:aescbc:v1:key:\x01", "[1]"}) {
     const auto object = DecodeFromStorage(FlunderKind(), Body(bytes), 1);

@@ -7,26 +7,29 @@ namespace apiserver::inline v0::storage::cacher {
 
 void FreshWaiters::Add(kv::Revision revision, Done done) {
   if (cache_->revision() >= revision) return done({});
-  bool start = false;
-  bool stopped = false;
-  {
-    auto state = state_.Lock();
-    stopped = state->stopped;
-    if (!stopped) {
-      // The machine's clock, as for those who wait on a thread.
-      const Clock::Monotonic deadline = RealClock().Now() + kWaitMax;
-      state->waiting.emplace(revision, Waiter{deadline, std::move(done)});
-      count_.store(state->waiting.size());
-      start = !std::exchange(state->running, true);
-    }
+  switch (Enter(revision, done)) {
+    case Entered::kNot:
+      return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
+    case Entered::kFirst:
+      executor_->Post([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->Tick();
+      });
+      break;
+    case Entered::kAnother:
+      break;
   }
-  if (stopped) return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
   // Counted first, looked at then: either this or Advance() sees the other.
   Advance(cache_->revision());
-  if (!start) return;
-  executor_->Post([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->Tick();
-  });
+}
+
+FreshWaiters::Entered FreshWaiters::Enter(kv::Revision revision, Done& done) {
+  auto state = state_.Lock();
+  if (state->stopped) return Entered::kNot;
+  // The machine's clock, as for those who wait on a thread.
+  const Clock::Monotonic deadline = RealClock().Now() + kWaitMax;
+  state->waiting.emplace(revision, Waiter{deadline, std::move(done)});
+  count_.store(state->waiting.size());
+  return std::exchange(state->running, true) ? Entered::kAnother : Entered::kFirst;
 }
 
 void FreshWaiters::Advance(kv::Revision revision) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,6 +49,9 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
     bool stopped = false;
     Executor::Cancel cancel;
   };
+  // kFirst: Tick() must be set going. kNot: `done` is untouched.
+  enum class Entered : std::uint8_t { kNot, kFirst, kAnother };
+  Entered Enter(kv::Revision revision, Done& done);
   void Tick();
   void TickLater();
 

@@ -35,7 +35,7 @@ struct Options {
 
   // What RocksDB collects in memory before it writes a table; up to three of them, and a quarter of
   // each for the log.
-  std::size_t write_buffer_bytes = 16 << 20;
+  std::size_t write_buffer_bytes = 8 << 20;
   std::size_t block_cache_bytes = 32 << 20;
   // Values of the last changes that are kept in memory, and the changes themselves; tails that are
   // further behind read the disk.
