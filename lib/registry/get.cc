@@ -17,10 +17,13 @@ Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_vie
 }
 
 void GenericStore::WhenFresh(const Context& ctx, FreshDone done) {
-  storage_->WhenFresh(ctx, [done = std::move(done)](const Result<std::int64_t>& revision) mutable {
-    if (!revision.ok()) return done(revision.status());
-    done(std::to_string(*revision));
-  });
+  // Whoever waits keeps this store alive.
+  storage_->WhenFresh(ctx,
+                      [this, done = std::move(done)](const Result<std::int64_t>& revision) mutable {
+                        if (!revision.ok())
+                          return done(Interpret(revision.status(), Verb::kGet, ""));
+                        done(std::to_string(*revision));
+                      });
 }
 
 }  // namespace apiserver::inline v0::registry

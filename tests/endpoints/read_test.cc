@@ -182,9 +182,11 @@ TEST_CASE("endpoints: consistent reads of a far engine hold no thread while they
         apiserver::UniqueFunction<void(apiserver::Result<apiserver::storage::kv::Revision>)> done)
         override {
       ++asked;
+      if (down) return done(apiserver::Status(apiserver::Reason::kServiceUnavailable, "far gone"));
       ForwardingEngine::CurrentRevisionAsync(ctx, std::move(done));
     }
     std::atomic<int> asked{0};
+    std::atomic<bool> down{false};
   };
   const auto memory = apiserver::storage::memory::NewEngine();
   const auto remote = apiserver::testing::storage::NewRemoteEngine(*memory);
@@ -209,4 +211,10 @@ TEST_CASE("endpoints: consistent reads of a far engine hold no thread while they
                               "allowWatchBookmarks=true&timeoutSeconds=1");
   CHECK(Contains(watched.body, "k8s.io/initial-events-end"));
   CHECK(engine.asked == asked + 5);
+  // No thread has more to say about an engine that is down.
+  engine.down = true;
+  const auto down = server->Call("GET", widgets + "/a");
+  CHECK(down.code == 500);
+  CHECK(Contains(down.body, "\"reason\":\"ServerTimeout\""));
+  CHECK(server->Call("GET", widgets + "/a?resourceVersion=0").code == 200);
 }

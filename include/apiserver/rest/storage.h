@@ -260,8 +260,8 @@ class InlineReader {
   virtual bool AnswersInline() const = 0;
   // For a consistent read that would have to wait: hands `done` the resourceVersion that a read
   // with kNotOlderThan may then ask for instead, on the loop as well. Once, on any thread, perhaps
-  // before this returns; `done` must be quick and must not call the storage. Any error: read where
-  // you may wait.
+  // before this returns; `done` must be quick and must not call the storage. kWouldBlock: read
+  // where you may wait. Other errors are the read's.
   using FreshDone = UniqueFunction<void(Result<std::string>)>;
   virtual void WhenFresh(const Context& ctx, FreshDone done);
 };

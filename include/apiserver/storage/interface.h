@@ -99,8 +99,9 @@ class Interface {
                                          const GetOptions& options) = 0;
   // For whoever has no thread to wait on, of what AnswersInline(): hands the revision to `done`,
   // once a Get or GetList that may be no older than it is answered from memory and shows all that
-  // was acknowledged before this call. `done` as CreateAsync()'s. Any error, kWouldBlock where
-  // nothing would be waited for or nobody can tell: read where you may wait.
+  // was acknowledged before this call. `done` as CreateAsync()'s. kWouldBlock: there is nothing to
+  // wait for, or not without a thread; read where you may wait. Other errors are what the read
+  // would say.
   using FreshDone = UniqueFunction<void(Result<std::int64_t>)>;
   virtual void WhenFresh(const Context& /*ctx*/, FreshDone done) {
     done(Status(Reason::kWouldBlock, "the storage can only wait"));

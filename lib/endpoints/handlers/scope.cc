@@ -55,7 +55,7 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                                           Result<std::string> version) mutable {
       resume.OnLoop(
           [scope, read = std::move(read), version = std::move(version)]() mutable -> http::Step {
-            if (!version.ok()) return Status(Reason::kWouldBlock, "runs on the pool");
+            RETURN_IF_ERROR(version.status());
             return read(std::move(*version));
           });
     });

@@ -199,11 +199,18 @@ void Cacher::WhenFresh(const Context& ctx, FreshDone done) {
   }
   options_.store.engine->CurrentRevisionAsync(
       ctx, [fresh = fresh_, done = std::move(done)](Result<kv::Revision> revision) mutable {
-        if (!revision.ok()) return done(revision.status());
-        fresh->Add(*revision, [at = *revision, done = std::move(done)](const Status& late) mutable {
-          if (!late.ok()) return done(late);
-          done(at);
-        });
+        // On a thread there is more time, and then the engine can answer.
+        const auto told = [](const Status& error) {
+          return error.reason() == Reason::kTimeout
+                     ? Status(Reason::kWouldBlock, std::string(error.message()))
+                     : error;
+        };
+        if (!revision.ok()) return done(told(revision.status()));
+        fresh->Add(*revision,
+                   [at = *revision, told, done = std::move(done)](const Status& late) mutable {
+                     if (!late.ok()) return done(told(late));
+                     done(at);
+                   });
       });
 }
 

@@ -229,6 +229,20 @@ Status AsyncOutcome(Subject& s) {
   return Status::Ok();
 }
 
+Status AsyncRevision(Subject& s) {
+  ASSIGN_OR_RETURN(const Revision written, s.Create("a", "1"));
+  Notification done;
+  Result<Revision> told = Status(Reason::kTimeout, "nothing came");
+  s.engine().CurrentRevisionAsync(Context::Background(), [&](Result<Revision> revision) {
+    told = std::move(revision);
+    done.Notify();
+  });
+  EXPECT(done.WaitFor(std::chrono::seconds(10)));
+  RETURN_IF_ERROR(told.status());
+  EXPECT_EQ(*told, written);
+  return Status::Ok();
+}
+
 Status NoBlocking(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
   const Context loop = Context::Background().WithMayBlock(false);
@@ -278,6 +292,7 @@ CaseTable WriteCases() {
       {"a key of 4000 bytes is stored", LongKeys},
       {"a cancelled context writes nothing", CancelledContext},
       {"an asynchronous write hands its outcome over", AsyncOutcome},
+      {"the revision is told to who has no thread to wait on", AsyncRevision},
       {"who may not wait is answered or told so, with nothing changed", NoBlocking},
   };
 }
