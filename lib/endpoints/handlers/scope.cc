@@ -55,7 +55,7 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                                           Result<std::string> version) mutable {
       resume.OnLoop(
           [scope, read = std::move(read), version = std::move(version)]() mutable -> http::Step {
-            RETURN_IF_ERROR(version.status());
+            if (!version.ok()) return version.status();
             return read(std::move(*version));
           });
     });
