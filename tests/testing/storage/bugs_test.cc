@@ -61,7 +61,7 @@ bool Reports(const testing::storage::HistoryReport& report, const std::string& p
 }  // namespace
 
 // Threads decide which histories come about: twenty at a time, until one shows it.
-TEST_CASE("testing.storage: every seeded bug is found within a hundred histories",
+TEST_CASE("testing.storage: every seeded bug is found within five hundred histories",
           "[testing.storage][history]") {
   const auto host = testing::storage::StoreHost(
       [](const Clock& clock) -> Result<std::unique_ptr<storage::kv::Engine>> {
@@ -75,7 +75,7 @@ TEST_CASE("testing.storage: every seeded bug is found within a hundred histories
       options.patience = std::chrono::seconds(1);
 
       bool found = false;
-      for (int batch = 0; batch < 5 && !found; ++batch, options.seed += 20) {
+      for (int batch = 0; batch < 25 && !found; ++batch, options.seed += 20) {
         const auto report =
             testing::storage::RunHistories(testing::WithBug(host, seeded.bug), options);
         REQUIRE(report.ok());
