@@ -62,10 +62,10 @@ TEST_CASE("base: a pool runs what is posted on its own threads", "[base]") {
 }
 
 TEST_CASE("base: a pool starts its threads as work comes", "[base]") {
+  Latch running(5);
+  Notification go_on;  // Before the pool: a task may still look at it when the last one runs.
   const auto pool = NewThreadPool({.threads = 3, .threads_extra_max = 0});
   CHECK(pool->threads() == 0);
-  Latch running(5);
-  Notification go_on;
   for (int i = 0; i < 5; ++i) {
     pool->Post([&] {
       running.CountDown();
@@ -111,8 +111,8 @@ TEST_CASE("base: a pool that may not grow keeps its number of threads", "[base]"
 }
 
 TEST_CASE("base: threads a pool has added end when they stay idle", "[base]") {
-  const auto pool = NewThreadPool({.threads = 1, .idle = milliseconds(1)});
   Latch all(4);
+  const auto pool = NewThreadPool({.threads = 1, .idle = milliseconds(1)});
   for (int i = 0; i < 4; ++i) {
     pool->Post([&] {
       all.CountDown();
