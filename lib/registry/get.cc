@@ -18,12 +18,11 @@ Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_vie
 
 void GenericStore::WhenFresh(const Context& ctx, FreshDone done) {
   // Whoever waits keeps this store alive.
-  storage_->WhenFresh(ctx,
-                      [this, done = std::move(done)](const Result<std::int64_t>& revision) mutable {
-                        if (!revision.ok())
-                          return done(Interpret(revision.status(), Verb::kGet, ""));
-                        done(std::to_string(*revision));
-                      });
+  auto told = [this, done = std::move(done)](const Result<std::int64_t>& revision) mutable {
+    if (!revision.ok()) return done(Interpret(revision.status(), Verb::kGet, ""));
+    done(std::to_string(*revision));
+  };
+  storage_->WhenFresh(ctx, std::move(told));
 }
 
 }  // namespace apiserver::inline v0::registry

@@ -174,7 +174,7 @@ TEST_CASE("endpoints: consistent reads of a far engine hold no thread while they
     using ForwardingEngine::ForwardingEngine;
     apiserver::Result<apiserver::storage::kv::Revision> CurrentRevision(
         const apiserver::Context& ctx) override {
-      if (!ctx.may_block()) return ForwardingEngine::CurrentRevision(ctx);
+      if (!ctx.may_block() || only_waits) return ForwardingEngine::CurrentRevision(ctx);
       return apiserver::Status(apiserver::Reason::kInternalError, "a thread was held");
     }
     void CurrentRevisionAsync(
@@ -182,11 +182,13 @@ TEST_CASE("endpoints: consistent reads of a far engine hold no thread while they
         apiserver::UniqueFunction<void(apiserver::Result<apiserver::storage::kv::Revision>)> done)
         override {
       ++asked;
+      if (only_waits) return done(apiserver::Status(apiserver::Reason::kWouldBlock, "no thread"));
       if (down) return done(apiserver::Status(apiserver::Reason::kServiceUnavailable, "far gone"));
       ForwardingEngine::CurrentRevisionAsync(ctx, std::move(done));
     }
     std::atomic<int> asked{0};
     std::atomic<bool> down{false};
+    std::atomic<bool> only_waits{false};
   };
   const auto memory = apiserver::storage::memory::NewEngine();
   const auto remote = apiserver::testing::storage::NewRemoteEngine(*memory);
@@ -211,6 +213,10 @@ TEST_CASE("endpoints: consistent reads of a far engine hold no thread while they
                               "allowWatchBookmarks=true&timeoutSeconds=1");
   CHECK(Contains(watched.body, "k8s.io/initial-events-end"));
   CHECK(engine.asked == asked + 5);
+  // An engine that can only wait is asked from a thread.
+  engine.only_waits = true;
+  CHECK(server->Call("GET", widgets + "/a").code == 200);
+  engine.only_waits = false;
   // No thread has more to say about an engine that is down.
   engine.down = true;
   const auto down = server->Call("GET", widgets + "/a");

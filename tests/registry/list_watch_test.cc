@@ -2,6 +2,7 @@
 #include "registry/fixture.h"
 #include "registry/human_duration.h"
 #include "registry/json_path.h"
+#include "registry/watch_cache_metrics.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Fixture;
@@ -202,4 +203,32 @@ TEST_CASE("registry: a store without cache serves the same", "[registry]") {
   CHECK(NamesOf(fixture.Store().List(fixture.ctx, {})) == "one");
   CHECK(fixture.Edit("one", [](runtime::Object& o) { o.Edit("spec", "size") = 3; }).ok());
   CHECK(fixture.Delete("one").ok());
+}
+
+TEST_CASE("registry: what a watch cache tells is counted and handed on", "[registry]") {
+  const std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  storage::cacher::Options options;
+  int slow = 0;
+  std::string heard;
+  options.on_slow_watch = [&] { ++slow; };
+  options.on_warm_up = [&](const storage::WarmUp& progress) { heard = progress.ToString(); };
+  registry::CountWatchCache(registry, {"example.com", "widgets"}, options);
+
+  options.on_slow_watch();
+  options.on_slow_watch();
+  options.on_warm_up({.prefix = "/p/", .loaded = 7, .total = 9});
+  options.on_warm_up({.prefix = "/p/", .loaded = 9, .total = 9, .ready = true});
+
+  CHECK(slow == 2);
+  CHECK(heard == "ready");
+  const std::string text = registry->Serialize();
+  const std::string labels = "{group=\"example.com\",resource=\"widgets\"}";
+  for (const std::string& line :
+       {"apiserver_terminated_watchers_total" + labels + " 2",
+        "apiserver_watch_cache_initializations_total" + labels + " 1",
+        "apiserver_watch_cache_initialization_errors_total" + labels + " 0",
+        "apiserver_watch_cache_loaded_objects" + labels + " 9"}) {
+    INFO(text);
+    CHECK(text.find(line + "\n") != std::string::npos);
+  }
 }

@@ -132,6 +132,9 @@ TEST_CASE("server: health, version and index answer beside the APIs", "[server]"
   CHECK(Contains(server->Call("GET", "/metrics").body,
                  "apiserver_watch_cache_initializations_total{group=\"example.com\",resource="
                  "\"widgets\"} 1\n"));
+  CHECK(Contains(
+      server->Call("GET", "/metrics").body,
+      "apiserver_terminated_watchers_total{group=\"example.com\",resource=\"widgets\"} 0"));
   CHECK(server->Call("POST", "/apis", "{}").code == 405);
   CHECK(server->Call("POST", "/apis/example.com/v1", "{}").code == 405);
   CHECK(server->Call("POST", "/apis/other.example.com/v1/things", "{}").code == 404);

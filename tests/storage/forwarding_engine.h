@@ -20,6 +20,10 @@ class ForwardingEngine : public apiserver::storage::kv::Engine {
       const Context& ctx, const apiserver::storage::kv::TxnRequest& request) override {
     return inner_.Txn(ctx, request);
   }
+  void TxnAsync(const Context& ctx, apiserver::storage::kv::TxnRequest request,
+                UniqueFunction<void(Result<apiserver::storage::kv::TxnResponse>)> done) override {
+    inner_.TxnAsync(ctx, std::move(request), std::move(done));
+  }
   Result<std::unique_ptr<apiserver::storage::kv::Tail>> NewTail(
       std::string_view prefix, apiserver::storage::kv::Revision from) override {
     return inner_.NewTail(prefix, from);

@@ -49,17 +49,17 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                      UniqueFunction<http::Step(std::string)> read) {
   rest::InlineReader* const reader = scope->capabilities.inline_reader;
   if (reader == nullptr) return Status(Reason::kWouldBlock, "runs on the pool");
-  return http::Step::Later([reader, &exchange, scope,
-                            read = std::move(read)](http::Resume resume) mutable {
-    reader->WhenFresh(exchange.ctx(), [scope, read = std::move(read), resume = std::move(resume)](
-                                          Result<std::string> version) mutable {
-      resume.OnLoop(
-          [scope, read = std::move(read), version = std::move(version)]() mutable -> http::Step {
-            if (!version.ok()) return version.status();
-            return read(std::move(*version));
+  return http::Step::Later(
+      [reader, &exchange, scope, read = std::move(read)](http::Resume resume) mutable {
+        auto resumed = [scope, read = std::move(read),
+                        resume = std::move(resume)](Result<std::string> version) mutable {
+          if (!version.ok()) return resume(version.status());
+          resume.OnLoop([scope, read = std::move(read), version = std::move(*version)]() mutable {
+            return read(std::move(version));
           });
-    });
-  });
+        };
+        reader->WhenFresh(exchange.ctx(), std::move(resumed));
+      });
 }
 
 Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(

@@ -7,19 +7,14 @@ namespace apiserver::inline v0::storage::cacher {
 
 void FreshWaiters::Add(kv::Revision revision, Done done) {
   if (cache_->revision() >= revision) return done({});
-  switch (Enter(revision, done)) {
-    case Entered::kNot:
-      return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
-    case Entered::kFirst:
-      executor_->Post([weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->Tick();
-      });
-      break;
-    case Entered::kAnother:
-      break;
+  const Entered entered = Enter(revision, done);
+  if (entered == Entered::kNot) {
+    return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
   }
   // Counted first, looked at then: either this or Advance() sees the other.
   Advance(cache_->revision());
+  if (entered == Entered::kFirst) TickLater();
+  if (count_.load() > 0) AskSoon();
 }
 
 FreshWaiters::Entered FreshWaiters::Enter(kv::Revision revision, Done& done) {
@@ -47,6 +42,17 @@ void FreshWaiters::Advance(kv::Revision revision) {
   for (Done& done : seen) done({});
 }
 
+// Off the thread that told of the revision, which is the engine's; once for all who come meanwhile.
+void FreshWaiters::AskSoon() {
+  if (asked_.exchange(true)) return;
+  executor_->Post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->asked_.store(false);
+    if (const auto pass = self->asking_.Enter()) self->ask_();
+  });
+}
+
 void FreshWaiters::Tick() {
   std::vector<Done> late;
   bool again = false;
@@ -66,7 +72,7 @@ void FreshWaiters::Tick() {
   }
   for (Done& done : late) done({Reason::kTimeout, "the watch cache is behind"});
   if (!again) return;
-  if (const auto pass = asking_.Enter()) ask_();
+  AskSoon();
   TickLater();
 }
 

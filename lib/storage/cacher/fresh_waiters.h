@@ -23,7 +23,7 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
  public:
   // Whoever has waited for longer is told kTimeout; on a thread it may go on waiting.
   static constexpr std::chrono::milliseconds kWaitMax{500};
-  // How often the engine is asked.
+  // How often the engine is asked anew for those who still wait.
   static constexpr std::chrono::milliseconds kAskAgain{100};
 
   // `ask` is called on the executor and not after Stop().
@@ -52,6 +52,8 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
   // kFirst: Tick() must be set going. kNot: `done` is untouched.
   enum class Entered : std::uint8_t { kNot, kFirst, kAnother };
   Entered Enter(kv::Revision revision, Done& done);
+  void AskSoon();
+  // Tells who is late, and has the engine asked again for the others.
   void Tick();
   void TickLater();
 
@@ -59,6 +61,7 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
   Executor* const executor_;
   const std::function<void()> ask_;
   kv::CallGate asking_;
+  std::atomic<bool> asked_{false};  // ask_() is to come.
   std::atomic<std::size_t> count_{0};
   Guarded<State> state_;
 };

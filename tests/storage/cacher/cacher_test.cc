@@ -1,10 +1,12 @@
 #include "storage/backends.h"
+#include "storage/manual_executor.h"
 
 // What only the cacher does.
 using namespace apiserver;  // NOLINT: a test.
 using storage::ListOptions;
 using testing::Backend;
 using testing::Form;
+using testing::ManualExecutor;
 using testing::NamesOf;
 
 namespace {
@@ -18,27 +20,6 @@ class FakeClock final : public Clock {
 
  private:
   std::atomic<int> now_{1000};
-};
-
-// Runs nothing by itself; timers when they are told to.
-class ManualExecutor final : public Executor {
- public:
-  void Post(Task task) override { task(); }
-  Cancel PostAfter(std::chrono::nanoseconds, Task task) override {
-    timers_.push_back(std::move(task));
-    return [] {};
-  }
-  bool may_block() const override { return true; }
-  bool Inside() const override { return false; }
-  std::size_t timers() const { return timers_.size(); }
-  void RunTimers() {
-    auto timers = std::move(timers_);
-    timers_.clear();
-    for (auto& timer : timers) timer();
-  }
-
- private:
-  std::vector<Task> timers_;
 };
 
 struct Bell final : Wakeable {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/backends.h"
+#include "storage/manual_executor.h"
 
 // Reads that wait for a revision without a thread.
 using namespace apiserver;  // NOLINT: a test.
@@ -82,6 +83,27 @@ TEST_CASE("storage.cacher: whoever still waits is told of the end", "[storage.ca
   waiting.Add(12);
   CHECK(waiting.Told({"11 the watch cache is stopped", "12 the watch cache is stopped"}));
   CHECK(waiting.asked == asked);
+}
+
+TEST_CASE("storage.cacher: the engine is asked at once for each who comes to wait",
+          "[storage.cacher]") {
+  testing::ManualExecutor executor;  // Runs no timer.
+  const auto cache =
+      std::make_shared<Cache>(storage::store::Options{.kind = testing::NewWidgetKind()}, "/p/",
+                              Cache::Limits{.changes_max = 1000, .history = nullptr}, RealClock());
+  int asked = 0;
+  const auto waiters = std::make_shared<FreshWaiters>(cache, &executor, [&asked] { ++asked; });
+  cache->OnAdvance([&](storage::kv::Revision revision) { waiters->Advance(revision); });
+  int seen = 0;
+  for (int revision = 1; revision <= 3; ++revision) {
+    waiters->Add(revision, [&seen](const Status& status) { seen += status.ok() ? 1 : 0; });
+    CHECK(asked == revision);
+    CHECK(seen == revision - 1);
+    cache->Apply({}, revision);
+    CHECK(seen == revision);
+  }
+  CHECK(executor.timers() == 1);
+  waiters->Stop();
 }
 
 TEST_CASE("storage.cacher: waiters and revisions that race miss nobody", "[storage.cacher]") {
