@@ -76,6 +76,7 @@ function(apiserver_module room)
   target_link_libraries(apiserver_${room}
     PUBLIC ${targets}
     PRIVATE ${ARG_LINKS} $<BUILD_INTERFACE:apiserver_warnings>)
+  apiserver_precompile(apiserver_${room} rooms ${APISERVER_STANDARD_HEADERS})
   apiserver_record_module(${room} "${ARG_DEPENDS}" "${ARG_LINKS}")
 endfunction()
 

@@ -5,17 +5,10 @@
 include(ApiserverThirdParty)
 apiserver_third_party(Catch2::Catch2 Threads::Threads)
 
-add_library(apiserver_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cc)
-target_link_libraries(apiserver_test_main PUBLIC Catch2::Catch2 apiserver_warnings)
-target_compile_features(apiserver_test_main PUBLIC cxx_std_20)
-# g++ 12 warns of its own <regex> and <optional> once a sanitizer has rewritten them.
-if(APISERVER_SANITIZE)
-  target_compile_options(apiserver_test_main PRIVATE
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-endif()
-# Only here, and not in every test, so that a fresh clone in another folder still hits ccache.
-target_compile_definitions(apiserver_test_main PRIVATE
-  APISERVER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+function(apiserver_precompile_test target)
+  apiserver_precompile(${target} tests <catch2/catch.hpp> ${APISERVER_STANDARD_HEADERS}
+    <condition_variable> <filesystem> <fstream> <sstream> <thread>)
+endfunction()
 
 # Registers the test cases of <target> with ctest when ctest starts, not when the binary is linked.
 function(apiserver_discover_tests target)
@@ -26,24 +19,36 @@ function(apiserver_discover_tests target)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
+# What is under test is optimized; the tests themselves are only compiled, in half the time.
+function(apiserver_compile_as_test target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_include_directories(${target} PUBLIC
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo,Debug>:-O0>)
+  if(APISERVER_SANITIZE)
+    # g++ 12 warns of its own <regex> and <optional> once a sanitizer has rewritten them.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
+  target_link_libraries(${target} PUBLIC Catch2::Catch2 apiserver_warnings Threads::Threads)
+endfunction()
+
+add_library(apiserver_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cc)
+apiserver_compile_as_test(apiserver_test_main)
+# Only here, and not in every test, so that a fresh clone in another folder still hits ccache.
+target_compile_definitions(apiserver_test_main PRIVATE
+  APISERVER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
 function(apiserver_test name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;LINKS")
   apiserver_third_party(${ARG_LINKS})
   add_executable(${name}_test ${ARG_SOURCES} $<TARGET_OBJECTS:apiserver_test_main>)
-  target_compile_features(${name}_test PRIVATE cxx_std_20)
-  set_target_properties(${name}_test PROPERTIES CXX_EXTENSIONS OFF)
-  target_include_directories(${name}_test PRIVATE
-    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/tests)
+  apiserver_compile_as_test(${name}_test)
+  apiserver_precompile_test(${name}_test)
   # Relative to the root of the checkout, where the tests' main goes first.
   target_compile_definitions(${name}_test PRIVATE APISERVER_TESTDATA="tests/testdata")
-  # What is under test is optimized; the tests themselves are only compiled, in half the time.
-  target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo,Debug>:-O0>)
-  if(APISERVER_SANITIZE)
-    target_compile_options(${name}_test PRIVATE
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  endif()
   list(TRANSFORM ARG_DEPENDS PREPEND apiserver::)
-  target_link_libraries(${name}_test PRIVATE
-    ${ARG_DEPENDS} ${ARG_LINKS} Catch2::Catch2 apiserver_warnings Threads::Threads)
+  target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} ${ARG_LINKS})
   apiserver_discover_tests(${name}_test)
 endfunction()

@@ -9,6 +9,8 @@ build=${APISERVER_BUILD:-$root/build}
 # A fresh clone in another folder then hits the compiler cache.
 export CCACHE_BASEDIR=$root
 export CCACHE_NOHASHDIR=1
+# What ccache asks for where headers are precompiled.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() {
