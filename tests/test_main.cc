@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -38,6 +39,11 @@ std::string LabelsOf(const Catch::TestCase& test) {
   return labels;
 }
 
+// Tests tagged [slow] are begun first, so that none of them is left running alone.
+int CostOf(const Catch::TestCase& test) {
+  return std::find(test.tags.begin(), test.tags.end(), "slow") != test.tags.end() ? 10 : 0;
+}
+
 // `text` as a CMake bracket argument: nothing inside is special.
 std::string Bracket(const std::string& text) { return "[==[" + text + "]==]"; }
 
@@ -49,7 +55,7 @@ int WriteCtest(const std::string& binary, const char* file) {
     const std::string name = Bracket(test.name);
     out << "add_test(" << name << ' ' << Bracket(binary) << ' ' << Bracket(SpecOf(test.name))
         << " --warn NoTests)\nset_tests_properties(" << name << " PROPERTIES TIMEOUT 300 LABELS "
-        << Bracket(LabelsOf(test)) << ")\n";
+        << Bracket(LabelsOf(test)) << " COST " << CostOf(test) << ")\n";
   }
   out.close();
   if (!out || std::rename(part.c_str(), file) != 0) {

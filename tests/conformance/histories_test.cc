@@ -6,7 +6,7 @@
 // A slice of what the program storage_histories runs for long.
 using namespace apiserver;  // NOLINT: a test.
 
-TEST_CASE("conformance: histories of every engine and form hold", "[conformance][history]") {
+TEST_CASE("conformance: histories of every engine and form hold", "[conformance][history][slow]") {
   const auto engine = GENERATE(from_range(testing::Engines()));
   const auto form = GENERATE_COPY(from_range(engine.forms));
   const bool faults = GENERATE(false, true);

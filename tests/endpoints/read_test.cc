@@ -93,7 +93,8 @@ TEST_CASE("endpoints: Table and PartialObjectMetadata are served for object and 
   CHECK(list.body.starts_with(R"({"kind":"PartialObjectMetadataList")"));
 }
 
-TEST_CASE("endpoints: what cannot be served is refused with the right Status", "[endpoints]") {
+TEST_CASE("endpoints: what cannot be served is refused with the right Status",
+          "[endpoints][slow]") {
   const auto server = StartWidgetServer();
   const std::string widgets = kWidgets;
   struct Row {

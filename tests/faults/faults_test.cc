@@ -31,34 +31,34 @@ TEST_CASE("faults: kill -9 shows an acknowledgement before the write", "[faults]
   CHECK(violations > 0);
 }
 
-TEST_CASE("faults: no acknowledged write is lost to a power cut", "[faults]") {
+TEST_CASE("faults: no acknowledged write is lost to a power cut", "[faults][slow]") {
   const Outcome outcome = RunCuts({.seed = kSeed, .rounds = 12});
   INFO(outcome.first_violation);
   CHECK(outcome.violations == 0);
   CHECK(outcome.acknowledged >= 1000);
 }
 
-TEST_CASE("faults: power cuts show a disk that only says it syncs", "[faults]") {
+TEST_CASE("faults: power cuts show a disk that only says it syncs", "[faults][slow]") {
   CHECK(RunCuts({.subject = Subject::kLyingDisk, .seed = kSeed, .rounds = 8}).violations > 0);
 }
 
-TEST_CASE("faults: power cuts show an acknowledgement before the write", "[faults]") {
+TEST_CASE("faults: power cuts show an acknowledgement before the write", "[faults][slow]") {
   CHECK(RunCuts({.subject = Subject::kAcknowledgeFirst, .seed = kSeed, .rounds = 8}).violations >
         0);
 }
 
-TEST_CASE("faults: power cuts show RocksDB's default, which does not sync", "[faults]") {
+TEST_CASE("faults: power cuts show RocksDB's default, which does not sync", "[faults][slow]") {
   CHECK(RunCuts({.subject = Subject::kBareUnsynced, .seed = kSeed, .rounds = 8}).violations > 0);
 }
 
-TEST_CASE("faults: a log cut at any of its bytes opens to a gapless state", "[faults]") {
+TEST_CASE("faults: a log cut at any of its bytes opens to a gapless state", "[faults][slow]") {
   const Outcome outcome = RunBoundaries(8);
   INFO(outcome.first_violation);
   CHECK(outcome.violations == 0);
   CHECK(outcome.rounds > 300);
 }
 
-TEST_CASE("faults: an error of the disk is told, and ends without a loss", "[faults]") {
+TEST_CASE("faults: an error of the disk is told, and ends without a loss", "[faults][slow]") {
   const Outcome outcome = RunIoErrors({.nth_max = 4});
   INFO(outcome.first_violation);
   CHECK(outcome.violations == 0);

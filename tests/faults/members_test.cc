@@ -8,7 +8,8 @@
 namespace apiserver::inline v0::faults {
 namespace {
 
-TEST_CASE("faults: three members of an etcd are killed, nothing is lost or missed", "[faults]") {
+TEST_CASE("faults: three members of an etcd are killed, nothing is lost or missed",
+          "[faults][slow]") {
   const MembersReport report = RunMembers({.seed = 1,
                                            .rounds = 3,
                                            .period = std::chrono::seconds(3),

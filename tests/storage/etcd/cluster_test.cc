@@ -66,7 +66,7 @@ TEST_CASE("storage.etcd: a killed member of three costs at most one call and no 
   for (const auto& [revision, key] : expected) CHECK(seen[revision] == key);
 }
 
-TEST_CASE("storage.etcd: a member that hangs is left aside", "[storage.etcd]") {
+TEST_CASE("storage.etcd: a member that hangs is left aside", "[storage.etcd][slow]") {
   const auto server = StartEtcd(3);
   const auto s = OpenSubject(OptionsFor(server->urls()));
   for (int i = 0; i < 6; ++i) Must(s->Tick());

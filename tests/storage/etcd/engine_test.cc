@@ -92,7 +92,7 @@ TEST_CASE("storage.etcd: what a lease ends at once comes in one batch", "[storag
 }
 
 TEST_CASE("storage.etcd: a killed etcd is missed, and used again as soon as it is back",
-          "[storage.etcd]") {
+          "[storage.etcd][slow]") {
   const auto server = StartEtcd();
   auto options = OptionsFor(server->urls());
   options.health_timeout = milliseconds(500);
@@ -116,7 +116,8 @@ TEST_CASE("storage.etcd: a killed etcd is missed, and used again as soon as it i
   CHECK(Eventually([&s] { return s->engine().Ready().ok(); }));
 }
 
-TEST_CASE("storage.etcd: a write to an etcd that is away fails and says so", "[storage.etcd]") {
+TEST_CASE("storage.etcd: a write to an etcd that is away fails and says so",
+          "[storage.etcd][slow]") {
   const auto server = StartEtcd();
   const auto s = OpenSubject(OptionsFor(server->urls()));
   server->Kill(0);
@@ -271,7 +272,7 @@ TEST_CASE("storage.etcd: where progress can be asked for a tail watches its pref
 }
 
 TEST_CASE("storage.etcd: engines compact in turns at what was there an interval ago",
-          "[storage.etcd]") {
+          "[storage.etcd][slow]") {
   const auto server = StartEtcd();
   ManualClock clock;
   auto options = OptionsFor(server->urls());

@@ -75,7 +75,7 @@ TEST_CASE("storage.etcd: https with a client certificate works, tails included",
 }
 
 TEST_CASE("storage.etcd: without the right certificates the engine does not open",
-          "[storage.etcd]") {
+          "[storage.etcd][slow]") {
   const Pki pki;
   const auto server = StartEtcd(1, pki.Server());
   const auto refused = [](const Options& options) {

@@ -62,7 +62,7 @@ bool Reports(const testing::storage::HistoryReport& report, const std::string& p
 
 // Threads decide which histories come about: twenty at a time, until one shows it.
 TEST_CASE("testing.storage: every seeded bug is found within five hundred histories",
-          "[testing.storage][history]") {
+          "[testing.storage][history][slow]") {
   const auto host = testing::storage::StoreHost(
       [](const Clock& clock) -> Result<std::unique_ptr<storage::kv::Engine>> {
         return storage::memory::NewEngine({.clock = clock});
