@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "apiserver/base/random.h"
@@ -69,15 +73,40 @@ int FreePort() {
   return port;
 }
 
-bool Listens(int port) {
+// A connection to the port, or nothing.
+std::optional<int> Connect(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
   close(fd);
-  return connected;
+  return std::nullopt;
+}
+
+bool Listens(int port) {
+  const auto fd = Connect(port);
+  if (fd) close(*fd);
+  return fd.has_value();
+}
+
+// Whether it has a leader; without TLS only.
+bool Healthy(int port) {
+  const auto fd = Connect(port);
+  if (!fd) return false;
+  const timeval patience{.tv_sec = 1, .tv_usec = 0};
+  setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  constexpr std::string_view kRequest = "GET /health HTTP/1.0\r\n\r\n";
+  std::string answer;
+  if (send(*fd, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0) {
+    std::array<char, 512> piece{};
+    for (ssize_t got = 0; (got = recv(*fd, piece.data(), piece.size(), 0)) > 0;) {
+      answer.append(piece.data(), static_cast<std::size_t>(got));
+    }
+  }
+  close(*fd);
+  return answer.find(R"("health":"true")") != std::string::npos;
 }
 
 std::string Text(const std::string& file) {
@@ -123,7 +152,9 @@ Result<std::unique_ptr<EtcdServer>> EtcdServer::Start(int members,
     if (Status status = server->Spawn(i); !status.ok()) return status;
   }
   for (std::size_t i = 0; i < server->pids_.size(); ++i) {
-    if (Status status = server->WaitUntilItListens(i); !status.ok()) return status;
+    // It listens before its log is there: killed then, it would not come back.
+    const auto up = options.cert_file.empty() ? Healthy : Listens;
+    if (Status status = server->WaitUntil(up, i); !status.ok()) return status;
   }
   return server;
 }
@@ -167,17 +198,17 @@ Status EtcdServer::Spawn(std::size_t member) {
   return Status::Ok();
 }
 
-Status EtcdServer::WaitUntilItListens(std::size_t member) {
+Status EtcdServer::WaitUntil(bool (*up)(int port), std::size_t member) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   const std::string log = directory_ + "/m" + std::to_string(member) + ".log";
-  while (!Listens(ports_[member])) {
+  while (!up(ports_[member])) {
     int status = 0;
     if (waitpid(pids_[member], &status, WNOHANG) != 0) {
       pids_[member] = 0;
       return Status(Reason::kInternalError, "etcd ended: " + Text(log));
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      return Status(Reason::kTimeout, "etcd does not listen: " + Text(log));
+      return Status(Reason::kTimeout, "etcd does not come up: " + Text(log));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -195,7 +226,7 @@ void EtcdServer::Kill(std::size_t member) {
 Status EtcdServer::Restart(std::size_t member) {
   Kill(member);
   if (Status status = Spawn(member); !status.ok()) return status;
-  return WaitUntilItListens(member);
+  return WaitUntil(Listens, member);
 }
 
 void EtcdServer::Pause(std::size_t member) { kill(pids_[member], SIGSTOP); }

@@ -24,7 +24,8 @@ struct EtcdServerOptions {
 // $PATH, where scripts/test puts Debian's. Processes end with the object, or with the test.
 class EtcdServer {
  public:
-  // Fails, and says why, if etcd is not there or does not come up; never skips.
+  // Fails, and says why, if etcd is not there or does not come up; never skips. All members have a
+  // leader then (behind TLS: they listen).
   static Result<std::unique_ptr<EtcdServer>> Start(int members = 1,
                                                    const EtcdServerOptions& options = {});
   ~EtcdServer();
@@ -42,7 +43,7 @@ class EtcdServer {
  private:
   EtcdServer() = default;
   Status Spawn(std::size_t member);
-  Status WaitUntilItListens(std::size_t member);
+  Status WaitUntil(bool (*up)(int port), std::size_t member);
 
   EtcdServerOptions options_;
   std::string program_;
