@@ -134,6 +134,7 @@ class Life {
       if (contents.status().reason() != Reason::kExpired && !disk_.reached() && !reached_) break;
       if (disk_.reached()) reached_ = true;
       if (fault_.forever) Heal();
+      if (std::string wrong = AwaitReady(engine); !wrong.empty()) return when + wrong;
       contents = Read(engine);
     }
     if (!contents.ok()) return when + contents.status().ToString();
