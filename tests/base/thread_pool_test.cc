@@ -206,9 +206,9 @@ TEST_CASE("base: delayed tasks run in the order of their time", "[base]") {
     };
   };
 
-  const auto late = pool->PostAfter(milliseconds(10), note('c'));
+  const auto late = pool->PostAfter(milliseconds(400), note('c'));
   const auto soon = pool->PostAfter(milliseconds(1), note('a'));
-  const auto middle = pool->PostAfter(milliseconds(5), note('b'));
+  const auto middle = pool->PostAfter(milliseconds(200), note('b'));
   ran.Wait();
 
   CHECK(order == "abc");

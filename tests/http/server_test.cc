@@ -379,14 +379,14 @@ TEST_CASE("http: a connection that says nothing is closed after the header timeo
 TEST_CASE("http: an idle connection is closed after the idle timeout", "[http]") {
   TestService service(Echo);
   TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kHttp2),
-                    {.idle_timeout = std::chrono::milliseconds(50)});
+                    {.idle_timeout = std::chrono::milliseconds(500)});
   const auto connection = server.Connect();
   REQUIRE(connection->Call(Soon(), {.target = "/"}).ok());
 
   const auto until = RealClock().Now() + kPatience;
   while (!connection->closed() && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::seconds(1));
     (void)connection->Call(Context::Child(Context::Background()), {.target = "/"});
-    Notification().WaitFor(std::chrono::milliseconds(100));
   }
   CHECK(connection->closed());
 }

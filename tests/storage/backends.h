@@ -127,7 +127,6 @@ struct Backend {
     options.store = store;
     options.executor = pool.get();
     options.history_events_max = history_max;
-    options.fresh_wait = std::chrono::milliseconds(100);
     options.on_slow_watch = [this] { ++slow_watches; };
     storage = apiserver::storage::cacher::New(options);
   }

@@ -175,9 +175,10 @@ Status NotOlderThanARevisionIsTheStateNow(StorageSubject& s) {
 Status AListOfAFutureRevisionIsTooLarge(StorageSubject& s) {
   Fill(s);
   EXPECT(s.List(At("6", ResourceVersionMatch::kNotOlderThan)).ok());
+  ASSIGN_OR_RETURN(const auto impatient, s.OpenImpatient());
   for (const auto match : {ResourceVersionMatch::kExact, ResourceVersionMatch::kNotOlderThan,
                            ResourceVersionMatch::kUnset}) {
-    const auto list = s.List(At("1000", match));
+    const auto list = impatient->GetList(s.ctx, "/", At("1000", match));
     EXPECT_REASON(list, Reason::kTimeout);
     EXPECT_EQ(list.status().message(), "Timeout: Too large resource version: 1000, current: 6");
   }

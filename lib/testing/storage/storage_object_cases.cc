@@ -92,7 +92,10 @@ Status GetWaitsForNoRevisionThatHasBeen(StorageSubject& s) {
 Status GetOfAFutureRevisionIsTooLarge(StorageSubject& s) {
   s.Create("one");
   EXPECT(s.Get("one", "2").ok());
-  const auto got = s.Get("one", "1000");
+  ASSIGN_OR_RETURN(const auto impatient, s.OpenImpatient());
+  GetOptions options;
+  options.resource_version = "1000";
+  const auto got = impatient->Get(s.ctx, s.KeyOf("one"), options);
   EXPECT_REASON(got, Reason::kTimeout);
   EXPECT_EQ(got.status().message(), "Timeout: Too large resource version: 1000, current: 2");
   EXPECT(got.status().details() != nullptr);

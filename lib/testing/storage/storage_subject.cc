@@ -8,6 +8,8 @@ namespace apiserver::inline v0::testing::storage {
 namespace {
 
 constexpr std::chrono::seconds kEventPatience{10};
+// For a revision that never comes.
+constexpr std::chrono::milliseconds kImpatience{50};
 // Bookmarks become due by a clock that wakes nobody.
 constexpr std::chrono::milliseconds kSubjectLooksAgain{50};
 
@@ -85,13 +87,22 @@ StorageSubject::~StorageSubject() {
 }
 
 Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenAnother() {
+  return OpenOver(kEventPatience);
+}
+
+Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenImpatient() {
+  return OpenOver(kImpatience);
+}
+
+Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenOver(
+    std::chrono::milliseconds fresh_wait) {
   StorageSetup setup;
   setup.engine = engine.get();
   setup.kind = kind;
   setup.prefix = prefix;
   setup.executor = pool_.get();
   setup.clock = &clock_;
-  setup.fresh_wait = std::chrono::milliseconds(500);
+  setup.fresh_wait = fresh_wait;
   ASSIGN_OR_RETURN(auto opened, host_.open_storage(setup));
   RETURN_IF_ERROR(WaitReady(*opened));
   return opened;

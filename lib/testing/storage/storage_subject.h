@@ -82,6 +82,8 @@ class StorageSubject {
   void Compact(std::string_view rv);
   // Another storage over the same engine, as after a restart.
   Result<std::unique_ptr<apiserver::storage::Interface>> OpenAnother();
+  // Another one that hardly waits for a revision; for what asks for one of the future.
+  Result<std::unique_ptr<apiserver::storage::Interface>> OpenImpatient();
   // Puts bytes under a key as if another server had written them; returns the revision.
   Result<Revision> Put(std::string_view name, std::string bytes);
 
@@ -96,6 +98,8 @@ class StorageSubject {
 
  private:
   explicit StorageSubject(const StorageHost& host) : host_(host) {}
+  Result<std::unique_ptr<apiserver::storage::Interface>> OpenOver(
+      std::chrono::milliseconds fresh_wait);
   template <class T>
   T Must(Result<T> result);
 

@@ -152,7 +152,8 @@ Status InitialEventsMayAskForALeastRevision(StorageSubject& s) {
 }
 
 Status InitialEventsOfTheFutureAreTooLarge(StorageSubject& s) {
-  const auto watch = s.storage->Watch(s.ctx, "/", From("1000", true, true));
+  ASSIGN_OR_RETURN(const auto impatient, s.OpenImpatient());
+  const auto watch = impatient->Watch(s.ctx, "/", From("1000", true, true));
   EXPECT_REASON(watch, Reason::kTimeout);
   return Status::Ok();
 }

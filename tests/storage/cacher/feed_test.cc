@@ -26,7 +26,7 @@ struct Followed {
     options.store.kind = kind;
     options.store.prefix = "/p";
     options.executor = pool.get();
-    options.fresh_wait = std::chrono::milliseconds(200);
+    options.fresh_wait = fresh_wait;
     options.on_warm_up = [this](const WarmUp& progress) {
       told.Lock()->push_back(progress.ToString());
       told.NotifyAll();
@@ -47,6 +47,7 @@ struct Followed {
 
   Context ctx = Context::Background();
   runtime::KindPtr kind = testing::NewWidgetKind();
+  std::chrono::milliseconds fresh_wait = std::chrono::seconds(10);
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
   std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
   std::unique_ptr<storage::kv::Engine> remote;
@@ -77,6 +78,7 @@ TEST_CASE("storage.cacher: while there is no state, pages and objects come from 
   Followed followed;
   followed.Create("one");
   followed.faults->FailRanges(1'000, kDown);
+  followed.fresh_wait = std::chrono::milliseconds(200);
   followed.Open();
   REQUIRE(followed.Heard("warming up /p/: the engine is down"));
   const Status list = followed.cacher->GetList(followed.ctx, "/", {}).status();

@@ -82,7 +82,7 @@ TEST_CASE("storage.etcd: what a lease ends at once comes in one batch", "[storag
   const auto server =
       StartEtcd(1, {.arguments = {"--heartbeat-interval=10", "--election-timeout=100"}});
   const auto s = OpenSubject(OptionsFor(server->urls()));
-  const auto lease = Must(s->engine().GrantLease(Context::Background(), seconds(1)));
+  const auto lease = Must(s->engine().GrantLease(Context::Background(), seconds(3)));
   for (const char* key : {"a", "b", "c"}) Must(s->Create(key, "1", lease));
   const auto reader = Must(TailReader::Open(s->engine(), "", 5));
   kv::EventBatch batch;

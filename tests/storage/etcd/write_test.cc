@@ -94,15 +94,17 @@ TEST_CASE("storage.etcd: one read of the revision serves all who asked before it
   const int before = lossy.rpc->Calls(kRangeMethod);
   lossy.rpc->Hold(kRangeMethod);
   std::atomic<int> right = 0;
+  std::atomic<int> begun = 0;
   std::vector<Thread> callers;
   for (int i = 0; i < 64; ++i) {
     callers.emplace_back("caller", [&] {
+      ++begun;
       const auto revision = lossy.subject->Current();
       if (revision.ok() && *revision == 1) ++right;
     });
   }
   // One has been sent; the others wait for the next, whoever comes when.
-  REQUIRE(Eventually([&] { return lossy.rpc->Calls(kRangeMethod) > before; }));
+  REQUIRE(Eventually([&] { return begun == 64 && lossy.rpc->Calls(kRangeMethod) > before; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   lossy.rpc->Release();
   for (Thread& caller : callers) caller.Join();
