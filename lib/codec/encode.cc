@@ -123,7 +123,7 @@ bool BeforeResourceVersion(std::string_view key, bool sorted) {
 EncodedBody EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }
 
 Result<EncodingPtr> EncodingOf(const Object& object, std::string_view version,
-                               runtime::Format format) {
+                               runtime::Format format, const EncodingShare& share) {
   if (EncodingPtr found = object.FindEncoding(version, format)) return found;
   if (format == runtime::Format::kProtobuf && !HasProtobuf(object.kind(), version)) {
     return Status(Reason::kNotAcceptable, NoProtobufMessage(object.kind(), version));
@@ -141,7 +141,7 @@ Result<EncodingPtr> EncodingOf(const Object& object, std::string_view version,
     encoding = SharedWithStorage(object, version, body);
     if (encoding == nullptr) encoding = std::make_shared<const Encoding>(std::move(body));
   }
-  return object.StoreEncoding(version, format, std::move(encoding));
+  return object.StoreEncoding(version, format, std::move(encoding), share);
 }
 
 std::string StatusToJson(const Status& status, bool pretty) {

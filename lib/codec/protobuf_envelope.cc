@@ -82,8 +82,8 @@ std::string WithRevision(const runtime::Encoding& encoding, const std::string& r
 }
 
 // The enveloped object of an event.
-Result<std::string> EventObject(const watch::Event& event, const runtime::Kind& kind,
-                                std::string_view version, std::string_view meta_version) {
+Result<std::string> EventObject(const watch::Event& event, const WatchForm& form) {
+  const auto& [kind, version, meta_version, share] = form;
   if (event.type == watch::EventType::kError) return EncodeStatusProtobuf(event.error);
   runtime::ObjectPtr object = event.object;
   if (event.type == watch::EventType::kBookmark || object == nullptr) {
@@ -110,7 +110,7 @@ Result<std::string> EventObject(const watch::Event& event, const runtime::Kind& 
     return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadata", message);
   }
   ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   EncodingOf(*object, version, runtime::Format::kProtobuf));
+                   EncodingOf(*object, version, runtime::Format::kProtobuf, share));
   return Envelope(kind.gvk(version).group_version().ToString(), kind.kind(),
                   WithRevision(*encoding, revision, *object));
 }
@@ -203,21 +203,22 @@ Result<runtime::EncodedBody> EncodeProtobufBody(const Object& object) {
   return encoding;
 }
 
-Result<std::string> EncodeProtobuf(const Object& object, std::string_view version) {
+Result<std::string> EncodeProtobuf(const Object& object, std::string_view version,
+                                   const EncodingShare& share) {
   ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   EncodingOf(object, version, runtime::Format::kProtobuf));
+                   EncodingOf(object, version, runtime::Format::kProtobuf, share));
   return Envelope(object.kind().gvk(version).group_version().ToString(), object.kind().kind(),
                   encoding->ToString());
 }
 
 Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
-                                       std::string_view version) {
+                                       std::string_view version, const EncodingShare& share) {
   if (!HasProtobuf(kind, version)) return NotMarshalable(kind, version);
   std::string message;
   AppendListMeta(list, kMetadataNumber, message);
   for (const runtime::ObjectPtr& item : list.items) {
     ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                     EncodingOf(*item, version, runtime::Format::kProtobuf));
+                     EncodingOf(*item, version, runtime::Format::kProtobuf, share));
     wire::PutBytes(kItemsNumber, encoding->ToString(), message);
   }
   return Envelope(kind.gvk(version).group_version().ToString(), kind.list_kind(), message);
@@ -254,10 +255,9 @@ std::string EncodeSuccessProtobuf(const StatusDetails& details, int code) {
   return StatusEnvelope(meta::SuccessToValue(&details, code, arena));
 }
 
-Status AppendWatchEventProtobuf(const watch::Event& event, const runtime::Kind& kind,
-                                std::string_view version, std::string_view meta_version,
+Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form,
                                 std::string& out) {
-  ASSIGN_OR_RETURN(const std::string object, EventObject(event, kind, version, meta_version));
+  ASSIGN_OR_RETURN(const std::string object, EventObject(event, form));
   std::string message;
   wire::PutBytes(1, watch::EventTypeWord(event.type), message);
   wire::Nested raw(2, message);

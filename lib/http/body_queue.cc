@@ -7,9 +7,27 @@
 
 namespace apiserver::inline v0::http {
 
+namespace {
+
+// Enough to go on with when memory is short.
+constexpr std::size_t kRoomWhenShort = 4 << 10;
+
+}  // namespace
+
+std::size_t BodyQueue::room() const {
+  const std::size_t room = output_.over() ? std::min(room_, kRoomWhenShort) : room_;
+  return size_ < room ? room - size_ : 0;
+}
+
 void BodyQueue::Write(std::string_view copied) {
   tail_.append(copied);
   size_ += copied.size();
+}
+
+void BodyQueue::Take(std::string owned) {
+  if (!tail_.empty()) return Write(owned);
+  size_ += owned.size();
+  tail_ = std::move(owned);
 }
 
 void BodyQueue::Write(std::shared_ptr<const void> owner, std::string_view shared) {
@@ -18,6 +36,7 @@ void BodyQueue::Write(std::shared_ptr<const void> owner, std::string_view shared
   if (shared.size() < 512 && tail_.size() - tail_at_ < (16 << 10)) return Write(shared);
   if (tail_.size() > tail_at_) {
     auto before = std::make_shared<const std::string>(std::exchange(tail_, {}));
+    own_bytes_ += before->size();
     pieces_.push_back({before, std::string_view(*before).substr(std::exchange(tail_at_, 0))});
   }
   size_ += shared.size();
@@ -26,6 +45,7 @@ void BodyQueue::Write(std::shared_ptr<const void> owner, std::string_view shared
 
 void BodyQueue::Append(Bytes bytes) {
   size_ += bytes.size();
+  own_bytes_ += bytes.own_bytes();
   auto pieces = bytes.TakePieces();
   if (pieces_.empty()) {
     pieces_ = std::move(pieces);
@@ -39,7 +59,7 @@ void BodyQueue::Pop() {
   if (++first_ < pieces_.size()) return;
   // An idle stream keeps no room.
   std::exchange(pieces_, {}).clear();
-  first_ = 0;
+  first_ = own_bytes_ = 0;
 }
 
 std::size_t BodyQueue::TakeTo(std::span<char> out) {
@@ -69,7 +89,7 @@ std::size_t BodyQueue::TakeTo(std::span<char> out) {
 void BodyQueue::Clear() {
   pieces_.clear();
   tail_.clear();
-  size_ = first_ = tail_at_ = 0;
+  size_ = own_bytes_ = first_ = tail_at_ = 0;
 }
 
 }  // namespace apiserver::inline v0::http

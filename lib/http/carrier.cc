@@ -17,7 +17,10 @@ constexpr std::size_t kLingerBytes = 16 << 20;
 Carrier::Carrier(Setup setup)
     : setup_(std::move(setup)), socket_(*setup_.loop, setup_.fd), timer_(*this) {}
 
-Carrier::~Carrier() { setup_.loop->Disarm(timer_); }
+Carrier::~Carrier() {
+  setup_.loop->Disarm(timer_);
+  ChargePending(0);
+}
 
 void Carrier::Start() {
   const Clock::Monotonic now = setup_.loop->now();
@@ -184,8 +187,17 @@ bool Carrier::WritePending() {
   std::string_view left = std::string_view(pending_).substr(pending_at_);
   const bool all = WriteOut(left);
   pending_at_ = pending_.size() - left.size();
-  if (all) std::exchange(pending_, {}).clear();
-  return all;
+  if (!all) return false;
+  ChargePending(0);
+  std::exchange(pending_, {}).clear();
+  return true;
+}
+
+// Says that `bytes` are pending from now on.
+void Carrier::ChargePending(std::size_t bytes) {
+  if (setup_.memory == nullptr) return;
+  setup_.memory->output.Add(bytes);
+  setup_.memory->output.Release(pending_.size());
 }
 
 void Carrier::WriteSome() {
@@ -198,6 +210,7 @@ void Carrier::WriteSome() {
     std::string_view left = out;
     const bool all = WriteOut(left);
     if (!all) {
+      ChargePending(left.size());
       pending_.assign(left);
       pending_at_ = 0;
     }

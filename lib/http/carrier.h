@@ -7,6 +7,7 @@
 
 #include "apiserver/base/clock.h"
 #include "apiserver/base/function.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "http/fd_watch.h"
 #include "http/loop.h"
@@ -32,6 +33,8 @@ class Carrier final : public Wire,
     std::string server_name = {};  // Of a client under TLS.
     std::chrono::milliseconds handshake_timeout{};
     std::chrono::milliseconds write_stall_timeout{};
+    // Where output counts that the socket has not taken; null: nowhere.
+    std::shared_ptr<MemoryBudget> memory = {};
     // Called when the handshake is done.
     UniqueFunction<std::unique_ptr<Protocol>(Carrier&)> make_protocol = {};
     // Called once, last.
@@ -69,6 +72,7 @@ class Carrier final : public Wire,
   void ReadAndDrop();
   void WriteSome();
   bool WritePending();
+  void ChargePending(std::size_t bytes);
   bool WriteOut(std::string_view& bytes);
   void SettleTurn();
   void Linger();

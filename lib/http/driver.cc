@@ -15,6 +15,13 @@ const Status& Cancelled() {
   static const Status status(Reason::kTimeout, "context canceled");
   return status;
 }
+
+Status NoMemoryForBody() {
+  return Status(Reason::kTooManyRequests,
+                "the bodies of other requests take all memory there is for them, please try again")
+      .WithDetails({.retry_after_seconds = 1});
+}
+
 // A body is allocated in one piece up to here; longer ones grow as they come.
 constexpr std::size_t kReserveBytesMax = 1 << 20;
 
@@ -92,8 +99,9 @@ ExchangeDriver::ExchangeDriver(Setup setup)
       root_(Context::Child(Context::Background())),
       ctx_(root_.WithMayBlock(false)),
       query_(Query::Parse(request_.query)),
-      queue_(kPullBytes),
-      body_complete_(!setup.body.present) {
+      queue_(kPullBytes, service_.memory->output),
+      body_complete_(!setup.body.present),
+      decoding_(service_.memory->decoding) {
   if (count_) ++count_->live;
 }
 
@@ -347,6 +355,7 @@ void ExchangeDriver::Send(ResponseHead head, Bytes body) {
   head_ = std::move(head);
   body_bytes_ = body.size();
   queue_.Append(std::move(body));
+  queue_.Charge();
   kind_ = Kind::kSend;
   stored_.store(true);
 }
@@ -424,6 +433,7 @@ ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
     PullSource();
     if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
   }
+  queue_.Charge();
   outcome_.response_bytes += filled.bytes;
   return filled;
 }
@@ -539,14 +549,20 @@ void ExchangeDriver::BodyEnd() {
   if (body_wanted_) AcceptBody();
 }
 
+void ExchangeDriver::RefuseBody(const Status& why) {
+  std::exchange(unread_, {}).clear();
+  decoding_.Resize(0);
+  auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));
+  waiter(why);
+}
+
 void ExchangeDriver::AcceptBody() {
   if (!body_waiter_) return;
   if (unread_.size() > body_bytes_max_) {
-    std::exchange(unread_, {}).clear();
-    auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));
-    return waiter(Status(Reason::kRequestEntityTooLarge,
-                         "Request entity too large: limit is " + std::to_string(body_bytes_max_)));
+    return RefuseBody({Reason::kRequestEntityTooLarge,
+                       "Request entity too large: limit is " + std::to_string(body_bytes_max_)});
   }
+  if (!decoding_.TryResize(unread_.size())) return RefuseBody(NoMemoryForBody());
   if (!body_complete_) return;
   body_ = std::make_shared<std::string>(std::exchange(unread_, {}));
   auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));

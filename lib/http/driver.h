@@ -104,6 +104,8 @@ class ExchangeDriver final : public Exchange,
   std::shared_ptr<const std::string> body() const override;
   bool has_body() const override { return incoming_.present; }
   Step CollectBody(std::size_t bytes_max) override;
+  const std::shared_ptr<MemoryBudget>& memory() const override { return service_.memory; }
+  MemoryCharge& decoding() override { return decoding_; }
   ResponseWriter& writer() override { return *this; }
   void EndEarly(Status error) override;
   void EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) override;
@@ -157,6 +159,7 @@ class ExchangeDriver final : public Exchange,
   void DropSource();
   void BeginCollect(std::size_t bytes_max, Resume resume);
   void AcceptBody();
+  void RefuseBody(const Status& why);
   void LogError(std::string_view message, std::string_view where, std::string_view error) const;
   Status CaughtError(std::string_view where) const;
 
@@ -209,6 +212,7 @@ class ExchangeDriver final : public Exchange,
   bool body_wanted_ = false;
   std::size_t body_bytes_max_ = 0;
   std::optional<Resume> body_waiter_;
+  MemoryCharge decoding_;
   std::shared_ptr<std::string> body_;
 };
 

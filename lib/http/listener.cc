@@ -65,6 +65,7 @@ void Crowd::Add(int fd, const Address& peer) {
   if (options.tls) setup.tls = CurrentContext(*options.tls);
   setup.handshake_timeout = options.handshake_timeout;
   setup.write_stall_timeout = options.write_stall_timeout;
+  setup.memory = config_->service->memory;
   setup.make_protocol = [this, origin = std::move(origin)](Carrier& carrier) mutable {
     return Speak(carrier, std::move(origin));
   };

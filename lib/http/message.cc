@@ -86,6 +86,7 @@ Bytes::Bytes(std::shared_ptr<const void> owner, std::string_view piece) {
 
 void Bytes::Append(std::string owned) {
   if (owned.empty()) return;
+  own_bytes_ += owned.size();
   auto text = std::make_shared<const std::string>(std::move(owned));
   const std::string_view view = *text;
   Append(std::move(text), view);

@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t kItemsInOnePiece = 32;
 // How many items a loop may encode for the first time before it hands the work to the pool.
 constexpr std::size_t kColdItemsOnLoop = 16;
+// What is written last may go beyond the room there is by about so much.
+constexpr std::size_t kUsualItemBytes = 4 << 10;
 
 std::string ApiVersion(const Target& target) {
   return target.kind->gvk(target.version).group_version().ToString();
@@ -32,25 +34,29 @@ std::string ListPrefix(const runtime::List& list, const Target& target) {
          ",\"items\":[";
 }
 
-// Encodes every item, so that what follows only copies. On a loop too many cold ones are
+// The encoding of every item, so that what follows only copies. On a loop too many cold ones are
 // kWouldBlock.
-Status Warm(const http::Exchange& exchange, const runtime::List& list, const Target& target) {
+Result<std::vector<runtime::EncodingPtr>> EncodingsOf(const http::Exchange& exchange,
+                                                      const runtime::List& list,
+                                                      const Target& target) {
+  constexpr auto kJson = runtime::Format::kJson;
+  const codec::EncodingShare share = EncodingShareOf(exchange);
+  auto encodings = runtime::Object::FindEncodings(list.items, target.version, kJson);
   std::size_t cold = 0;
-  for (const runtime::ObjectPtr& item : list.items) {
-    if (item->FindEncoding(target.version, runtime::Format::kJson)) continue;
+  for (std::size_t i = 0; i < encodings.size(); ++i) {
+    if (encodings[i] != nullptr) continue;
     if (!exchange.ctx().may_block() && ++cold > kColdItemsOnLoop) {
-      return {Reason::kWouldBlock, "encoding a large list"};
+      return Status(Reason::kWouldBlock, "encoding a large list");
     }
-    RETURN_IF_ERROR(codec::EncodingOf(*item, target.version, runtime::Format::kJson).status());
+    ASSIGN_OR_RETURN(encodings[i], codec::EncodingOf(*list.items[i], target.version, kJson, share));
   }
-  return {};
+  return encodings;
 }
 
 // Items of a typed list carry neither kind nor apiVersion; those of a schemaless or custom one do.
-void AppendItem(const runtime::Object& item, const std::string& version,
-                const runtime::Encoding& encoding, std::string& json) {
-  if (item.kind().semantics() == runtime::Semantics::kStructural) {
-    json += item.kind().JsonPrefix(version);
+void AppendItem(const Target& target, const runtime::Encoding& encoding, std::string& json) {
+  if (target.kind->semantics() == runtime::Semantics::kStructural) {
+    json += target.kind->JsonPrefix(target.version);
   } else {
     json += '{';
   }
@@ -60,96 +66,100 @@ void AppendItem(const runtime::Object& item, const std::string& version,
 // A list of many items, written while it is sent: holds references, not bytes.
 class ListBody final : public http::BodySource {
  public:
-  ListBody(runtime::List list, Target target)
-      : list_(std::move(list)), target_(std::move(target)), buffer_(ListPrefix(list_, target_)) {}
+  ListBody(const runtime::List& list, Target target, std::vector<runtime::EncodingPtr> encodings)
+      : target_(std::move(target)),
+        encodings_(std::move(encodings)),
+        buffer_(ListPrefix(list, target_)) {}
 
   http::Pull Next(http::ChunkWriter& out, const Waker&) override {
-    constexpr std::size_t kBytesPerTurn = 64 << 10;
-    while (next_ < list_.items.size() && buffer_.size() < kBytesPerTurn) {
-      const runtime::Object& item = *list_.items[next_];
-      const runtime::EncodingPtr encoding =
-          item.FindEncoding(target_.version, runtime::Format::kJson);
-      if (!encoding) return http::Pull::kAbort;
-      if (next_++ > 0) buffer_ += ',';
-      AppendItem(item, target_.version, *encoding, buffer_);
+    const std::size_t wanted = out.room();
+    buffer_.reserve(wanted + kUsualItemBytes);
+    while (next_ < encodings_.size() && buffer_.size() < wanted) {
+      if (next_ > 0) buffer_ += ',';
+      AppendItem(target_, *encodings_[next_++], buffer_);
     }
-    const bool last = next_ == list_.items.size();
+    const bool last = next_ == encodings_.size();
     if (last) buffer_ += "]}\n";
-    out.Write(buffer_);
-    buffer_.clear();
+    out.Take(std::exchange(buffer_, {}));
     return last ? http::Pull::kEnd : http::Pull::kMore;
   }
 
  private:
-  runtime::List list_;
   Target target_;
+  std::vector<runtime::EncodingPtr> encodings_;
   std::size_t next_ = 0;
   std::string buffer_;
 };
 
-http::Step WriteWholeList(http::Exchange& exchange, runtime::List list, const Target& target,
+http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
   if (negotiated.type == codec::MediaType::kProtobuf) {
-    ASSIGN_OR_RETURN(std::string bytes,
-                     codec::EncodeListProtobuf(list, *target.kind, target.version));
+    RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
+    ASSIGN_OR_RETURN(
+        std::string bytes,
+        codec::EncodeListProtobuf(list, *target.kind, target.version, EncodingShareOf(exchange)));
     return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
   }
-  RETURN_IF_ERROR(Warm(exchange, list, target));
+  ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target));
   const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
   if (plain && list.items.size() > kItemsInOnePiece) {
     exchange.writer().Stream({.code = 200, .headers = {{"Content-Type", "application/json"}}},
-                             std::make_unique<ListBody>(std::move(list), target));
+                             std::make_unique<ListBody>(list, target, std::move(encodings)));
     return http::Step::Done();
   }
+  RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json = ListPrefix(list, target);
-  for (const runtime::ObjectPtr& item : list.items) {
+  for (const runtime::EncodingPtr& encoding : encodings) {
     if (json.back() != '[') json += ',';
-    const auto encoding = item->FindEncoding(target.version, runtime::Format::kJson);
-    AppendItem(*item, target.version, *encoding, json);
+    AppendItem(target, *encoding, json);
   }
   return SendJsonAs(exchange, 200, json + "]}\n", negotiated);
 }
 
 http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
                             const Target& target, const Negotiated& negotiated) {
+  RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   if (negotiated.type == codec::MediaType::kProtobuf) {
     ASSIGN_OR_RETURN(std::string bytes,
                      codec::EncodePartialObjectMetadataListProtobuf(list, negotiated.meta_version));
     return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
   }
-  RETURN_IF_ERROR(Warm(exchange, list, target));
+  ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target));
   std::string json =
       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/" +
       negotiated.meta_version + "\",\"metadata\":" +
       ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count) +
       ",\"items\":[";
-  for (const runtime::ObjectPtr& item : list.items) {
+  for (const runtime::EncodingPtr& encoding : encodings) {
     if (json.back() != '[') json += ',';
-    AppendMetadataItem(*item->FindEncoding(target.version, runtime::Format::kJson), json);
+    AppendMetadataItem(*encoding, json);
   }
   return SendJsonAs(exchange, 200, json + "]}\n", negotiated);
 }
 
 http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
+  RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   ASSIGN_OR_RETURN(const meta::TableOptions options, TableOptionsOf(exchange));
-  RETURN_IF_ERROR(Warm(exchange, list, target));
+  // Held, so that what was made is not given up before its row is.
+  ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target));
   const std::string list_meta =
       ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count);
-  ASSIGN_OR_RETURN(
-      std::string json,
-      TableJson(exchange.ctx(), list.items, list_meta,
-                {.target = target, .options = options, .meta_version = negotiated.meta_version}));
+  ASSIGN_OR_RETURN(std::string json, TableJson(exchange.ctx(), list.items, list_meta,
+                                               {.target = target,
+                                                .options = options,
+                                                .meta_version = negotiated.meta_version,
+                                                .encodings = EncodingShareOf(exchange)}));
   return SendJsonAs(exchange, 200, json + "\n", negotiated);
 }
 
 }  // namespace
 
-http::Step WriteList(http::Exchange& exchange, runtime::List list, const Target& target) {
+http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const Target& target) {
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
   switch (negotiated.shape) {
     case Shape::kObject:
-      return WriteWholeList(exchange, std::move(list), target, negotiated);
+      return WriteWholeList(exchange, list, target, negotiated);
     case Shape::kPartialObjectMetadataList:
       return WritePartialList(exchange, list, target, negotiated);
     case Shape::kTable:

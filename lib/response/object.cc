@@ -27,14 +27,18 @@ http::Step SendBody(http::Exchange& exchange, int code, const runtime::Object& o
 http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object& object,
                       const Target& target, const Negotiated& negotiated) {
   if (negotiated.type == codec::MediaType::kProtobuf) {
-    ASSIGN_OR_RETURN(std::string bytes, codec::EncodeProtobuf(object, target.version));
+    RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
+    ASSIGN_OR_RETURN(std::string bytes,
+                     codec::EncodeProtobuf(object, target.version, EncodingShareOf(exchange)));
     return SendAs(exchange, code, std::move(bytes), std::string(kProtobuf));
   }
-  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   codec::EncodingOf(object, target.version, runtime::Format::kJson));
+  ASSIGN_OR_RETURN(
+      const runtime::EncodingPtr encoding,
+      codec::EncodingOf(object, target.version, runtime::Format::kJson, EncodingShareOf(exchange)));
   if (negotiated.type == codec::MediaType::kJson && !negotiated.pretty) {
     return SendBody(exchange, code, object, target.version, encoding);
   }
+  RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json(object.kind().JsonPrefix(target.version));
   encoding->AppendTo(json);
   return SendJsonAs(exchange, code, json + "\n", negotiated);
@@ -42,13 +46,15 @@ http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object&
 
 http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Object& object,
                         const Target& target, const Negotiated& negotiated) {
+  RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   if (negotiated.type == codec::MediaType::kProtobuf) {
     ASSIGN_OR_RETURN(std::string bytes,
                      codec::EncodePartialObjectMetadataProtobuf(object, negotiated.meta_version));
     return SendAs(exchange, code, std::move(bytes), std::string(kProtobuf));
   }
-  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   codec::EncodingOf(object, target.version, runtime::Format::kJson));
+  ASSIGN_OR_RETURN(
+      const runtime::EncodingPtr encoding,
+      codec::EncodingOf(object, target.version, runtime::Format::kJson, EncodingShareOf(exchange)));
   std::string json;
   AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
   return SendJsonAs(exchange, code, json + "\n", negotiated);
@@ -56,13 +62,15 @@ http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Objec
 
 http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
                       const Target& target, const Negotiated& negotiated) {
+  RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   ASSIGN_OR_RETURN(const meta::TableOptions options, TableOptionsOf(exchange));
   const std::string list_meta =
       ListMetaJson(std::string(object->resource_version()), "", std::nullopt);
-  ASSIGN_OR_RETURN(
-      std::string json,
-      TableJson(exchange.ctx(), {object}, list_meta,
-                {.target = target, .options = options, .meta_version = negotiated.meta_version}));
+  ASSIGN_OR_RETURN(std::string json, TableJson(exchange.ctx(), {object}, list_meta,
+                                               {.target = target,
+                                                .options = options,
+                                                .meta_version = negotiated.meta_version,
+                                                .encodings = EncodingShareOf(exchange)}));
   return SendJsonAs(exchange, code, json + "\n", negotiated);
 }
 

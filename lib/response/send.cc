@@ -16,6 +16,16 @@ http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::st
   return http::Step::Done();
 }
 
+Status CheckRoomToAnswer(const http::Exchange& exchange) {
+  if (exchange.request().method != "GET" || !exchange.memory()->output.over()) return {};
+  return meta::NewTooManyRequests(
+      "answers that were not sent yet take all memory there is for them, please try again", 1);
+}
+
+codec::EncodingShare EncodingShareOf(const http::Exchange& exchange) {
+  return {exchange.memory(), &exchange.memory()->encodings};
+}
+
 http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
                       const Negotiated& negotiated) {
   if (negotiated.type == codec::MediaType::kProtobuf) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/codec/codec.h"
 #include "response/negotiate.h"
 
 namespace apiserver::inline v0::response {
@@ -11,6 +12,11 @@ namespace apiserver::inline v0::response {
 // kNotAcceptable: protobuf, which cannot be made of JSON.
 http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
                       const Negotiated& negotiated);
+// Before an answer is made whole, with bytes of its own: kTooManyRequests when such answers, not
+// sent yet, take all memory there is for them. Never for what has changed something.
+Status CheckRoomToAnswer(const http::Exchange& exchange);
+// Where the encodings count that are made for an answer.
+codec::EncodingShare EncodingShareOf(const http::Exchange& exchange);
 // `bytes` as they are.
 http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::string content_type);
 

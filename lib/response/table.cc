@@ -37,7 +37,7 @@ Status AppendObject(const runtime::Object& object, const TableRequest& request, 
   }
   const std::string& version = request.target.version;
   ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   codec::EncodingOf(object, version, runtime::Format::kJson));
+                   codec::EncodingOf(object, version, runtime::Format::kJson, request.encodings));
   if (request.options.include_object == meta::IncludeObject::kObject) {
     json += object.kind().JsonPrefix(version);
     json += request.resource_version.empty()

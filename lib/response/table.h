@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/codec/codec.h"
 #include "apiserver/meta/table.h"
 #include "response/negotiate.h"
 
@@ -17,6 +18,7 @@ struct TableRequest {
   bool with_columns = true;
   // Of a DELETED event's row; empty: the object's own.
   std::string resource_version = {};
+  codec::EncodingShare encodings = {};
 };
 Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::ObjectPtr>& objects,
                               const std::string& list_meta_json, const TableRequest& request);

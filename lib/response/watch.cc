@@ -18,12 +18,16 @@ namespace apiserver::inline v0::response {
 namespace {
 
 constexpr std::size_t kEventsPerTurn = 64;
+// With less room than this events are sent one by one.
+constexpr std::size_t kUsualRoom = 16 << 10;
 
 // Turns events into the bytes of one watch's stream.
 class EventWriter {
  public:
-  EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options)
+  EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options,
+              codec::EncodingShare share)
       : target_(std::move(target)),
+        share_(std::move(share)),
         negotiated_(std::move(negotiated)),
         table_options_(table_options) {}
 
@@ -77,12 +81,13 @@ class EventWriter {
                                   .options = table_options_,
                                   .meta_version = negotiated_.meta_version,
                                   .with_columns = !std::exchange(columns_sent_, true),
-                                  .resource_version = revision}));
+                                  .resource_version = revision,
+                                  .encodings = share_}));
       out += json;
       return {};
     }
     ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                     codec::EncodingOf(*object, target_.version, runtime::Format::kJson));
+                     codec::EncodingOf(*object, target_.version, runtime::Format::kJson, share_));
     if (negotiated_.shape != Shape::kObject) {
       out += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/" +
              negotiated_.meta_version + "\",\"metadata\":";
@@ -113,15 +118,20 @@ class EventWriter {
   }
 
   void AppendProtobuf(const watch::Event& event, std::string& out) {
-    Status status = codec::AppendWatchEventProtobuf(
-        event, *target_.kind, target_.version,
-        negotiated_.shape == Shape::kObject ? "" : negotiated_.meta_version, out);
+    const codec::WatchForm form{.kind = *target_.kind,
+                                .version = target_.version,
+                                .meta_version = negotiated_.shape == Shape::kObject
+                                                    ? std::string_view()
+                                                    : negotiated_.meta_version,
+                                .share = share_};
+    Status status = codec::AppendWatchEventProtobuf(event, form, out);
     if (status.ok()) return;
     watch::Event failed{.type = watch::EventType::kError, .error = std::move(status)};
-    (void)codec::AppendWatchEventProtobuf(failed, *target_.kind, target_.version, "", out);
+    (void)codec::AppendWatchEventProtobuf(failed, form, out);
   }
 
   Target target_;
+  codec::EncodingShare share_;
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
@@ -159,10 +169,12 @@ class WatchBody final : public http::BodySource {
     // Also without the signal: it may have come before the waker did.
     if (ctx_.done()) return http::Pull::kEnd;
     std::vector<watch::Event> events;
-    const watch::Stream::State state = stream_->Next(events, kEventsPerTurn, waker);
+    const bool short_of_room = out.room() < kUsualRoom;
+    const watch::Stream::State state =
+        stream_->Next(events, short_of_room ? 1 : kEventsPerTurn, waker);
     std::string bytes;
     for (const watch::Event& event : events) writer_.Append(ctx_, event, bytes);
-    if (!bytes.empty()) out.Write(bytes);
+    if (!bytes.empty()) out.Take(std::move(bytes));
     switch (state) {
       case watch::Stream::State::kMore:
         return http::Pull::kMore;
@@ -199,10 +211,12 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   const std::string content_type = negotiated.type == codec::MediaType::kProtobuf
                                        ? "application/vnd.kubernetes.protobuf;stream=watch"
                                        : "application/json";
-  exchange.writer().Stream({.code = 200, .headers = {{"Content-Type", content_type}}},
-                           std::make_unique<WatchBody>(
-                               exchange.ctx(), std::move(stream),
-                               EventWriter(target, negotiated, table_options), std::move(timer)));
+  exchange.writer().Stream(
+      {.code = 200, .headers = {{"Content-Type", content_type}}},
+      std::make_unique<WatchBody>(
+          exchange.ctx(), std::move(stream),
+          EventWriter(target, negotiated, table_options, EncodingShareOf(exchange)),
+          std::move(timer)));
   return http::Step::Done();
 }
 

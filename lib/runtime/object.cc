@@ -2,7 +2,31 @@
 
 #include <utility>
 
+#include "apiserver/base/sync.h"
+
 namespace apiserver::inline v0::runtime {
+
+// An encoding that is kept as long as there is room for it in `share`.
+struct Object::LooseSlot final : Slot, EvictingShare::Item {
+  LooseSlot(Slot slot, std::shared_ptr<EvictingShare> kept_in)
+      : Slot(std::move(slot)), share(std::move(kept_in)) {}
+  ~LooseSlot() override { share->Remove(*this); }
+
+  // Keeps `made` unless there is one. The slot itself counts too.
+  EncodingPtr Keep(EncodingPtr made) {
+    {
+      auto now = kept.Lock();
+      if (*now != nullptr) return *now;
+      *now = made;
+    }
+    share->Add(*this, made->own_bytes() + sizeof(Encoding) + sizeof(LooseSlot));
+    return made;
+  }
+  void Evict() override { kept.Lock()->reset(); }
+
+  const std::shared_ptr<EvictingShare> share;
+  Guarded<EncodingPtr> kept;
+};
 
 Object::Object(KindPtr kind, std::string_view version)
     : kind_(std::move(kind)), version_(version), content_(new Content) {}
@@ -18,7 +42,7 @@ Object::Object(KindPtr kind, std::string_view version, Source source)
 Object::~Object() {
   delete content_.load(std::memory_order_acquire);
   for (Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;) {
-    delete std::exchange(slot, slot->next);
+    DeleteSlot(std::exchange(slot, slot->next));
   }
 }
 
@@ -98,30 +122,73 @@ std::unique_ptr<Object> Object::Clone() const {
   return clone;
 }
 
-EncodingPtr Object::FindEncoding(std::string_view version, Format format) const {
-  for (const Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;
-       slot = slot->next) {
-    if (slot->format == format && slot->version == version) return slot->encoding;
-  }
-  return nullptr;
+Object::Slot* Object::FindSlot(std::string_view version, Format format) const {
+  Slot* slot = encodings_.load(std::memory_order_acquire);
+  while (slot != nullptr && (slot->format != format || slot->version != version)) slot = slot->next;
+  return slot;
 }
 
-EncodingPtr Object::StoreEncoding(std::string_view version, Format format,
-                                  EncodingPtr encoding) const {
-  auto slot = std::make_unique<Slot>(Slot{std::string(version), format, encoding, nullptr});
+EncodingPtr Object::EncodingIn(Slot& slot) {
+  if (!slot.loose) return slot.encoding;
+  auto& loose = static_cast<LooseSlot&>(slot);
+  loose.Touch();
+  return *loose.kept.Lock();
+}
+
+void Object::DeleteSlot(Slot* slot) {
+  if (slot->loose) {
+    delete static_cast<LooseSlot*>(slot);
+  } else {
+    delete slot;
+  }
+}
+
+EncodingPtr Object::FindEncoding(std::string_view version, Format format) const {
+  Slot* slot = FindSlot(version, format);
+  return slot != nullptr ? EncodingIn(*slot) : nullptr;
+}
+
+// An object, its slot and the encoding are three places in memory, each of which says where the
+// next one is: they are fetched for objects three steps ahead of each other.
+std::vector<EncodingPtr> Object::FindEncodings(std::span<const ObjectPtr> objects,
+                                               std::string_view version, Format format) {
+  constexpr std::size_t kStep = 8;
+  const auto head = [&](std::size_t i) {
+    return objects[i]->encodings_.load(std::memory_order_acquire);
+  };
+  std::vector<EncodingPtr> found;
+  found.reserve(objects.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (i + 3 * kStep < objects.size()) {
+      __builtin_prefetch(&objects[i + 3 * kStep]->encodings_);
+    }
+    if (i + 2 * kStep < objects.size()) __builtin_prefetch(head(i + 2 * kStep));
+    if (i + kStep < objects.size()) {
+      const Slot* next = head(i + kStep);
+      if (next != nullptr) __builtin_prefetch(next->encoding.get());
+    }
+    found.push_back(objects[i]->FindEncoding(version, format));
+  }
+  return found;
+}
+
+EncodingPtr Object::StoreEncoding(std::string_view version, Format format, EncodingPtr encoding,
+                                  const std::shared_ptr<EvictingShare>& share) const {
+  const bool loose = share != nullptr && encoding->own_bytes() > 0;
+  Slot made{std::string(version), format, loose, loose ? nullptr : encoding, nullptr};
+  Slot* const slot =
+      loose ? new LooseSlot(std::move(made), share) : new Slot(std::move(made));  // NOLINT
   Slot* head = encodings_.load(std::memory_order_acquire);
-  while (true) {
+  do {
     // Again after each lost race: the winner may have stored the same.
-    for (const Slot* at = head; at != nullptr; at = at->next) {
-      if (at->format == format && at->version == version) return at->encoding;
+    if (Slot* there = FindSlot(version, format)) {
+      DeleteSlot(slot);
+      return there->loose ? static_cast<LooseSlot*>(there)->Keep(encoding) : there->encoding;
     }
     slot->next = head;
-    if (encodings_.compare_exchange_weak(head, slot.get(), std::memory_order_acq_rel,
-                                         std::memory_order_acquire)) {
-      (void)slot.release();  // The list owns it.
-      return encoding;
-    }
-  }
+  } while (!encodings_.compare_exchange_weak(head, slot, std::memory_order_acq_rel,
+                                             std::memory_order_acquire));
+  return loose ? static_cast<LooseSlot*>(slot)->Keep(std::move(encoding)) : encoding;
 }
 
 std::size_t Object::bytes() const {
@@ -129,7 +196,7 @@ std::size_t Object::bytes() const {
   if (loaded()) bytes += content().arena.bytes_reserved();
   for (const Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;
        slot = slot->next) {
-    bytes += slot->encoding->own_bytes();
+    if (!slot->loose) bytes += slot->encoding->own_bytes();
   }
   return bytes;
 }

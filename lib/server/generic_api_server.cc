@@ -52,6 +52,7 @@ Server::Server(Config config, Server* delegate)
     response::WriteStatus(exchange, status);
   };
   service_.pool = pool_.get();
+  service_.memory = memory_;
   service_.log = config_.log;
 }
 
@@ -223,6 +224,18 @@ Status Server::InstallOpenApi() {
   return HandlePath("/openapi/v3/", v3, /*listed=*/true);
 }
 
+void Server::ShowMemory() {
+  auto& used = metrics_->Gauges({.name = "apiserver_memory_share_bytes",
+                                 .help = "Bytes that count in a share of the memory budget.",
+                                 .labels = {"share"}});
+  memory_shown_ = metrics_->BeforeSerialize([&used, memory = memory_] {
+    used.With({"history"}).Set(static_cast<double>(memory->history.used()));
+    used.With({"encodings"}).Set(static_cast<double>(memory->encodings.used()));
+    used.With({"decoding"}).Set(static_cast<double>(memory->decoding.used()));
+    used.With({"output"}).Set(static_cast<double>(memory->output.used()));
+  });
+}
+
 Status Server::InstallStandardPaths() {
   const auto index = [this](http::Exchange& exchange) { return ServeIndex(exchange, 200); };
   RETURN_IF_ERROR(HandlePath("/", index, /*listed=*/true));
@@ -245,6 +258,7 @@ Status Server::PrepareRun() {
     ASSIGN_OR_RETURN(auto state, NewState({}));
     *state_.Lock() = std::move(state);
   }
+  ShowMemory();
   RETURN_IF_ERROR(InstallStandardPaths());
   RETURN_IF_ERROR(InstallOpenApi());
   return InstallHealthChecks();

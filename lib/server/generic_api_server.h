@@ -54,6 +54,7 @@ class Server final : public GenericAPIServer {
   Status InstallHealth(const Health& health);
   Status StorageReady();
   Status InstallOpenApi();
+  void ShowMemory();
   std::string ServerAddress() const;
 
   Config config_;
@@ -73,6 +74,7 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<ThreadPool> pool_;
   const std::shared_ptr<MemoryBudget> memory_;
   const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
+  Context::Registration memory_shown_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
   // Storages of all groups, for Destroy().

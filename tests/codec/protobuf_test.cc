@@ -277,7 +277,7 @@ TEST_CASE("codec: a deleted object is sent with the revision of its deletion", "
 
   REQUIRE(AppendWatchEventProtobuf(
               {.type = watch::EventType::kDeleted, .object = thing, .resource_version = "1000000"},
-              thing->kind(), "v1", "", frame)
+              {.kind = thing->kind(), .version = "v1"}, frame)
               .ok());
 
   Arena arena;
@@ -297,7 +297,7 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
   REQUIRE(AppendWatchEventProtobuf({.type = watch::EventType::kBookmark,
                                     .resource_version = "12",
                                     .initial_events_end = true},
-                                   *ThingKind(), "v1", "", frame)
+                                   {.kind = *ThingKind(), .version = "v1"}, frame)
               .ok());
   CHECK(OpenEvent(frame, arena, envelope).AsString() == "BOOKMARK");
   CHECK(envelope.kind == "Thing");
@@ -309,7 +309,7 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
   std::string failed;
   REQUIRE(AppendWatchEventProtobuf(
               {.type = watch::EventType::kError, .error = meta::NewResourceExpired("too old")},
-              *ThingKind(), "v1", "v1", failed)
+              {.kind = *ThingKind(), .version = "v1", .meta_version = "v1"}, failed)
               .ok());
   CHECK(OpenEvent(failed, arena, envelope).AsString() == "ERROR");
   CHECK(envelope.kind == "Status");

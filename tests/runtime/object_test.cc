@@ -176,6 +176,102 @@ TEST_CASE("runtime: encodings are found by version and format, and the first one
   CHECK(object.bytes() == 15);
 }
 
+TEST_CASE("runtime: encodings with bytes of their own are kept while their share has room",
+          "[runtime]") {
+  const auto share = std::make_shared<EvictingShare>(2000);
+  const std::string large(1000, 'x');
+  const Object a(Untyped(), "v1");
+  const auto b = std::make_unique<const Object>(Untyped(), "v1");
+  const EncodingPtr first = EncodingOf(large);
+  CHECK(a.StoreEncoding("v1", Format::kJson, first, share) == first);
+  CHECK(a.StoreEncoding("v1", Format::kJson, EncodingOf("again"), share) == first);
+  CHECK(a.FindEncoding("v1", Format::kJson) == first);
+  CHECK(a.bytes() == 0);
+  CHECK(share->used() > 1000);
+
+  // Found twice, and so no longer the one that is used least once both are there.
+  b->StoreEncoding("v1", Format::kProtobuf, EncodingOf(large), share);
+  CHECK(share->used() <= 2000);
+  const bool a_kept = a.FindEncoding("v1", Format::kJson) != nullptr;
+  const bool b_kept = b->FindEncoding("v1", Format::kProtobuf) != nullptr;
+  CHECK(a_kept != b_kept);
+
+  // What was given up is kept again when it is made again.
+  const EncodingPtr again = EncodingOf(large);
+  CHECK(a.StoreEncoding("v1", Format::kJson, again, share) == (a_kept ? first : again));
+  CHECK(a.FindEncoding("v1", Format::kJson) != nullptr);
+  CHECK(share->used() <= 2000);
+}
+
+TEST_CASE("runtime: an object gives its encodings' room back", "[runtime]") {
+  const auto share = std::make_shared<EvictingShare>(1 << 20);
+  {
+    const Object object(Untyped(), "v1");
+    object.StoreEncoding("v1", Format::kJson, EncodingOf("json"), share);
+    object.StoreEncoding("v1", Format::kProtobuf, EncodingOf("proto"), share);
+    CHECK(share->used() > 0);
+  }
+  CHECK(share->used() == 0);
+}
+
+TEST_CASE("runtime: an encoding that shares the stored bytes stays, whatever its share",
+          "[runtime]") {
+  const auto share = std::make_shared<EvictingShare>(0);
+  const Object object(Untyped(), "v1");
+  const auto bytes = std::make_shared<const std::string>("{}");
+  object.StoreEncoding(
+      "v1", Format::kJson,
+      std::make_shared<const Encoding>(Encoding::Splice{.bytes = bytes, .size = 2}, BodyMarks()),
+      share);
+  CHECK(object.FindEncoding("v1", Format::kJson)->ToString() == "{}");
+  CHECK(share->used() == 0);
+}
+
+TEST_CASE("runtime: the encodings of many objects are found together", "[runtime]") {
+  std::vector<ObjectPtr> objects;
+  for (int i = 0; i < 100; ++i) {
+    objects.push_back(std::make_shared<const Object>(Untyped(), "v1"));
+    if (i % 3 != 0) {
+      objects[i]->StoreEncoding("v1", Format::kJson, EncodingOf(std::to_string(i)));
+    }
+  }
+  const auto found = Object::FindEncodings(objects, "v1", Format::kJson);
+  REQUIRE(found.size() == 100);
+  for (int i = 0; i < 100; ++i) {
+    INFO(i);
+    CHECK((i % 3 == 0 ? found[i] == nullptr : found[i]->ToString() == std::to_string(i)));
+  }
+  CHECK(Object::FindEncodings({}, "v1", Format::kJson).empty());
+}
+
+TEST_CASE("runtime: threads read, make and give up the encodings of the same objects",
+          "[runtime]") {
+  const auto share = std::make_shared<EvictingShare>(4000);
+  std::vector<ObjectPtr> objects;
+  for (int i = 0; i < 16; ++i) objects.push_back(std::make_shared<const Object>(Untyped(), "v1"));
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<Thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back("reader", [&] {
+        for (int i = 0; i < 4000; ++i) {
+          const Object& object = *objects[i % objects.size()];
+          const std::string body(200, static_cast<char>('a' + i % 16));
+          EncodingPtr found = object.FindEncoding("v1", Format::kJson);
+          if (!found) {
+            found = object.StoreEncoding("v1", Format::kJson, EncodingOf(body), share);
+          }
+          if (found->ToString() != body) ++wrong;
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(share->used() <= 4000);
+  objects.clear();
+  CHECK(share->used() == 0);
+}
+
 TEST_CASE("runtime: an encoding shares bytes and splices its revision in", "[runtime]") {
   const auto bytes = std::make_shared<const std::string>("<{name}>");
   const Encoding encoding({.bytes = bytes, .begin = 1, .size = 6, .at = 5, .inserted = ",rv:7"},

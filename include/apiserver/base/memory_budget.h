@@ -2,11 +2,15 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "apiserver/base/sync.h"
 
 namespace apiserver::inline v0 {
 
-// One purpose's part of a server's memory, counted by those who use it. They decide what to give up
-// once it is used up; nobody is refused. All methods from any thread.
+// One purpose's part of a server's memory, counted by those who use it. What happens once it is
+// used up is theirs to decide. All methods from any thread.
 class MemoryShare {
  public:
   explicit MemoryShare(std::size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -14,6 +18,9 @@ class MemoryShare {
   MemoryShare& operator=(const MemoryShare&) = delete;
 
   void Add(std::size_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Adds for somebody who has `own` of it already, unless others have used it up. What is let in
+  // while there is room may go beyond it: nothing is too large for a share that is empty.
+  [[nodiscard]] bool TryAdd(std::size_t bytes, std::size_t own = 0);
   void Release(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   std::size_t bytes_max() const { return bytes_max_; }
@@ -24,7 +31,75 @@ class MemoryShare {
   std::atomic<std::size_t> used_{0};
 };
 
-// What a server keeps in memory beyond the state that it serves.
+// What one owner has of a share; given back with it. Not thread-safe; the share must outlive it.
+class MemoryCharge {
+ public:
+  explicit MemoryCharge(MemoryShare& share) : share_(share) {}
+  MemoryCharge(const MemoryCharge&) = delete;
+  MemoryCharge& operator=(const MemoryCharge&) = delete;
+  ~MemoryCharge() { Resize(0); }
+
+  void Resize(std::size_t bytes);
+  // As Resize; false, and nothing is changed, when it is more and others have used the share up.
+  [[nodiscard]] bool TryResize(std::size_t bytes);
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  MemoryShare& share_;
+  std::size_t bytes_ = 0;
+};
+
+// A share for what can be made again: once it is used up, what has not been used for longest is
+// given up. All methods from any thread.
+class EvictingShare {
+ public:
+  // Something that is kept while there is room; linked into the share in place.
+  class Item {
+   public:
+    Item() = default;
+    Item(const Item&) = delete;
+    Item& operator=(const Item&) = delete;
+    virtual ~Item() = default;  // Must have been removed.
+    // Says that it was used. Costs a store.
+    void Touch() { touched_.store(true, std::memory_order_relaxed); }
+
+   protected:
+    // Lets go of what is kept. Runs under the share's lock, which it must not take again.
+    virtual void Evict() = 0;
+
+   private:
+    friend class EvictingShare;
+    Item* older_ = nullptr;
+    Item* newer_ = nullptr;
+    std::size_t bytes_ = 0;
+    bool linked_ = false;
+    std::atomic<bool> touched_{false};
+  };
+
+  explicit EvictingShare(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // Counts `item`, which is not counted yet, and gives up others until they fit; in the end itself.
+  void Add(Item& item, std::size_t bytes);
+  // No longer counts it; waits for an Evict() of it. Nothing happens if it was evicted.
+  void Remove(Item& item);
+  std::size_t used() const { return list_.Lock()->used; }
+  std::size_t bytes_max() const { return bytes_max_; }
+
+ private:
+  struct List {
+    Item* oldest = nullptr;
+    Item* newest = nullptr;
+    std::size_t used = 0;
+  };
+  static void Link(List& list, Item& item);
+  static void Unlink(List& list, Item& item);
+  static Item& LeastUsed(List& list);
+
+  const std::size_t bytes_max_;
+  Guarded<List> list_;
+};
+
+// What a server keeps in memory beyond the state that it serves, one share for each purpose.
 struct MemoryBudget {
   struct Limits {
     // Superseded and deleted objects that watch caches keep for watches that resume and for lists
@@ -32,11 +107,30 @@ struct MemoryBudget {
     // thousand; what they would have answered is read from the engine, and watches that had not
     // come so far yet are closed.
     std::size_t history_bytes_max = std::size_t{64} << 20;
+    // Objects encoded in other forms than the stored one (another version, protobuf), kept with
+    // them for the next answer. When it is used up those that were not asked for for longest are
+    // dropped, and made again when they are.
+    std::size_t encodings_bytes_max = std::size_t{64} << 20;
+    // Bodies of requests: as received, while they are decoded sixteen times that and 64 KiB, then
+    // what they became, until the request is over. When it is used up further bodies are refused
+    // with 429 and Retry-After.
+    std::size_t decoding_bytes_max = std::size_t{256} << 20;
+    // Bytes made for answers that clients have not taken yet; shared bytes do not count. When it is
+    // used up lists and watches are made in steps of a few KiB, and a GET whose answer must be made
+    // whole (a table, YAML, protobuf) is refused with 429 and Retry-After.
+    std::size_t output_bytes_max = std::size_t{256} << 20;
   };
-  explicit MemoryBudget(const Limits& limits) : history(limits.history_bytes_max) {}
+  explicit MemoryBudget(const Limits& limits)
+      : history(limits.history_bytes_max),
+        encodings(limits.encodings_bytes_max),
+        decoding(limits.decoding_bytes_max),
+        output(limits.output_bytes_max) {}
   MemoryBudget() : MemoryBudget(Limits()) {}
 
   MemoryShare history;
+  EvictingShare encodings;
+  MemoryShare decoding;
+  MemoryShare output;
 };
 
 }  // namespace apiserver::inline v0

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/watch.h"
@@ -52,10 +53,12 @@ struct DecodedObject {
 Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::string> body,
                                    const DecodeOptions& options);
 
+// Where encodings count that have bytes of their own; null: they stay as long as their objects.
+using EncodingShare = std::shared_ptr<EvictingShare>;
 // The body of `object` in `version`, made once and kept with the object. kBadRequest: no such
 // version; kNotAcceptable: the kind has no protobuf form; kInternalError: conversion failed.
 Result<runtime::EncodingPtr> EncodingOf(const runtime::Object& object, std::string_view version,
-                                        runtime::Format format);
+                                        runtime::Format format, const EncodingShare& share = {});
 // Bytes as storage keeps them: JSON with TypeMeta, in the storage version, without resourceVersion,
 // ending in a newline as Go's encoder does.
 struct StorageEncoding {

@@ -18,9 +18,11 @@ namespace apiserver::inline v0::codec {
 bool HasProtobuf(const runtime::Kind& kind, std::string_view version);
 
 // Whole answers, envelope included. kNotAcceptable: the kind has no protobuf form.
-Result<std::string> EncodeProtobuf(const runtime::Object& object, std::string_view version);
+// What is made on the way is kept as EncodingOf keeps it.
+Result<std::string> EncodeProtobuf(const runtime::Object& object, std::string_view version,
+                                   const EncodingShare& share = {});
 Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
-                                       std::string_view version);
+                                       std::string_view version, const EncodingShare& share = {});
 Result<std::string> EncodePartialObjectMetadataProtobuf(const runtime::Object& object,
                                                         std::string_view meta_version);
 // In v1beta1 the fields `items` and `metadata` have each other's numbers.
@@ -29,11 +31,17 @@ Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List&
 std::string EncodeStatusProtobuf(const Status& status);
 std::string EncodeSuccessProtobuf(const StatusDetails& details, int code);
 
+// What a watch shows: objects of `kind` in `version`, or as PartialObjectMetadata if `meta_version`
+// is not empty.
+struct WatchForm {
+  const runtime::Kind& kind;
+  std::string_view version;
+  std::string_view meta_version = {};
+  EncodingShare share = {};
+};
 // Appends one watch event: a four byte big-endian length, then a WatchEvent whose object is a whole
-// enveloped message. `meta_version` not empty: the object as PartialObjectMetadata.
-Status AppendWatchEventProtobuf(const watch::Event& event, const runtime::Kind& kind,
-                                std::string_view version, std::string_view meta_version,
-                                std::string& out);
+// enveloped message.
+Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form, std::string& out);
 
 // The envelope of a body, taken off; kind and apiVersion are its TypeMeta. kBadRequest: not one.
 struct ProtobufEnvelope {

@@ -17,6 +17,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/function.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/message.h"
 
@@ -107,6 +108,7 @@ class ChunkWriter {
   virtual ~ChunkWriter() = default;
   virtual std::size_t room() const = 0;
   virtual void Write(std::string_view copied) = 0;
+  virtual void Take(std::string owned) = 0;
   virtual void Write(std::shared_ptr<const void> owner, std::string_view shared) = 0;
 };
 
@@ -189,8 +191,14 @@ class Exchange {
   // Whether the client announced a body (a length above zero, or chunks, or an open stream).
   virtual bool has_body() const = 0;
   // A step that reads the whole body and then goes on with the next filter. More than `bytes_max`:
-  // kRequestEntityTooLarge, and HTTP/1.1 closes the connection.
+  // kRequestEntityTooLarge, and HTTP/1.1 closes the connection; more than the decoding share of
+  // memory() has room for: kTooManyRequests.
   virtual Step CollectBody(std::size_t bytes_max) = 0;
+
+  // What the server's memory is counted in.
+  virtual const std::shared_ptr<MemoryBudget>& memory() const = 0;
+  // What this request has of the decoding share: its body, and what who decodes it makes it.
+  virtual MemoryCharge& decoding() = 0;
 
   virtual ResponseWriter& writer() = 0;
   // Ends the answer from outside the step that runs (deadline, drain): writes `error` if no head
@@ -223,6 +231,8 @@ struct Service {
   ErrorWriter write_error = {};
   // Required. Must outlive every exchange.
   Executor* pool = nullptr;
+  // Required. Bodies of requests and answers are counted here.
+  std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>();
   LogSink* log = &NullLogSink();
 };
 

@@ -55,6 +55,8 @@ class Bytes {
   void Append(std::shared_ptr<const void> owner, std::string_view piece);
 
   std::size_t size() const { return size_; }
+  // Of them, those that were handed over, and are nobody else's.
+  std::size_t own_bytes() const { return own_bytes_; }
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view text;
@@ -62,7 +64,7 @@ class Bytes {
   const std::vector<Piece>& pieces() const { return pieces_; }
   // Leaves it empty.
   std::vector<Piece> TakePieces() {
-    size_ = 0;
+    size_ = own_bytes_ = 0;
     return std::move(pieces_);
   }
   std::string ToString() const;
@@ -70,6 +72,7 @@ class Bytes {
  private:
   std::vector<Piece> pieces_;
   std::size_t size_ = 0;
+  std::size_t own_bytes_ = 0;
 };
 
 // Query parameters, decoded, in order; a key may repeat. As Go's url.ParseQuery.

@@ -36,7 +36,7 @@ http::Step WriteObject(http::Exchange& exchange, int code, const runtime::Object
 // Whether WriteObject would only hand out bytes that are there already.
 bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object, const Target& target);
 // Streams large lists piece by piece from encodings made once per object.
-http::Step WriteList(http::Exchange& exchange, runtime::List list, const Target& target);
+http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const Target& target);
 
 struct WatchOptions {
   std::chrono::milliseconds timeout;  // The stream simply ends then.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/encoding.h"
 #include "apiserver/runtime/kind.h"
@@ -129,20 +130,31 @@ class Object {
 
   // --- Encodings, kept with the frozen object so that bytes are made once. ---
 
-  // Null when nobody has stored one. Lock-free.
+  // Null when nobody has stored one, or it was given up. Lock-free for those that stay.
   EncodingPtr FindEncoding(std::string_view version, Format format) const;
-  // Keeps `encoding` and returns it, or the one that was there first.
-  EncodingPtr StoreEncoding(std::string_view version, Format format, EncodingPtr encoding) const;
-  // Bytes it is backed by, of its content and of its encodings.
+  // FindEncoding of each of `objects`, with the memory of the next ones under way meanwhile.
+  static std::vector<EncodingPtr> FindEncodings(std::span<const ObjectPtr> objects,
+                                                std::string_view version, Format format);
+  // Keeps `encoding` and returns it, or the one that was there first. With a `share`, an encoding
+  // that has bytes of its own is kept only as long as there is room in it.
+  EncodingPtr StoreEncoding(std::string_view version, Format format, EncodingPtr encoding,
+                            const std::shared_ptr<EvictingShare>& share = nullptr) const;
+  // Bytes it is backed by, of its content and of its encodings but for those in a share.
   std::size_t bytes() const;
 
  private:
+  // An encoding that stays. Slots are never taken away before the object is.
   struct Slot {
     std::string version;
     Format format;
-    EncodingPtr encoding;
+    bool loose;            // A LooseSlot.
+    EncodingPtr encoding;  // Of one that is not loose.
     Slot* next;
   };
+  struct LooseSlot;
+  static EncodingPtr EncodingIn(Slot& slot);
+  Slot* FindSlot(std::string_view version, Format format) const;
+  static void DeleteSlot(Slot* slot);
 
   struct Content {
     Arena arena;

@@ -72,6 +72,7 @@ struct Config {
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
   // At most; they start as work for them comes. A write holds one until it is durable.
   std::size_t pool_threads = 64;
+  // What it may keep in memory beyond the state it serves, and what happens when that is used up.
   MemoryBudget::Limits memory;
 
   const Clock* clock = &RealClock();
@@ -153,7 +154,8 @@ class GenericAPIServer {
   virtual const http::Service& service() const = 0;
   // Where a server's blocking work runs.
   virtual Executor& pool() = 0;
-  // What its watch caches may keep beyond the state they serve, for registry::StorageConfig.
+  // What it may keep beyond the state it serves; for registry::StorageConfig, whose watch caches
+  // share the history.
   virtual std::shared_ptr<MemoryBudget> memory() = 0;
   // What it counts, for registry::StorageConfig and the host's own numbers; GET /metrics shows it.
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;

@@ -12,10 +12,10 @@ http::Handler NewDeleteCollectionHandler(ScopePtr scope) {
                      ReadListOptions(*scope, exchange, /*forced_watch=*/false));
     ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));
     const Admitter admitter(*scope, exchange, options.dry_run);
-    ASSIGN_OR_RETURN(runtime::List deleted,
+    ASSIGN_OR_RETURN(const runtime::List deleted,
                      scope->capabilities.collection_deleter->DeleteCollection(
                          exchange.ctx(), admitter.ValidateDelete(), options, list_options));
-    return response::WriteList(exchange, std::move(deleted), scope->target);
+    return response::WriteList(exchange, deleted, scope->target);
   };
 }
 

@@ -45,7 +45,7 @@ http::Step Watch(const ScopePtr& scope, http::Exchange& exchange,
 }
 
 http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::ListOptions& options) {
-  auto list = scope->capabilities.lister->List(exchange.ctx(), options);
+  const auto list = scope->capabilities.lister->List(exchange.ctx(), options);
   const bool consistent = options.resource_version.empty() && options.continue_token.empty();
   if (list.status().reason() == Reason::kWouldBlock && consistent) {
     return WhenFresh(scope, exchange,
@@ -56,7 +56,7 @@ http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::Lis
                      });
   }
   RETURN_IF_ERROR(list.status());
-  return response::WriteList(exchange, std::move(*list), scope->target);
+  return response::WriteList(exchange, *list, scope->target);
 }
 
 }  // namespace

@@ -114,6 +114,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     ASSIGN_OR_RETURN(const meta::PatchOptions options,
                      meta::ParsePatchOptions(exchange.query().all(), /*apply=*/false));
+    RETURN_IF_ERROR(ReserveDecoding(exchange));
     const Admitter admitter(*scope, exchange, options.dry_run);
     const PatchedObject patched(*scope, exchange, *type, options, admitter);
     ASSIGN_OR_RETURN(const rest::UpdateResult result,

@@ -27,6 +27,11 @@ Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
   return *type;
 }
 
+// What a value of so many bytes of text takes at most, and the text.
+std::size_t DecodedBytesMax(std::size_t bytes) {
+  return bytes + codec::JsonLimits().arena_factor_max * bytes + (std::size_t{64} << 10);
+}
+
 Status WriteTimedOut() {
   return meta::NewTimeoutError(
       "request did not complete within requested timeout - context deadline exceeded", 0);
@@ -43,6 +48,12 @@ Status RequestScope::MayRunHere(const http::Exchange& exchange, bool read) const
 Status RequestScope::MayWriteHere(http::Exchange& exchange) const {
   exchange.EndEarlyAfter(environment->write_timeout, http::Exchange::Span::kSteps, &WriteTimedOut);
   return MayRunHere(exchange, /*read=*/false);
+}
+
+Status ReserveDecoding(http::Exchange& exchange) {
+  if (exchange.decoding().TryResize(DecodedBytesMax(exchange.body()->size()))) return {};
+  return meta::NewTooManyRequests(
+      "decoding other requests takes all memory there is for it, please try again", 1);
 }
 
 http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
@@ -65,8 +76,10 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
 Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
     http::Exchange& exchange, meta::FieldValidation validation) const {
   ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
+  RETURN_IF_ERROR(ReserveDecoding(exchange));
   ASSIGN_OR_RETURN(codec::DecodedObject decoded,
                    codec::DecodeObject(type, exchange.body(), {.kind = kind, .version = version}));
+  exchange.decoding().Resize(exchange.body()->size() + decoded.object->arena().bytes_reserved());
   RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation));
   const std::string& sent = decoded.object->version();
   const runtime::GroupVersion sent_gv{kind->group(), sent};
@@ -152,6 +165,7 @@ Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   const std::shared_ptr<const std::string> body = exchange.body();
   if (!body || body->empty()) return meta::ParseDeleteOptions(exchange.query().all());
   ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
+  RETURN_IF_ERROR(ReserveDecoding(exchange));
   if (type == codec::MediaType::kProtobuf) {
     ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeDeleteOptionsProtobuf(body));
     return meta::DeleteOptionsFrom(decoded.root);

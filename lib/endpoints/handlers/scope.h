@@ -61,6 +61,9 @@ using ScopePtr = std::shared_ptr<const RequestScope>;
 http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                      UniqueFunction<http::Step(std::string)> read);
 
+// Sets aside what decoding the request's body may take at most. kTooManyRequests: there is no room.
+Status ReserveDecoding(http::Exchange& exchange);
+
 // Every argument of a request that all writes need.
 struct WriteRequest {
   const RequestScope& scope;

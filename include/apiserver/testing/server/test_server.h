@@ -6,6 +6,7 @@
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/client/client.h"
 #include "apiserver/registry/store.h"
@@ -33,6 +34,7 @@ struct TestServerOptions {
   bool listen = false;
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
+  MemoryBudget::Limits memory = {};
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
 };

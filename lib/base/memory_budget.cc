@@ -1,0 +1,80 @@
+#include "apiserver/base/memory_budget.h"
+
+namespace apiserver::inline v0 {
+
+namespace {
+
+// How many items that were used are passed over, at most, before one is given up all the same.
+constexpr int kPassedOverMax = 16;
+
+}  // namespace
+
+bool MemoryShare::TryAdd(std::size_t bytes, std::size_t own) {
+  std::size_t used = used_.load(std::memory_order_relaxed);
+  while (used - own < bytes_max_) {
+    if (used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+void MemoryCharge::Resize(std::size_t bytes) {
+  if (bytes > bytes_) share_.Add(bytes - bytes_);
+  if (bytes < bytes_) share_.Release(bytes_ - bytes);
+  bytes_ = bytes;
+}
+
+bool MemoryCharge::TryResize(std::size_t bytes) {
+  if (bytes > bytes_) {
+    if (!share_.TryAdd(bytes - bytes_, bytes_)) return false;
+    bytes_ = bytes;
+  }
+  Resize(bytes);
+  return true;
+}
+
+void EvictingShare::Add(Item& item, std::size_t bytes) {
+  auto list = list_.Lock();
+  item.bytes_ = bytes;
+  Link(*list, item);
+  while (list->used > bytes_max_) {
+    Item& least = LeastUsed(*list);
+    Unlink(*list, least);
+    least.Evict();
+  }
+}
+
+void EvictingShare::Remove(Item& item) {
+  auto list = list_.Lock();
+  if (item.linked_) Unlink(*list, item);
+}
+
+void EvictingShare::Link(List& list, Item& item) {
+  item.linked_ = true;
+  item.newer_ = nullptr;
+  item.older_ = list.newest;
+  (list.newest != nullptr ? list.newest->newer_ : list.oldest) = &item;
+  list.newest = &item;
+  list.used += item.bytes_;
+}
+
+void EvictingShare::Unlink(List& list, Item& item) {
+  item.linked_ = false;
+  (item.older_ != nullptr ? item.older_->newer_ : list.oldest) = item.newer_;
+  (item.newer_ != nullptr ? item.newer_->older_ : list.newest) = item.older_;
+  list.used -= item.bytes_;
+}
+
+// The oldest, but what was used since it came, or was last passed over, gets a second chance.
+EvictingShare::Item& EvictingShare::LeastUsed(List& list) {
+  for (int passed = 0; passed < kPassedOverMax; ++passed) {
+    Item& oldest = *list.oldest;
+    if (&oldest == list.newest || !oldest.touched_.exchange(false, std::memory_order_relaxed)) {
+      break;
+    }
+    Unlink(list, oldest);
+    Link(list, oldest);
+  }
+  return *list.oldest;
+}
+
+}  // namespace apiserver::inline v0
