@@ -67,6 +67,8 @@ int main(int argc, char** argv) {
   app.add_option("--kubeconfig", options.server.kubeconfig, "How to be somebody there");
   app.add_option("--pid", options.server.pid, "Its process, for CPU and memory figures");
   app.add_option("--etcd", options.server.etcd, "HOST:PORT of its etcd, to count calls");
+  app.add_option("--fewer", options.server.fewer,
+                 "Measure so many times fewer operations of it, if it is slow");
   app.add_option("--binary", options.binary, "The server to start otherwise");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);

@@ -1,5 +1,7 @@
 #include "bench/series.h"
 
+#include <algorithm>
+
 #include "bench/corpus.h"
 
 namespace bench {
@@ -10,7 +12,9 @@ Status Series::Run(const Connections& connections,
                    const std::function<LoopOptions(int run)>& options) {
   for (int run = 0; run < kRuns; ++run) {
     const double before = server_.CpuSeconds();
-    BENCH_ASSIGN(result, RunClosedLoop(connections, options(run)));
+    LoopOptions loop = options(run);
+    loop.operations = std::max<std::size_t>(loop.operations / server_.fewer(), 1);
+    BENCH_ASSIGN(result, RunClosedLoop(connections, loop));
     Add(result, server_.CpuSeconds() - before);
   }
   return {};

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -125,6 +126,7 @@ Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Attach(const RunningSe
   server->dial_.host = address->host;
   server->dial_.port = address->port;
   server->pid_ = running.pid;
+  server->fewer_ = std::max<std::size_t>(running.fewer, 1);
   server->etcd_address_ = running.etcd;
   return server;
 }

@@ -19,6 +19,8 @@ struct RunningServer {
   std::string kubeconfig;  // The path.
   pid_t pid = 0;           // Zero: no figures of its process.
   std::string etcd;  // The address of its etcd, "127.0.0.1:2379"; empty: calls are not counted.
+  // So many times fewer operations are measured than of ours.
+  std::size_t fewer = 1;
 };
 
 // The server that is measured: one that was started here on CPU 0, or somebody else's.
@@ -37,6 +39,7 @@ class ServerUnderTest {
   apiserver::Result<double> Restart();
 
   const apiserver::http::DialOptions& dial() const { return dial_; }
+  std::size_t fewer() const { return fewer_; }
   bool has_process() const { return pid_ != 0; }
   // utime + stime; zero without process.
   double CpuSeconds() const;
@@ -54,6 +57,7 @@ class ServerUnderTest {
   std::string storage_;
   pid_t pid_ = 0;
   bool ours_ = false;
+  std::size_t fewer_ = 1;
   std::string folder_;
   std::unique_ptr<apiserver::storage::etcd::EtcdServer> etcd_;
   std::string etcd_address_;
