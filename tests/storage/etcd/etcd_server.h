@@ -41,6 +41,8 @@ class EtcdServer {
   void Resume(std::size_t member);
 
  private:
+  static Result<std::unique_ptr<EtcdServer>> StartOnFreePorts(int members,
+                                                              const EtcdServerOptions& options);
   EtcdServer() = default;
   Status Spawn(std::size_t member);
   Status WaitUntil(bool (*up)(int port), std::size_t member);
