@@ -102,7 +102,8 @@ using FilterChain = std::vector<std::unique_ptr<const Filter>>;
 // The last stop: answers. Same rules as Filter::Begin.
 using Handler = std::function<Step(Exchange&)>;
 
-// Where a BodySource puts its bytes; room() says how many are welcome now.
+// Where a BodySource puts its bytes; room() says how many are welcome now: few while answers take
+// all the memory there is for them. Take() saves a copy of what was made for this answer alone.
 class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
