@@ -2,25 +2,41 @@
 
 namespace apiserver::inline v0::endpoints {
 
-std::optional<PatchType> PatchTypeOf(std::string_view content_type) {
-  std::string_view type = content_type.substr(0, content_type.find(';'));
-  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  if (type == "application/json-patch+json") return PatchType::kJsonPatch;
-  if (type == "application/merge-patch+json") return PatchType::kMergePatch;
-  return std::nullopt;
+std::string_view MediaTypeOf(PatchType type) {
+  switch (type) {
+    case PatchType::kJsonPatch:
+      return "application/json-patch+json";
+    case PatchType::kMergePatch:
+      return "application/merge-patch+json";
+  }
+  return "";
 }
 
-const std::vector<std::string>& PatchMediaTypes() {
-  static const std::vector<std::string> types{"application/json-patch+json",
-                                              "application/merge-patch+json"};
+const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& /*kind*/) {
+  static const std::vector<PatchType> types{PatchType::kJsonPatch, PatchType::kMergePatch};
   return types;
 }
 
-std::string AcceptedPatchTypes() {
+std::optional<PatchType> PatchTypeOf(const runtime::Kind& kind, std::string_view content_type) {
+  std::string_view media_type = content_type.substr(0, content_type.find(';'));
+  while (!media_type.empty() && media_type.back() == ' ') media_type.remove_suffix(1);
+  for (const PatchType type : PatchTypesOf(kind)) {
+    if (media_type == MediaTypeOf(type)) return type;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> PatchMediaTypes(const runtime::Kind& kind) {
+  std::vector<std::string> media_types;
+  for (const PatchType type : PatchTypesOf(kind)) media_types.emplace_back(MediaTypeOf(type));
+  return media_types;
+}
+
+std::string AcceptedPatchTypes(const runtime::Kind& kind) {
   std::string joined;
-  for (const std::string& type : PatchMediaTypes()) {
+  for (const PatchType type : PatchTypesOf(kind)) {
     if (!joined.empty()) joined += ", ";
-    joined += type;
+    joined += MediaTypeOf(type);
   }
   return joined;
 }

@@ -6,16 +6,21 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/runtime/kind.h"
+
 namespace apiserver::inline v0::endpoints {
 
 // The kinds of patch that are served; discovery and OpenAPI list exactly these.
 enum class PatchType : std::uint8_t { kJsonPatch, kMergePatch };
 
-// The type named by a Content-Type header; parameters are ignored. nullopt: not served.
-std::optional<PatchType> PatchTypeOf(std::string_view content_type);
-// Their media types, in the order in which OpenAPI lists them.
-const std::vector<std::string>& PatchMediaTypes();
-// The same, joined by ", ", for the message of a 415.
-std::string AcceptedPatchTypes();
+// "application/json-patch+json".
+std::string_view MediaTypeOf(PatchType type);
+// What objects of `kind` may be patched with, in the order in which OpenAPI lists them.
+const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind);
+// The type named by a Content-Type header; parameters are ignored. nullopt: `kind` has none such.
+std::optional<PatchType> PatchTypeOf(const runtime::Kind& kind, std::string_view content_type);
+// Their media types, and the same joined by ", ", for the message of a 415.
+std::vector<std::string> PatchMediaTypes(const runtime::Kind& kind);
+std::string AcceptedPatchTypes(const runtime::Kind& kind);
 
 }  // namespace apiserver::inline v0::endpoints

@@ -243,7 +243,7 @@ class RouteMaker {
     } else if (row.verb == "patch") {
       route.description = "partially update the specified " + kind;
       Append(route.parameters, WriteParameters());
-      Body(route, Meta("Patch"), PatchMediaTypes());
+      Body(route, Meta("Patch"), PatchMediaTypes(*scope_.kind));
       route.responses = {{200, definition}, {201, definition}};
     } else {
       DescribeDelete(row, route);
