@@ -37,6 +37,11 @@ wire::Type WireTypeOf(const Schema& schema) {
   }
 }
 
+// A list whose items stand in the message that holds it.
+bool IsRepeated(const Schema& schema) {
+  return schema.type == SchemaType::kList && !schema.proto_message;
+}
+
 // The fields of a schema that stand in the message itself: those of flattened structs too.
 void CollectFields(const Schema& schema, std::vector<const Field*>& fields, int depth = 0) {
   for (const Field& field : schema.fields) {
@@ -64,7 +69,7 @@ class Decoder {
       });
       if (found == fields.end()) continue;
       const Schema& type = *(*found)->schema;
-      if (token.type != WireTypeOf(type.type == SchemaType::kList ? *type.items : type)) {
+      if (token.type != WireTypeOf(IsRepeated(type) ? *type.items : type)) {
         return Malformed("proto: wrong wireType = " + std::to_string(static_cast<int>(token.type)) +
                          " for field " + (*found)->name);
       }
@@ -88,13 +93,15 @@ class Decoder {
 
   Status Keep(const Token& token, const Schema& schema, int depth, Slot& slot) {
     slot.present = true;
-    if (schema.type == SchemaType::kList) {
+    if (IsRepeated(schema)) {
       ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
       slot.items.push_back(item);
       return {};
     }
     // Of scalars the last one counts.
-    if (schema.type != SchemaType::kMap && schema.type != SchemaType::kStruct) slot.tokens.clear();
+    const bool gathers = schema.type == SchemaType::kMap || schema.type == SchemaType::kStruct ||
+                         schema.type == SchemaType::kList;
+    if (!gathers) slot.tokens.clear();
     slot.tokens.push_back(token);
     return {};
   }
@@ -103,6 +110,11 @@ class Decoder {
     const std::span<const Token> tokens = slot.tokens;
     switch (field.schema->type) {
       case SchemaType::kList: {
+        if (field.schema->proto_message) {
+          ASSIGN_OR_RETURN(const Value value, Items(Joined(tokens), *field.schema, depth + 1));
+          out.Add(field.name, value);
+          return {};
+        }
         runtime::ListBuilder list(arena_);
         for (const Value& item : slot.items) list.Add(item);
         out.Add(field.name, list.Build());
@@ -179,9 +191,26 @@ class Decoder {
         return Value::Bytes(token.bytes);
       case SchemaType::kStruct:
         return Message(token.bytes, schema, depth + 1);
+      case SchemaType::kList:
+        return Items(token.bytes, schema, depth + 1);
       default:
         return Special(token.bytes, schema);
     }
+  }
+
+  // A list that is a message of its own.
+  Result<Value> Items(std::string_view bytes, const Schema& schema, int depth) {
+    if (!schema.proto_message) {
+      return Malformed("a list within a list or map has no protobuf form");
+    }
+    runtime::ListBuilder list(arena_);
+    for (wire::Reader reader(bytes); !reader.done();) {
+      ASSIGN_OR_RETURN(const Token token, reader.Next());
+      if (token.number != kListItemsNumber || token.type != WireTypeOf(*schema.items)) continue;
+      ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
+      list.Add(item);
+    }
+    return list.Build();
   }
 
   // Messages that are scalars in JSON. Their fields have the numbers 1, 2 and 3.

@@ -51,11 +51,14 @@ class Encoder {
     const Schema& schema = *field.schema;
     if (field.inlined) return Inlined(outer, field, depth);
     const Value value = outer[field.name];
-    if (schema.type == SchemaType::kList) return Items(value, field, depth);
+    if (schema.type == SchemaType::kList && !schema.proto_message) {
+      return Items(value, field.proto_number, schema, depth);
+    }
     if (schema.type == SchemaType::kMap) return Entries(value, field, depth);
     const bool pointer = field.presence == Field::Presence::kPointer;
-    // []byte is nil when absent; everything else that is no pointer is there with its zero value.
-    const bool may_miss = pointer || schema.type == SchemaType::kBytes;
+    // Slices are nil when absent; everything else that is no pointer is there with its zero value.
+    const bool slice = schema.type == SchemaType::kBytes || schema.type == SchemaType::kList;
+    const bool may_miss = pointer || slice;
     if (value.is_null() && may_miss) return {};
     return Single(value, field.proto_number, schema, depth);
   }
@@ -71,9 +74,9 @@ class Encoder {
     return Single(outer, field.proto_number, *field.schema, depth);
   }
 
-  Status Items(const Value& list, const Field& field, int depth) {
+  Status Items(const Value& list, int number, const Schema& schema, int depth) {
     for (const Value& item : list.items()) {
-      RETURN_IF_ERROR(Single(item, field.proto_number, *field.schema->items, depth));
+      RETURN_IF_ERROR(Single(item, number, *schema.items, depth));
     }
     return {};
   }
@@ -150,6 +153,9 @@ class Encoder {
       case SchemaType::kAny:
         if (!value.is_null()) Json(value);
         return {};
+      case SchemaType::kList:
+        if (schema.proto_message) return Items(value, kListItemsNumber, schema, depth);
+        [[fallthrough]];
       default:
         return Misfit("a list or map within a list or map has no protobuf form");
     }
@@ -196,7 +202,7 @@ bool HasForm(const Schema& schema, bool in_collection, int depth) {
       });
     case SchemaType::kList:
     case SchemaType::kMap:
-      return !in_collection && HasForm(*schema.items, true, depth + 1);
+      return (!in_collection || schema.proto_message) && HasForm(*schema.items, true, depth + 1);
     default:
       return true;
   }

@@ -11,6 +11,8 @@
 namespace apiserver::inline v0::codec {
 
 inline constexpr std::string_view kProtobufPrefix{"k8s\0", 4};
+// Of a list that is a message of its own.
+inline constexpr int kListItemsNumber = 1;
 
 // Whether `schema` and all it holds can be written as protobuf: every field has a number.
 bool HasProtobufForm(const runtime::Schema& schema);

@@ -61,7 +61,10 @@ struct Field {
   Presence presence = Presence::kValue;
   Omit omit = Omit::kWhenEmpty;
   bool inlined = false;  // The members of `schema` (a struct) stand in the outer object.
-  int proto_number = 0;  // Zero: not in protobuf.
+  // Zero: neither the field nor what holds it has a form in protobuf. kNotInProto: protobuf leaves
+  // out this field alone.
+  int proto_number = 0;
+  static constexpr int kNotInProto = -1;
   std::optional<OwnedValue> default_value;  // Filled in when the field is absent.
 };
 
@@ -108,6 +111,9 @@ struct Schema {
   std::string patch_merge_key;
   bool preserve_unknown_fields = false;  // kStruct: keep members that are no fields.
   bool embedded_resource = false;        // Has apiVersion, kind and metadata of its own.
+  // kList: in protobuf a message of its own, whose field 1 has the items; so a list can be nil, and
+  // stand within a list or map.
+  bool proto_message = false;
   Constraints constraints;
 
   // Null when there is no such field; looks into inlined structs.
