@@ -92,6 +92,8 @@ class ExchangeDriver final : public Exchange,
   // Moves body bytes to `out`. kWait: OnBodyReady will come. kEnd and kAbort may come with bytes.
   Filled Fill(std::span<char> out);
   UniqueFunction<void(std::unique_ptr<Tunnel>)> TakeOnOpen() { return std::move(on_open_); }
+  // After an upgrade: Fill() gives what `source` makes.
+  void Pour(std::unique_ptr<BodySource> source) { source_ = std::move(source); }
   // Everything was handed over, or nothing more will be. The stream is not called again.
   void AnswerOver(bool completed);
   // AnswerOver, because the peer, or the whole server, has gone.

@@ -61,6 +61,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
     wire_.MarkDirty();
   }
   void OnTunnelWrite(std::string bytes) override;
+  void OnTunnelPour(std::unique_ptr<BodySource> body) override;
   void OnTunnelClose() override { Finish(); }
 
  private:
@@ -78,6 +79,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   template <class Call>
   void GuardTunnel(Call call);
   bool PullBody(std::string& out, std::size_t limit);
+  bool PullTunnel(std::string& out, std::size_t limit);
   bool PullChunk(std::string& out, std::size_t room);
   bool Filled(ExchangeDriver::FillState fill, std::string& out);
   void AnswerDone();
@@ -109,6 +111,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   bool process_again_ = false;
   std::string control_;  // Heads and tunnel bytes, before the body.
   std::shared_ptr<TunnelLink> tunnel_;
+  bool pouring_ = false;
 };
 
 void Http1Server::Receive(std::string_view bytes) {
@@ -365,6 +368,14 @@ void Http1Server::OnTunnelWrite(std::string bytes) {
   wire_.MarkDirty();
 }
 
+void Http1Server::OnTunnelPour(std::unique_ptr<BodySource> body) {
+  if (state_ != State::kOpen) return;
+  exchange_->Pour(std::move(body));
+  pouring_ = true;
+  source_waits_ = false;
+  wire_.MarkDirty();
+}
+
 void Http1Server::Produce(std::string& out, std::size_t limit) {
   if (state_ == State::kBroken) return;
   for (;;) {
@@ -377,8 +388,25 @@ void Http1Server::Produce(std::string& out, std::size_t limit) {
       ProcessLeftover();
       continue;
     }
-    if (answer_ != Answer::kBody || !PullBody(out, limit)) return;
+    const bool body = answer_ == Answer::kBody;
+    if (body ? !PullBody(out, limit) : !PullTunnel(out, limit)) return;
   }
+}
+
+// Whether there may be more to do.
+bool Http1Server::PullTunnel(std::string& out, std::size_t limit) {
+  if (!pouring_ || source_waits_) return false;
+  const std::size_t before = out.size();
+  out.resize(limit);
+  const auto filled = exchange_->Fill({out.data() + before, limit - before});
+  out.resize(before + filled.bytes);
+  if (filled.state == ExchangeDriver::FillState::kEnd) {
+    pouring_ = false;
+    linger_ = true;
+    Finish();
+    return false;
+  }
+  return Filled(filled.state, out);
 }
 
 // Whether there may be more to do.

@@ -27,6 +27,12 @@ class LinkedTunnel final : public Tunnel {
     });
   }
 
+  void Pour(std::unique_ptr<BodySource> body) override {
+    link_->loop->Post([link = link_, body = std::move(body)]() mutable {
+      if (link->end != nullptr) link->end->OnTunnelPour(std::move(body));
+    });
+  }
+
   void Close() override {
     link_->loop->Post([link = link_] {
       if (link->end != nullptr) link->end->OnTunnelClose();

@@ -15,6 +15,7 @@ class TunnelEnd {
  public:
   virtual void OnTunnelStart() = 0;
   virtual void OnTunnelWrite(std::string bytes) = 0;
+  virtual void OnTunnelPour(std::unique_ptr<BodySource> body) = 0;
   virtual void OnTunnelClose() = 0;
 
  protected:

@@ -136,6 +136,9 @@ class Tunnel {
   // `on_data` gets bytes as they arrive; an empty piece: the peer has closed.
   virtual void Start(UniqueFunction<void(std::string_view)> on_data) = 0;
   virtual void Write(std::string bytes) = 0;
+  // Writes what `body` makes, pulled only while the peer takes it, and closes when it ends. Once;
+  // Write() would stand in the middle of it then.
+  virtual void Pour(std::unique_ptr<BodySource> body) = 0;
   virtual void Close() = 0;
 };
 

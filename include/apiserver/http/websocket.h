@@ -1,0 +1,99 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/function.h"
+#include "apiserver/http/exchange.h"
+
+// The server's side of a WebSocket (RFC 6455) on a request that asks for one: messages in and out.
+// Fragments, masks, pings and the closing handshake are dealt with here; extensions (compression)
+// are not offered. HTTP/1.1 only.
+namespace apiserver::inline v0::http {
+
+struct WebSocketMessage {
+  std::string data;
+  bool binary = false;  // Else text, which must be UTF-8.
+};
+
+// Close codes of RFC 6455, 7.4.1, that a host may want to send.
+inline constexpr int kWebSocketNormal = 1000;
+inline constexpr int kWebSocketGoingAway = 1001;
+inline constexpr int kWebSocketPolicyViolation = 1008;
+inline constexpr int kWebSocketInternalError = 1011;
+
+// One open WebSocket. Methods from any thread; may be kept longer than the connection lives, and
+// does nothing then.
+class WebSocket {
+ public:
+  virtual ~WebSocket() = default;
+  // Dropped once either side has begun to close.
+  virtual void Send(WebSocketMessage message) = 0;
+  // What was sent before still goes out. Only the first call counts. A `reason` is cut to 123
+  // bytes.
+  virtual void Close(int code, std::string reason) = 0;
+  // The subprotocol agreed on; empty: none.
+  virtual const std::string& protocol() const = 0;
+};
+
+// Where WebSocketHandler::Next puts its messages; room() says how many bytes are welcome now.
+class WebSocketWriter {
+ public:
+  virtual ~WebSocketWriter() = default;
+  virtual std::size_t room() const = 0;
+  virtual void Write(std::string_view data, bool binary) = 0;
+};
+
+// What a host does with a WebSocket. All methods are called on the exchange's loop, one at a time,
+// and must not wait. Destroyed there, after OnClose.
+class WebSocketHandler {
+ public:
+  virtual ~WebSocketHandler() = default;
+  // `socket` may be kept, to send later and from elsewhere.
+  virtual void OnOpen(const std::shared_ptr<WebSocket>& /*socket*/) {}
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is the host's to keep
+  virtual void OnMessage(WebSocket& /*socket*/, WebSocketMessage /*message*/) {}
+  // For streams, as BodySource::Next: asked only while the peer takes what it is sent, so that
+  // nothing piles up. kEnd closes with kWebSocketNormal, kAbort cuts the connection.
+  virtual Pull Next(WebSocketWriter& /*out*/, const Waker& /*waker*/) { return Pull::kWait; }
+  // Once, if OnOpen was called. 1005: the peer gave no code; 1006: the connection broke.
+  virtual void OnClose(int /*code*/, const std::string& /*reason*/) {}
+};
+
+struct WebSocketOptions {
+  // Subprotocols that are spoken. The first that the client offers and that stands here is agreed
+  // on; a client that offers others only is answered 403. "" stands for a client that offers none.
+  // Empty: whatever is offered is ignored, and none agreed on.
+  std::vector<std::string> protocols = {};
+  // The longest message that is taken; a longer one closes with 1009.
+  std::size_t message_bytes_max = std::size_t{1} << 20;
+  // What Send() may pile up while the peer does not read; more cuts the connection.
+  std::size_t unsent_bytes_max = std::size_t{16} << 20;
+  // A peer from which nothing comes, not even the answers to pings, is cut off after two intervals.
+  // Zero: it is not pinged.
+  std::chrono::milliseconds ping_interval = std::chrono::milliseconds(0);
+  // How long the peer's Close may be waited for before the connection is cut.
+  std::chrono::milliseconds close_timeout = std::chrono::seconds(5);
+};
+
+// GET with `Connection: Upgrade` and `Upgrade: websocket`. k8s.io/apimachinery
+// wsstream.IsWebSocketRequest.
+bool IsWebSocketRequest(const Request& request);
+// What Sec-WebSocket-Protocol lists, in order.
+std::vector<std::string> OfferedWebSocketProtocols(const Request& request);
+
+// Answers the request with a WebSocket that `handler` serves until either side closes it, or the
+// exchange's Context is cancelled (1001 when the server stops, else 1000). kBadRequest: the request
+// asks for no WebSocket, or not in the words of RFC 6455; kForbidden: see `protocols`.
+Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
+                     std::unique_ptr<WebSocketHandler> handler);
+// The same for a host that only answers messages.
+Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
+                     UniqueFunction<void(WebSocket&, WebSocketMessage)> on_message);
+
+}  // namespace apiserver::inline v0::http
