@@ -246,7 +246,10 @@ Status Server::InstallStandardPaths() {
     return http::Step::Done();
   };
   RETURN_IF_ERROR(HandlePath("/metrics", show, /*listed=*/true));
-  return HandlePath("/version", NewVersionHandler(config_.version), /*listed=*/true);
+  const http::Handler version = NewVersionHandler(config_.version);
+  // As the OpenAPI document spells it, and clients that are made from it.
+  RETURN_IF_ERROR(HandlePath("/version/", version, /*listed=*/false));
+  return HandlePath("/version", version, /*listed=*/true);
 }
 
 Status Server::PrepareRun() {

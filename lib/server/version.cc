@@ -40,6 +40,10 @@ std::string Json(const VersionInfo& version) {
 http::Handler NewVersionHandler(const VersionInfo& version) {
   auto json = std::make_shared<const std::string>(Json(version));
   return [json](http::Exchange& exchange) -> http::Step {
+    const std::string& path = exchange.request().path;
+    if (path != "/version" && path != "/version/") {
+      return meta::NewGenericServerResponse(404, "", {}, "");
+    }
     if (exchange.request().method != "GET") {
       return meta::NewGenericServerResponse(405, "", {}, "");
     }

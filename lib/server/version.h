@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::server {
 
-// "/version": what kubectl compares itself with.
+// "/version" and "/version/": what kubectl compares itself with; 404 for what is below.
 http::Handler NewVersionHandler(const VersionInfo& version);
 openapi::Route VersionRoute();
 
