@@ -1,0 +1,91 @@
+"""A server program under test, on a free port with its data in a folder of its own, and what several
+scripts need to drive it."""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+
+class Failure(Exception):
+    pass
+
+
+class Etcd:
+    """A real etcd of one member on free ports with its data in a temporary folder."""
+
+    def __init__(self, folder):
+        binary = os.environ.get("APISERVER_ETCD") or shutil.which("etcd")
+        if not binary:
+            raise Failure("no etcd in $PATH or $APISERVER_ETCD")
+        port, peer = free_port(), free_port()
+        self.url = "http://127.0.0.1:%d" % port
+        self.process = subprocess.Popen(
+            [binary, "--data-dir=" + os.path.join(folder, "etcd"), "--log-level=warn", "--logger=zap"]
+            + ["--listen-client-urls=" + self.url, "--advertise-client-urls=" + self.url]
+            + ["--listen-peer-urls=http://127.0.0.1:%d" % peer],
+            stdout=subprocess.DEVNULL,
+            stderr=open(os.path.join(folder, "etcd.log"), "a"),
+        )
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Server:
+    """A server program on a free port with its data in a temporary folder."""
+
+    def __init__(self, binary, storage, folder, encrypt=False):
+        self.binary, self.storage, self.folder = binary, storage, folder
+        self.encryption = os.path.join(folder, "encryption.json") if encrypt else None
+        self.etcd = Etcd(folder) if storage == "etcd" else None
+        self.kubeconfig = os.path.join(folder, "kubeconfig")
+        self.process = None
+
+    def start(self):
+        if os.path.exists(self.kubeconfig):
+            os.remove(self.kubeconfig)
+        flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder]
+        if self.etcd:
+            flags.append("--etcd-servers=" + self.etcd.url)
+        if self.encryption:
+            flags.append("--encryption-provider-config=" + self.encryption)
+        self.process = subprocess.Popen(
+            [self.binary] + flags,
+            stdout=subprocess.DEVNULL,
+            stderr=open(os.path.join(self.folder, "server.log"), "a"),
+        )
+        wait_until(lambda: os.path.exists(self.kubeconfig), "the server writes its kubeconfig")
+
+    def encrypt_with(self, *kinds):
+        """From the next start on: writes with the first provider, reads with all."""
+        if not self.encryption:
+            return
+        secret = base64.b64encode(bytes(range(1, 33))).decode()
+        providers = [{kind: {"keys": [{"name": "key", "secret": secret}]}} for kind in kinds]
+        with open(self.encryption, "w") as file:
+            json.dump({"kind": "EncryptionConfiguration", "apiVersion": "apiserver.config.k8s.io/v1",
+                       "resources": [{"resources": ["*.*"], "providers": providers}]}, file)
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        return self.process.wait(timeout=20)
+
+
+def wait_until(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure("timed out: " + what)
+        time.sleep(0.02)
