@@ -26,12 +26,15 @@ endforeach()
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/apiserverConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/apiserverConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
+  INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/apiserverConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/package/apiserverConfig.cmake
   ${PROJECT_BINARY_DIR}/package/apiserverConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/ApiserverApi.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/ApiserverEmbed.cmake
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverThirdParty.cmake
   DESTINATION ${package_dir})
 

@@ -1,9 +1,10 @@
-# apiserver_module(<room> SOURCES <file>... [DEPENDS <room>...] [LINKS <target>...])
+# apiserver_module(<room> SOURCES <file>... [DEPENDS <room>...] [LINKS <target>...] [APIS <api>...])
 #
 # Adds lib/<room> as the static library apiserver_<room>, alias apiserver::<room>. DEPENDS are rooms
 # of this project; LINKS are third-party targets, always private, so that no public header needs
-# them; ApiserverThirdParty.cmake knows where they come from. A DEPENDS that stands later than <room>
-# in ApiserverRooms.cmake stops the configuration.
+# them; ApiserverThirdParty.cmake knows where they come from. APIS are what apiserver_add_api() has
+# made, which becomes part of the room. A DEPENDS that stands later than <room> in
+# ApiserverRooms.cmake stops the configuration.
 include(ApiserverRooms)
 include(ApiserverThirdParty)
 
@@ -46,7 +47,7 @@ function(apiserver_record_module room depends links)
 endfunction()
 
 function(apiserver_module room)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;LINKS;APIS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "room '${room}': what is '${ARG_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -76,6 +77,9 @@ function(apiserver_module room)
   target_link_libraries(apiserver_${room}
     PUBLIC ${targets}
     PRIVATE ${ARG_LINKS} $<BUILD_INTERFACE:apiserver_warnings>)
+  foreach(api IN LISTS ARG_APIS)
+    target_link_libraries(apiserver_${room} PRIVATE $<BUILD_INTERFACE:${api}>)
+  endforeach()
   apiserver_precompile(apiserver_${room} rooms ${APISERVER_STANDARD_HEADERS})
   apiserver_record_module(${room} "${ARG_DEPENDS}" "${ARG_LINKS}")
 endfunction()
