@@ -1,0 +1,284 @@
+#include <algorithm>
+
+#include "apiserver/patch/apply/typed.h"
+
+#include "patch/apply/errors.h"
+#include "patch/apply/list_items.h"
+#include "patch/apply/scalars.h"
+#include "patch/apply/set_builder.h"
+#include "patch/apply/type.h"
+#include "runtime/member_index.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Arena;
+using runtime::Member;
+using runtime::Value;
+
+// Which of the three sets a place belongs to itself.
+struct Marks {
+  bool removed = false;
+  bool modified = false;
+  bool added = false;
+};
+
+// One side's item, by its element.
+struct Item {
+  PathElement element;
+  const Value* value;
+};
+
+bool SameParts(const Value& a, const Value& b) {
+  if (a.type() != b.type() || a.size() != b.size()) return false;
+  if (a.is_map()) return a.members().data() == b.members().data();
+  return a.is_list() && a.items().data() == b.items().data();
+}
+
+class Comparer {
+ public:
+  explicit Comparer(Arena& arena) : removed_(arena), modified_(arena), added_(arena) {}
+
+  // Adds what is below the place to the sets under way, and says what the place itself is. Null:
+  // absent, on at most one side.
+  Marks Compare(const Value* left, const Value* right, const Type& type) {
+    Marks marks;
+    if (left != nullptr && right != nullptr && SameParts(*left, *right)) return marks;
+    bool leaf = false;
+    if (left == nullptr || right == nullptr) {
+      leaf =
+          CompareAs(type.Deduce(left == nullptr ? *right : *left).shape, left, right, type, marks);
+    } else {
+      const Type::Deduced deduced = type.Deduce(*left);
+      const Type::Deduced other = type.Deduce(*right);
+      // A place that held something of another kind: all of both.
+      if (!(deduced == other)) CompareAs(deduced.shape, left, right, type, marks);
+      CompareAs(other.shape, left, right, type, marks);
+    }
+    if (!leaf && left == nullptr) marks.added = true;
+    if (!leaf && right == nullptr) marks.removed = true;
+    return marks;
+  }
+
+  Result<Comparison> Run(const Value& left, const Value& right, const Type& type) {
+    Compare(&left, &right, type);
+    if (!errors_.empty()) return errors_.ToStatus();
+    return Comparison{removed_.Finish(0), modified_.Finish(0), added_.Finish(0)};
+  }
+
+ private:
+  struct Levels {
+    std::size_t removed;
+    std::size_t modified;
+    std::size_t added;
+  };
+  Levels Mark() const { return {removed_.Mark(), modified_.Mark(), added_.Mark()}; }
+
+  // Closes what was added since `levels` as that below `element`.
+  void Close(const Levels& levels, const PathElement& element, const Marks& marks) {
+    Close(removed_, levels.removed, element, marks.removed);
+    Close(modified_, levels.modified, element, marks.modified);
+    Close(added_, levels.added, element, marks.added);
+  }
+  static void Close(SetBuilder& out, std::size_t mark, const PathElement& element, bool member) {
+    if (!member && out.Mark() == mark) return;
+    out.Add({element, out.Finish(mark), member});
+  }
+
+  static void Leaf(const Value* left, const Value* right, Marks& marks) {
+    if (left == nullptr) {
+      marks.added = true;
+    } else if (right == nullptr) {
+      marks.removed = true;
+    } else if (!ValuesEqual(*left, *right)) {
+      marks.modified = true;
+    }
+  }
+
+  void Child(const PathElement& element, const Value* left, const Value* right, const Type* type) {
+    const Levels levels = Mark();
+    path_.push_back(element);
+    const Marks marks = Compare(left, right, type == nullptr ? TypeGraph::Invalid() : *type);
+    path_.pop_back();
+    Close(levels, element, marks);
+  }
+
+  bool TooDeep() {
+    if (path_.size() < FieldSet::kDepthMax) return false;
+    errors_.Add({}, kTooDeep);
+    return true;
+  }
+
+  // Whether the place was a leaf.
+  bool CompareAs(Type::Shape shape, const Value* left, const Value* right, const Type& type,
+                 Marks& marks);
+  bool CompareScalars(const Value* left, const Value* right, const Type& type, Marks& marks);
+  void CompareMaps(std::span<const Member> left, std::span<const Member> right, const Type& type);
+  void CompareLists(std::span<const Value> left, std::span<const Value> right, const Type& type);
+  std::vector<Item> Index(std::span<const Value> list, const Type& type);
+  void CompareItems(std::span<const Item> left, std::span<const Item> right, const Type& type);
+
+  SetBuilder removed_;
+  SetBuilder modified_;
+  SetBuilder added_;
+  Path path_;
+  Errors errors_;
+};
+
+bool Comparer::CompareAs(Type::Shape shape, const Value* left, const Value* right, const Type& type,
+                         Marks& marks) {
+  switch (shape) {
+    case Type::Shape::kMap: {
+      const auto members = [](const Value* value) {
+        return value == nullptr ? std::span<const Member>() : value->members();
+      };
+      if (type.map_atomic || (members(left).empty() && members(right).empty())) break;
+      CompareMaps(members(left), members(right), type);
+      return false;
+    }
+    case Type::Shape::kList: {
+      const auto items = [](const Value* value) {
+        return value == nullptr ? std::span<const Value>() : value->items();
+      };
+      if (type.list_atomic || (items(left).empty() && items(right).empty())) break;
+      CompareLists(items(left), items(right), type);
+      return false;
+    }
+    case Type::Shape::kScalar:
+      return CompareScalars(left, right, type, marks);
+    case Type::Shape::kInvalid:
+      errors_.Add(path_, kInvalidAtom);
+      return false;
+  }
+  Leaf(left, right, marks);
+  return true;
+}
+
+bool Comparer::CompareScalars(const Value* left, const Value* right, const Type& type,
+                              Marks& marks) {
+  const bool left_good = left == nullptr || IsScalarOf(type.scalar, *left);
+  const bool right_good = right == nullptr || IsScalarOf(type.scalar, *right);
+  if (!left_good && !right_good) {
+    errors_.Add(path_, "lhs: " + ScalarError(type.scalar, *left));
+    errors_.Add(path_, "rhs: " + ScalarError(type.scalar, *right));
+    return false;
+  }
+  Leaf(left, right, marks);
+  return true;
+}
+
+void Comparer::CompareMaps(std::span<const Member> left, std::span<const Member> right,
+                           const Type& type) {
+  if (TooDeep()) return;
+  const auto compare = [&](std::string_view key, const Value* a, const Value* b) {
+    bool declared = false;
+    Child(PathElement::FieldName(key), a, b, type.FieldType(key, declared));
+  };
+  // Objects of one kind have their members in one order, mostly the same ones.
+  std::size_t same = 0;
+  while (same < left.size() && same < right.size() && left[same].key == right[same].key) {
+    compare(left[same].key, &left[same].value, &right[same].value);
+    ++same;
+  }
+  if (same == left.size() && same == right.size()) return;
+  left = left.subspan(same);
+  right = right.subspan(same);
+  const runtime::MemberIndex rights(right);
+  for (const Member& member : left) compare(member.key, &member.value, rights.Find(member.key));
+  const runtime::MemberIndex lefts(left);
+  for (const Member& member : right) {
+    if (lefts.Find(member.key) == nullptr) compare(member.key, nullptr, &member.value);
+  }
+}
+
+std::vector<Item> Comparer::Index(std::span<const Value> list, const Type& type) {
+  std::vector<Item> items;
+  items.reserve(list.size());
+  std::string error;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    PathElement element;
+    if (ListItemToPathElement(type, list[i], added_.arena(), element, error)) {
+      items.push_back({element, &list[i]});
+    } else {
+      errors_.Add(path_, "element " + std::to_string(i) + ": " + error);
+    }
+  }
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return PathElement::Compare(a.element, b.element) < 0;
+  });
+  return items;
+}
+
+void Comparer::CompareLists(std::span<const Value> left, std::span<const Value> right,
+                            const Type& type) {
+  if (TooDeep()) return;
+  const std::vector<Item> lefts = Index(left, type);
+  const std::vector<Item> rights = Index(right, type);
+  // The items that start at `at` and are the same one, or none of what `element` names.
+  const auto run = [](const std::vector<Item>& items, std::size_t at, const PathElement& element) {
+    std::size_t end = at;
+    while (end < items.size() && items[end].element == element) ++end;
+    return std::span<const Item>(items.data() + at, end - at);
+  };
+  for (std::size_t l = 0, r = 0; l < lefts.size() || r < rights.size();) {
+    const bool take_left =
+        l < lefts.size() &&
+        (r == rights.size() || PathElement::Compare(lefts[l].element, rights[r].element) <= 0);
+    const PathElement& element = take_left ? lefts[l].element : rights[r].element;
+    const std::span<const Item> some_left = run(lefts, l, element);
+    const std::span<const Item> some_right = run(rights, r, element);
+    CompareItems(some_left, some_right, type);
+    l += some_left.size();
+    r += some_right.size();
+  }
+}
+
+void Comparer::CompareItems(std::span<const Item> left, std::span<const Item> right,
+                            const Type& type) {
+  const PathElement& element = left.empty() ? right[0].element : left[0].element;
+  const Value* const first_left = left.empty() ? nullptr : left[0].value;
+  const Value* const first_right = right.empty() ? nullptr : right[0].value;
+  if (left.size() <= 1 && right.size() <= 1) {
+    Child(element, first_left, first_right, type.items);
+    return;
+  }
+  // Of what is there more than once the place alone is compared, as if it were atomic.
+  if (left.size() > 1 && right.size() > 1) {
+    const auto same = [](const Item& a, const Item& b) { return ValuesEqual(*a.value, *b.value); };
+    if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) {
+      modified_.Add({element, {}, true});
+    }
+    return;
+  }
+  if (left.size() > 1) {
+    if (first_right != nullptr) Child(element, nullptr, first_right, type.items);
+    removed_.Add({element, {}, true});
+    return;
+  }
+  if (first_left != nullptr) Child(element, first_left, nullptr, type.items);
+  added_.Add({element, {}, true});
+}
+
+void AppendSection(std::string_view title, FieldSet set, std::string& out) {
+  if (!set.Empty()) out.append(title).append(set.ToString()).append("\n");
+}
+
+}  // namespace
+
+std::string Comparison::ToString() const {
+  std::string out;
+  AppendSection("- Modified Fields:\n", modified, out);
+  AppendSection("- Added Fields:\n", added, out);
+  AppendSection("- Removed Fields:\n", removed, out);
+  return out;
+}
+
+Result<Comparison> TypedValue::Compare(const TypedValue& rhs, Arena& arena) const {
+  if (type_ != rhs.type_) {
+    return Status(Reason::kBadRequest, "expected objects with types from the same schema");
+  }
+  return Comparer(arena).Run(value_, rhs.value_, *type_);
+}
+
+}  // namespace apiserver::inline v0::patch::apply

@@ -1,0 +1,28 @@
+#include "patch/apply/errors.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+void Errors::Add(PathView path, std::string_view message) {
+  if (bytes_ > kBytesMax) return;
+  std::string text = PathString(path);
+  if (!text.empty()) text += ": ";
+  text += message;
+  bytes_ += text.size();
+  messages_.push_back(std::move(text));
+}
+
+void Errors::Truncate(std::size_t size) {
+  while (messages_.size() > size) {
+    bytes_ -= messages_.back().size();
+    messages_.pop_back();
+  }
+}
+
+Status Errors::ToStatus() const {
+  if (messages_.size() == 1) return {Reason::kBadRequest, messages_[0]};
+  std::string text = "errors:";
+  for (const std::string& message : messages_) text.append("\n  ").append(message);
+  return {Reason::kBadRequest, std::move(text)};
+}
+
+}  // namespace apiserver::inline v0::patch::apply

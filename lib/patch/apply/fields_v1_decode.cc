@@ -1,0 +1,376 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/patch/apply/field_set.h"
+
+#include "base/status_macros.h"
+#include "codec/ascii.h"
+#include "codec/utf8.h"
+#include "patch/apply/set_builder.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Arena;
+using runtime::Member;
+using runtime::Value;
+
+// A value within a key nests no deeper; list items of type map have scalars for keys.
+constexpr std::size_t kValueDepthMax = 64;
+
+Status Malformed(std::string what) {
+  return {Reason::kBadRequest, "managedFields parsing: " + std::move(what)};
+}
+
+Status BadKey(std::string what) { return Malformed("key as path element: " + std::move(what)); }
+
+// JSON as FieldsV1 needs it: every token is looked at once, text without escapes is borrowed.
+class Scanner {
+ public:
+  Scanner(std::string_view text, Arena& arena) : rest_(text), arena_(arena) {}
+
+  void SkipSpace() {
+    while (!rest_.empty() &&
+           (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t' || rest_[0] == '\r')) {
+      rest_.remove_prefix(1);
+    }
+  }
+  // Takes `c`, and space before it, if it comes next.
+  bool Take(char c) {
+    SkipSpace();
+    if (rest_.empty() || rest_[0] != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool TakeWord(std::string_view word) {
+    SkipSpace();
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  bool AtEnd() {
+    SkipSpace();
+    return rest_.empty();
+  }
+  char Peek() {
+    SkipSpace();
+    return rest_.empty() ? '\0' : rest_[0];
+  }
+
+  Result<std::string_view> String();
+  // As float64, which is what json-iterator makes of every number.
+  Result<Value> Number();
+  // Any value; containers are left to the general parser.
+  Result<Value> Any();
+  // Passes over one value, which must be well-formed.
+  Status Skip();
+
+  std::string_view rest() const { return rest_; }
+
+ private:
+  Result<std::string_view> Unescape(std::string_view body);
+  std::size_t NumberLength() const;
+
+  std::string_view rest_;
+  Arena& arena_;
+};
+
+// The length of the string literal's body at the start of `text`; nullopt: it is not closed, or has
+// a control character. Tells whether there are escapes.
+std::optional<std::size_t> BodyLength(std::string_view text, bool& escapes) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') return i;
+    if (static_cast<unsigned char>(c) < 0x20) return std::nullopt;
+    if (c != '\\') continue;
+    escapes = true;
+    ++i;
+  }
+  return std::nullopt;
+}
+
+Result<std::string_view> Scanner::String() {
+  if (!Take('"')) return Malformed("expects a string");
+  bool escapes = false;
+  const std::optional<std::size_t> length = BodyLength(rest_, escapes);
+  if (!length) return Malformed("a string is not closed or has a control character");
+  const std::string_view body = rest_.substr(0, *length);
+  rest_.remove_prefix(*length + 1);
+  if (!escapes) return body;
+  return Unescape(body);
+}
+
+Result<std::string_view> Scanner::Unescape(std::string_view body) {
+  // The commonest escape by far is that of quotes in keys.
+  std::string plain;
+  plain.reserve(body.size());
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    if (body[i] != '\\') {
+      plain += body[i];
+      continue;
+    }
+    const char c = body[++i];
+    if (c == '"' || c == '\\' || c == '/') {
+      plain += c;
+      continue;
+    }
+    // Left to the general parser, from here on.
+    std::string literal("\"");
+    literal.append(body.substr(i - 1)).append("\"");
+    const auto parsed = codec::ParseJson(arena_.Copy(literal), arena_);
+    if (!parsed.ok()) return Malformed("invalid escape in a string");
+    plain += parsed->AsString();
+    break;
+  }
+  return arena_.Copy(plain);
+}
+
+// Zero: no JSON number.
+std::size_t Scanner::NumberLength() const {
+  std::size_t i = 0;
+  const auto digits = [&] {
+    const std::size_t first = i;
+    while (i < rest_.size() && codec::IsDigit(rest_[i])) ++i;
+    return i - first;
+  };
+  const auto at = [&](std::string_view any) {
+    return i < rest_.size() && any.find(rest_[i]) != std::string_view::npos;
+  };
+  if (at("-")) ++i;
+  const bool zero = at("0");
+  const std::size_t whole = digits();
+  if (whole == 0 || (zero && whole > 1)) return 0;
+  if (at(".")) {
+    ++i;
+    if (digits() == 0) return 0;
+  }
+  if (at("eE")) {
+    ++i;
+    if (at("+-")) ++i;
+    if (digits() == 0) return 0;
+  }
+  return i;
+}
+
+Result<Value> Scanner::Number() {
+  const std::size_t length = NumberLength();
+  double number = 0;
+  const auto parsed = std::from_chars(rest_.data(), rest_.data() + length, number);
+  if (length == 0 || parsed.ec != std::errc()) return Malformed("invalid number");
+  rest_.remove_prefix(length);
+  return Value::Double(number);
+}
+
+// `value` with whole numbers as doubles too.
+Value WithDoubles(const Value& value, Arena& arena) {
+  switch (value.type()) {
+    case Value::Type::kInt:
+      return Value::Double(value.AsDouble());
+    case Value::Type::kList: {
+      runtime::ListBuilder list(arena);
+      for (const Value& item : value.items()) list.Add(WithDoubles(item, arena));
+      return list.Build();
+    }
+    case Value::Type::kMap: {
+      runtime::MapBuilder map(arena);
+      for (const Member& member : value.members()) {
+        map.Add(member.key, WithDoubles(member.value, arena));
+      }
+      return map.Build();
+    }
+    default:
+      return value;
+  }
+}
+
+Result<Value> Scanner::Any() {
+  switch (Peek()) {
+    case '"': {
+      ASSIGN_OR_RETURN(const std::string_view text, String());
+      return Value::String(codec::ReplaceInvalidUtf8(text, arena_));
+    }
+    case 't':
+      if (TakeWord("true")) return Value::Bool(true);
+      break;
+    case 'f':
+      if (TakeWord("false")) return Value::Bool(false);
+      break;
+    case 'n':
+      if (TakeWord("null")) return Value();
+      break;
+    case '{':
+    case '[': {
+      const std::string_view before = rest_;
+      RETURN_IF_ERROR(Skip());
+      const std::string_view text = before.substr(0, before.size() - rest_.size());
+      ASSIGN_OR_RETURN(const Value value,
+                       codec::ParseJson(text, arena_, nullptr, {.depth_max = kValueDepthMax}));
+      return WithDoubles(value, arena_);
+    }
+    default:
+      return Number();
+  }
+  return Malformed("expects a value");
+}
+
+Status Scanner::Skip() {
+  std::string open;  // The closing brackets that are awaited.
+  for (bool value_needed = true; value_needed || !open.empty();) {
+    if (value_needed) {
+      const char c = Peek();
+      if (c == '{' || c == '[') {
+        rest_.remove_prefix(1);
+        open += c == '{' ? '}' : ']';
+        if (open.size() > FieldSet::kDepthMax) return Malformed("exceeded max depth");
+        if (Take(open.back())) {
+          open.pop_back();
+          value_needed = false;
+        }
+      } else {
+        RETURN_IF_ERROR(Any().status());
+        value_needed = false;
+      }
+    } else if (Take(open.back())) {
+      open.pop_back();
+      continue;
+    } else {
+      if (!Take(',')) return Malformed("expects a comma");
+      value_needed = true;
+    }
+    if (value_needed && open.back() == '}') {
+      RETURN_IF_ERROR(String().status());
+      if (!Take(':')) return Malformed("expects a colon");
+    }
+  }
+  return {};
+}
+
+// What a key of FieldsV1 stands for; nullopt: a kind of a later time.
+class KeyReader {
+ public:
+  explicit KeyReader(Arena& arena) : arena_(arena) {}
+
+  Result<std::optional<PathElement>> Read(std::string_view key) {
+    if (key.size() < 2) return BadKey("key must be 2 characters long:");
+    if (key[1] != ':') return BadKey("missing colon: " + std::string(key));
+    const std::string_view content = key.substr(2);
+    switch (key[0]) {
+      case 'f':
+        return std::optional(PathElement::FieldName(content));
+      case 'k':
+        return Fields(content);
+      case 'v':
+        return OneValue(content);
+      case 'i':
+        return IndexOf(content);
+      default:
+        return std::optional<PathElement>();
+    }
+  }
+
+ private:
+  Result<std::optional<PathElement>> OneValue(std::string_view content) {
+    Scanner scanner(content, arena_);
+    ASSIGN_OR_RETURN(const Value value, scanner.Any());
+    if (!scanner.AtEnd()) return BadKey("unexpected trailing data after JSON object");
+    return std::optional(PathElement::OfValue(value));
+  }
+
+  Result<std::optional<PathElement>> Fields(std::string_view content) {
+    Scanner scanner(content, arena_);
+    std::vector<Member> fields;
+    if (!scanner.TakeWord("null")) {
+      if (!scanner.Take('{')) return BadKey("expect { or n");
+      for (bool first = true; !scanner.Take('}'); first = false) {
+        if (!first && !scanner.Take(',')) return BadKey("expect a comma");
+        ASSIGN_OR_RETURN(const std::string_view name, scanner.String());
+        if (!scanner.Take(':')) return BadKey("expect a colon");
+        ASSIGN_OR_RETURN(const Value value, scanner.Any());
+        fields.push_back({name, value});
+      }
+    }
+    if (!scanner.AtEnd()) return BadKey("unexpected trailing data after JSON object");
+    std::stable_sort(fields.begin(), fields.end(),
+                     [](const Member& a, const Member& b) { return a.key < b.key; });
+    auto* const to =
+        static_cast<Member*>(arena_.Allocate(fields.size() * sizeof(Member), alignof(Member)));
+    std::uninitialized_copy(fields.begin(), fields.end(), to);
+    return std::optional(PathElement::Key({to, fields.size()}));
+  }
+
+  static Result<std::optional<PathElement>> IndexOf(std::string_view content) {
+    std::string_view digits = content;
+    if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
+    std::int64_t index = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size()) {
+      return BadKey("not an index: " + std::string(content));
+    }
+    return std::optional(PathElement::Index(index));
+  }
+
+  Arena& arena_;
+};
+
+class Decoder {
+ public:
+  Decoder(std::string_view json, Arena& arena) : scanner_(json, arena), keys_(arena), out_(arena) {}
+
+  Result<FieldSet> Decode() {
+    FieldSet set;
+    bool member = false;
+    RETURN_IF_ERROR(Level(set, member, 0));
+    if (!scanner_.AtEnd()) return Malformed("unexpected trailing data after JSON object");
+    return set;
+  }
+
+ private:
+  // What one object says: the set below an element, and whether the element itself is a member.
+  Status Level(FieldSet& set, bool& member, std::size_t depth) {
+    if (depth > FieldSet::kDepthMax) return Malformed("exceeded max depth");
+    const std::size_t mark = out_.Mark();
+    if (!scanner_.TakeWord("null")) {
+      if (!scanner_.Take('{')) return Malformed("expect { or n");
+      for (bool first = true; !scanner_.Take('}'); first = false) {
+        if (!first && !scanner_.Take(',')) return Malformed("expect a comma");
+        RETURN_IF_ERROR(OneMember(member, depth));
+      }
+    }
+    set = out_.Finish(mark);
+    if (set.Empty()) member = true;
+    return {};
+  }
+
+  Status OneMember(bool& member, std::size_t depth) {
+    ASSIGN_OR_RETURN(const std::string_view key, scanner_.String());
+    if (!scanner_.Take(':')) return Malformed("expect a colon");
+    if (key == ".") {
+      member = true;
+      return scanner_.Skip();
+    }
+    ASSIGN_OR_RETURN(const std::optional<PathElement> element, keys_.Read(key));
+    if (!element) return scanner_.Skip();
+    FieldSet::Entry entry;
+    entry.element = *element;
+    RETURN_IF_ERROR(Level(entry.children, entry.member, depth + 1));
+    out_.Add(entry);
+    return {};
+  }
+
+  Scanner scanner_;
+  KeyReader keys_;
+  SetBuilder out_;
+};
+
+}  // namespace
+
+Result<FieldSet> DecodeFieldsV1(std::string_view json, Arena& arena) {
+  return Decoder(json, arena).Decode();
+}
+
+}  // namespace apiserver::inline v0::patch::apply

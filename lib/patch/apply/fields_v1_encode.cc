@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/patch/apply/field_set.h"
+
+#include "codec/ascii.h"
+#include "codec/base64.h"
+#include "codec/utf8.h"
+#include "patch/apply/go_format.h"
+
+// The bytes of json-iterator, which writes names as they are but escapes HTML in values.
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Member;
+using runtime::Value;
+
+void AppendControl(char c, std::string& out) {
+  const auto byte = static_cast<unsigned char>(c);
+  out += "\\u00";
+  out += codec::HexDigit(byte >> 4U);
+  out += codec::HexDigit(byte);
+}
+
+// False: the character stands for itself.
+bool AppendEscape(char c, std::string& out) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return true;
+    case '\\':
+      out += "\\\\";
+      return true;
+    case '\n':
+      out += "\\n";
+      return true;
+    case '\r':
+      out += "\\r";
+      return true;
+    case '\t':
+      out += "\\t";
+      return true;
+    default:
+      if (static_cast<unsigned char>(c) >= 0x20) return false;
+      AppendControl(c, out);
+      return true;
+  }
+}
+
+// The inside of a string, nothing but quotes, backslashes and control characters escaped.
+void AppendName(std::string_view text, std::string& out) {
+  std::size_t plain = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) continue;
+    out.append(text, plain, i - plain);
+    AppendEscape(c, out);
+    plain = i + 1;
+  }
+  out.append(text, plain);
+}
+
+void AppendHtmlSafe(std::string_view text, std::string& out) {
+  out += '"';
+  while (!text.empty()) {
+    const char c = text[0];
+    std::size_t length = 1;
+    if (c == '<' || c == '>' || c == '&') {
+      AppendControl(c, out);
+    } else if (static_cast<unsigned char>(c) < 0x80) {
+      if (!AppendEscape(c, out)) out += c;
+    } else if (length = codec::Utf8SequenceLength(text); length == 0) {
+      length = 1;
+      out += "\\ufffd";
+    } else if (const std::string_view rune = text.substr(0, length);
+               rune == "\xE2\x80\xA8" || rune == "\xE2\x80\xA9") {
+      out += rune.back() == '\xA8' ? "\\u2028" : "\\u2029";
+    } else {
+      out += rune;
+    }
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+// Values of keys nest no deeper than DecodeFieldsV1 and lists' keys allow; what does is cut.
+constexpr int kValueDepthMax = 256;
+
+void AppendValue(const Value& value, int depth, std::string& out) {
+  switch (value.type()) {
+    case Value::Type::kDouble:
+      AppendJsonFloat(value.AsDouble(), out);
+      return;
+    case Value::Type::kString:
+      AppendHtmlSafe(value.AsString(), out);
+      return;
+    case Value::Type::kBytes: {
+      std::string text;
+      codec::AppendBase64(value.AsString(), text);
+      AppendHtmlSafe(text, out);
+      return;
+    }
+    case Value::Type::kList:
+      out += '[';
+      for (std::size_t i = 0; i < value.size() && depth < kValueDepthMax; ++i) {
+        if (i != 0) out += ',';
+        AppendValue(value.items()[i], depth + 1, out);
+      }
+      out += ']';
+      return;
+    case Value::Type::kMap: {
+      std::vector<Member> members(value.members().begin(), value.members().end());
+      std::sort(members.begin(), members.end(),
+                [](const Member& a, const Member& b) { return a.key < b.key; });
+      out += '{';
+      for (std::size_t i = 0; i < members.size() && depth < kValueDepthMax; ++i) {
+        if (i != 0) out += ',';
+        AppendHtmlSafe(members[i].key, out);
+        out += ':';
+        AppendValue(members[i].value, depth + 1, out);
+      }
+      out += '}';
+      return;
+    }
+    default:
+      codec::AppendJson(value, out);
+  }
+}
+
+class Encoder {
+ public:
+  explicit Encoder(std::string& out) : out_(out) {}
+
+  void Level(FieldSet set, bool member) {
+    out_ += '{';
+    bool first = true;
+    if (member) {
+      out_ += "\".\":{}";
+      first = false;
+    }
+    for (const FieldSet::Entry& entry : set.entries()) {
+      if (!first) out_ += ',';
+      first = false;
+      AppendElement(entry.element);
+      if (entry.children.Empty()) {
+        out_ += "{}";
+      } else {
+        Level(entry.children, entry.member);
+      }
+    }
+    out_ += '}';
+  }
+
+ private:
+  void AppendElement(const PathElement& element) {
+    switch (element.kind()) {
+      case PathElement::Kind::kFieldName:
+        out_ += "\"f:";
+        AppendName(element.field_name(), out_);
+        break;
+      case PathElement::Kind::kKey:
+        out_ += "\"k:";
+        scratch_ = "{";
+        for (const Member& field : element.key()) {
+          scratch_ += scratch_.size() > 1 ? ",\"" : "\"";
+          AppendName(field.key, scratch_);
+          scratch_ += "\":";
+          AppendValue(field.value, 0, scratch_);
+        }
+        scratch_ += '}';
+        AppendName(scratch_, out_);
+        break;
+      case PathElement::Kind::kValue:
+        out_ += "\"v:";
+        scratch_.clear();
+        AppendValue(element.value(), 0, scratch_);
+        AppendName(scratch_, out_);
+        break;
+      case PathElement::Kind::kIndex:
+        out_.append("\"i:").append(std::to_string(element.index()));
+        break;
+    }
+    out_ += "\":";
+  }
+
+  std::string& out_;
+  std::string scratch_;
+};
+
+}  // namespace
+
+void AppendFieldsV1(FieldSet set, std::string& out) { Encoder(out).Level(set, /*member=*/false); }
+
+}  // namespace apiserver::inline v0::patch::apply

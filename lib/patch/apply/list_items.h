@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "patch/apply/type.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+// The element by which an item of a set or of a list of type map is known. False with `error`: it
+// cannot be known.
+bool ListItemToPathElement(const Type& list, const runtime::Value& item, runtime::Arena& arena,
+                           PathElement& element, std::string& error);
+
+// A number for each of `elements`, the same for equal ones, in their order; returns how many.
+std::size_t NumberElements(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids);
+
+}  // namespace apiserver::inline v0::patch::apply

@@ -1,0 +1,45 @@
+#include "patch/apply/scalars.h"
+
+#include "patch/apply/go_format.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+using runtime::Value;
+
+bool IsScalarOf(Type::Scalar scalar, const Value& value) {
+  const bool text = value.type() == Value::Type::kString || value.type() == Value::Type::kBytes ||
+                    value.type() == Value::Type::kRaw;
+  const bool boolean = value.type() == Value::Type::kBool;
+  if (value.is_null()) return true;
+  switch (scalar) {
+    case Type::Scalar::kNone:
+      return false;
+    case Type::Scalar::kNumeric:
+      return value.is_number();
+    case Type::Scalar::kString:
+      return text;
+    case Type::Scalar::kBoolean:
+      return boolean;
+    case Type::Scalar::kUntyped:
+      return text || boolean || value.is_number();
+  }
+  return false;
+}
+
+std::string ScalarError(Type::Scalar scalar, const Value& value) {
+  switch (scalar) {
+    case Type::Scalar::kNone:
+      break;
+    case Type::Scalar::kNumeric:
+      return "expected numeric (int or float), got " + std::string(GoTypeName(value));
+    case Type::Scalar::kString:
+      return "expected string, got &value.valueUnstructured{Value:" + GoSyntax(value) + "}";
+    case Type::Scalar::kBoolean:
+      return "expected boolean, got &{" + GoValue(value) + "}";
+    case Type::Scalar::kUntyped:
+      return "expected any scalar, got &{" + GoValue(value) + "}";
+  }
+  return "unexpected scalar type in schema";
+}
+
+}  // namespace apiserver::inline v0::patch::apply

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "apiserver/patch/apply/field_set.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+// Makes sets bottom up. The entries of all levels that are open lie on one stack:
+//
+//   const std::size_t mark = builder.Mark();
+//   builder.Add({...});                         // After what is below it has been finished.
+//   FieldSet level = builder.Finish(mark);
+class SetBuilder {
+ public:
+  explicit SetBuilder(runtime::Arena& arena) : arena_(arena) {}
+
+  std::size_t Mark() const { return entries_.size(); }
+  // Nothing is added for an entry that is no member and has no children.
+  void Add(const FieldSet::Entry& entry) {
+    if (entry.member || !entry.children.Empty()) entries_.push_back(entry);
+  }
+  // What was added since `mark`, which was added in order and without duplicates.
+  FieldSet FinishSorted(std::size_t mark);
+  // In any order; equal elements become one, with what is below the last of them.
+  FieldSet Finish(std::size_t mark);
+  // As FinishSorted(), but `same` when nothing differs from it.
+  FieldSet FinishOr(std::size_t mark, FieldSet same);
+  void Drop(std::size_t mark) { entries_.resize(mark); }
+
+  runtime::Arena& arena() { return arena_; }
+
+ private:
+  runtime::Arena& arena_;
+  std::vector<FieldSet::Entry> entries_;
+};
+
+}  // namespace apiserver::inline v0::patch::apply

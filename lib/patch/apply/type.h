@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/patch/apply/typed.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+// Finds a struct's field by name.
+class FieldTable {
+ public:
+  // `fields` must have different names, which are borrowed.
+  void Set(std::vector<std::pair<std::string_view, const Type*>> fields);
+  // Null: there is no such field.
+  const Type* Find(std::string_view name) const;
+  bool empty() const { return fields_.empty(); }
+
+ private:
+  std::vector<std::pair<std::string_view, const Type*>> fields_;
+  std::vector<std::uint32_t> slots_;  // Index + 1 of a field; 0: free. A power of two.
+};
+
+// The kinds of values there may be in a place, and how each is owned: upstream's schema.Atom.
+struct Type {
+  enum class Scalar : std::uint8_t { kNone, kNumeric, kString, kBoolean, kUntyped };
+  // A key of a list of type map.
+  struct Key {
+    std::string_view name;
+    const runtime::Value* fallback = nullptr;  // What counts when an item lacks the key.
+  };
+
+  // What the value itself decides; upstream's order where it cannot.
+  enum class Shape : std::uint8_t { kMap, kScalar, kList, kInvalid };
+  // `certain`: the value is of a kind that the type has, or the type has but one.
+  struct Deduced {
+    Shape shape = Shape::kInvalid;
+    bool certain = false;
+    friend bool operator==(const Deduced&, const Deduced&) = default;
+  };
+  Deduced Deduce(const runtime::Value& value) const;
+
+  // Null when the type is unknown.
+  const Type* FieldType(std::string_view name, bool& declared) const {
+    const Type* const field = fields.Find(name);
+    declared = field != nullptr;
+    return declared ? field : values;
+  }
+
+  Scalar scalar = Scalar::kNone;
+
+  bool list = false;
+  bool list_atomic = true;
+  const Type* items = nullptr;
+  std::vector<Key> keys;    // By name; none: a set.
+  std::string keys_quoted;  // As %q prints them, in the order of the schema.
+
+  bool map = false;
+  bool map_atomic = false;
+  FieldTable fields;
+  const Type* values = nullptr;  // Of members that are no fields; null: there may be none.
+  // A map of whatever there is, which takes no part in changes between atomic and granular.
+  bool untyped_deduced_map = false;
+
+  // Whether anything goes: nothing in such a value can be invalid.
+  bool anything = false;
+};
+
+// The types that a Schema is made of; those of one Schema are made once.
+class TypeGraph {
+ public:
+  TypeGraph() = default;
+  TypeGraph(const TypeGraph&) = delete;
+  TypeGraph& operator=(const TypeGraph&) = delete;
+
+  // `object`: with apiVersion and kind at the top.
+  static std::shared_ptr<const TypeGraph> Of(runtime::SchemaPtr schema, bool object);
+  const Type& root() const { return *root_; }
+
+  static const Type& Deduced();
+  static const Type& UntypedAtomic();
+  static const Type& Invalid();
+
+ private:
+  friend class TypeBuilder;
+
+  std::vector<runtime::SchemaPtr> schemas_;  // Whose text and default values are borrowed.
+  std::deque<Type> types_;
+  std::deque<runtime::Value> defaults_;
+  const Type* root_ = nullptr;
+};
+
+}  // namespace apiserver::inline v0::patch::apply
