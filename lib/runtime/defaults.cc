@@ -46,6 +46,13 @@ class DefaultsPass final : public RewritePass {
            !value.is_map() && !value.is_list();
   }
 
+  // A default that makes no difference to a Go type: its zero value, which JSON leaves out.
+  bool WrittenAsAbsent(const Field& field) const {
+    return !structural_ && field.presence == Field::Presence::kValue &&
+           field.omit != Field::Omit::kNever && field.schema->type != SchemaType::kStruct &&
+           IsEmpty(*field.schema, field.default_value->get());
+  }
+
   void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
                  bool& changed) {
     if (schema.type != SchemaType::kStruct) {
@@ -69,7 +76,7 @@ class DefaultsPass final : public RewritePass {
     const FieldList fields(schema);
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const Field& field = fields[i];
-      if (!field.default_value) continue;
+      if (!field.default_value || WrittenAsAbsent(field)) continue;
       const auto has = [&](const Slot& slot) { return slot.key == field.name; };
       const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
       const auto to = slots.begin() + static_cast<std::ptrdiff_t>(end);

@@ -52,6 +52,25 @@ TEST_CASE("runtime: defaults fill absent fields, in lists, maps and defaults too
         R"({"a":"A","b":0,"main":{"protocol":"TCP"},"maybe":"M","plain":"p"})");
 }
 
+TEST_CASE("runtime: a default that is zero adds nothing that a Go type leaves out", "[runtime]") {
+  const SchemaPtr spec =
+      StructBuilder("")
+          .Field("name", StringSchema(), {.default_value = Owned("\"\"")})
+          .Field("pointer", StringSchema(),
+                 {.presence = Presence::kPointer, .default_value = Owned("\"\"")})
+          .Field("always", StringSchema(),
+                 {.omit = Field::Omit::kNever, .default_value = Owned("\"\"")})
+          .Build();
+  const auto defaulted = [&spec](Semantics semantics) {
+    const auto object = ObjectOf(WidgetKind(WithSpec(spec), semantics), R"({"spec":{}})");
+    SetDefaults(*object);
+    return Print((*object)["spec"]);
+  };
+
+  CHECK(defaulted(Semantics::kStruct) == R"({"pointer":"","always":""})");
+  CHECK(defaulted(Semantics::kStructural) == R"({"always":"","name":"","pointer":""})");
+}
+
 TEST_CASE("runtime: a zero held by value is defaulted in Go types, not in custom resources",
           "[runtime]") {
   const char* const json = R"({"spec":{"a":"","b":0,"maybe":"","main":{"protocol":"UDP"}}})";
