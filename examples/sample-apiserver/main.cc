@@ -124,6 +124,8 @@ int Serve(const sample::Options& options) {
   config.request_timeout = std::chrono::seconds(options.request_timeout_seconds);
   config.min_request_timeout = std::chrono::seconds(options.min_request_timeout_seconds);
   config.shutdown_grace = std::chrono::seconds(4);
+  const Status gates = config.features.Set(options.feature_gates);
+  if (!gates.ok()) return examples::Fail(gates);
   config.log = log.get();
   standalone->Apply(config);
   config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "apiserver/server/features.h"
+
 namespace sample {
 
 namespace {
@@ -85,6 +87,11 @@ void AddOptions(CLI::App& app, Options& options) {
                "Use the file set by --encryption-provider-config anew when it changes");
   app.add_option("--kubeconfig-out", options.kubeconfig_out,
                  "Where to write the kubeconfig (default: <data-dir>/kubeconfig)");
+  std::string gates = "Feature gates as pairs, e.g. A=true,B=false. Known are:";
+  for (const std::string& gate : apiserver::server::DefaultFeatureGates().Help()) {
+    gates += "\n" + gate;
+  }
+  app.add_option("--feature-gates", options.feature_gates, gates);
   app.add_flag("--standalone,!--no-standalone", options.standalone,
                "Be a server of its own, with an authority and an administrator of its own");
   app.add_option("-v,--v", options.v, "Log verbosity")->capture_default_str();

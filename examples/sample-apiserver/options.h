@@ -34,6 +34,9 @@ struct Options {
   std::chrono::milliseconds etcd_compaction_interval = std::chrono::minutes(5);
   std::chrono::milliseconds etcd_healthcheck_timeout = std::chrono::seconds(2);
 
+  // Feature gates, "A=true,B=false".
+  std::string feature_gates;
+
   bool standalone = true;
   int v = 0;  // Verbosity; from 4 on debug lines are logged.
 };

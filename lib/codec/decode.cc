@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "apiserver/base/field_path.h"
+#include "apiserver/codec/cbor.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
@@ -44,6 +45,14 @@ Status ParseYamlBody(std::string_view text, const JsonLimits& limits, DecodedBod
   std::string error = "yaml: unmarshal errors:";
   for (const std::string& duplicate : duplicates) error += "\n  " + duplicate;
   decoded.strict_errors.push_back(std::move(error));
+  return {};
+}
+
+Status ParseCborBody(std::string_view bytes, const JsonLimits& limits, DecodedBody& decoded) {
+  Result<Value> root = ParseCbor(bytes, decoded.arena,
+                                 {.depth_max = limits.depth_max, .bytes_max = limits.bytes_max});
+  if (!root.ok()) return Prefixed("unable to determine group/version/kind: ", root.status());
+  decoded.root = *root;
   return {};
 }
 
@@ -176,8 +185,13 @@ Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string
     RETURN_IF_ERROR(ParseProtobufBody(*body, decoded));
     return decoded;
   }
-  RETURN_IF_ERROR(type == MediaType::kYaml ? ParseYamlBody(*body, limits, decoded)
-                                           : ParseJsonBody(*body, limits, decoded));
+  if (type == MediaType::kCbor) {
+    RETURN_IF_ERROR(ParseCborBody(*body, limits, decoded));
+  } else if (type == MediaType::kYaml) {
+    RETURN_IF_ERROR(ParseYamlBody(*body, limits, decoded));
+  } else {
+    RETURN_IF_ERROR(ParseJsonBody(*body, limits, decoded));
+  }
   ASSIGN_OR_RETURN(TypeMeta meta, TakeTypeMeta(decoded.root, decoded.arena));
   decoded.api_version = std::move(meta.api_version);
   decoded.kind = std::move(meta.kind);

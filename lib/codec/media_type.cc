@@ -7,8 +7,9 @@
 namespace apiserver::inline v0::codec {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"application/json", "application/yaml",
-                                                    "application/vnd.kubernetes.protobuf"};
+constexpr std::array<std::string_view, 4> kNames = {"application/json", "application/yaml",
+                                                    "application/vnd.kubernetes.protobuf",
+                                                    "application/cbor"};
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -29,7 +30,8 @@ std::string_view MediaTypeName(MediaType type) { return kNames[static_cast<std::
 std::optional<MediaType> MediaTypeOfContentType(std::string_view content_type) {
   const std::string_view name = Trim(content_type.substr(0, content_type.find(';')));
   if (name.empty()) return MediaType::kJson;
-  for (const MediaType type : {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf}) {
+  for (const MediaType type :
+       {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf, MediaType::kCbor}) {
     if (EqualIgnoringCase(name, MediaTypeName(type))) return type;
   }
   return std::nullopt;

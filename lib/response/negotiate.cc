@@ -14,9 +14,17 @@ namespace {
 
 using codec::MediaType;
 
-constexpr MediaType kTypes[] = {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf};
+constexpr MediaType kTypes[] = {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf,
+                                MediaType::kCbor};
+constexpr std::string_view kAcceptedWithCbor =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor";
 constexpr std::string_view kStreamable =
     "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+constexpr std::string_view kStreamableWithCbor =
+    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch, "
+    "application/cbor-seq";
+
+bool SpeaksCbor(const http::Exchange& exchange) { return exchange.Find<ServesCbor>() != nullptr; }
 
 // The query is asked first: it is what people type.
 bool WantsPretty(const http::Exchange& exchange, std::string_view parameter) {
@@ -49,11 +57,16 @@ std::optional<Shape> ShapeOf(const codec::AcceptClause& clause, const Target* ta
   return std::nullopt;
 }
 
-Status NotAcceptable(bool watch) {
-  return meta::NewNotAcceptable(watch ? kStreamable : codec::kAcceptedMediaTypes);
+Status NotAcceptable(const http::Exchange& exchange, bool watch) {
+  if (!watch) return meta::NewNotAcceptable(AcceptedMediaTypes(exchange));
+  return meta::NewNotAcceptable(SpeaksCbor(exchange) ? kStreamableWithCbor : kStreamable);
 }
 
 }  // namespace
+
+std::string_view AcceptedMediaTypes(const http::Exchange& exchange) {
+  return SpeaksCbor(exchange) ? kAcceptedWithCbor : codec::kAcceptedMediaTypes;
+}
 
 Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* target, bool watch) {
   const std::string_view accept = exchange.request().headers.Get("Accept");
@@ -63,10 +76,12 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
     negotiated.pretty = !watch && WantsPretty(exchange, "");
     return negotiated;
   }
+  const bool cbor = SpeaksCbor(exchange);
   for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
     for (MediaType type : kTypes) {
       if (!clause.Covers(codec::MediaTypeName(type))) continue;
       if (watch && type == MediaType::kYaml) continue;
+      if (type == MediaType::kCbor && !cbor) continue;
       const std::optional<Shape> shape = ShapeOf(clause, target, type);
       if (!shape) continue;
       Negotiated negotiated{.type = type, .shape = *shape};
@@ -82,7 +97,7 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
       return negotiated;
     }
   }
-  return NotAcceptable(watch);
+  return NotAcceptable(exchange, watch);
 }
 
 Status CheckAcceptable(const http::Exchange& exchange, const Target& target, bool watch) {

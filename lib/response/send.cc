@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "apiserver/codec/cbor.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/errors.h"
@@ -37,6 +38,10 @@ http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
     std::string yaml;
     codec::AppendYaml(value, yaml);
     return SendAs(exchange, code, std::move(yaml), "application/yaml");
+  }
+  if (negotiated.type == codec::MediaType::kCbor) {
+    return SendAs(exchange, code, std::string(codec::kSelfDescribedCbor) + codec::CborOfJson(json),
+                  "application/cbor");
   }
   if (negotiated.pretty) {
     while (!json.empty() && json.back() == '\n') json.pop_back();

@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/codec/cbor.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
@@ -30,6 +31,12 @@ void WriteStatus(http::Exchange& exchange, const Status& status) {
   if (negotiated.type == codec::MediaType::kProtobuf) {
     head.headers.Add("Content-Type", "application/vnd.kubernetes.protobuf");
     exchange.writer().Send(std::move(head), codec::EncodeStatusProtobuf(status));
+    return;
+  }
+  if (negotiated.type == codec::MediaType::kCbor) {
+    head.headers.Add("Content-Type", "application/cbor");
+    exchange.writer().Send(std::move(head), std::string(codec::kSelfDescribedCbor) +
+                                                codec::CborOfJson(codec::StatusToJson(status)));
     return;
   }
   head.headers.Add("Content-Type", "application/json");

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/codec/cbor.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
@@ -37,6 +38,18 @@ class EventWriter {
       AppendProtobuf(event, out);
       return;
     }
+    if (negotiated_.type == codec::MediaType::kCbor) {
+      std::string object;
+      watch::EventType type = event.type;
+      const Status status = AppendJsonObject(ctx, event, object);
+      if (!status.ok()) {
+        type = watch::EventType::kError;
+        object.clear();
+        AppendStatus(status, object);
+      }
+      AppendCborEvent(type, object, out);
+      return;
+    }
     const std::size_t start = out.size();
     out += "{\"type\":\"";
     out += watch::EventTypeWord(event.type);
@@ -51,6 +64,18 @@ class EventWriter {
   }
 
  private:
+  // One item of a CBOR sequence; the object within is a whole message of its own.
+  static void AppendCborEvent(watch::EventType type, std::string_view object, std::string& out) {
+    constexpr std::string_view kMapOfTwo = "\xa2";
+    out += codec::kSelfDescribedCbor;
+    out += kMapOfTwo;
+    codec::AppendCbor(runtime::Value::String("type"), out);
+    codec::AppendCbor(runtime::Value::String(watch::EventTypeWord(type)), out);
+    codec::AppendCbor(runtime::Value::String("object"), out);
+    out += codec::kSelfDescribedCbor;
+    out += codec::CborOfJson(object);
+  }
+
   static void AppendStatus(const Status& status, std::string& out) {
     out += codec::StatusToJson(status);
     if (out.back() == '\n') out.pop_back();
@@ -195,6 +220,13 @@ class WatchBody final : public http::BodySource {
   bool armed_ = false;
 };
 
+std::string StreamType(codec::MediaType type) {
+  if (type == codec::MediaType::kCbor) return "application/cbor-seq";
+  if (type == codec::MediaType::kProtobuf)
+    return "application/vnd.kubernetes.protobuf;stream=watch";
+  return "application/json";
+}
+
 }  // namespace
 
 http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> stream,
@@ -208,9 +240,7 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
       options.timeout, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
         if (auto live = weak.lock()) live->ctx().Cancel({Reason::kTimeout, "the watch is over"});
       });
-  const std::string content_type = negotiated.type == codec::MediaType::kProtobuf
-                                       ? "application/vnd.kubernetes.protobuf;stream=watch"
-                                       : "application/json";
+  const std::string content_type = StreamType(negotiated.type);
   exchange.writer().Stream(
       {.code = 200, .headers = {{"Content-Type", content_type}}},
       std::make_unique<WatchBody>(

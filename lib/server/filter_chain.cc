@@ -15,6 +15,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewAuditId(*config.random));
   // Everything below asks the RequestInfo what the request is about.
   then(NewRequestInfo());
+  // Before whatever answers, errors too.
+  if (config.cbor) then(NewCbor());
   // Answers are not to be cached unless a handler says so.
   then(NewCacheControl());
   // Before anything that takes long, so that stopping knows of every request it must wait for.

@@ -21,6 +21,7 @@ struct FilterConfig {
   InFlight* in_flight = nullptr;
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
+  bool cbor = false;  // Feature gate CBORServingAndStorage.
   const Clock* clock = nullptr;
   Random* random = nullptr;
 };

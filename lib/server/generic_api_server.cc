@@ -45,6 +45,7 @@ Server::Server(Config config, Server* delegate)
                                          .in_flight = &in_flight_,
                                          .request_timeout = config_.request_timeout,
                                          .body_bytes_max = config_.body_bytes_max,
+                                         .cbor = config_.features.Enabled(kCBORServingAndStorage),
                                          .clock = config_.clock,
                                          .random = audit_ids_.get()});
   service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };

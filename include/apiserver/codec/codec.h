@@ -17,8 +17,9 @@
 // Objects to bytes and back, in each media type a server speaks.
 namespace apiserver::inline v0::codec {
 
-enum class MediaType : std::uint8_t { kJson, kYaml, kProtobuf };
-// "application/json", "application/yaml", "application/vnd.kubernetes.protobuf".
+enum class MediaType : std::uint8_t { kJson, kYaml, kProtobuf, kCbor };
+// "application/json", "application/yaml", "application/vnd.kubernetes.protobuf",
+// "application/cbor".
 std::string_view MediaTypeName(MediaType type);
 // The type of a Content-Type header; parameters are ignored, empty means JSON. nullopt: unknown.
 std::optional<MediaType> MediaTypeOfContentType(std::string_view content_type);

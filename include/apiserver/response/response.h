@@ -26,6 +26,11 @@ struct Target {
   const rest::TableConvertor* table = nullptr;
 };
 
+// Set in the exchanges of a server that speaks CBOR too (feature gate CBORServingAndStorage).
+struct ServesCbor {};
+// What such an exchange reads and writes, as errors name it.
+std::string_view AcceptedMediaTypes(const http::Exchange& exchange);
+
 // kNotAcceptable when the Accept header names nothing that can be served for this target; checked
 // before any work is done. `watch`: a stream is wanted.
 Status CheckAcceptable(const http::Exchange& exchange, const Target& target, bool watch);

@@ -26,6 +26,7 @@
 #include "apiserver/http/listener.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/scheme.h"
+#include "apiserver/server/features.h"
 
 // The server itself: Config -> Complete -> New -> PrepareRun -> Run, as
 // k8s.io/apiserver/pkg/server.
@@ -59,6 +60,9 @@ struct Config {
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
   // Run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+
+  // Feature gates, as --feature-gates sets them.
+  FeatureGates features = DefaultFeatureGates();
 
   VersionInfo version = {};
   std::string openapi_title = "Kubernetes";

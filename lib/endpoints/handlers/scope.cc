@@ -23,7 +23,8 @@ std::string Joined(const std::vector<std::string>& parts) {
 
 Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
   const auto type = codec::MediaTypeOfContentType(exchange.request().headers.Get("Content-Type"));
-  if (!type) return meta::NewUnsupportedMediaType(codec::kAcceptedMediaTypes);
+  const bool gated = type == codec::MediaType::kCbor && !exchange.Find<response::ServesCbor>();
+  if (!type || gated) return meta::NewUnsupportedMediaType(response::AcceptedMediaTypes(exchange));
   return *type;
 }
 

@@ -27,6 +27,8 @@ FilterPtr NewAuditId(Random& random);
 FilterPtr NewRequestInfo();
 // `Cache-Control: no-cache, private`, unless the answer has one.
 FilterPtr NewCacheControl();
+// Sets response::ServesCbor.
+FilterPtr NewCbor();
 // Registers the request with `in_flight`; refuses new ones while the server stops.
 FilterPtr NewInFlight(InFlight& in_flight);
 // 504 after `longest`, or after the query's `timeout` if that is shorter; not for watches.

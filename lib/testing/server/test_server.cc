@@ -28,6 +28,7 @@ class Running final : public TestServer {
     config.min_request_timeout = options_.min_request_timeout;
     config.request_timeout = options_.request_timeout;
     config.memory = options_.memory;
+    config.features = options_.features;
     config.shutdown_grace = std::chrono::seconds(5);
     config.clock = options_.clock;
     config.log = options_.log;

@@ -35,6 +35,7 @@ struct TestServerOptions {
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
   MemoryBudget::Limits memory = {};
+  FeatureGates features = server::DefaultFeatureGates();
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
 };

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "apiserver/base/feature_gates.h"
+
+// The feature gates of k8s.io/apiserver that switch something here, with its names, stages and
+// defaults: pkg/features/kube_features.go.
+namespace apiserver::inline v0::server {
+
+// CBOR in requests and answers. (What is stored stays JSON.)
+inline constexpr std::string_view kCBORServingAndStorage = "CBORServingAndStorage";
+
+// All of them, as they are by default.
+FeatureGates DefaultFeatureGates();
+
+}  // namespace apiserver::inline v0::server
