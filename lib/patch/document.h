@@ -1,38 +1,20 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "apiserver/runtime/value.h"
+#include "patch/tree.h"
 
 namespace apiserver::inline v0::patch {
 
-// A document under change. Values are immutable, and thousands of operations on one large list must
-// not copy it thousands of times: what an operation touches is opened into nodes, the rest stays as
-// it is. Nothing here recurses.
+// A document that a JSON patch works on.
 class Document {
  public:
-  struct Container;
-  // A value, or an opened map or list.
-  struct Node {
-    std::string_view key;  // In a map.
-    runtime::Value value;
-    Container* open = nullptr;
-    bool removed = false;  // From its map; the place is left.
-  };
-  struct Container {
-    bool map = true;
-    std::vector<Node*> nodes;
-    std::size_t removed = 0;
-    std::unordered_map<std::string_view, Node*> by_key;
-
-    std::size_t size() const { return nodes.size() - removed; }
-  };
+  using Node = Tree::Node;
+  using Container = Tree::Container;
 
   // Where a JSON pointer leads: the container that has (or may get) the last step.
   struct Place {
@@ -51,13 +33,13 @@ class Document {
   bool Set(const Place& place, Node* node);
   bool Remove(const Place& place);
 
-  Node* NewNode(runtime::Value value);
+  Node* NewNode(runtime::Value value) { return tree_.NewNode(value); }
   Node* root() { return root_; }
   void SetRoot(Node* node) { root_ = node; }
 
   bool Equal(Node* node, const runtime::Value& value);
   // The tree of `node` as a Value; nullopt: it has been opened too deeply.
-  std::optional<runtime::Value> ToValue(const Node* node);
+  std::optional<runtime::Value> ToValue(const Node* node) { return tree_.ToValue(node); }
   // All of it; nullopt: nested more deeply than JSON may be.
   std::optional<runtime::Value> Whole();
   // Whether lists have been shifted more than a patch may cost.
@@ -67,15 +49,10 @@ class Document {
   // Items that inserting and removing may move in all.
   static constexpr std::size_t kShiftedMax = 1'000'000'000;
 
-  // Null: a scalar.
-  Container* Open(Node* node);
   // The index that `key` is of `size` places; nullopt: none.
   static std::optional<std::size_t> IndexOf(std::string_view key, std::size_t size);
-  Node* NewMember(Container& map, std::string_view key, runtime::Value value);
 
-  runtime::Arena& arena_;
-  std::deque<Node> nodes_;
-  std::deque<Container> containers_;
+  Tree tree_;
   Node* root_ = nullptr;
   std::size_t shifted_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 
 #include "runtime/member_index.h"
@@ -40,8 +41,14 @@ class Merger {
     Value result;
     tasks_.push_back({&result, &document, patch});
     while (!tasks_.empty()) {
-      const Task task = tasks_.back();
+      Task task = tasks_.back();
       tasks_.pop_back();
+      Value read;
+      if (task.document != nullptr && task.document->type() == Value::Type::kRaw) {
+        const auto parsed = codec::ParseJson(task.document->AsString(), arena_);
+        read = parsed.ok() ? *parsed : Value();
+        task.document = &read;
+      }
       if (task.document == nullptr || !task.document->is_map()) {
         Prune(task);
       } else if (task.patch.is_map()) {

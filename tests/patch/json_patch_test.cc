@@ -107,6 +107,21 @@ TEST_CASE("patch: an operation that does not apply is refused without saying whi
   }
 }
 
+TEST_CASE("patch: a JSON patch sees raw JSON and bytes as what they say", "[patch]") {
+  Arena arena;
+  const runtime::Member members[] = {{"raw", Value::Raw(R"({"a":[1]})")},
+                                     {"bytes", Value::Bytes("hi")}};
+  const Result<Value> patched = ApplyJsonPatch(Value::Map(members),
+                                               R"([{"op":"test","path":"/bytes","value":"aGk="},)"
+                                               R"({"op":"test","path":"/raw","value":{"a":[1]}},)"
+                                               R"({"op":"add","path":"/raw/a/-","value":2}])",
+                                               arena);
+  REQUIRE(patched.ok());
+  std::string json;
+  codec::AppendJson(*patched, json);
+  CHECK(json == R"({"raw":{"a":[1,2]},"bytes":"aGk="})");
+}
+
 TEST_CASE("patch: what is no JSON patch is a bad request", "[patch]") {
   const std::pair<std::string, std::string> rows[] = {
       {"", "error decoding patch: unexpected end of JSON input"},

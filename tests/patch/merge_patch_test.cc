@@ -49,6 +49,14 @@ TEST_CASE("patch: merge patches apply as evanphx/json-patch v4 applies them", "[
   }
 }
 
+TEST_CASE("patch: a merge patch merges into raw JSON", "[patch]") {
+  Arena arena;
+  const runtime::Member members[] = {{"raw", Value::Raw(R"({"a":{"b":1},"c":2})")}};
+  const Value patch = codec::ParseJson(R"({"raw":{"a":{"d":3},"c":null}})", arena).value();
+  CHECK(Print(ApplyMergePatch(Value::Map(members), patch, arena).value()) ==
+        R"({"raw":{"a":{"b":1,"d":3}}})");
+}
+
 TEST_CASE("patch: a merge patch must be a map", "[patch]") {
   Arena arena;
   for (const std::string_view text : {"null", "[]", "1", "\"x\""}) {

@@ -1,0 +1,315 @@
+#include "patch/strategic_list.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/meta/errors.h"
+
+#include "base/status_macros.h"
+#include "patch/go_print.h"
+
+namespace apiserver::inline v0::patch {
+
+using runtime::Value;
+using Node = Tree::Node;
+
+namespace {
+
+Status Plain(std::string message) { return {Reason::kUnknown, std::move(message)}; }
+
+// The key by which Go's index() compares; nothing: it is no scalar.
+std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, bool maps) {
+  const Value* value = &node.value;
+  static constexpr ScalarKey kNull;
+  if (maps) value = MemberOf(node, merge_key);
+  if (value == nullptr) return kNull;
+  if (!IsScalar(*value)) return std::nullopt;
+  return KeyOfScalar(*value);
+}
+
+ByKey<std::ptrdiff_t> RanksIn(const Nodes& order, std::string_view merge_key, bool maps) {
+  ByKey<std::ptrdiff_t> ranks;
+  ranks.reserve(order.size());
+  std::ptrdiff_t rank = 0;
+  for (const Node* node : order) {
+    if (const auto key = KeyOf(*node, merge_key, maps)) ranks.emplace(*key, rank);
+    ++rank;
+  }
+  return ranks;
+}
+
+std::ptrdiff_t RankOf(const ByKey<std::ptrdiff_t>& ranks, const std::optional<ScalarKey>& key) {
+  if (!key) return -1;
+  const auto found = ranks.find(*key);
+  return found == ranks.end() ? -1 : found->second;
+}
+
+// Stored elements that can be removed by key, with what that leaves in Go's array.
+class Removals {
+ public:
+  Removals(const Nodes& original, std::string_view merge_key)
+      : original_(original), alive_(original.size(), true), last_(original.size()) {
+    for (std::size_t i = 0; i < original.size(); ++i) {
+      const Value* const value = MemberOf(*original[i], merge_key);
+      if (value != nullptr && IsScalar(*value)) places_[KeyOfScalar(*value)].push_back(i);
+    }
+  }
+
+  void Remove(const ScalarKey& key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return;
+    for (const std::size_t place : found->second) {
+      while (!alive_[last_ - 1]) --last_;
+      // All behind moves up by one: the last one stays where it was as well.
+      freed_.push_back(original_[last_ - 1]);
+      alive_[place] = false;
+    }
+    places_.erase(found);
+  }
+
+  Nodes Left() const {
+    Nodes left;
+    for (std::size_t i = 0; i < original_.size(); ++i) {
+      if (alive_[i]) left.push_back(original_[i]);
+    }
+    return left;
+  }
+  // What stands behind the elements that are left.
+  Nodes Freed() const { return {freed_.rbegin(), freed_.rend()}; }
+
+ private:
+  const Nodes& original_;
+  std::vector<bool> alive_;
+  std::size_t last_;
+  ByKey<std::vector<std::size_t>> places_;
+  Nodes freed_;
+};
+
+Status BadPatchType(Tree& tree, const Node& node, const Value& directive) {
+  return Plain("unknown patch type: " + PrintGoText(directive) +
+               " in map: " + PrintGo(tree.ToValue(&node).value_or(Value())));
+}
+
+}  // namespace
+
+const Value* MemberOf(const Node& node, std::string_view key) {
+  if (node.open == nullptr) return node.value.Find(key);
+  if (!node.open->map) return nullptr;
+  const Node* const member = Tree::Find(*node.open, key);
+  return member == nullptr ? nullptr : &member->value;
+}
+
+bool IsDeletion(const Node& node) {
+  const Value* const directive = MemberOf(node, kDirectiveMarker);
+  return directive != nullptr && directive->is_string() && directive->AsString() == "delete";
+}
+
+Status NoMergeKey(Tree& tree, const Node& node, std::string_view merge_key) {
+  return Plain("map: " + PrintGo(tree.ToValue(&node).value_or(Value())) +
+               " does not contain declared merge key: " + std::string(merge_key));
+}
+
+Status BadArgType(std::string_view expected, const Node& node) {
+  return Plain("expected a " + std::string(expected) + ", but received a " +
+               std::string(GoTypeOf(node.value)));
+}
+
+std::string PrintList(Tree& tree, const Nodes& nodes) {
+  runtime::ListBuilder items(tree.arena());
+  for (const Node* node : nodes) items.Add(tree.ToValue(node).value_or(Value()));
+  return PrintGo(items.Build());
+}
+
+Result<bool> ListMerger::HoldMaps(const Nodes& original, const Nodes& patch) {
+  std::optional<Value::Type> type;
+  for (const Nodes* list : {&original, &patch}) {
+    for (Node* node : *list) {
+      tree_.Resolve(node);
+      const Value::Type each = node->value.type();
+      if (!type && each == Value::Type::kList) {
+        return meta::NewGenericServerResponse(422, "", {}, "");  // Lists of lists.
+      }
+      // A Go server panics if the first one is null.
+      if (each == Value::Type::kNull || each != type.value_or(each)) {
+        return Plain("list element types are not identical: [" + PrintList(tree_, original) + " " +
+                     PrintList(tree_, patch) + "]");
+      }
+      type = each;
+    }
+  }
+  if (!type) return Plain("no elements in any of the given slices");
+  return *type == Value::Type::kMap;
+}
+
+Result<Nodes> ListMerger::Merge(const Nodes& original, const Nodes& patch, const ListRule& rule,
+                                Nodes* stored) {
+  visits_ += original.size() + patch.size();
+  if (stored != nullptr) *stored = original;
+  if (original.empty() && patch.empty()) return original;
+  ASSIGN_OR_RETURN(const bool maps, HoldMaps(original, patch));
+  if (!maps) {
+    if (rule.deletions) {
+      const auto deleted = RanksIn(patch, "", /*maps=*/false);
+      Nodes kept;
+      for (Node* node : original) {
+        if (!deleted.contains(KeyOfScalar(node->value))) kept.push_back(node);
+      }
+      return kept;
+    }
+    const Nodes merged = MergeScalars(original, patch);
+    ASSIGN_OR_RETURN(const Parts parts, Partition(merged, patch, rule.merge_key));
+    return Order(parts, {patch, original, rule.merge_key, maps});
+  }
+  if (rule.merge_key.empty()) {
+    return Plain("cannot merge lists without merge key for " + std::string(GoKind(rule.shape)));
+  }
+  ASSIGN_OR_RETURN(Cleared lists, ObeyDirectives(original, patch, rule.merge_key));
+  ASSIGN_OR_RETURN(const Nodes merged, MergeMaps(lists, rule));
+  if (stored != nullptr) *stored = lists.stored;
+  ASSIGN_OR_RETURN(const Parts parts, Partition(merged, lists.patch, rule.merge_key));
+  return Order(parts, {lists.patch, lists.original, rule.merge_key, maps});
+}
+
+Nodes ListMerger::MergeScalars(const Nodes& original, const Nodes& patch) {
+  ByKey<bool> seen;
+  Nodes merged;
+  for (const Nodes* list : {&original, &patch}) {
+    for (Node* node : *list) {
+      if (seen.emplace(KeyOfScalar(node->value), true).second) merged.push_back(node);
+    }
+  }
+  return merged;
+}
+
+Result<ListMerger::Cleared> ListMerger::ObeyDirectives(const Nodes& original, const Nodes& patch,
+                                                       std::string_view merge_key) {
+  Cleared lists;
+  std::optional<Removals> removals;
+  for (Node* node : patch) {
+    const Value* const directive = MemberOf(*node, kDirectiveMarker);
+    if (directive == nullptr) {
+      lists.patch.push_back(node);
+      continue;
+    }
+    const std::string_view word = directive->is_string() ? directive->AsString() : "";
+    if (word == "delete") {
+      const Value* const key = MemberOf(*node, merge_key);
+      if (key == nullptr) return NoMergeKey(tree_, *node, merge_key);
+      if (!removals) removals.emplace(original, merge_key);
+      if (IsScalar(*key)) removals->Remove(KeyOfScalar(*key));
+    } else if (word == "replace") {
+      lists.replaced = true;
+    } else if (word == "merge") {
+      return Plain("merging lists cannot yet be specified in the patch");
+    } else {
+      return BadPatchType(tree_, *node, *directive);
+    }
+  }
+  lists.original = removals ? removals->Left() : original;
+  lists.stored = removals ? removals->Freed() : Nodes();
+  return lists;
+}
+
+Result<Nodes> ListMerger::MergeMaps(Cleared& lists, const ListRule& rule) {
+  Nodes freed = std::move(lists.stored);
+  lists.stored = lists.original;
+  if (lists.replaced) {
+    lists.stored.insert(lists.stored.end(), freed.begin(), freed.end());
+    lists.original = std::exchange(lists.patch, {});
+    return lists.original;
+  }
+  ByKey<Node*> by_key;
+  for (Node* node : lists.original) {
+    const Value* const key = MemberOf(*node, rule.merge_key);
+    if (key != nullptr && IsScalar(*key)) by_key.emplace(KeyOfScalar(*key), node);
+  }
+  Nodes merged = lists.original;
+  std::size_t added = 0;
+  for (Node* node : lists.patch) {
+    const Value* const key = MemberOf(*node, rule.merge_key);
+    if (key == nullptr) return NoMergeKey(tree_, *node, rule.merge_key);
+    if (!IsScalar(*key)) {  // A Go server panics.
+      return meta::NewBadRequest("merge key " + field::Quote(rule.merge_key) +
+                                 " of a list element is no scalar");
+    }
+    const auto [place, fresh] = by_key.emplace(KeyOfScalar(*key), node);
+    if (fresh) {
+      merged.push_back(node);
+      if (added < freed.size()) freed[added++] = node;
+    } else if (key->is_null()) {
+      Tree::Remove(*tree_.Open(place->second), rule.merge_key);  // As the null says.
+      return NoMergeKey(tree_, *place->second, rule.merge_key);
+    } else {
+      tasks_.push_back({place->second, node, rule.shape});
+    }
+  }
+  lists.stored.insert(lists.stored.end(), freed.begin(), freed.end());
+  return merged;
+}
+
+Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nodes& listed,
+                                                std::string_view merge_key) {
+  visits_ += elements.size() + listed.size();
+  const bool maps = !merge_key.empty();
+  std::ptrdiff_t first_no_map = static_cast<std::ptrdiff_t>(listed.size());
+  for (std::size_t i = listed.size(); i > 0; --i) {
+    const Value& value = listed[i - 1]->value;
+    if (maps && !value.is_map()) first_no_map = static_cast<std::ptrdiff_t>(i) - 1;
+    // A Go server panics.
+    if (!maps && !IsScalar(value)) {
+      return meta::NewBadRequest("invalid patch format of setElementOrder list");
+    }
+  }
+  const auto ranks = RanksIn(listed, merge_key, maps);
+  Parts parts;
+  for (Node* node : elements) {
+    if (maps && !node->value.is_map()) return BadArgType(kGoMap, *node);
+    if (maps && MemberOf(*node, merge_key) == nullptr) return NoMergeKey(tree_, *node, merge_key);
+    if (!maps && !IsScalar(node->value)) {
+      return meta::NewBadRequest("invalid patch format of setElementOrder list");
+    }
+    const std::ptrdiff_t rank = RankOf(ranks, KeyOf(*node, merge_key, maps));
+    if (first_no_map < static_cast<std::ptrdiff_t>(listed.size()) &&
+        (rank < 0 || rank > first_no_map)) {
+      return Plain("value for key " + std::to_string(first_no_map) + " is not a map");
+    }
+    (rank < 0 ? parts.others : parts.listed).push_back(node);
+  }
+  return parts;
+}
+
+Result<Nodes> ListMerger::Order(const Parts& parts, const Orders& orders) {
+  visits_ += parts.listed.size() + parts.others.size() + orders.stored.size();
+  ASSIGN_OR_RETURN(const std::vector<Ranked> listed, Sorted(parts.listed, orders.patch, orders));
+  ASSIGN_OR_RETURN(const std::vector<Ranked> others, Sorted(parts.others, orders.stored, orders));
+  return MergeSorted(others, listed);
+}
+
+Result<std::vector<Ranked>> ListMerger::Sorted(const Nodes& elements, const Nodes& order,
+                                               const Orders& orders) {
+  for (const Nodes* list : {&elements, &order}) {
+    if (!orders.maps) break;
+    for (const Node* node : *list) {
+      if (!node->value.is_map()) return BadArgType(kGoMap, *node);
+      if (MemberOf(*node, orders.merge_key) == nullptr) {
+        return NoMergeKey(tree_, *node, orders.merge_key);
+      }
+    }
+  }
+  const auto own = RanksIn(order, orders.merge_key, orders.maps);
+  const auto stored = RanksIn(orders.stored, orders.merge_key, orders.maps);
+  std::vector<Ranked> sorted;
+  std::vector<Ranked> deletions;
+  for (Node* node : elements) {
+    const auto key = KeyOf(*node, orders.merge_key, orders.maps);
+    const bool deletion = orders.maps && IsDeletion(*node);
+    (deletion ? deletions : sorted).push_back({node, RankOf(own, key), RankOf(stored, key)});
+  }
+  SortByRank(sorted);
+  sorted.insert(sorted.end(), deletions.begin(), deletions.end());
+  return sorted;
+}
+
+}  // namespace apiserver::inline v0::patch

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "patch/strategic_order.h"
+#include "patch/strategic_schema.h"
+#include "patch/tree.h"
+
+namespace apiserver::inline v0::patch {
+
+// A map that is still to be merged into another one.
+struct MapMerge {
+  Tree::Node* original;
+  Tree::Node* patch;
+  Shape shape;
+};
+
+// How two lists become one.
+struct ListRule {
+  Shape shape;  // Of the elements.
+  std::string_view merge_key;
+  bool deletions = false;  // The patch lists scalars that shall go.
+};
+
+// Merges lists by the merge keys of their elements: mergeSlice of k8s.io/apimachinery's
+// strategicpatch and what stands below it. Linear, where that looks through whole lists for each
+// element. Errors with the code 500 are Go's habit.
+class ListMerger {
+ public:
+  // Elements found in both lists go to `tasks`, `visits` counts what is looked at.
+  ListMerger(Tree& tree, std::vector<MapMerge>& tasks, std::size_t& visits)
+      : tree_(tree), tasks_(tasks), visits_(visits) {}
+
+  // `stored`, if not null, becomes what a Go server has in the array that held the stored list
+  // once it has merged into it.
+  Result<Nodes> Merge(const Nodes& original, const Nodes& patch, const ListRule& rule,
+                      Nodes* stored = nullptr);
+
+  struct Parts {
+    Nodes listed;
+    Nodes others;
+  };
+  // The elements whose merge key (or themselves) are in `listed`, and the others.
+  Result<Parts> Partition(const Nodes& elements, const Nodes& listed, std::string_view merge_key);
+
+  struct Orders {
+    const Nodes& patch;
+    const Nodes& stored;
+    std::string_view merge_key;
+    bool maps;
+  };
+  // What is listed in the order of the patch and the others in that of the stored list, merged.
+  Result<Nodes> Order(const Parts& parts, const Orders& orders);
+
+  // Whether both lists hold maps. Otherwise they hold scalars of one type; all else is an error.
+  Result<bool> HoldMaps(const Nodes& original, const Nodes& patch);
+
+ private:
+  // The lists once the directives among the patch's elements have been obeyed.
+  struct Cleared {
+    Nodes original;
+    Nodes patch;
+    Nodes stored;
+    bool replaced = false;
+  };
+  Result<Cleared> ObeyDirectives(const Nodes& original, const Nodes& patch,
+                                 std::string_view merge_key);
+  Result<Nodes> MergeMaps(Cleared& lists, const ListRule& rule);
+  static Nodes MergeScalars(const Nodes& original, const Nodes& patch);
+
+  Result<std::vector<Ranked>> Sorted(const Nodes& elements, const Nodes& order,
+                                     const Orders& orders);
+
+  Tree& tree_;
+  std::vector<MapMerge>& tasks_;
+  std::size_t& visits_;
+};
+
+// `map: %v does not contain declared merge key: %s`.
+Status NoMergeKey(Tree& tree, const Tree::Node& node, std::string_view merge_key);
+// `expected a %s, but received a %s`.
+Status BadArgType(std::string_view expected, const Tree::Node& node);
+constexpr std::string_view kGoMap = "map[string]interface {}";
+constexpr std::string_view kGoList = "[]interface {}";
+// Null: `node` is no map, or has no such member. The value of a member that is opened is stale.
+const runtime::Value* MemberOf(const Tree::Node& node, std::string_view key);
+// As a Go server shows the list.
+std::string PrintList(Tree& tree, const Nodes& nodes);
+bool IsDeletion(const Tree::Node& node);
+
+constexpr std::string_view kDirectiveMarker = "$patch";
+
+}  // namespace apiserver::inline v0::patch

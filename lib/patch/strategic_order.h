@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "patch/tree.h"
+
+// Where merged lists put their elements.
+namespace apiserver::inline v0::patch {
+
+using Nodes = std::vector<Tree::Node*>;
+
+// A scalar that elements are told apart by, as Go compares two interface{}: 1 and 1.0 differ.
+struct ScalarKey {
+  runtime::Value::Type type = runtime::Value::Type::kNull;
+  std::string_view text;
+  double number = 0;
+  std::int64_t whole = 0;
+
+  friend bool operator==(const ScalarKey&, const ScalarKey&) = default;
+};
+struct ScalarKeyHash {
+  std::size_t operator()(const ScalarKey& key) const;
+};
+template <class T>
+using ByKey = std::unordered_map<ScalarKey, T, ScalarKeyHash>;
+
+// Whether Go could compare it: no map and no list.
+bool IsScalar(const runtime::Value& value);
+ScalarKey KeyOfScalar(const runtime::Value& value);
+
+// An element and its places in the two lists that say where it belongs; -1: in neither.
+struct Ranked {
+  Tree::Node* node = nullptr;
+  std::ptrdiff_t own_rank = -1;     // In the list that it is sorted by.
+  std::ptrdiff_t server_rank = -1;  // In the stored list.
+};
+
+// sort.SliceStable by own_rank. Go's comparison calls whatever has no rank the lesser one, each of
+// the other, so that its algorithm has to be gone through step by step to get its order.
+void SortByRank(std::vector<Ranked>& elements);
+
+// Both lists in one, each in its order. An element of `server_only` goes before one of the patch
+// only where the stored list has both and says so.
+Nodes MergeSorted(std::span<const Ranked> server_only, std::span<const Ranked> patch);
+
+}  // namespace apiserver::inline v0::patch
