@@ -1,0 +1,143 @@
+#include "serve.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/log.h"
+#include "apiserver/server/standalone.h"
+#include "apiserver/storage/etcd/engine.h"
+#include "apiserver/storage/kms/provider.h"
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/storage/rocks/engine.h"
+#include "apiserver/storage/value/encryption.h"
+#include "common/run_until_signal.h"
+
+namespace sample {
+
+namespace {
+
+using apiserver::Result;
+using apiserver::Status;
+namespace registry = apiserver::registry;
+namespace server = apiserver::server;
+namespace storage = apiserver::storage;
+
+// Early return; the library's own macro is private to it.
+#define RETURN_IF_NOT_OK(expr) \
+  if (Status status_ = (expr); !status_.ok()) return status_
+
+Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const Options& options,
+                                                        apiserver::LogSink& log) {
+  if (options.storage == "memory") return storage::memory::NewEngine();
+  if (options.storage == "etcd") {
+    return storage::etcd::Open({.servers = options.etcd_servers,
+                                .ca_file = options.etcd_cafile,
+                                .cert_file = options.etcd_certfile,
+                                .key_file = options.etcd_keyfile,
+                                .health_timeout = options.etcd_healthcheck_timeout,
+                                .compaction_interval = options.etcd_compaction_interval,
+                                .log = log});
+  }
+  return storage::rocks::Open({.path = options.data_dir + "/rocks"});
+}
+
+// Null without --encryption-provider-config.
+Result<std::unique_ptr<storage::value::Encryption>> OpenEncryption(const Options& options,
+                                                                   server::GenericAPIServer& api,
+                                                                   apiserver::LogSink& log) {
+  if (options.encryption_provider_config.empty()) {
+    return std::unique_ptr<storage::value::Encryption>();
+  }
+  auto encryption = storage::value::LoadEncryption(
+      {.path = options.encryption_provider_config,
+       .reload = options.encryption_provider_config_automatic_reload,
+       .new_kms_provider = storage::kms::NewProviders({.executor = &api.pool(), .log = &log}),
+       .executor = &api.pool(),
+       .log = &log});
+  RETURN_IF_NOT_OK(encryption.status());
+  if (options.encryption_provider_config_automatic_reload || (*encryption)->uses_kms()) {
+    RETURN_IF_NOT_OK(api.AddHealthCheck(
+        {.name = "kms-providers",
+         .check = [encryption = encryption->get()] { return encryption->Health(); },
+         .livez = false}));
+  }
+  return encryption;
+}
+
+void Encrypt(const storage::value::Encryption* encryption, registry::StorageConfig& config) {
+  if (encryption != nullptr) {
+    config.transformer_for = [encryption](const apiserver::runtime::GroupResource& resource) {
+      return encryption->TransformerFor(resource);
+    };
+  }
+}
+
+}  // namespace
+
+int Serve(const Options& options, const Program& program) {
+  const auto log = apiserver::NewStderrLogSink(options.v >= 4 ? apiserver::LogLevel::kDebug
+                                                              : apiserver::LogLevel::kInfo);
+  const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
+  if (!made.ok()) return examples::Fail(made);
+  const auto standalone = server::NewStandalone({.data_dir = options.cert_dir,
+                                                 .address = options.bind_address,
+                                                 .port = options.secure_port,
+                                                 .tls_cert_file = options.tls_cert_file,
+                                                 .tls_key_file = options.tls_private_key_file});
+  if (!standalone.ok()) return examples::Fail(standalone.status());
+  const auto engine = OpenEngine(options, *log);
+  if (!engine.ok()) return examples::Fail(engine.status());
+
+  server::Config config;
+  config.name = program.name;
+  config.admission = program.admission;
+  config.openapi_title = program.openapi_title;
+  config.openapi_version = "0.1";
+  config.request_timeout = std::chrono::seconds(options.request_timeout_seconds);
+  config.min_request_timeout = std::chrono::seconds(options.min_request_timeout_seconds);
+  config.shutdown_grace = std::chrono::seconds(4);
+  const Status gates = config.features.Set(options.feature_gates);
+  if (!gates.ok()) return examples::Fail(gates);
+  config.log = log.get();
+  standalone->Apply(config);
+  config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
+  auto completed = std::move(config).Complete();
+  if (!completed.ok()) return examples::Fail(completed.status());
+  auto api = std::move(*completed).New();
+  if (!api.ok()) return examples::Fail(api.status());
+  const auto encryption = OpenEncryption(options, **api, *log);
+  if (!encryption.ok()) return examples::Fail(encryption.status());
+  registry::StorageConfig storage_config{.engine = engine->get(),
+                                         .executor = &(*api)->pool(),
+                                         .prefix = options.etcd_prefix,
+                                         .memory = (*api)->memory(),
+                                         .metrics = (*api)->metrics(),
+                                         .log = log.get()};
+  Encrypt(encryption->get(), storage_config);
+  const Status installed = program.install(**api, storage_config);
+  if (!installed.ok()) return examples::Fail(installed);
+  if (const Status ready = (*api)->PrepareRun(); !ready.ok()) return examples::Fail(ready);
+
+  return examples::RunUntilSignal(**api, [&] {
+    const std::string& path = options.kubeconfig_out;
+    const Status written = standalone->WriteKubeconfig(path, (*api)->port());
+    if (!written.ok()) {
+      examples::Fail(written);
+      return;
+    }
+    const std::string kubectl = "  kubectl --kubeconfig " + path;
+    std::string place = options.data_dir;
+    if (options.storage == "etcd") place = options.etcd_servers[0] + options.etcd_prefix;
+    std::printf("ready: https://127.0.0.1:%d (%s in %s)\ntry:\n", (*api)->port(),
+                options.storage.c_str(), place.c_str());
+    std::printf("%s api-resources\n", kubectl.c_str());
+    std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
+    std::printf("%s get flunders -w\n", kubectl.c_str());
+    std::fflush(stdout);
+  });
+}
+
+}  // namespace sample
