@@ -1,0 +1,103 @@
+#include "fleet.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "apiserver/codec/proto_schema.h"
+#include "apiserver/rest/strategy.h"
+#include "harbor_api.h"
+
+namespace harbor {
+
+namespace {
+
+using apiserver::Context;
+using apiserver::Result;
+using apiserver::Status;
+using apiserver::field::ErrorList;
+using apiserver::field::Path;
+using apiserver::runtime::Object;
+namespace codec = apiserver::codec;
+namespace registry = apiserver::registry;
+namespace rest = apiserver::rest;
+namespace runtime = apiserver::runtime;
+
+// Early return; the library's own macro is private to it.
+#define RETURN_IF_NOT_OK(expr) \
+  if (Status status_ = (expr); !status_.ok()) return status_
+
+ErrorList ValidateFleet(const Object& fleet) {
+  ErrorList errors;
+  const std::int64_t replicas = fleet["spec"]["replicas"].AsInt();
+  if (replicas < 0) {
+    errors.InvalidPrinted(Path("spec.replicas"), std::to_string(replicas),
+                          "must be greater than or equal to 0");
+  }
+  return errors;
+}
+
+class FleetStrategy : public rest::Strategy {
+ public:
+  bool NamespaceScoped() const override { return true; }
+  bool AllowUnconditionalUpdate() const override { return true; }
+
+  void PrepareForCreate(const Context&, Object& fleet) const override {
+    fleet.Edit("status") = runtime::Value::Map({});
+    fleet.Edit("metadata", "generation") = 1;
+  }
+  // The status is its subresource's; a wish that changes is a new generation.
+  void PrepareForUpdate(const Context&, Object& fleet, const Object& old) const override {
+    fleet.Edit("status") = old["status"];
+    const std::int64_t changed = fleet["spec"] == old["spec"] ? 0 : 1;
+    fleet.Edit("metadata", "generation") = old.generation() + changed;
+  }
+  ErrorList Validate(const Context&, const Object& fleet) const override {
+    return ValidateFleet(fleet);
+  }
+};
+
+class FleetStatusStrategy final : public FleetStrategy {
+ public:
+  void PrepareForUpdate(const Context&, Object& fleet, const Object& old) const override {
+    fleet.Edit("spec") = old["spec"];
+    fleet.Edit("metadata", "generation") = old.generation();
+  }
+};
+
+Result<runtime::KindPtr> NewFleetKind() {
+  const auto schemas = codec::ProtoSchemas::Load(harbor_api::Descriptors());
+  RETURN_IF_NOT_OK(schemas.status());
+  const auto schema = schemas->Find("example.harbor.v1.Fleet");
+  RETURN_IF_NOT_OK(schema.status());
+  return runtime::Kind::New(
+      {.group = kGroup,
+       .kind = "Fleet",
+       .plural = "fleets",
+       .short_names = {"fl"},
+       .categories = {"all"},
+       .versions = {
+           {.version = "v1",
+            .schema = *schema,
+            .columns = {
+                {.name = "Desired", .type = "integer", .json_path = ".spec.replicas"},
+                {.name = "Current", .type = "integer", .json_path = ".status.replicas"},
+                {.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"}}}}});
+}
+
+}  // namespace
+
+Status Install(apiserver::server::GenericAPIServer& server, const registry::StorageConfig& config) {
+  const auto kind = NewFleetKind();
+  RETURN_IF_NOT_OK(kind.status());
+  RETURN_IF_NOT_OK(server.scheme().Add(*kind));
+  const auto fleets =
+      registry::NewStore(config, {.kind = *kind, .strategy = std::make_shared<FleetStrategy>()});
+  RETURN_IF_NOT_OK(fleets.status());
+  const auto status = registry::NewStatusStore(*fleets, std::make_shared<FleetStatusStrategy>());
+  RETURN_IF_NOT_OK(status.status());
+  return server.InstallAPIGroup(
+      {kGroup, {{"v1", {{"fleets", *fleets}, {"fleets/status", *status}}}}});
+}
+
+}  // namespace harbor
