@@ -134,6 +134,13 @@ void AddUnknownFields(std::vector<std::string> unknown, std::vector<std::string>
   for (std::string& error : unknown) strict_errors.push_back(std::move(error));
 }
 
+// What protobuf does not know has been passed by: there is no strict decoding of it.
+Status SettleProtobuf(Object& object) {
+  RETURN_IF_ERROR(runtime::Normalize(object));
+  runtime::SetDefaults(object);
+  return {};
+}
+
 // The content that a decoded body has, made what a Go server would see.
 Status Settle(Object& object, std::vector<std::string>& strict_errors) {
   if (object.kind().semantics() == runtime::Semantics::kStructural) {
@@ -169,7 +176,7 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
   if (!root.ok()) return CannotBeHandled(*gvk, *options.kind, root.status().message());
   DecodedObject decoded;
   decoded.object = std::make_unique<Object>(options.kind, gvk->version, std::move(arena), *root);
-  const Status settled = Settle(*decoded.object, decoded.strict_errors);
+  const Status settled = SettleProtobuf(*decoded.object);
   if (!settled.ok()) return CannotBeHandled(*gvk, *options.kind, settled.message());
   return decoded;
 }

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "apiserver/base/field_path.h"
+#include "apiserver/codec/json.h"
 #include "apiserver/runtime/time.h"
 
 #include "base/status_macros.h"
@@ -22,6 +23,9 @@ using runtime::Schema;
 using runtime::SchemaType;
 using runtime::Value;
 using wire::Token;
+
+// Messages that come in pieces are what the pieces make together.
+using Pieces = std::span<const std::string_view>;
 
 Status Malformed(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 
@@ -42,130 +46,268 @@ bool IsRepeated(const Schema& schema) {
   return schema.type == SchemaType::kList && !schema.proto_message;
 }
 
-// The fields of a schema that stand in the message itself: those of flattened structs too.
-void CollectFields(const Schema& schema, std::vector<const Field*>& fields, int depth = 0) {
-  for (const Field& field : schema.fields) {
-    if (field.proto_number > 0) {
-      fields.push_back(&field);
-    } else if (field.inlined && depth < wire::kDepthMax) {
-      CollectFields(*field.schema, fields, depth + 1);
-    }
+// As a Go server has them in its errors, as far as that can be told.
+std::string_view MessageName(const Schema& schema) {
+  const std::string_view name = schema.name;
+  return name.substr(name.rfind('.') + 1);
+}
+std::string GoName(const Field& field) {
+  if (field.name == "metadata") return std::string(MessageName(*field.schema));
+  std::string name = field.name;
+  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') {
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  }
+  return name;
+}
+
+// What of a schema stands in its message: the fields in the order of their numbers.
+struct Plan {
+  struct Entry {
+    const Field* field;
+    std::size_t place;   // Among the fields as JSON has them.
+    std::size_t filler;  // What Normalize() puts in its place if it is missing, in bytes.
+  };
+  std::vector<Entry> entries;
+  std::size_t filler = 0;  // Of an empty message.
+};
+
+// A field of a message that is a scalar in JSON.
+struct SpecialField {
+  std::string_view go_name;
+  wire::Type type;
+};
+std::span<const SpecialField> SpecialFields(SchemaType type) {
+  static constexpr SpecialField kTime[] = {{"Seconds", wire::Type::kVarint},
+                                           {"Nanos", wire::Type::kVarint}};
+  static constexpr SpecialField kDuration[] = {{"Duration", wire::Type::kVarint}};
+  static constexpr SpecialField kQuantity[] = {{"String_", wire::Type::kLength}};
+  static constexpr SpecialField kIntOrString[] = {{"Type", wire::Type::kVarint},
+                                                  {"IntVal", wire::Type::kVarint},
+                                                  {"StrVal", wire::Type::kLength}};
+  static constexpr SpecialField kRaw[] = {{"Raw", wire::Type::kLength}};
+  switch (type) {
+    case SchemaType::kTime:
+    case SchemaType::kMicroTime:
+      return kTime;
+    case SchemaType::kDuration:
+      return kDuration;
+    case SchemaType::kQuantity:
+      return kQuantity;
+    case SchemaType::kIntOrString:
+      return kIntOrString;
+    default:
+      return kRaw;
   }
 }
 
 class Decoder {
  public:
-  explicit Decoder(Arena& arena) : arena_(arena) {}
+  Decoder(Arena& arena, std::size_t bytes)
+      : arena_(arena),
+        bytes_max_(arena.bytes_reserved() + bytes * JsonLimits().arena_factor_max + (64 << 10)) {}
 
-  Result<Value> Message(std::string_view bytes, const Schema& schema, int depth) {
+  Result<Value> Message(Pieces pieces, const Schema& schema, int depth) {
     if (depth > wire::kDepthMax) return Malformed("the message is nested too deeply");
-    std::vector<const Field*> fields;
-    CollectFields(schema, fields);
-    std::vector<Slot> seen(fields.size());
-    for (wire::Reader reader(bytes); !reader.done();) {
-      ASSIGN_OR_RETURN(const Token token, reader.Next());
-      const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field* field) {
-        return field->proto_number == token.number;
-      });
-      if (found == fields.end()) continue;
-      const Schema& type = *(*found)->schema;
-      if (token.type != WireTypeOf(IsRepeated(type) ? *type.items : type)) {
-        return Malformed("proto: wrong wireType = " + std::to_string(static_cast<int>(token.type)) +
-                         " for field " + (*found)->name);
-      }
-      RETURN_IF_ERROR(
-          Keep(token, type, depth, seen[static_cast<std::size_t>(found - fields.begin())]));
-    }
-    runtime::MapBuilder out(arena_);
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (seen[i].present) RETURN_IF_ERROR(Add(*fields[i], seen[i], depth, out));
-    }
-    return out.Build();
+    const Plan& plan = PlanOf(schema);
+    const std::size_t base = slots_.size();
+    slots_.resize(base + plan.entries.size());
+    const Status read = ReadFields(pieces, schema, plan, base, depth);
+    Result<Value> value = read.ok() ? Build(plan, base, depth) : Result<Value>(read);
+    slots_.resize(base);
+    return value;
   }
 
  private:
   // What a message has of one field.
   struct Slot {
-    bool present = false;
-    std::vector<Token> tokens;
-    std::vector<Value> items;  // Of a list.
+    const Field* field = nullptr;  // Null: nothing.
+    Value value;                   // Of a scalar, the last.
+    std::vector<Value> items;      // Of a list; of a map, keys and values in turn.
+    std::vector<std::string_view> pieces;
   };
 
-  Status Keep(const Token& token, const Schema& schema, int depth, Slot& slot) {
-    slot.present = true;
-    if (IsRepeated(schema)) {
-      ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
-      slot.items.push_back(item);
-      return {};
+  const Plan& PlanOf(const Schema& schema) {
+    const auto found = plans_.find(&schema);
+    if (found != plans_.end()) return found->second;
+    Plan plan;
+    AddFields(schema, plan, 0);
+    std::sort(plan.entries.begin(), plan.entries.end(),
+              [](const Plan::Entry& a, const Plan::Entry& b) {
+                return a.field->proto_number < b.field->proto_number;
+              });
+    return plans_.emplace(&schema, std::move(plan)).first->second;
+  }
+
+  // Those of structs that are flattened in protobuf too stand in the message of the outer one.
+  void AddFields(const Schema& schema, Plan& plan, int depth) {
+    if (depth > wire::kDepthMax) return;
+    for (const Field& field : schema.fields) {
+      if (field.proto_number > 0) {
+        plan.entries.push_back({&field, plan.entries.size(), Filler(field)});
+        plan.filler += plan.entries.back().filler;
+      } else if (field.inlined) {
+        AddFields(*field.schema, plan, depth + 1);
+      }
     }
-    // Of scalars the last one counts.
-    const bool gathers = schema.type == SchemaType::kMap || schema.type == SchemaType::kStruct ||
-                         schema.type == SchemaType::kList;
-    if (!gathers) slot.tokens.clear();
-    slot.tokens.push_back(token);
+  }
+  std::size_t Filler(const Field& field) {
+    const bool value = field.presence == Field::Presence::kValue;
+    const bool empty = value && field.schema->type == SchemaType::kStruct;
+    if (field.omit != Field::Omit::kNever && !empty) return 0;
+    return sizeof(Member) + (empty ? PlanOf(*field.schema).filler : 0);
+  }
+
+  // Few bytes may become much content: what a client makes us keep has a limit.
+  Status Charge(std::size_t bytes) {
+    charged_ += bytes;
+    if (arena_.bytes_reserved() + charged_ <= bytes_max_) return {};
+    return Malformed("the message takes too much memory for its length");
+  }
+
+  Status ReadFields(Pieces pieces, const Schema& schema, const Plan& plan, std::size_t base,
+                    int depth) {
+    const std::vector<Plan::Entry>& entries = plan.entries;
+    for (const std::string_view piece : pieces) {
+      std::size_t next = 0;
+      for (wire::Reader reader(piece, MessageName(schema)); !reader.done();) {
+        ASSIGN_OR_RETURN(const Token token, reader.Next());
+        // Fields come in the order of their numbers, mostly.
+        while (next < entries.size() && entries[next].field->proto_number < token.number) ++next;
+        if (next == entries.size() || entries[next].field->proto_number != token.number) {
+          next = Find(entries, token.number);
+          if (next == entries.size()) continue;
+        }
+        const Plan::Entry& entry = entries[next];
+        slots_[base + entry.place].field = entry.field;
+        RETURN_IF_ERROR(Take(token, *entry.field, base + entry.place, depth));
+      }
+    }
     return {};
   }
 
-  Status Add(const Field& field, const Slot& slot, int depth, runtime::MapBuilder& out) {
-    const std::span<const Token> tokens = slot.tokens;
-    switch (field.schema->type) {
+  static std::size_t Find(const std::vector<Plan::Entry>& entries, int number) {
+    const auto found = std::lower_bound(
+        entries.begin(), entries.end(), number,
+        [](const Plan::Entry& entry, int wanted) { return entry.field->proto_number < wanted; });
+    const bool there = found != entries.end() && found->field->proto_number == number;
+    return there ? static_cast<std::size_t>(found - entries.begin()) : entries.size();
+  }
+
+  Status Take(const Token& token, const Field& field, std::size_t slot, int depth) {
+    const Schema& schema = *field.schema;
+    const wire::Type wanted = WireTypeOf(IsRepeated(schema) ? *schema.items : schema);
+    if (IsRepeated(schema) && token.type == wire::Type::kLength && token.type != wanted) {
+      return Packed(token.bytes, *schema.items, slot);
+    }
+    if (token.type != wanted) return wire::Expect(token, wanted, GoName(field));
+    switch (schema.type) {
+      case SchemaType::kMap:
+        return Entry(token.bytes, field, slot, depth);
+      case SchemaType::kTime:
+      case SchemaType::kMicroTime:
+        slots_[slot].pieces.clear();
+        [[fallthrough]];
+      case SchemaType::kStruct:
+      case SchemaType::kDuration:
+      case SchemaType::kQuantity:
+      case SchemaType::kIntOrString:
+      case SchemaType::kRaw:
+      case SchemaType::kAny:
+        slots_[slot].pieces.push_back(token.bytes);
+        return {};
       case SchemaType::kList: {
-        if (field.schema->proto_message) {
-          ASSIGN_OR_RETURN(const Value value, Items(Joined(tokens), *field.schema, depth + 1));
-          out.Add(field.name, value);
+        if (schema.proto_message) {
+          slots_[slot].pieces.push_back(token.bytes);
           return {};
         }
-        runtime::ListBuilder list(arena_);
-        for (const Value& item : slot.items) list.Add(item);
-        out.Add(field.name, list.Build());
-        return {};
-      }
-      case SchemaType::kMap: {
-        ASSIGN_OR_RETURN(const Value map, Entries(tokens, *field.schema->items, depth));
-        out.Add(field.name, map);
-        return {};
-      }
-      case SchemaType::kStruct: {
-        ASSIGN_OR_RETURN(const Value value, Message(Joined(tokens), *field.schema, depth + 1));
-        if (!field.inlined) {
-          out.Add(field.name, value);
-          return {};
-        }
-        for (const Member& member : value.members()) out.Add(member.key, member.value);
+        ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
+        slots_[slot].items.push_back(item);
         return {};
       }
       default: {
-        ASSIGN_OR_RETURN(const Value value, Single(tokens.back(), *field.schema, depth));
-        out.Add(field.name, value);
+        ASSIGN_OR_RETURN(slots_[slot].value, Single(token, schema, depth));
         return {};
       }
     }
   }
 
-  // A message sent in pieces is the concatenation of the pieces.
-  std::string_view Joined(std::span<const Token> tokens) {
-    if (tokens.size() == 1) return tokens[0].bytes;
-    std::string whole;
-    for (const Token& token : tokens) whole += token.bytes;
-    return arena_.Copy(whole);
+  // The numbers of a list may come in one field.
+  Status Packed(std::string_view bytes, const Schema& schema, std::size_t slot) {
+    std::vector<Value>& items = slots_[slot].items;
+    Token token{.type = WireTypeOf(schema)};
+    for (wire::Reader reader(bytes); !reader.done();) {
+      if (token.type == wire::Type::kVarint) {
+        ASSIGN_OR_RETURN(token.scalar, reader.Varint());
+      } else {
+        ASSIGN_OR_RETURN(token.scalar, reader.Fixed(8));
+      }
+      items.push_back(Scalar(token, schema));
+    }
+    return {};
   }
 
-  Result<Value> Entries(std::span<const Token> tokens, const Schema& values, int depth) {
-    std::vector<Member> members;
-    members.reserve(tokens.size());
-    for (const Token& entry : tokens) {
-      std::string_view key;
-      Token value{.type = WireTypeOf(values), .bytes = ""};
-      for (wire::Reader reader(entry.bytes); !reader.done();) {
-        ASSIGN_OR_RETURN(const Token token, reader.Next());
-        if (token.number == 1 && token.type == wire::Type::kLength) key = token.bytes;
-        if (token.number == 2 && token.type == value.type) value = token;
+  Status Entry(std::string_view bytes, const Field& field, std::size_t slot, int depth) {
+    const Schema& schema = *field.schema->items;
+    std::string_view key;
+    Token value{.type = WireTypeOf(schema), .bytes = ""};
+    for (wire::Reader reader(bytes); !reader.done();) {
+      ASSIGN_OR_RETURN(const Token token, reader.Next());
+      if (token.number == 1) {
+        RETURN_IF_ERROR(wire::Expect(token, wire::Type::kLength, GoName(field)));
+        key = token.bytes;
+      } else if (token.number == 2) {
+        RETURN_IF_ERROR(wire::Expect(token, value.type, GoName(field)));
+        value = token;
       }
-      ASSIGN_OR_RETURN(const Value decoded, Single(value, values, depth + 1));
-      members.push_back({key, decoded});
     }
-    // The last of equal keys wins.
-    std::reverse(members.begin(), members.end());
+    ASSIGN_OR_RETURN(const Value decoded, Single(value, schema, depth + 1));
+    slots_[slot].items.push_back(Value::String(key));
+    slots_[slot].items.push_back(decoded);
+    return {};
+  }
+
+  Result<Value> Build(const Plan& plan, std::size_t base, int depth) {
+    std::size_t filler = 0;
+    for (const Plan::Entry& entry : plan.entries) {
+      if (slots_[base + entry.place].field == nullptr) filler += entry.filler;
+    }
+    RETURN_IF_ERROR(Charge(filler));
+    runtime::MapBuilder out(arena_);
+    for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+      // Taken out: what is below needs the same room.
+      const Slot slot = std::exchange(slots_[base + i], {});
+      if (slot.field == nullptr) continue;
+      ASSIGN_OR_RETURN(const Value value, Finish(slot, depth));
+      if (!slot.field->inlined) {
+        out.Add(slot.field->name, value);
+        continue;
+      }
+      for (const Member& member : value.members()) out.Add(member.key, member.value);
+    }
+    const Value built = out.Build();
+    RETURN_IF_ERROR(Charge(0));
+    return built;
+  }
+
+  Result<Value> Finish(const Slot& slot, int depth) {
+    const Schema& schema = *slot.field->schema;
+    if (schema.type == SchemaType::kMap) return Map(slot.items);
+    if (IsRepeated(schema)) {
+      runtime::ListBuilder list(arena_);
+      for (const Value& item : slot.items) list.Add(item);
+      return list.Build();
+    }
+    if (slot.pieces.empty()) return slot.value;
+    return OfPieces(slot.pieces, schema, depth + 1);
+  }
+
+  // The last of equal keys wins.
+  Value Map(const std::vector<Value>& pairs) {
+    std::vector<Member> members;
+    members.reserve(pairs.size() / 2);
+    for (std::size_t i = pairs.size(); i >= 2; i -= 2) {
+      members.push_back({pairs[i - 2].AsString(), pairs[i - 1]});
+    }
     std::stable_sort(members.begin(), members.end(),
                      [](const Member& a, const Member& b) { return a.key < b.key; });
     members.erase(std::unique(members.begin(), members.end(),
@@ -176,69 +318,77 @@ class Decoder {
     return map.Build();
   }
 
+  // A scalar, or a message that stands alone.
   Result<Value> Single(const Token& token, const Schema& schema, int depth) {
-    switch (schema.type) {
-      case SchemaType::kBoolean:
-        return Value::Bool(token.scalar != 0);
-      case SchemaType::kInteger:
-        return Value::Int(schema.bits == 32 ? static_cast<std::int32_t>(token.scalar)
-                                            : static_cast<std::int64_t>(token.scalar));
-      case SchemaType::kNumber:
-        return Value::Double(std::bit_cast<double>(token.scalar));
-      case SchemaType::kString:
-        return Value::String(token.bytes);
-      case SchemaType::kBytes:
-        return Value::Bytes(token.bytes);
-      case SchemaType::kStruct:
-        return Message(token.bytes, schema, depth + 1);
-      case SchemaType::kList:
-        return Items(token.bytes, schema, depth + 1);
-      default:
-        return Special(token.bytes, schema);
-    }
+    if (token.type != wire::Type::kLength) return Scalar(token, schema);
+    if (schema.type == SchemaType::kString) return Value::String(token.bytes);
+    if (schema.type == SchemaType::kBytes) return Value::Bytes(token.bytes);
+    return OfPieces({&token.bytes, 1}, schema, depth + 1);
+  }
+
+  static Value Scalar(const Token& token, const Schema& schema) {
+    if (schema.type == SchemaType::kBoolean) return Value::Bool(token.scalar != 0);
+    if (schema.type == SchemaType::kNumber)
+      return Value::Double(std::bit_cast<double>(token.scalar));
+    return Value::Int(schema.bits == 32 ? static_cast<std::int32_t>(token.scalar)
+                                        : static_cast<std::int64_t>(token.scalar));
+  }
+
+  Result<Value> OfPieces(Pieces pieces, const Schema& schema, int depth) {
+    if (schema.type == SchemaType::kStruct) return Message(pieces, schema, depth);
+    if (schema.type == SchemaType::kList) return Items(pieces, schema, depth);
+    return Special(pieces, schema);
   }
 
   // A list that is a message of its own.
-  Result<Value> Items(std::string_view bytes, const Schema& schema, int depth) {
+  Result<Value> Items(Pieces pieces, const Schema& schema, int depth) {
     if (!schema.proto_message) {
-      return Malformed("a list within a list or map has no protobuf form");
+      return Malformed("a list or map within a list or map has no protobuf form");
     }
     runtime::ListBuilder list(arena_);
-    for (wire::Reader reader(bytes); !reader.done();) {
-      ASSIGN_OR_RETURN(const Token token, reader.Next());
-      if (token.number != kListItemsNumber || token.type != WireTypeOf(*schema.items)) continue;
-      ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
-      list.Add(item);
+    for (const std::string_view piece : pieces) {
+      for (wire::Reader reader(piece, MessageName(schema)); !reader.done();) {
+        ASSIGN_OR_RETURN(const Token token, reader.Next());
+        if (token.number != kListItemsNumber) continue;
+        RETURN_IF_ERROR(wire::Expect(token, WireTypeOf(*schema.items), "Items"));
+        ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
+        list.Add(item);
+      }
     }
     return list.Build();
   }
 
-  // Messages that are scalars in JSON. Their fields have the numbers 1, 2 and 3.
-  Result<Value> Special(std::string_view bytes, const Schema& schema) {
-    Token first;
-    Token second;
-    Token third;
-    for (wire::Reader reader(bytes); !reader.done();) {
-      ASSIGN_OR_RETURN(const Token token, reader.Next());
-      if (token.number == 1) first = token;
-      if (token.number == 2) second = token;
-      if (token.number == 3) third = token;
+  // Messages that are scalars in JSON.
+  Result<Value> Special(Pieces pieces, const Schema& schema) {
+    const std::span<const SpecialField> fields = SpecialFields(schema.type);
+    Token tokens[3];
+    bool empty = true;
+    for (const std::string_view piece : pieces) {
+      empty &= piece.empty();
+      for (wire::Reader reader(piece); !reader.done();) {
+        ASSIGN_OR_RETURN(const Token token, reader.Next());
+        if (token.number < 1 || static_cast<std::size_t>(token.number) > fields.size()) continue;
+        const auto at = static_cast<std::size_t>(token.number) - 1;
+        RETURN_IF_ERROR(wire::Expect(token, fields[at].type, fields[at].go_name));
+        tokens[at] = token;
+      }
     }
     switch (schema.type) {
       case SchemaType::kTime:
+        return Timestamp(empty, tokens[0], {}, /*micro=*/false);
       case SchemaType::kMicroTime:
-        return Timestamp(bytes.empty(), first, second, schema.type == SchemaType::kMicroTime);
+        return Timestamp(empty, tokens[0], tokens[1], /*micro=*/true);
       case SchemaType::kDuration:
         return Value::String(arena_.Copy(runtime::FormatDuration(
-            std::chrono::nanoseconds(static_cast<std::int64_t>(first.scalar)))));
+            std::chrono::nanoseconds(static_cast<std::int64_t>(tokens[0].scalar)))));
       case SchemaType::kQuantity:
-        return Value::String(first.bytes);
+        return Value::String(tokens[0].number == 0 ? "0" : tokens[0].bytes);
       case SchemaType::kIntOrString:
-        if (first.scalar == 1) return Value::String(third.bytes);
-        return Value::Int(static_cast<std::int32_t>(second.scalar));
+        if (tokens[0].scalar == 1) return Value::String(tokens[2].bytes);
+        return Value::Int(static_cast<std::int32_t>(tokens[1].scalar));
       case SchemaType::kRaw:
       case SchemaType::kAny:
-        return Json(first.bytes);
+        return Json(tokens[0].bytes);
       default:
         return Malformed("a list or map within a list or map has no protobuf form");
     }
@@ -266,12 +416,16 @@ class Decoder {
   }
 
   Arena& arena_;
+  const std::size_t bytes_max_;
+  std::size_t charged_ = 0;
+  std::map<const Schema*, Plan> plans_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace
 
 Result<Value> DecodeMessage(std::string_view bytes, const Schema& schema, Arena& arena) {
-  return Decoder(arena).Message(bytes, schema, 0);
+  return Decoder(arena, bytes.size()).Message({&bytes, 1}, schema, 0);
 }
 
 }  // namespace apiserver::inline v0::codec

@@ -27,17 +27,28 @@ class Encoder {
 
   Status Message(const Value& value, const Schema& schema, int depth) {
     if (depth > wire::kDepthMax) return Misfit("the content is nested too deeply");
+    const auto ascending = [](const Field& a, const Field& b) {
+      return a.proto_number < b.proto_number;
+    };
+    const auto plain = [](const Field& field) { return field.proto_number > 0; };
+    const std::vector<Field>& all = schema.fields;
+    // Most messages have been declared in the order of their numbers.
+    if (std::all_of(all.begin(), all.end(), plain) &&
+        std::is_sorted(all.begin(), all.end(), ascending)) {
+      for (const Field& field : all) RETURN_IF_ERROR(OneField(value, field, depth));
+      return {};
+    }
     std::vector<const Field*> fields;
-    fields.reserve(schema.fields.size());
-    for (const Field& field : schema.fields) {
+    fields.reserve(all.size());
+    for (const Field& field : all) {
       if (field.proto_number > 0) {
         fields.push_back(&field);
-        continue;
+      } else if (field.inlined) {
+        RETURN_IF_ERROR(Message(value, *field.schema, depth + 1));
       }
-      if (field.inlined) RETURN_IF_ERROR(Message(value, *field.schema, depth + 1));
     }
     std::sort(fields.begin(), fields.end(),
-              [](const Field* a, const Field* b) { return a->proto_number < b->proto_number; });
+              [&](const Field* a, const Field* b) { return ascending(*a, *b); });
     for (const Field* field : fields) RETURN_IF_ERROR(OneField(value, *field, depth));
     return {};
   }
@@ -88,7 +99,9 @@ class Encoder {
     for (const Member& member : members) {
       wire::Nested entry(field.proto_number, out_);
       wire::PutBytes(1, member.key, out_);
-      RETURN_IF_ERROR(Single(member.value, 2, *field.schema->items, depth + 1));
+      // A nil slice of bytes has no value; of whatever else there is one.
+      const bool nil = member.value.is_null() && field.schema->items->type == SchemaType::kBytes;
+      if (!nil) RETURN_IF_ERROR(Single(member.value, 2, *field.schema->items, depth + 1));
       entry.Close();
     }
     return {};
@@ -190,29 +203,7 @@ class Encoder {
   std::string& out_;
 };
 
-// Only so deep: a schema that contains itself is decided by what it has seen on the way.
-bool HasForm(const Schema& schema, bool in_collection, int depth) {
-  if (depth > 24) return true;
-  switch (schema.type) {
-    case SchemaType::kStruct:
-      if (schema.preserve_unknown_fields) return false;
-      return std::all_of(schema.fields.begin(), schema.fields.end(), [&](const Field& field) {
-        if (field.proto_number == 0 && !field.inlined) return false;
-        return HasForm(*field.schema, false, depth + 1);
-      });
-    case SchemaType::kList:
-    case SchemaType::kMap:
-      return (!in_collection || schema.proto_message) && HasForm(*schema.items, true, depth + 1);
-    default:
-      return true;
-  }
-}
-
 }  // namespace
-
-bool HasProtobufForm(const Schema& schema) {
-  return schema.type == SchemaType::kStruct && HasForm(schema, false, 0);
-}
 
 Status AppendMessage(const Value& value, const Schema& schema, std::string& out) {
   return Encoder(out).Message(value, schema, 0);

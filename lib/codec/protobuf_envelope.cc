@@ -10,6 +10,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
 #include "codec/type_meta.h"
+#include "runtime/facts.h"
 
 namespace apiserver::inline v0::codec {
 namespace {
@@ -116,10 +117,12 @@ Result<std::string> EventObject(const watch::Event& event, const WatchForm& form
 }
 
 Status ReadTypeMeta(std::string_view bytes, ProtobufEnvelope& envelope) {
-  for (wire::Reader reader(bytes); !reader.done();) {
+  for (wire::Reader reader(bytes, "TypeMeta"); !reader.done();) {
     ASSIGN_OR_RETURN(const Token token, reader.Next());
-    if (token.number == 1) envelope.api_version = token.bytes;
-    if (token.number == 2) envelope.kind = token.bytes;
+    if (token.number != 1 && token.number != 2) continue;
+    const bool version = token.number == 1;
+    RETURN_IF_ERROR(wire::Expect(token, wire::Type::kLength, version ? "APIVersion" : "Kind"));
+    (version ? envelope.api_version : envelope.kind) = token.bytes;
   }
   return {};
 }
@@ -129,7 +132,8 @@ Status ReadTypeMeta(std::string_view bytes, ProtobufEnvelope& envelope) {
 bool HasProtobuf(const runtime::Kind& kind, std::string_view version) {
   const runtime::KindVersion* found = kind.FindVersion(version);
   return found != nullptr && kind.semantics() == runtime::Semantics::kStruct &&
-         HasProtobufForm(*found->schema);
+         found->schema->type == runtime::SchemaType::kStruct &&
+         !kind.facts().without_protobuf.contains(found->schema.get());
 }
 
 std::string Envelope(std::string_view api_version, std::string_view kind,
@@ -151,10 +155,13 @@ Result<ProtobufEnvelope> OpenProtobufEnvelope(std::string_view body) {
     return BadEnvelope(
         "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
   }
+  if (body.size() == kProtobufPrefix.size()) return BadEnvelope("empty body");
+  constexpr std::string_view kNames[] = {"TypeMeta", "Raw", "ContentEncoding", "ContentType"};
   ProtobufEnvelope envelope;
-  for (wire::Reader reader(body.substr(kProtobufPrefix.size())); !reader.done();) {
+  for (wire::Reader reader(body.substr(kProtobufPrefix.size()), "Unknown"); !reader.done();) {
     ASSIGN_OR_RETURN(const Token token, reader.Next());
-    if (token.type != wire::Type::kLength) continue;
+    if (token.number < 1 || token.number > 4) continue;
+    RETURN_IF_ERROR(wire::Expect(token, wire::Type::kLength, kNames[token.number - 1]));
     if (token.number == 1) RETURN_IF_ERROR(ReadTypeMeta(token.bytes, envelope));
     if (token.number == 2) envelope.raw = token.bytes;
   }

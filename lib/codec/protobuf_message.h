@@ -14,14 +14,12 @@ inline constexpr std::string_view kProtobufPrefix{"k8s\0", 4};
 // Of a list that is a message of its own.
 inline constexpr int kListItemsNumber = 1;
 
-// Whether `schema` and all it holds can be written as protobuf: every field has a number.
-bool HasProtobufForm(const runtime::Schema& schema);
-
 // Appends the message that `value` (canonical, of `schema`, which has a protobuf form) is.
 // kInternalError: a value does not fit its schema.
 Status AppendMessage(const runtime::Value& value, const runtime::Schema& schema, std::string& out);
-// The content of a message; text and bytes are borrowed from `bytes`. Not normalized. kBadRequest:
-// malformed.
+// The content of a message; text and bytes are borrowed from `bytes`. Not normalized. kBadRequest,
+// in gogo's words: malformed, or it would take more memory than JsonLimits grants a text of this
+// length.
 Result<runtime::Value> DecodeMessage(std::string_view bytes, const runtime::Schema& schema,
                                      runtime::Arena& arena);
 

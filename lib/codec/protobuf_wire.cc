@@ -38,6 +38,12 @@ void PutBytes(int number, std::string_view bytes, std::string& out) {
   out += bytes;
 }
 
+Status Expect(const Token& token, Type type, std::string_view field) {
+  if (token.type == type) return {};
+  std::string message = "proto: wrong wireType = " + std::to_string(static_cast<int>(token.type));
+  return Status(Reason::kBadRequest, message.append(" for field ").append(field));
+}
+
 void Nested::Close() {
   std::string length;
   PutVarint(out_.size() - begin_, length);
@@ -64,16 +70,32 @@ Result<std::uint64_t> Reader::Fixed(std::size_t bytes) {
   return value;
 }
 
+Result<std::string_view> Reader::Bytes() {
+  ASSIGN_OR_RETURN(const std::uint64_t length, Varint());
+  if (static_cast<std::int64_t>(length) < 0) {
+    return Status(Reason::kBadRequest, "proto: negative length found during unmarshaling");
+  }
+  if (length > rest_.size()) return UnexpectedEnd();
+  const std::string_view bytes = rest_.substr(0, length);
+  rest_.remove_prefix(length);
+  return bytes;
+}
+
+Status Reader::Malformed(std::string_view why) const {
+  std::string message = "proto: ";
+  if (!message_.empty()) message.append(message_).append(": ");
+  return Status(Reason::kBadRequest, message.append(why));
+}
+
 Result<Token> Reader::One() {
   ASSIGN_OR_RETURN(const std::uint64_t tag, Varint());
   Token token;
-  const std::uint64_t number = tag >> 3U;
-  if (number == 0 || number > 0x1FFFFFFF) {
-    return Status(Reason::kBadRequest, "proto: illegal tag " + std::to_string(number) +
-                                           " (wire type " + std::to_string(tag & 7U) + ")");
-  }
-  token.number = static_cast<int>(number);
   token.type = static_cast<Type>(tag & 7U);
+  token.number = static_cast<int>(static_cast<std::uint32_t>(tag >> 3U));
+  if (token.number <= 0 && token.type != Type::kEndGroup) {
+    return Malformed("illegal tag " + std::to_string(token.number) + " (wire type " +
+                     std::to_string(tag) + ")");
+  }
   switch (token.type) {
     case Type::kVarint: {
       ASSIGN_OR_RETURN(token.scalar, Varint());
@@ -85,10 +107,7 @@ Result<Token> Reader::One() {
       return token;
     }
     case Type::kLength: {
-      ASSIGN_OR_RETURN(const std::uint64_t length, Varint());
-      if (length > rest_.size()) return UnexpectedEnd();
-      token.bytes = rest_.substr(0, length);
-      rest_.remove_prefix(length);
+      ASSIGN_OR_RETURN(token.bytes, Bytes());
       return token;
     }
     case Type::kStartGroup:
@@ -110,7 +129,7 @@ Status Reader::SkipGroup() {
 Result<Token> Reader::Next() {
   ASSIGN_OR_RETURN(Token token, One());
   if (token.type == Type::kEndGroup) {
-    return Status(Reason::kBadRequest, "proto: wiretype end group for non-group");
+    return Malformed("wiretype end group for non-group");
   }
   // Kubernetes has no groups: whatever the number is, the field is unknown.
   if (token.type == Type::kStartGroup) {

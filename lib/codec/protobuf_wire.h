@@ -52,22 +52,31 @@ struct Token {
   std::string_view bytes;    // kLength.
 };
 
+// kBadRequest, in gogo's words, unless the token is of this type.
+Status Expect(const Token& token, Type type, std::string_view field);
+
 // Reads the fields of a message in their order; groups are skipped.
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  // `message` is its name in errors.
+  explicit Reader(std::string_view bytes, std::string_view message = "")
+      : rest_(bytes), message_(message) {}
 
   bool done() const { return rest_.empty(); }
   // kBadRequest: truncated or malformed, in gogo's words.
   Result<Token> Next();
-
- private:
+  // An element of a packed list: a varint, or eight bytes.
   Result<std::uint64_t> Varint();
   Result<std::uint64_t> Fixed(std::size_t bytes);
+
+ private:
+  Result<std::string_view> Bytes();
   Status SkipGroup();
   Result<Token> One();
+  Status Malformed(std::string_view why) const;
 
   std::string_view rest_;
+  std::string_view message_;
 };
 
 }  // namespace apiserver::inline v0::codec::wire

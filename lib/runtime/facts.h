@@ -14,6 +14,9 @@ struct Facts {
   Patterns patterns;
   // The schemas that have a default value themselves or somewhere below.
   std::unordered_set<const Schema*> with_defaults;
+  // The schemas that cannot be sent as protobuf: a field without number, a list in a list, or what
+  // holds such a thing.
+  std::unordered_set<const Schema*> without_protobuf;
 };
 
 // Appends to `problems` what makes `schema` unusable, each with the path of where it stands, and

@@ -21,27 +21,44 @@ class Checker {
       pending_.pop_back();
       CheckOne(*schema, path);
     }
-    MarkDefaults();
+    Mark(facts_.with_defaults, &HasDefault);
+    Mark(facts_.without_protobuf, &LacksProtobuf);
   }
 
  private:
-  bool HasDefaults(const Schema& schema) const {
-    const auto marked = [this](const SchemaPtr& part) {
-      return part != nullptr && facts_.with_defaults.contains(part.get());
-    };
-    return marked(schema.items) ||
-           std::any_of(schema.fields.begin(), schema.fields.end(), [&](const Field& field) {
-             return field.default_value.has_value() || marked(field.schema);
-           });
+  // Whether the schema has a default value itself.
+  static bool HasDefault(const Schema& schema) {
+    return std::any_of(schema.fields.begin(), schema.fields.end(),
+                       [](const Field& field) { return field.default_value.has_value(); });
   }
-  void MarkDefaults() {
+  static bool LacksProtobuf(const Schema& schema) {
+    if (schema.preserve_unknown_fields) return true;
+    if (schema.items != nullptr) {
+      const Schema& items = *schema.items;
+      const bool message = items.type == SchemaType::kList && items.proto_message;
+      return !message && (items.type == SchemaType::kList || items.type == SchemaType::kMap);
+    }
+    return std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) {
+      return field.proto_number == 0 && !field.inlined;
+    });
+  }
+  // Puts into `marked` the schemas for which `holds`, and those they are part of.
+  void Mark(std::unordered_set<const Schema*>& marked, bool (*holds)(const Schema&)) {
+    const auto is_marked = [&](const SchemaPtr& part) {
+      return part != nullptr && marked.contains(part.get());
+    };
+    const auto concerns = [&](const Schema& schema) {
+      return holds(schema) || is_marked(schema.items) ||
+             std::any_of(schema.fields.begin(), schema.fields.end(),
+                         [&](const Field& field) { return is_marked(field.schema); });
+    };
     // From the leaves up. Schemas that share parts may need more than one round.
     for (bool again = true; again;) {
       again = false;
       for (std::size_t i = order_.size(); i-- > 0;) {
-        if (facts_.with_defaults.contains(order_[i]) || !HasDefaults(*order_[i])) continue;
-        facts_.with_defaults.insert(order_[i]);
-        again = true;
+        if (!marked.contains(order_[i]) && concerns(*order_[i])) {
+          again = marked.insert(order_[i]).second;
+        }
       }
     }
   }

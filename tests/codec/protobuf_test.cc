@@ -112,7 +112,6 @@ TEST_CASE("codec: protobuf leaves out what only JSON has", "[codec]") {
           .Field("kind", runtime::StringSchema(), {.proto_number = runtime::Field::kNotInProto})
           .Field("size", runtime::IntegerSchema(32), {.proto_number = 1})
           .Build();
-  CHECK(HasProtobufForm(*schema));
   CHECK(Encode(R"({"kind":"X","size":1})", schema) == "\x08\x01");
   CHECK(Decode("\x08\x01", schema) == R"({"size":1})");
 }
@@ -137,6 +136,15 @@ TEST_CASE("codec: map entries are sorted by key", "[codec]") {
                                                       "\x8a\x01\x06\x0a\x01"
                                                       "b\x12\x01"
                                                       "2");
+}
+
+TEST_CASE("codec: nil bytes in a map are an entry without value", "[codec]") {
+  const SchemaPtr schema =
+      StructBuilder("M")
+          .Field("files", runtime::MapOf(runtime::BytesSchema()), {.proto_number = 1})
+          .Build();
+  CHECK(Encode(R"({"files":{"a":null,"b":""}})", schema) ==
+        std::string("\x0a\x03\x0a\x01\x61\x0a\x05\x0a\x01\x62\x12\x00", 12));
 }
 
 TEST_CASE("codec: unknown protobuf fields and groups are skipped", "[codec]") {
@@ -169,13 +177,87 @@ TEST_CASE("codec: malformed protobuf is refused", "[codec]") {
   CHECK(Decode("\x32\x05"
                "ab") == "unexpected EOF");
   CHECK(Decode(std::string(11, '\xFF')) == "proto: integer overflow");
-  CHECK(Decode(std::string("\x00\x00", 2)) == "proto: illegal tag 0 (wire type 0)");
+  CHECK(Decode(std::string("\x00\x00", 2)) == "proto: All: illegal tag 0 (wire type 0)");
   CHECK(Decode("\x17") == "proto: illegal wireType 7");
-  CHECK(Decode("\x14") == "proto: wiretype end group for non-group");
-  CHECK(Decode("\x12\x01x") == "proto: wrong wireType = 2 for field flag");
+  CHECK(Decode("\x14") == "proto: All: wiretype end group for non-group");
+  CHECK(Decode("\x12\x01x") == "proto: wrong wireType = 2 for field Flag");
   CHECK(Decode(with(13, with(1, "{x"))) ==
         "invalid character 'x' looking for beginning of object key string");
   CHECK(Decode(with(8, "\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F")) == "a time is out of range");
+}
+
+// Of AllTypes(): bytes that are wrong in one way each, and gogo's words for it.
+TEST_CASE("codec: each wrong wire type and each cut is refused in gogo's words", "[codec]") {
+  using namespace std::string_literals;
+  const struct {
+    std::string bytes;
+    const char* why;
+  } rows[] = {
+      // A known field of another wire type.
+      {"\x15\x00\x00\x00\x00"s, "proto: wrong wireType = 5 for field Flag"},
+      {"\x18\x01"s, "proto: wrong wireType = 0 for field Number"},
+      {"\x1a\x00"s, "proto: wrong wireType = 2 for field Number"},
+      {"\x22\x00"s, "proto: wrong wireType = 2 for field Big"},
+      {"\x30\x00"s, "proto: wrong wireType = 0 for field Text"},
+      {"\x39\x00\x00\x00\x00\x00\x00\x00\x00"s, "proto: wrong wireType = 1 for field Bytes"},
+      {"\x40\x00"s, "proto: wrong wireType = 0 for field Time"},
+      {"\x70\x00"s, "proto: wrong wireType = 0 for field Inner"},
+      {"\x78\x00"s, "proto: wrong wireType = 0 for field List"},
+      {"\x85\x01\x00\x00\x00\x00"s, "proto: wrong wireType = 5 for field Numbers"},
+      {"\x88\x01\x00"s, "proto: wrong wireType = 0 for field Map"},
+      // Within messages that JSON has as scalars.
+      {"\x42\x02\x0a\x00"s, "proto: wrong wireType = 2 for field Seconds"},
+      {"\x42\x02\x12\x00"s, "proto: wrong wireType = 2 for field Nanos"},
+      {"\x52\x02\x0a\x00"s, "proto: wrong wireType = 2 for field Duration"},
+      {"\x5a\x02\x08\x00"s, "proto: wrong wireType = 0 for field String_"},
+      {"\x62\x02\x0a\x00"s, "proto: wrong wireType = 2 for field Type"},
+      {"\x62\x02\x12\x00"s, "proto: wrong wireType = 2 for field IntVal"},
+      {"\x62\x02\x18\x00"s, "proto: wrong wireType = 0 for field StrVal"},
+      {"\x6a\x02\x08\x00"s, "proto: wrong wireType = 0 for field Raw"},
+      {"\x8a\x01\x02\x08\x00"s, "proto: wrong wireType = 0 for field Map"},
+      {"\x8a\x01\x02\x10\x00"s, "proto: wrong wireType = 0 for field Map"},
+      // Cut, or longer than what holds it.
+      {"\x19\x00\x00"s, "unexpected EOF"},
+      {"\x32"s, "unexpected EOF"},
+      {"\x32\x80"s, "unexpected EOF"},
+      {"\x72\x02\x08"s, "unexpected EOF"},
+      {"\x72\x01\x08"s, "unexpected EOF"},
+      {"\x72\x02\x12\x05"s, "unexpected EOF"},
+      {"\x82\x01\x01\x80"s, "unexpected EOF"},
+      {"\x8a\x01\x03\x0a\x05\x61"s, "unexpected EOF"},
+      {"\xa2\x3f\x05"s, "unexpected EOF"},
+      {"\x32\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s,
+       "proto: negative length found during unmarshaling"},
+      // Tags that there are not.
+      {"\x72\x02\x00\x00"s, "proto: Inner: illegal tag 0 (wire type 0)"},
+      {"\x72\x01\x0c"s, "proto: Inner: wiretype end group for non-group"},
+      {"\x72\x01\x0e"s, "proto: illegal wireType 6"},
+      {"\xF8\xFF\xFF\xFF\x7F\x00"s, "proto: All: illegal tag -1 (wire type 34359738360)"},
+      {"\xa3\x3f\x08"s, "unexpected EOF"},
+      // What JSON cannot say.
+      {"\x6a\x03\x0a\x01{"s, "unexpected end of JSON input"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.why);
+    CHECK(Decode(row.bytes) == row.why);
+  }
+}
+
+TEST_CASE("codec: every cut of a message is refused or is a message", "[codec]") {
+  const std::string whole = Encode(
+      R"({"text":"t","time":"2008-01-01T01:01:01Z","quantity":"1","port":"x","raw":{"a":1},)"
+      R"("inner":{"a":1,"b":"x"},"list":[{"a":1}],"numbers":[1,300],"map":{"a":"1"},"host":"h"})");
+  std::size_t refused = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    Arena arena;
+    const Result<Value> value =
+        DecodeMessage(std::string_view(whole).substr(0, size), *AllTypes(), arena);
+    if (value.ok()) continue;
+    ++refused;
+    CHECK(value.status().reason() == Reason::kBadRequest);
+  }
+  // It may end between fields only.
+  CHECK(refused == whole.size() - 12);
 }
 
 TEST_CASE("codec: protobuf nested without end is refused", "[codec]") {
@@ -184,8 +266,46 @@ TEST_CASE("codec: protobuf nested without end is refused", "[codec]") {
   CHECK(Decode(groups) == "unexpected EOF");
 }
 
+TEST_CASE("codec: a few bytes cannot become many", "[codec]") {
+  // What an empty item is filled up with is 64 times its length.
+  const SchemaPtr item = StructBuilder("Item")
+                             .Field("a", runtime::StringSchema(),
+                                    {.omit = runtime::Field::Omit::kNever, .proto_number = 1})
+                             .Field("b", runtime::StringSchema(),
+                                    {.omit = runtime::Field::Omit::kNever, .proto_number = 2})
+                             .Build();
+  const SchemaPtr schema =
+      StructBuilder("M").Field("items", runtime::ListOf(item), {.proto_number = 1}).Build();
+  std::string few;
+  std::string many;
+  for (int i = 0; i < 500; ++i) wire::PutBytes(1, "", few);
+  for (int i = 0; i < 1'000'000; ++i) wire::PutBytes(1, "", many);
+  Arena arena;
+  CHECK(DecodeMessage(few, *schema, arena).value()["items"].size() == 500);
+  CHECK(Decode(many, schema) == "the message takes too much memory for its length");
+  // Items that say what they have are not too much.
+  std::string honest;
+  for (int i = 0; i < 100'000; ++i)
+    wire::PutBytes(1, std::string_view("\x0a\x00\x12\x00", 4), honest);
+  CHECK(DecodeMessage(honest, *schema, arena).value()["items"].size() == 100'000);
+}
+
 TEST_CASE("codec: bytes that are no envelope are told apart", "[codec]") {
   CHECK(OpenProtobufEnvelope("").status().message() == "empty data");
+  CHECK(OpenProtobufEnvelope(kProtobufPrefix).status().message() == "empty body");
+  const auto why = [](std::string_view unknown) {
+    const Status status =
+        OpenProtobufEnvelope(std::string(kProtobufPrefix).append(unknown)).status();
+    CHECK(status.reason() == Reason::kBadRequest);
+    return std::string(status.message());
+  };
+  CHECK(why("\x08\x01") == "proto: wrong wireType = 0 for field TypeMeta");
+  CHECK(why("\x10\x01") == "proto: wrong wireType = 0 for field Raw");
+  CHECK(why(std::string_view("\x0a\x02\x08\x00", 4)) ==
+        "proto: wrong wireType = 0 for field APIVersion");
+  CHECK(why(std::string_view("\x0a\x02\x10\x00", 4)) == "proto: wrong wireType = 0 for field Kind");
+  CHECK(why("\x0c") == "proto: Unknown: wiretype end group for non-group");
+  CHECK(why("\x12\x05x") == "unexpected EOF");
   CHECK(OpenProtobufEnvelope("{}").status().message() ==
         "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
 }

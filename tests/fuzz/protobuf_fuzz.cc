@@ -6,6 +6,7 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
+#include "codec/gadget.h"
 #include "codec/protobuf_message.h"
 
 // Protobuf: what decodes can be written as JSON, and encodes to something that decodes to the same.
@@ -33,6 +34,30 @@ void TryMessage(std::string_view bytes, const runtime::Schema& schema) {
   Require(codec::DecodeMessage(message, schema, arena).ok());
 }
 
+std::string JsonOf(const runtime::Object& object) {
+  const auto encoding = codec::EncodingOf(object, "v1", runtime::Format::kJson);
+  Require(encoding.ok());
+  return (*encoding)->ToString();
+}
+
+// The body of a request: what is made of it is the same after it was written and read once more.
+void TryObject(std::shared_ptr<const std::string> body) {
+  static const runtime::KindPtr kind = codec::testing::GadgetKind();
+  const codec::DecodeOptions options{.kind = kind, .version = "v1"};
+  const auto first = codec::DecodeObject(codec::MediaType::kProtobuf, std::move(body), options);
+  if (!first.ok()) {
+    Require(first.status().reason() == apiserver::Reason::kBadRequest);
+    return;
+  }
+  auto written = codec::EncodeProtobuf(*first->object, "v1");
+  Require(written.ok());
+  const auto again =
+      codec::DecodeObject(codec::MediaType::kProtobuf,
+                          std::make_shared<const std::string>(std::move(*written)), options);
+  Require(again.ok());
+  Require(JsonOf(*again->object) == JsonOf(*first->object));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -41,6 +66,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)codec::DecodeDeleteOptionsProtobuf(body);
   std::string_view raw = *body;
   if (const auto envelope = codec::OpenProtobufEnvelope(*body); envelope.ok()) raw = envelope->raw;
+  TryObject(body);
+  TryObject(
+      std::make_shared<const std::string>(codec::Envelope("gadget.example.com/v1", "Gadget", raw)));
   TryMessage(raw, *codec::MetaMessageSchema("Status"));
   TryMessage(raw, *codec::MetaMessageSchema("DeleteOptions"));
   TryMessage(raw, *runtime::ObjectMetaSchema());
