@@ -8,13 +8,19 @@ std::string_view MediaTypeOf(PatchType type) {
       return "application/json-patch+json";
     case PatchType::kMergePatch:
       return "application/merge-patch+json";
+    case PatchType::kStrategicMergePatch:
+      return "application/strategic-merge-patch+json";
   }
   return "";
 }
 
-const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& /*kind*/) {
-  static const std::vector<PatchType> types{PatchType::kJsonPatch, PatchType::kMergePatch};
-  return types;
+const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind) {
+  static const std::vector<PatchType> structural{PatchType::kJsonPatch, PatchType::kMergePatch};
+  static const std::vector<PatchType> all{PatchType::kJsonPatch, PatchType::kMergePatch,
+                                          PatchType::kStrategicMergePatch};
+  const bool go_type =
+      kind.semantics() == runtime::Semantics::kStruct && kind.versions().front().schema != nullptr;
+  return go_type ? all : structural;
 }
 
 std::optional<PatchType> PatchTypeOf(const runtime::Kind& kind, std::string_view content_type) {

@@ -11,11 +11,12 @@
 namespace apiserver::inline v0::endpoints {
 
 // The kinds of patch that are served; discovery and OpenAPI list exactly these.
-enum class PatchType : std::uint8_t { kJsonPatch, kMergePatch };
+enum class PatchType : std::uint8_t { kJsonPatch, kMergePatch, kStrategicMergePatch };
 
 // "application/json-patch+json".
 std::string_view MediaTypeOf(PatchType type);
-// What objects of `kind` may be patched with, in the order in which OpenAPI lists them.
+// What objects of `kind` may be patched with, in the order in which OpenAPI lists them. Strategic
+// merge patches are for Go types alone: custom resources have no patch strategies.
 const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind);
 // The type named by a Content-Type header; parameters are ignored. nullopt: `kind` has none such.
 std::optional<PatchType> PatchTypeOf(const runtime::Kind& kind, std::string_view content_type);

@@ -39,7 +39,9 @@ class Document {
 
   bool Equal(Node* node, const runtime::Value& value);
   // The tree of `node` as a Value; nullopt: it has been opened too deeply.
-  std::optional<runtime::Value> ToValue(const Node* node) { return tree_.ToValue(node); }
+  std::optional<runtime::Value> ToValue(const Node* node) {
+    return tree_.ToValue(node, Tree::Members::kSorted);
+  }
   // All of it; nullopt: nested more deeply than JSON may be.
   std::optional<runtime::Value> Whole();
   // Whether lists have been shifted more than a patch may cost.

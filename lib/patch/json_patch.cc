@@ -158,22 +158,28 @@ Status DoesNotApply() { return meta::NewGenericServerResponse(422, "", {}, ""); 
 }  // namespace
 
 std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
+  constexpr std::array<std::string_view, 4> kKnown = {"op", "path", "from", "value"};
+  constexpr std::size_t kReportedMax = 100;  // As many as Go's decoder reports.
   runtime::Arena arena;
+  std::vector<std::string> duplicates;
   std::vector<std::string> errors;
-  const Result<Value> operations = codec::ParseJson(patch, arena, &errors);
+  const Result<Value> operations = codec::ParseJson(patch, arena, &duplicates);
   if (!operations.ok()) return {};
-  for (std::string& path : errors) path = "json patch duplicate field " + field::Quote(path);
   std::size_t index = 0;
+  auto duplicate = duplicates.begin();
   for (const Value& operation : operations->items()) {
     const std::string prefix = "[" + std::to_string(index++) + "].";
+    for (; duplicate != duplicates.end() && duplicate->starts_with(prefix); ++duplicate) {
+      errors.push_back("json patch duplicate field " + field::Quote(*duplicate));
+    }
     for (const runtime::Member& member : operation.members()) {
-      constexpr std::array<std::string_view, 4> kKnown = {"op", "path", "from", "value"};
       if (std::find(kKnown.begin(), kKnown.end(), member.key) != kKnown.end()) continue;
-      if (errors.size() >= 100) return errors;
       errors.push_back("json patch unknown field " +
                        field::Quote(prefix + std::string(member.key)));
     }
+    if (errors.size() >= kReportedMax) break;
   }
+  if (errors.size() > kReportedMax) errors.resize(kReportedMax);
   return errors;
 }
 

@@ -61,29 +61,29 @@ class Merger {
   }
 
  private:
+  // A member of a merged map. One that is to be made yet has a `patch`.
+  struct Planned {
+    Member member;
+    const Value* document = nullptr;
+    const Value* patch = nullptr;
+  };
+
   void Merge(const Task& task) {
     const std::span<const Member> old = task.document->members();
     const std::span<const Member> changes = task.patch.members();
-    const std::span<Member> out = Space<Member>(old.size() + changes.size(), arena_);
-    std::size_t size = 0;
     const MemberIndex changed(changes);
     for (const Member& member : old) {
       const Value* change = changed.Find(member.key);
       if (change != nullptr && change->is_null()) continue;
-      Member& place = out[size++];
-      place = member;
-      if (change == nullptr) continue;
       // A member that is null is as good as none.
-      tasks_.push_back({&place.value, member.value.is_null() ? nullptr : &member.value, *change});
+      planned_.push_back({member, member.value.is_null() ? nullptr : &member.value, change});
     }
     const MemberIndex existing(old);
     for (const Member& change : changes) {
       if (change.value.is_null() || existing.Find(change.key) != nullptr) continue;
-      Member& place = out[size++];
-      place.key = change.key;
-      tasks_.push_back({&place.value, nullptr, change.value});
+      planned_.push_back({change, nullptr, &change.value});
     }
-    *task.place = Value::Map(out.first(size));
+    Place(task);
   }
 
   // What is new loses the nulls of its maps, those within lists included (evanphx/json-patch does
@@ -91,14 +91,10 @@ class Merger {
   void Prune(const Task& task) {
     *task.place = task.patch;
     if (task.patch.is_map()) {
-      const std::span<Member> out = Space<Member>(task.patch.size(), arena_);
-      std::size_t size = 0;
       for (const Member& member : task.patch.members()) {
-        if (member.value.is_null()) continue;
-        out[size] = member;
-        tasks_.push_back({&out[size++].value, nullptr, member.value});
+        if (!member.value.is_null()) planned_.push_back({member, nullptr, &member.value});
       }
-      *task.place = Value::Map(out.first(size));
+      Place(task);
     } else if (task.patch.is_list()) {
       const std::span<Value> out = Space<Value>(task.patch.size(), arena_);
       std::size_t i = 0;
@@ -109,8 +105,26 @@ class Merger {
     }
   }
 
+  // Makes a map of what is planned, sorted as encoding/json does.
+  void Place(const Task& task) {
+    std::sort(planned_.begin(), planned_.end(),
+              [](const Planned& a, const Planned& b) { return a.member.key < b.member.key; });
+    const std::span<Member> out = Space<Member>(planned_.size(), arena_);
+    std::size_t i = 0;
+    for (const Planned& planned : planned_) {
+      out[i] = planned.member;
+      if (planned.patch != nullptr) {
+        tasks_.push_back({&out[i].value, planned.document, *planned.patch});
+      }
+      ++i;
+    }
+    planned_.clear();
+    *task.place = Value::Map(out);
+  }
+
   Arena& arena_;
   std::vector<Task> tasks_;
+  std::vector<Planned> planned_;  // Of the map that is being made.
 };
 
 }  // namespace

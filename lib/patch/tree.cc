@@ -1,5 +1,6 @@
 #include "patch/tree.h"
 
+#include <algorithm>
 #include <string>
 
 #include "apiserver/codec/json.h"
@@ -37,7 +38,11 @@ struct Frame {
     while (next < container->nodes.size() && container->nodes[next]->removed) ++next;
     return next < container->nodes.size() ? container->nodes[next++] : nullptr;
   }
-  Value Build(runtime::Arena& arena) const {
+  Value Build(runtime::Arena& arena, Tree::Members order) {
+    if (order == Tree::Members::kSorted) {
+      std::sort(members.begin(), members.end(),
+                [](const Member& a, const Member& b) { return a.key < b.key; });
+    }
     runtime::MapBuilder map(arena);
     runtime::ListBuilder list(arena);
     for (const Member& member : members) map.Add(member.key, member.value);
@@ -118,7 +123,7 @@ bool Tree::Remove(Container& map, std::string_view key) {
   return true;
 }
 
-std::optional<Value> Tree::ToValue(const Node* node) {
+std::optional<Value> Tree::ToValue(const Node* node, Members members) {
   std::vector<Frame> frames;
   for (const Node* at = node;;) {
     if (at->open == nullptr) {
@@ -130,7 +135,7 @@ std::optional<Value> Tree::ToValue(const Node* node) {
     }
     // Up to the next node that has not been visited.
     while ((at = frames.back().Next()) == nullptr) {
-      const Value done = frames.back().Build(arena_);
+      const Value done = frames.back().Build(arena_, members);
       frames.pop_back();
       if (frames.empty()) return done;
       Frame& outer = frames.back();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string_view>
@@ -47,8 +48,10 @@ class Tree {
   void Set(Container& map, std::string_view key, const Node& node);
   static bool Remove(Container& map, std::string_view key);
 
+  // What to do with the members of opened maps: encoding/json sorts them by key.
+  enum class Members : std::uint8_t { kAsTheyAre, kSorted };
   // The value of `node`; nullopt: it has been opened too deeply.
-  std::optional<runtime::Value> ToValue(const Node* node);
+  std::optional<runtime::Value> ToValue(const Node* node, Members members = Members::kAsTheyAre);
 
   runtime::Arena& arena() { return arena_; }
 

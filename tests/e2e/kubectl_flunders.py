@@ -117,6 +117,29 @@ def apply(t):
     t.says(["delete", "-f", "-"], '"three" deleted', stdin=changed)
 
 
+def strategic_patch(t):
+    """What kubectl sends without --type."""
+    t.says(
+        ["patch", "flunder", "one", "-p", '{"spec":{"flunderReference":"strategic"}}'],
+        "flunder.wardle.example.com/one patched",
+    )
+    t.prints(["get", "flunder", "one", "-o", "jsonpath={.spec.flunderReference}"], "strategic")
+    finalizers = ["get", "flunder", "one", "-o", "jsonpath={.metadata.finalizers}"]
+    for patch, left in (
+        ('{"metadata":{"finalizers":["example.com/a","example.com/b"]}}', '["example.com/a","example.com/b"]'),
+        ('{"metadata":{"$setElementOrder/finalizers":["example.com/c","example.com/b"],"finalizers":["example.com/c"],'
+         '"$deleteFromPrimitiveList/finalizers":["example.com/a"]}}', '["example.com/c","example.com/b"]'),
+        ('{"metadata":{"finalizers":null}}', ""),
+    ):
+        t.says(["patch", "flunder", "one", "--type=strategic", "-p", patch], "flunder.wardle.example.com/one patched")
+        t.prints(finalizers, left)
+    t.says(
+        ["patch", "flunder", "one", "-p", '{"metadata":{"$retainKeys":"x"}}'],
+        "invalid patch format of retainKeys",
+        code=1,
+    )
+
+
 def change(t, folder):
     t.says(["label", "flunder", "one", "tier=x"], "flunder.wardle.example.com/one labeled")
     t.prints(["get", "flunder", "one", "-o", "jsonpath={.metadata.labels.tier}"], "x")
@@ -138,12 +161,7 @@ def change(t, folder):
         code=1,
     )
     t.prints(["get", "flunder", "one", "-o", "jsonpath={.spec.flunderReference}"], "json")
-    t.says(
-        ["patch", "flunder", "one", "-p", '{"spec":{"flunderReference":"strategic"}}'],
-        "the body of the request was in an unknown format - accepted media types include: "
-        "application/json-patch+json, application/merge-patch+json",
-        code=1,
-    )
+    strategic_patch(t)
     replace_and_conflict(t)
     edit(t, folder)
 
@@ -255,8 +273,8 @@ def not_yet(t):
            "Error from server (NotFound): the server could not find the requested resource", code=1)
     t.says(["top", "nodes"], "error: Metrics API not available", code=1)
     t.says(["scale", "flunder", "one", "--replicas=1"], "NotFound", code=1)
-    types = "accepted media types include: application/json-patch+json, application/merge-patch+json"
-    t.says(["patch", "flunder", "one", "-p", "{}"], types, code=1)
+    types = ("accepted media types include: application/json-patch+json, application/merge-patch+json, "
+             "application/strategic-merge-patch+json")
     t.says(["apply", "--server-side", "-f", "-"], "Server-side apply not available on the server", types,
            code=1, stdin=FLUNDER.format(name="one", app="a", reference="x"))
 

@@ -147,15 +147,16 @@ TEST_CASE("endpoints: JSON patch and merge patch change the stored object", "[en
       server->Call("PATCH", kA, R"([{"op":"replace","path":"/spec/size","value":4}])", kJsonPatch);
   const auto failed =
       server->Call("PATCH", kA, R"([{"op":"test","path":"/spec/size","value":9}])", kJsonPatch);
-  const auto strategic =
-      server->Call("PATCH", kA, "{}", {{"Content-Type", "application/strategic-merge-patch+json"}});
+  const auto strategic = server->Call("PATCH", kA, R"({"spec":{"$patch":"replace","size":5}})",
+                                      {{"Content-Type", "application/strategic-merge-patch+json"}});
   const auto missing = server->Call("PATCH", std::string(kWidgets) + "/none", "{}", kMerge);
 
   CHECK(Contains(merged.body, R"("spec":{"size":3,"color":"red"})"));
   CHECK(Contains(patched.body, R"("spec":{"size":4,"color":"red"})"));
   CHECK(failed.code == 422);
   CHECK(Contains(failed.body, "the server rejected our request due to an error in our request"));
-  CHECK(strategic.code == 415);
+  CHECK(strategic.code == 200);
+  CHECK(Contains(strategic.body, R"("spec":{"size":5})"));
   CHECK(missing.code == 404);
 }
 

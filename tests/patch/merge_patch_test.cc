@@ -32,7 +32,7 @@ TEST_CASE("patch: merge patches apply as evanphx/json-patch v4 applies them", "[
       {R"({"a":"c"})", R"({"a":["b"]})", R"({"a":["b"]})"},
       {R"({"a":{"b":"c"}})", R"({"a":{"b":"d","c":null}})", R"({"a":{"b":"d"}})"},
       {R"({"a":[{"b":"c"}]})", R"({"a":[1]})", R"({"a":[1]})"},
-      {R"({"e":null})", R"({"a":1})", R"({"e":null,"a":1})"},
+      {R"({"e":null})", R"({"a":1})", R"({"a":1,"e":null})"},
       {R"({"e":null})", R"({"e":{"x":null,"y":1}})", R"({"e":{"y":1}})"},
       {R"({})", R"({"a":{"bb":{"ccc":null}}})", R"({"a":{"bb":{}}})"},
       {R"({})", R"({"a":[null,{"b":null}]})", R"({"a":[null,{}]})"},

@@ -23,8 +23,9 @@ struct JsonPatchLimits {
 std::vector<std::string> JsonPatchStrictErrors(std::string_view patch);
 
 // The patched document; it lives in `arena` and shares what it can with `document` and `patch`,
-// which must outlive it. Negative indexes count from the end, removing what is not there is an
-// error.
+// which must outlive it. Maps that an operation looked into have their members sorted by key, as
+// encoding/json leaves them; raw JSON and bytes are seen as what they say. Negative indexes count
+// from the end, removing what is not there is an error.
 //
 // kBadRequest: `patch` is no JSON array of operations. kRequestEntityTooLarge: too many operations.
 // kInvalid (422): an operation does not apply, a test fails, too much is copied; the message says

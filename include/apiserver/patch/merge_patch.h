@@ -7,7 +7,8 @@
 namespace apiserver::inline v0::patch {
 
 // `document` with `patch` merged in: maps member by member, null removes, everything else replaces.
-// Members keep their order, new ones are appended. The result lives in `arena` and shares what it
+// Maps that were merged or are new have their members sorted by key, as encoding/json leaves them;
+// raw JSON is merged into as what it says. The result lives in `arena` and shares what it
 // can with both, which must outlive it.
 //
 // kBadRequest: `patch` is not a map.

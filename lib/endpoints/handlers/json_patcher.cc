@@ -1,18 +1,33 @@
 #include <string_view>
 
+#include "apiserver/codec/json.h"
 #include "apiserver/patch/json_patch.h"
+#include "base/status_macros.h"
 #include "endpoints/handlers/patched_object.h"
 
 namespace apiserver::inline v0::endpoints {
 
-Result<runtime::Value> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
-                                      runtime::Arena& arena) {
+Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
+                               runtime::Arena& arena) {
   const std::shared_ptr<const std::string> body = request.exchange.body();
+  const std::string_view text = body ? std::string_view(*body) : "";
   arena.Pin(body);
   const Environment& environment = *request.scope.environment;
-  return patch::ApplyJsonPatch(document, body ? std::string_view(*body) : "", arena,
-                               {.operations_max = environment.json_patch_operations_max,
-                                .copy_bytes_max = environment.json_patch_copy_bytes_max});
+  Patched patched;
+  ASSIGN_OR_RETURN(
+      patched.document,
+      patch::ApplyJsonPatch(document, text, arena,
+                            {.operations_max = environment.json_patch_operations_max,
+                             .copy_bytes_max = environment.json_patch_copy_bytes_max}));
+  if (request.options.field_validation != meta::FieldValidation::kIgnore) {
+    patched.strict_errors = patch::JsonPatchStrictErrors(text);
+  }
+  patched.shown = [value = patched.document] {
+    std::string json;
+    codec::AppendJson(value, json);
+    return json;
+  };
+  return patched;
 }
 
 }  // namespace apiserver::inline v0::endpoints

@@ -1,13 +1,26 @@
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/errors.h"
 #include "apiserver/patch/merge_patch.h"
 #include "base/status_macros.h"
 #include "endpoints/handlers/patched_object.h"
 
 namespace apiserver::inline v0::endpoints {
 
-Result<runtime::Value> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
-                                       runtime::Arena& arena) {
-  ASSIGN_OR_RETURN(const runtime::Value patch, ParsePatch(request, arena));
-  return patch::ApplyMergePatch(document, patch, arena);
+Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
+                                runtime::Arena& arena) {
+  Patched patched;
+  const bool ignored = request.options.field_validation == meta::FieldValidation::kIgnore;
+  const auto patch = ParsePatch(request, "error decoding patch: ", patched.strict_errors, arena);
+  // Nothing but the patch itself looks at it then.
+  if (!patch.ok() && ignored) return meta::NewBadRequest("Invalid JSON Patch");
+  if (!patch.ok()) return patch.status();
+  ASSIGN_OR_RETURN(patched.document, patch::ApplyMergePatch(document, *patch, arena));
+  patched.shown = [value = patched.document] {
+    std::string json;
+    codec::AppendJson(value, json);
+    return json;
+  };
+  return patched;
 }
 
 }  // namespace apiserver::inline v0::endpoints

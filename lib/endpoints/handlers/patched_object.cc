@@ -1,38 +1,42 @@
 #include "endpoints/handlers/patched_object.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "runtime/unstructured.h"
 
 namespace apiserver::inline v0::endpoints {
 
 namespace {
 
-// What does not fit its type after patching is 422 rather than 400.
-Status Invalid(const Status& status) {
-  if (status.ok()) return status;
+// What the decoder finds wrong after patching is 422 rather than 400.
+Status Invalid(const Patched& patched, std::string why) {
   field::ErrorList errors;
-  errors.InvalidPrinted(field::Path("patch"), "null", std::string(status.message()));
+  errors.Invalid(field::Path("patch"), patched.shown(), std::move(why));
   return meta::NewInvalid({}, "", errors);
 }
 
-Result<runtime::Value> ApplyByType(const PatchRequest& request, runtime::Value document,
-                                   runtime::Arena& arena) {
+Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document,
+                            runtime::Arena& arena) {
   switch (request.type) {
     case PatchType::kJsonPatch:
       return ApplyJsonPatch(request, document, arena);
     case PatchType::kMergePatch:
       return ApplyMergePatch(request, document, arena);
+    case PatchType::kStrategicMergePatch:
+      return ApplyStrategicMergePatch(request, document, arena);
   }
   return meta::NewInternalError("unimplemented patch type");
 }
 
-// A patch sees kind and apiVersion too, and may not change them.
-Status PatchDocument(const PatchRequest& request, runtime::Object& object) {
+// A patch sees kind and apiVersion too, and may not change them. converter.go does not look.
+Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& object) {
   runtime::Arena& arena = object.arena();
   const std::string api_version = object.gvk().group_version().ToString();
   runtime::MapBuilder document(arena);
@@ -41,32 +45,69 @@ Status PatchDocument(const PatchRequest& request, runtime::Object& object) {
   for (const runtime::Member& member : object.root().members()) {
     document.Add(member.key, member.value);
   }
-  ASSIGN_OR_RETURN(runtime::Value patched, ApplyByType(request, document.Build(), arena));
-  if (!patched.is_map()) return meta::NewBadRequest("the patch did not leave an object");
-  if (patched["apiVersion"].AsString() != api_version ||
-      patched["kind"].AsString() != object.kind().kind()) {
+  ASSIGN_OR_RETURN(Patched patched, ApplyByType(request, document.Build(), arena));
+  const runtime::Value root = patched.document;
+  if (!root.is_map()) return meta::NewBadRequest("the patch did not leave an object");
+  if (!patched.from_unstructured && (root["apiVersion"].AsString() != api_version ||
+                                     root["kind"].AsString() != object.kind().kind())) {
     return meta::NewBadRequest("the patch may not change kind or apiVersion");
   }
-  patched = runtime::Without(runtime::Without(patched, "kind", arena), "apiVersion", arena);
-  object.SetRoot(patched);
-  return {};
+  object.SetRoot(runtime::Without(runtime::Without(root, "kind", arena), "apiVersion", arena));
+  return patched;
+}
+
+// What encoding/json calls what is no object.
+std::string_view JsonWord(const runtime::Value& value) {
+  if (value.is_list()) return "array";
+  if (value.is_number()) return "number";
+  return value.is_string() ? "string" : "bool";
+}
+
+// Drops unknown fields and checks that the others fit.
+Status Decode(const Patched& patched, runtime::Object& object) {
+  if (object.kind().semantics() == runtime::Semantics::kStructural) {
+    runtime::Prune(object);
+    return {};
+  }
+  const runtime::Value root = object.root();
+  const Status status = runtime::Normalize(object);
+  if (status.ok()) return {};
+  std::string why(status.message());
+  if (patched.from_unstructured) {
+    const auto& schema = *object.kind().FindVersion(object.version())->schema;
+    std::string error = runtime::FromUnstructuredError(schema, root);
+    if (!error.empty()) why = std::move(error);
+  }
+  return Invalid(patched, std::move(why));
 }
 
 }  // namespace
+
+Status PatchedObject::CheckStrictly(const Context& ctx, const Patched& patched,
+                                    std::vector<std::string> unknown) const {
+  const meta::FieldValidation validation = request_.options.field_validation;
+  if (validation == meta::FieldValidation::kIgnore) return {};
+  if (patched.from_unstructured) std::sort(unknown.begin(), unknown.end());
+  unknown.insert(unknown.begin(), patched.strict_errors.begin(), patched.strict_errors.end());
+  if (unknown.empty()) return {};
+  if (validation == meta::FieldValidation::kStrict) {
+    std::string why = "strict decoding error: ";
+    for (const std::string& error : unknown) why += (&error == unknown.data() ? "" : ", ") + error;
+    return Invalid(patched, std::move(why));
+  }
+  for (const std::string& error : unknown) rest::AddWarning(ctx, error);
+  return {};
+}
 
 Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(
     const Context& ctx, const runtime::Object& current) const {
   const RequestScope& scope = request_.scope;
   std::unique_ptr<runtime::Object> object = current.Clone();
   RETURN_IF_ERROR(runtime::ConvertTo(*object, scope.version));
-  RETURN_IF_ERROR(PatchDocument(request_, *object));
-  const std::vector<std::string> unknown = runtime::UnknownFields(*object);
-  RETURN_IF_ERROR(scope.Strict(ctx, unknown, request_.options.field_validation));
-  if (scope.kind->semantics() == runtime::Semantics::kStructural) {
-    runtime::Prune(*object);
-  } else {
-    RETURN_IF_ERROR(Invalid(runtime::Normalize(*object)));
-  }
+  ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
+  std::vector<std::string> unknown = runtime::UnknownFields(*object);
+  RETURN_IF_ERROR(Decode(patched, *object));
+  RETURN_IF_ERROR(CheckStrictly(ctx, patched, std::move(unknown)));
   runtime::SetDefaults(*object);
   RETURN_IF_ERROR(runtime::ConvertTo(*object, scope.kind->hub_version()));
   return object;
@@ -84,20 +125,26 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::UpdatedObject(
   return object;
 }
 
-Result<runtime::Value> ParsePatch(const PatchRequest& request, runtime::Arena& arena) {
+Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view prefix,
+                                  std::vector<std::string>& strict_errors, runtime::Arena& arena) {
   const std::shared_ptr<const std::string> body = request.exchange.body();
   arena.Pin(body);
   std::vector<std::string> duplicates;
-  auto parsed = codec::ParseJson(body ? std::string_view(*body) : "", arena, &duplicates);
-  if (!parsed.ok()) return meta::NewBadRequest(std::string(parsed.status().message()));
-  std::vector<std::string> strict;
-  strict.reserve(duplicates.size());
-  for (const std::string& path : duplicates) {
-    strict.push_back("duplicate field " + field::Quote(path));
+  const auto parsed = codec::ParseJson(body ? std::string_view(*body) : "", arena, &duplicates);
+  if (!parsed.ok()) {
+    return meta::NewBadRequest(std::string(prefix) + std::string(parsed.status().message()));
   }
-  RETURN_IF_ERROR(
-      request.scope.Strict(request.exchange.ctx(), strict, request.options.field_validation));
-  return parsed;
+  if (!parsed->is_map() && !parsed->is_null()) {
+    return meta::NewBadRequest(std::string(prefix) + "json: cannot unmarshal " +
+                               std::string(JsonWord(*parsed)) +
+                               " into Go value of type map[string]interface {}");
+  }
+  if (request.options.field_validation != meta::FieldValidation::kIgnore) {
+    for (const std::string& path : duplicates) {
+      strict_errors.push_back("duplicate field " + field::Quote(path));
+    }
+  }
+  return *parsed;
 }
 
 }  // namespace apiserver::inline v0::endpoints

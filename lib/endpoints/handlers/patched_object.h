@@ -1,6 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "apiserver/meta/options.h"
 #include "apiserver/rest/storage.h"
@@ -20,6 +24,8 @@ struct PatchRequest {
   const Admitter& admitter;
 };
 
+struct Patched;
+
 // Applies one patch to whatever is stored, again on every try: the patcher of k8s.io/apiserver's
 // handlers/patch.go. Borrows the request.
 class PatchedObject final : public rest::UpdatedObjectInfo {
@@ -33,19 +39,37 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
   // The patched object in the hub version, before admission.
   Result<std::unique_ptr<runtime::Object>> Patch(const Context& ctx,
                                                  const runtime::Object& current) const;
+  // Refuses, warns of or ignores what the patch and the patched object say too much.
+  Status CheckStrictly(const Context& ctx, const Patched& patched,
+                       std::vector<std::string> unknown) const;
 
   const PatchRequest request_;
 };
 
-// What a patch makes of `document`: an object in the path's version, with kind and apiVersion. One
+// What a patch makes of a document.
+struct Patched {
+  runtime::Value document;
+  // Unknown and duplicate fields of the patch itself; empty if they are ignored.
+  std::vector<std::string> strict_errors;
+  // What the decoder's complaints show: the patched document as JSON, or, for a strategic merge
+  // patch, what it left of the patch as Go prints it.
+  std::function<std::string()> shown;
+  bool from_unstructured = false;  // Decoded by converter.go, not by a decoder of JSON.
+};
+
+// The patch applied to `document`: an object in the path's version, with kind and apiVersion. One
 // file per type; the result lives in `arena`, or where `document` does. What it is to be decoded
 // to is not checked here.
-Result<runtime::Value> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
-                                      runtime::Arena& arena);
-Result<runtime::Value> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
-                                       runtime::Arena& arena);
+Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
+                               runtime::Arena& arena);
+Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
+                                runtime::Arena& arena);
+Result<Patched> ApplyStrategicMergePatch(const PatchRequest& request, runtime::Value document,
+                                         runtime::Arena& arena);
 
-// The body as JSON, whose duplicate fields are refused or warned of.
-Result<runtime::Value> ParsePatch(const PatchRequest& request, runtime::Arena& arena);
+// The body as a JSON object or null, its duplicate fields in `strict_errors` unless they are
+// ignored. An error begins with `prefix`.
+Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view prefix,
+                                  std::vector<std::string>& strict_errors, runtime::Arena& arena);
 
 }  // namespace apiserver::inline v0::endpoints
