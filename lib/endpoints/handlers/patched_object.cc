@@ -9,6 +9,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "endpoints/handlers/owner_references.h"
 #include "runtime/unstructured.h"
 
 namespace apiserver::inline v0::endpoints {

@@ -137,31 +137,6 @@ Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) con
   return {};
 }
 
-void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission) {
-  const runtime::Value references = object.metadata()["ownerReferences"];
-  if (references.size() < 2) return;
-  runtime::ListBuilder kept(object.arena());
-  std::vector<runtime::Value> seen;
-  std::string duplicates;
-  for (const runtime::Value& reference : references.items()) {
-    if (std::find(seen.begin(), seen.end(), reference) == seen.end()) {
-      seen.push_back(reference);
-      kept.Add(reference);
-      continue;
-    }
-    if (!duplicates.empty()) duplicates += ", ";
-    duplicates += reference["uid"].AsString();
-  }
-  if (duplicates.empty()) return;
-  object.SetPath({"metadata", "ownerReferences"}, kept.Build());
-  rest::AddWarning(
-      ctx, std::string(".metadata.ownerReferences contains duplicate entries") +
-               (after_admission ? " after mutating admission happens;" : ";") +
-               " API server dedups owner references in 1.20+, and may reject such requests as "
-               "early as 1.24; please fix your requests; duplicate UID(s) observed: " +
-               duplicates);
-}
-
 Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   const std::shared_ptr<const std::string> body = exchange.body();
   if (!body || body->empty()) return meta::ParseDeleteOptions(exchange.query().all());

@@ -71,9 +71,6 @@ struct WriteRequest {
   const request::RequestInfo& info;
 };
 
-// Drops exact duplicates from metadata.ownerReferences and warns of them.
-void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission);
-
 // DeleteOptions from the body (any media type, any group version) or, without one, the query.
 Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange);
 // List options of a list, watch or deletecollection; `name` comes from a deprecated watch path.

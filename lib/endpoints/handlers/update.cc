@@ -3,6 +3,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
+#include "endpoints/handlers/owner_references.h"
 
 namespace apiserver::inline v0::endpoints {
 
