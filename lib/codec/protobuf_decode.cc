@@ -41,6 +41,10 @@ wire::Type WireTypeOf(const Schema& schema) {
   }
 }
 
+bool IsTime(const Schema& schema) {
+  return schema.type == SchemaType::kTime || schema.type == SchemaType::kMicroTime;
+}
+
 // A list whose items stand in the message that holds it.
 bool IsRepeated(const Schema& schema) {
   return schema.type == SchemaType::kList && !schema.proto_message;
@@ -298,7 +302,11 @@ class Decoder {
       return list.Build();
     }
     if (slot.pieces.empty()) return slot.value;
-    return OfPieces(slot.pieces, schema, depth + 1);
+    ASSIGN_OR_RETURN(const Value value, OfPieces(slot.pieces, schema, depth + 1));
+    const bool pointer = slot.field->presence == Field::Presence::kPointer;
+    // To a zero time: runtime::Normalize keeps it so.
+    if (pointer && value.is_null() && IsTime(schema)) return Value::Raw("null");
+    return value;
   }
 
   // The last of equal keys wins.

@@ -175,7 +175,7 @@ class Encoder {
   }
 
   Status Timestamp(const Value& value, bool micro) {
-    if (value.AsString().empty()) return {};
+    if (!value.is_string() || value.AsString().empty()) return {};
     ASSIGN_OR_RETURN(const runtime::UnixTime time, runtime::ParseTime(value.AsString()));
     if (time.is_zero()) return {};
     wire::PutInt(1, time.seconds, out_);

@@ -70,6 +70,14 @@ bool LeftOut(const Field& field, const Value& value) {
   return IsZero(*field.schema, value);
 }
 
+// A pointer to a zero time, which Go writes as null. It is kept as raw text, because a null is no
+// pointer at all.
+bool HoldsZeroTime(const Field& field, const Value& value) {
+  const SchemaType type = field.schema->type;
+  return field.presence == Field::Presence::kPointer && value.is_null() &&
+         (type == SchemaType::kTime || type == SchemaType::kMicroTime);
+}
+
 class StructPass final : public RewritePass {
  public:
   explicit StructPass(Arena& arena) : arena_(arena) {}
@@ -133,6 +141,10 @@ class StructPass final : public RewritePass {
     } else {
       bool changed = false;
       if (!NormalizeSlot(*field.schema, slot, arena_, changed)) return false;
+      if (HoldsZeroTime(field, slot.value)) {
+        changed = value->type() != Value::Type::kRaw;
+        slot.value = Value::Raw("null");
+      }
       same &= !changed;
     }
     const bool left_out = field.presence == Field::Presence::kValue && LeftOut(field, slot.value);

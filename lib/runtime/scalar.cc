@@ -75,6 +75,11 @@ bool NormalizeBytes(Value& value, Arena& arena) {
 }
 
 bool NormalizeTime(const Schema& schema, Value& value, Arena& arena, bool& changed) {
+  if (value.type() == Value::Type::kRaw && value.AsString() == "null") {
+    value = Value();  // Where a pointer to a zero time stood.
+    changed = true;
+    return true;
+  }
   if (!value.is_string()) return false;
   const bool micro = schema.type == SchemaType::kMicroTime;
   const std::string_view text = value.AsString();

@@ -147,6 +147,26 @@ TEST_CASE("codec: nil bytes in a map are an entry without value", "[codec]") {
         std::string("\x0a\x03\x0a\x01\x61\x0a\x05\x0a\x01\x62\x12\x00", 12));
 }
 
+TEST_CASE("codec: a pointer to a zero time is an empty message", "[codec]") {
+  const SchemaPtr schema =
+      StructBuilder("")
+          .Field("held", runtime::TimeSchema(), {.proto_number = 1})
+          .Field("time", runtime::TimeSchema(), {.presence = kPointer, .proto_number = 2})
+          .Build();
+  const std::string empty("\x0a\x00\x12\x00", 4);
+  Arena arena;
+
+  const Value decoded = DecodeMessage(empty, *schema, arena).value();
+  std::string again;
+  REQUIRE(AppendMessage(decoded, *schema, again).ok());
+
+  CHECK(Json(decoded) == R"({"held":null,"time":null})");
+  CHECK(decoded["held"].is_null());
+  CHECK_FALSE(decoded["time"].is_null());
+  CHECK(again == empty);
+  CHECK(Encode("{}", schema) == std::string("\x0a\x00", 2));
+}
+
 TEST_CASE("codec: unknown protobuf fields and groups are skipped", "[codec]") {
   std::string bytes;
   wire::PutInt(999, 7, bytes);

@@ -54,6 +54,24 @@ void CheckRow(const FieldRow& row) {
         row.pointer_empty);
 }
 
+TEST_CASE("runtime: a pointer to a zero time stays one, unlike a null", "[runtime]") {
+  const SchemaPtr root = StructBuilder("com.example.v1.Widget")
+                             .Field("time", TimeSchema(), {.presence = Presence::kPointer})
+                             .Field("micro", MicroTimeSchema(), {.presence = Presence::kPointer})
+                             .Build();
+  const auto object = ObjectOf(
+      WidgetKind(root), R"({"time":"0001-01-01T00:00:00Z","micro":"0001-01-01T00:00:00.000000Z"})");
+
+  REQUIRE(Normalize(*object).ok());
+  const std::string once = Print(*object);
+  REQUIRE(Normalize(*object).ok());
+
+  CHECK(once == R"({"time":null,"micro":null})");
+  CHECK(Print(*object) == once);
+  CHECK_FALSE((*object)["time"].is_null());
+  CHECK(Normalized(WidgetKind(root), once) == "{}");
+}
+
 TEST_CASE("runtime: absent and null fields come out as Go writes them", "[runtime]") {
   const SchemaPtr point = StructBuilder("").Field("x", IntegerSchema(64)).Build();
   const SchemaPtr strict =
