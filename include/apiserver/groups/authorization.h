@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/base/status.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/runtime/kind.h"
+#include "apiserver/server/server.h"
+
+// The group authorization.k8s.io, v1, as of Kubernetes 1.35: questions about what somebody may do.
+// They are created, answered and forgotten.
+namespace apiserver::inline v0::groups::authorization {
+
+// LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview and
+// SubjectAccessReview; see core::Kinds().
+Result<std::vector<runtime::KindPtr>> Kinds();
+
+// Serves the access reviews, which `authorizer` answers; it must be the one that the server itself
+// asks, or the answers are wrong. `kubectl auth can-i` needs no more than this.
+//
+//   RETURN_IF_ERROR(groups::authorization::Install(*server, authorizer));
+//
+// `authorizer` null: everything is allowed, as by a server without one. SelfSubjectRulesReview is
+// not served: an Authorizer cannot list its rules. kConflict: the server has the group already.
+Status Install(server::GenericAPIServer& server,
+               std::shared_ptr<const auth::Authorizer> authorizer);
+
+// The storages alone, by resource, for hosts that serve more of the group. `kinds` is what Kinds()
+// gave; `authorizer` must not be null.
+std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
+    const std::vector<runtime::KindPtr>& kinds,
+    const std::shared_ptr<const auth::Authorizer>& authorizer);
+
+}  // namespace apiserver::inline v0::groups::authorization

@@ -1,0 +1,184 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apiserver/groups/authorization.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "groups/authorization/selectors.h"
+#include "groups/authorization/validation.h"
+
+namespace apiserver::inline v0::groups::authorization {
+
+namespace {
+
+using runtime::Value;
+
+class AlwaysAllow final : public auth::Authorizer {
+ public:
+  Result<auth::Verdict> Authorize(const Context& /*ctx*/,
+                                  const auth::Attributes& /*attributes*/) const override {
+    return auth::Verdict{.decision = auth::Decision::kAllow};
+  }
+};
+
+// Whom a SubjectAccessReview is about.
+auth::UserInfoPtr SubjectOf(const Value& spec) {
+  const auto texts = [](const Value& list) {
+    std::vector<std::string> result;
+    for (const Value& text : list.items()) result.emplace_back(text.AsString());
+    return result;
+  };
+  auto user = std::make_shared<auth::UserInfo>();
+  user->name = spec["user"].AsString();
+  user->uid = spec["uid"].AsString();
+  user->groups = texts(spec["groups"]);
+  for (const runtime::Member& member : spec["extra"].members()) {
+    user->extra.emplace(member.key, texts(member.value));
+  }
+  return user;
+}
+
+// A question as an authorizer is asked it; borrows the review.
+struct Question {
+  Question(const Value& spec, auth::UserInfoPtr user) {
+    attributes.user = std::move(user);
+    const Value resource = spec["resourceAttributes"];
+    if (resource.is_null()) {
+      const Value other = spec["nonResourceAttributes"];
+      attributes.verb = other["verb"].AsString();
+      attributes.path = other["path"].AsString();
+      return;
+    }
+    field_selector = FieldSelectorText(resource["fieldSelector"]);
+    label_selector = LabelSelectorText(resource["labelSelector"]);
+    const std::string_view version = resource["version"].AsString();
+    attributes.resource_request = true;
+    attributes.verb = resource["verb"].AsString();
+    attributes.group = resource["group"].AsString();
+    attributes.version = version.empty() ? "*" : version;
+    attributes.resource = resource["resource"].AsString();
+    attributes.subresource = resource["subresource"].AsString();
+    attributes.namespace_ = resource["namespace"].AsString();
+    attributes.name = resource["name"].AsString();
+    attributes.field_selector = field_selector.text;
+    attributes.label_selector = label_selector.text;
+  }
+  Question(const Question&) = delete;  // The attributes point into it.
+  Question& operator=(const Question&) = delete;
+  ~Question() = default;
+
+  SelectorText field_selector;
+  SelectorText label_selector;
+  auth::Attributes attributes;
+};
+
+void AppendSelectorError(const SelectorText& selector, std::string_view name, std::string& errors) {
+  if (!selector.parse_error) return;
+  if (!errors.empty()) errors += "; ";
+  errors += "spec.resourceAttributes." + std::string(name);
+  errors += selector.text.empty() ? " ignored" : " partially ignored";
+  errors += " due to parse error";
+}
+
+void Answer(const Question& question, const Result<auth::Verdict>& verdict,
+            runtime::Object& review) {
+  const auth::Verdict answer = verdict.ok() ? *verdict : auth::Verdict{};
+  std::string errors(verdict.ok() ? "" : verdict.status().message());
+  AppendSelectorError(question.field_selector, "fieldSelector", errors);
+  AppendSelectorError(question.label_selector, "labelSelector", errors);
+  review.Erase("status");
+  review.Edit("status", "allowed") = answer.decision == auth::Decision::kAllow;
+  if (answer.decision == auth::Decision::kDeny) review.Edit("status", "denied") = true;
+  if (!answer.reason.empty()) review.Edit("status", "reason") = answer.reason;
+  if (!errors.empty()) review.Edit("status", "evaluationError") = errors;
+}
+
+// What the three reviews differ in.
+struct Form {
+  std::string kind;
+  field::ErrorList (*validate)(const runtime::Object& review);
+  bool self = false;  // About the one who asks.
+};
+
+// Answers what is created and keeps nothing: k8s.io/kubernetes/pkg/registry/authorization.
+class AccessReview final : public rest::Storage,
+                           public rest::Scoper,
+                           public rest::SingularNameProvider,
+                           public rest::Creater {
+ public:
+  AccessReview(runtime::KindPtr kind, Form form, std::shared_ptr<const auth::Authorizer> authorizer)
+      : kind_(std::move(kind)), form_(std::move(form)), authorizer_(std::move(authorizer)) {}
+
+  std::unique_ptr<runtime::Object> New() const override {
+    return std::make_unique<runtime::Object>(kind_, kind_->hub_version());
+  }
+  bool NamespaceScoped() const override { return kind_->namespaced(); }
+  std::string GetSingularName() const override { return kind_->singular(); }
+
+  Result<runtime::ObjectPtr> Create(const Context& ctx, std::unique_ptr<runtime::Object> review,
+                                    const rest::ValidateObject& validate,
+                                    const meta::CreateOptions& /*options*/) override {
+    const field::ErrorList errors = form_.validate(*review);
+    // Go's internal types do not know their kind: clients see none here.
+    if (!errors.empty()) return meta::NewInvalid({kind_->group(), ""}, "", errors);
+    RETURN_IF_ERROR(CheckNamespace(ctx, *review));
+    const auth::UserInfoPtr* const asking = ctx.Get<auth::UserInfoPtr>();
+    if (form_.self && asking == nullptr) {
+      return meta::NewBadRequest("no user present on request");
+    }
+    if (validate) RETURN_IF_ERROR(validate(ctx, *review));
+    const Value spec = (*review)["spec"];
+    const Question question(spec, form_.self ? *asking : SubjectOf(spec));
+    Answer(question, authorizer_->Authorize(ctx, question.attributes), *review);
+    return runtime::ObjectPtr(std::move(review));
+  }
+
+ private:
+  Status CheckNamespace(const Context& ctx, const runtime::Object& review) const {
+    if (!kind_->namespaced()) return {};
+    const std::string ns(rest::NamespaceOf(ctx));
+    if (ns.empty()) return meta::NewBadRequest("namespace is required on this type: ");
+    if (ns == review.namespace_()) return {};
+    return meta::NewBadRequest("spec.resourceAttributes.namespace must match namespace: " + ns);
+  }
+
+  const runtime::KindPtr kind_;
+  const Form form_;
+  const std::shared_ptr<const auth::Authorizer> authorizer_;
+};
+
+}  // namespace
+
+std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
+    const std::vector<runtime::KindPtr>& kinds,
+    const std::shared_ptr<const auth::Authorizer>& authorizer) {
+  const Form forms[] = {
+      {"LocalSubjectAccessReview", &ValidateLocalSubjectAccessReview},
+      {"SelfSubjectAccessReview", &ValidateSelfSubjectAccessReview, /*self=*/true},
+      {"SubjectAccessReview", &ValidateSubjectAccessReview}};
+  std::map<std::string, std::shared_ptr<rest::Storage>> storages;
+  for (const runtime::KindPtr& kind : kinds) {
+    for (const Form& form : forms) {
+      if (form.kind != kind->kind()) continue;
+      storages.emplace(kind->plural(), std::make_shared<AccessReview>(kind, form, authorizer));
+    }
+  }
+  return storages;
+}
+
+Status Install(server::GenericAPIServer& server,
+               std::shared_ptr<const auth::Authorizer> authorizer) {
+  if (!authorizer) authorizer = std::make_shared<AlwaysAllow>();
+  ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
+  server::APIGroupInfo group{.group = "authorization.k8s.io"};
+  auto& reviews = group.storage["v1"];
+  reviews = AccessReviews(kinds, authorizer);
+  for (const runtime::KindPtr& kind : kinds) {
+    if (!reviews.contains(kind->plural())) continue;
+    RETURN_IF_ERROR(server.scheme().Add(kind));
+  }
+  return server.InstallAPIGroup(std::move(group));
+}
+
+}  // namespace apiserver::inline v0::groups::authorization

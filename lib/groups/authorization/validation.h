@@ -1,0 +1,13 @@
+#pragma once
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/runtime/object.h"
+
+// What an access review must be: k8s.io/kubernetes/pkg/apis/authorization/validation.
+namespace apiserver::inline v0::groups::authorization {
+
+field::ErrorList ValidateSelfSubjectAccessReview(const runtime::Object& review);
+field::ErrorList ValidateSubjectAccessReview(const runtime::Object& review);
+field::ErrorList ValidateLocalSubjectAccessReview(const runtime::Object& review);
+
+}  // namespace apiserver::inline v0::groups::authorization

@@ -1,0 +1,25 @@
+#include "groups/kinds.h"
+
+#include <utility>
+
+#include "apiserver/codec/proto_schema.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::groups {
+
+Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
+                                                std::string_view package,
+                                                std::vector<runtime::KindOptions> kinds) {
+  ASSIGN_OR_RETURN(const codec::ProtoSchemas schemas, codec::ProtoSchemas::Load(descriptors));
+  std::vector<runtime::KindPtr> result;
+  for (runtime::KindOptions& options : kinds) {
+    runtime::KindVersion version{.version = "v1"};
+    ASSIGN_OR_RETURN(version.schema, schemas.Find(std::string(package) + "." + options.kind));
+    options.versions.push_back(std::move(version));
+    ASSIGN_OR_RETURN(runtime::KindPtr kind, runtime::Kind::New(std::move(options)));
+    result.push_back(std::move(kind));
+  }
+  return result;
+}
+
+}  // namespace apiserver::inline v0::groups

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/kind.h"
+
+namespace apiserver::inline v0::groups {
+
+// Kinds with the version v1 alone, whose schemas are the messages of `package` that are called as
+// they are. `descriptors` is what apiserver_add_api embedded.
+Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
+                                                std::string_view package,
+                                                std::vector<runtime::KindOptions> kinds);
+
+}  // namespace apiserver::inline v0::groups
