@@ -143,7 +143,7 @@ def strategic_patch(t):
 def change(t, folder):
     t.says(["label", "flunder", "one", "tier=x"], "flunder.wardle.example.com/one labeled")
     t.prints(["get", "flunder", "one", "-o", "jsonpath={.metadata.labels.tier}"], "x")
-    t.says(["annotate", "flunder", "one", "note=hello"], "flunder.wardle.example.com/one annotated")
+    t.says(["annotate", "flunder", "one", "note=hello"], "flunder.wardle.example.com/one annotate")  # 1.27 says no more.
     t.prints(["get", "flunder", "one", "-o", "jsonpath={.metadata.annotations.note}"], "hello")
     t.says(
         ["patch", "flunder", "one", "--type=merge", "-p", '{"spec":{"flunderReference":"merged"}}'],
@@ -154,9 +154,9 @@ def change(t, folder):
     t.says(["patch", "flunder", "one", "--type=json", "-p", json_patch], "flunder.wardle.example.com/one patched")
     t.says(
         ["patch", "flunder", "one", "--type=json", "-p", json_patch],
-        # kubectl shows the server's words from 1.23 on.
+        # kubectl shows the server's words from 1.26 on.
         "The request is invalid"
-        if t.kubectl.before(23)
+        if t.kubectl.before(26)
         else "The request is invalid: the server rejected our request due to an error in our request",
         code=1,
     )
@@ -226,7 +226,7 @@ def watch(t):
     try:
         time.sleep(0.5)  # kubectl lists, then watches from that revision: nothing is lost if it is late.
         t.says(["create", "-f", "-"], "created", stdin=FLUNDER.format(name="seen", app="w", reference="x"))
-        t.says(["annotate", "flunder", "seen", "a=b"], "annotated")
+        t.says(["annotate", "flunder", "seen", "a=b"], "annotate")
         t.says(["delete", "flunder", "seen"], "deleted")
         header = read_line(process, "the header")
         t.check(header.split() == ["EVENT", "NAME", "CREATED", "AT"], "get -w prints a header", header)

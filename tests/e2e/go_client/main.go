@@ -207,11 +207,21 @@ func (t *client) run(one step) {
 			if stopped, ok := problem.(stop); ok {
 				problem = stopped.err
 			}
-			t.check(false, one.name+": no error", fmt.Sprintf("%v\n%s", problem, debug.Stack()))
+			t.check(false, one.name+": no error", fmt.Sprintf("%v%s", problem, where()))
 		}
 		fmt.Printf("go %s: %d checks\n", one.name, t.checks-before)
 	}()
 	one.run(t)
+}
+
+// The lines of this program that led here.
+func where() (lines string) {
+	for line := range strings.Lines(string(debug.Stack())) {
+		if strings.Contains(line, "/go_client/") {
+			lines += "\n  " + strings.TrimSpace(line)
+		}
+	}
+	return
 }
 
 func main() {

@@ -77,6 +77,13 @@ const patch = (name, body, kind, options = {}) =>
 // An apply goes through the other, which knows the kind from the object.
 const apply = (object, manager, force) =>
   objects.patch({ apiVersion: API, kind: 'Flunder', ...object }, undefined, undefined, manager, force, ServerSideApply);
+// The kind of the other group.
+const FLEET_API = 'harbor.example.com/v1';
+const atFleet = { group: 'harbor.example.com', version: 'v1', namespace: 'default', plural: 'fleets' };
+const fleet = (name, spec) => ({ apiVersion: FLEET_API, kind: 'Fleet', metadata: { name }, spec });
+const createFleet = (name, spec) => custom.createNamespacedCustomObject({ ...atFleet, body: fleet(name, spec) });
+const patchFleet = (name, body, kind, options = {}) =>
+  custom.patchNamespacedCustomObject({ ...atFleet, name, body, ...options }, k8s.setHeaderOptions('Content-Type', kind));
 const names = (list) => list.map((one) => one.metadata.name);
 
 function deadline(promise, what) {
@@ -332,6 +339,50 @@ const steps = {
     await refused(() => patch('merge-none', {}, MergePatch), 404, 'NotFound');
   },
 
+  async 'strategic-patch'() {
+    await createFleet('strategic-1', { cargo: [{ name: 'rum', tons: 3 }, { name: 'tea', tons: 1 }], flags: ['red'] });
+    const change = async (spec) => (await patchFleet('strategic-1', { spec }, StrategicMergePatch)).spec;
+    const tons = (spec) => spec.cargo.map((each) => `${each.name} ${each.tons}`).sort();
+    let spec = await change({ cargo: [{ name: 'tea', tons: 5 }, { name: 'oil', tons: 9 }], flags: ['blue'] });
+    equal(tons(spec), ['oil 9', 'rum 3', 'tea 5'], 'a list by its key');
+    equal(spec.flags.sort(), ['blue', 'red'], 'a set');
+    spec = await change({ cargo: [{ name: 'rum', $patch: 'delete' }], '$deleteFromPrimitiveList/flags': ['red'] });
+    equal([tons(spec), spec.flags], [['oil 9', 'tea 5'], ['blue']], 'directives');
+    const retain = { cargo: [{ $patch: 'replace' }, { name: 'hay' }], limits: { wind: '1500m' }, $retainKeys: ['cargo', 'limits'] };
+    spec = await change(retain);
+    equal([spec.cargo, spec.flags], [[{ name: 'hay' }], undefined], 'replace and retainKeys');
+    await refused(() => change({ cargo: [{ tons: 1 }] }), 500, undefined, 'does not contain declared merge key: name');
+  },
+
+  async apply() {
+    const send = (fieldManager, spec, force) =>
+      patchFleet('apply-1', fleet('apply-1', spec), ServerSideApply, { fieldManager, force });
+    const one = await send('alice', { replicas: 2, cargo: [{ name: 'rum', tons: 3 }] });
+    check(one.metadata.uid, 'an apply creates', one);
+    const [entry] = one.metadata.managedFields;
+    equal([entry.manager, entry.operation, entry.apiVersion, entry.fieldsType], ['alice', 'Apply', FLEET_API, 'FieldsV1'],
+      'who owns it');
+    const rum = { '.': {}, 'f:name': {}, 'f:tons': {} };
+    equal(entry.fieldsV1['f:spec'], { 'f:cargo': { 'k:{"name":"rum"}': rum }, 'f:replicas': {} }, 'what she owns');
+    const again = await send('alice', { replicas: 2, cargo: [{ name: 'rum', tons: 3 }] });
+    equal(again.metadata.resourceVersion, one.metadata.resourceVersion, 'the same again writes nothing');
+    const both = await send('bob', { cargo: [{ name: 'tea', tons: 1 }] });
+    equal(both.spec.cargo, [{ name: 'rum', tons: 3 }, { name: 'tea', tons: 1 }], 'two managers share a list');
+    equal(both.metadata.managedFields.map((each) => each.manager), ['alice', 'bob'], 'its managers');
+    const status = await refused(() => send('bob', { replicas: 5 }), 409, 'Conflict',
+      'Apply failed with 1 conflict: conflict with "alice": .spec.replicas');
+    const cause = { reason: 'FieldManagerConflict', message: 'conflict with "alice"', field: '.spec.replicas' };
+    equal(status.details?.causes, [cause], 'its cause');
+    const taken = await send('bob', { replicas: 5 }, true);
+    equal([taken.spec.replicas, taken.spec.cargo], [5, [{ name: 'rum', tons: 3 }]], 'force takes it, and tea is given up');
+    const left = await send('alice', {});
+    equal([left.spec.replicas, left.spec.cargo], [5, undefined], 'what nobody applies is gone');
+    await refused(() => send(undefined, {}), 422, 'Invalid', 'fieldManager: Required value: is required for apply patch');
+    const made = await apply({ metadata: { name: 'apply-2' }, spec: { flunderReference: 'x', referenceType: 'Flunder' } }, 'alice');
+    equal(made.metadata.managedFields[0].fieldsV1, { 'f:spec': { 'f:flunderReference': {}, 'f:referenceType': {} } },
+      'a kind of the other group');
+  },
+
   async 'dry-run'() {
     const make = (dryRun) => custom.createNamespacedCustomObject({ ...at, body: flunder('dry-1'), dryRun });
     await refused(() => make('some'), 422, 'Invalid', 'dryRun: Unsupported value');
@@ -354,6 +405,49 @@ const steps = {
     equal(warned.headers.warning, '299 - "unknown field \\"spec.typo\\""', 'the warning');
     body.metadata.name = 'strict-2';
     equal((await make('Ignore')).headers.warning, undefined, 'no warning if not asked for');
+  },
+
+  async status() {
+    const made = { ...fleet('status-1', { replicas: 3 }), status: { replicas: 9 } };
+    const one = await custom.createNamespacedCustomObject({ ...atFleet, body: made });
+    equal([one.status, one.metadata.generation], [{}, 1], 'a status does not come with its object');
+    const about = (object) => [object.status, object.spec.replicas, object.metadata.generation];
+    const where = { ...atFleet, name: 'status-1' };
+    const told = await custom.replaceNamespacedCustomObjectStatus(
+      { ...where, body: { ...one, status: { replicas: 2 }, spec: { replicas: 7 } } });
+    equal(about(told), [{ replicas: 2 }, 3, 1], 'it is changed alone');
+    const wanted = await custom.replaceNamespacedCustomObject(
+      { ...where, body: { ...told, status: { replicas: 9 }, spec: { replicas: 7 } } });
+    equal(about(wanted), [{ replicas: 2 }, 7, 2], 'nor with an update');
+    const condition = { type: 'Ready', status: 'True', reason: 'Afloat', message: '', lastTransitionTime: '2030-01-02T03:04:05Z' };
+    const patched = await custom.patchNamespacedCustomObjectStatus(
+      { ...where, body: { status: { conditions: [condition] } } }, k8s.setHeaderOptions('Content-Type', MergePatch));
+    equal(patched.status.conditions, [{ ...condition }], 'a patch');
+    equal(await custom.getNamespacedCustomObjectStatus(where), patched, 'what is read');
+  },
+
+  async scale() {
+    await createFleet('scale-1', { replicas: 3, selector: { matchLabels: { a: 'b' } } });
+    const where = { ...atFleet, name: 'scale-1' };
+    const one = await custom.getNamespacedCustomObjectScale(where);
+    equal([one.apiVersion, one.kind], ['autoscaling/v1', 'Scale'], "a scale's type");
+    equal([one.spec, one.status], [{ replicas: 3 }, { replicas: 0, selector: 'a=b' }], 'what it says');
+    const put = (replicas, scale) => custom.replaceNamespacedCustomObjectScale({ ...where, body: { ...scale, spec: { replicas } } });
+    equal((await put(5, one)).spec, { replicas: 5 }, 'an update');
+    await refused(() => put(6, one), 409, 'Conflict');
+    const less = await custom.patchNamespacedCustomObjectScale(
+      { ...where, body: { spec: { replicas: 1 } } }, k8s.setHeaderOptions('Content-Type', MergePatch));
+    equal(less.spec, { replicas: 1 }, 'a patch');
+    const stored = await custom.getNamespacedCustomObject(where);
+    equal([stored.spec.replicas, stored.metadata.generation], [1, 3], 'the object itself');
+    await refused(() => put(-1, less), 422, 'Invalid', 'spec.replicas: Invalid value: -1: must be greater than or equal to 0');
+  },
+
+  async 'access-review'() {
+    const resourceAttributes = { verb: 'create', group: 'harbor.example.com', resource: 'fleets' };
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+    const answer = await config.makeApiClient(k8s.AuthorizationV1Api).createSelfSubjectAccessReview({ body });
+    equal([answer.status?.allowed, answer.spec.resourceAttributes.verb], [true, 'create'], 'everything is allowed');
   },
 
   async delete() {
@@ -385,8 +479,13 @@ const steps = {
   },
 };
 
+const lacking = { protobuf: 'it speaks JSON only' };
 const wanted = process.argv.slice(2);
 for (const name of wanted.length > 0 ? wanted : Object.keys(steps)) {
+  if (lacking[name]) {
+    console.log(`node ${name}: cannot, ${lacking[name]}`);
+    continue;
+  }
   const before = checks;
   try {
     await steps[name]();
