@@ -100,9 +100,28 @@ def replace_force(t):
     t.check((after["spec"]["replicas"], after["status"]) == (2, {}), "it is as in the file", after)
 
 
+def strategic(t):
+    """Lists by their merge key and sets, as the .proto file's markers say."""
+    cargo = "{range .spec.cargo[*]}{.name}={.tons} {end}{.spec.flags}"
+    see = lambda text: t.prints(["get", "fleet", "one", "-o", "jsonpath=" + cargo], text)
+    patch = lambda spec, *args: t.says(["patch", "fleet", "one", *args, "-p", '{"spec":%s}' % spec], "one patched")
+    patch('{"cargo":[{"name":"tea","tons":5},{"name":"oil","tons":9}],"flags":["blue"]}')
+    see('rum=3 tea=5 oil=9 ["blue","red"]')
+    patch('{"cargo":[{"name":"rum","$patch":"delete"}],"$deleteFromPrimitiveList/flags":["red"]}', "--type=strategic")
+    see('tea=5 oil=9 ["blue"]')
+    patch('{"$setElementOrder/cargo":[{"name":"oil"},{"name":"tea"}],"cargo":[{"name":"oil","sender":"x"}]}')
+    see('oil=9 tea=5 ["blue"]')
+    patch('{"cargo":[{"$patch":"replace"},{"name":"rum","tons":3},{"name":"tea","tons":1}],"flags":["red"]}')
+    t.says(["patch", "fleet", "one", "-p", '{"spec":{"cargo":[{"tons":1}]}}'], "does not contain declared merge key: name", code=1)
+    dry = ["patch", "fleet", "one", "-p", '{"spec":{"replicas":9}}', "--dry-run=server", "-o", "jsonpath={.spec.replicas}"]
+    t.prints(dry, "9")
+    field(t, ".spec.replicas", "2")
+
+
 def steps(t, folder):
     kinds(t)
     reading(t)
     status(t, folder)
     replace_force(t)
+    strategic(t)
     t.says(["delete", "fleets", "--all"], '"one" deleted')
