@@ -1,3 +1,4 @@
+#include <set>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,16 @@ namespace {
 http::Step NotFound() { return meta::NewGenericServerResponse(404, "", {}, ""); }
 http::Step NotAllowed() { return meta::NewGenericServerResponse(405, "", {}, ""); }
 
+std::vector<runtime::KindPtr> KindsOf(const Resources& resources) {
+  std::vector<runtime::KindPtr> kinds;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const auto& [path, resource] : resources) {
+    const runtime::KindPtr& kind = resource.scope->kind;
+    if (seen.emplace(kind->group(), kind->kind()).second) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 class Dispatcher final : public Installed {
  public:
   Dispatcher(runtime::GroupVersion group_version, std::string prefix, Resources resources)
@@ -19,12 +30,15 @@ class Dispatcher final : public Installed {
         watch_prefix_(prefix_ + "/watch/"),
         resources_(std::move(resources)),
         api_resources_(APIResourcesOf(resources_)),
-        routes_(RoutesOf(resources_, prefix_)) {}
+        routes_(RoutesOf(resources_, prefix_)),
+        kinds_(KindsOf(resources_)) {}
 
   const runtime::GroupVersion& group_version() const override { return group_version_; }
   const std::string& prefix() const override { return prefix_; }
   const std::vector<discovery::APIResource>& resources() const override { return api_resources_; }
   const std::vector<openapi::Route>& routes() const override { return routes_; }
+
+  const std::vector<runtime::KindPtr>& kinds() const override { return kinds_; }
 
   http::Step Serve(http::Exchange& exchange) const override {
     const auto& info = exchange.Get<request::RequestInfo>();
@@ -85,6 +99,7 @@ class Dispatcher final : public Installed {
   Resources resources_;
   std::vector<discovery::APIResource> api_resources_;
   std::vector<openapi::Route> routes_;
+  std::vector<runtime::KindPtr> kinds_;
 };
 
 }  // namespace

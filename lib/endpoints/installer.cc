@@ -20,6 +20,12 @@ Status Refused(const std::string& path, std::string_view why) {
   return {Reason::kInvalid, "cannot serve resource \"" + path + "\": " + std::string(why)};
 }
 
+// The kind that a storage says its bodies have.
+runtime::GroupVersionKind GvkOf(const RequestScope& scope) {
+  return scope.capabilities.gvk->GetGroupVersionKind(
+      {scope.resource.group, scope.resource.version});
+}
+
 // As APIInstaller.registerResourceHandlers: what would panic or lie later is refused now.
 Status Check(const std::string& path, const RequestScope& scope, bool is_subresource) {
   const rest::Capabilities& can = scope.capabilities;
@@ -30,6 +36,10 @@ Status Check(const std::string& path, const RequestScope& scope, bool is_subreso
     }
   }
   if (can.watcher && !can.lister) return Refused(path, "it can watch but not list");
+  if (scope.capabilities.gvk && scope.gvk() != GvkOf(scope)) {
+    return Refused(path, "the scheme does not know the kind " + GvkOf(scope).kind +
+                             " its bodies have (GroupVersionKindProvider)");
+  }
   if (!scope.kind->FindVersion(scope.version)) {
     return Refused(path, "kind " + scope.kind->kind() + " has no version " + scope.version);
   }
@@ -37,7 +47,7 @@ Status Check(const std::string& path, const RequestScope& scope, bool is_subreso
 }
 
 ScopePtr ScopeOf(const APIGroupVersion& group, const std::string& path,
-                 std::shared_ptr<rest::Storage> storage, const rest::Capabilities& parent) {
+                 std::shared_ptr<rest::Storage> storage, rest::Storage& parent) {
   const auto [resource, subresource] = Split(path);
   auto scope = std::make_shared<RequestScope>();
   scope->environment = group.environment;
@@ -45,16 +55,18 @@ ScopePtr ScopeOf(const APIGroupVersion& group, const std::string& path,
   const std::unique_ptr<runtime::Object> example = storage->New();
   scope->kind = example->kind_ptr();
   scope->version = group.group_version.version;
-  if (scope->capabilities.gvk) {
-    const auto gvk = scope->capabilities.gvk->GetGroupVersionKind(group.group_version);
-    if (auto kind = group.scheme->Find(gvk)) {
-      scope->kind = kind;
-      scope->version = gvk.version;
-    }
-  }
   scope->resource = {group.group_version.group, group.group_version.version, resource};
   scope->subresource = subresource;
-  scope->namespaced = parent.scoper && parent.scoper->NamespaceScoped();
+  if (scope->capabilities.gvk) {
+    const runtime::GroupVersionKind gvk = GvkOf(*scope);
+    scope->version = gvk.version;
+    if (scope->kind->group_kind() != runtime::GroupKind{gvk.group, gvk.kind}) {
+      if (auto kind = group.scheme->Find(gvk)) scope->kind = kind;
+    }
+  }
+  const rest::Scoper* const scoper = rest::Capabilities::Of(parent).scoper;
+  scope->namespaced = scoper && scoper->NamespaceScoped();
+  scope->resource_kind = subresource.empty() ? scope->kind : parent.New()->kind_ptr();
   scope->target = {
       .kind = scope->kind, .version = scope->version, .table = scope->capabilities.table_convertor};
   scope->storage = std::move(storage);
@@ -93,8 +105,7 @@ Result<std::shared_ptr<const Installed>> APIGroupVersion::InstallREST() const {
     }
     const auto parent = storage.find(resource);
     if (parent == storage.end()) return Refused(path, "its parent resource is not served");
-    const ScopePtr scope =
-        ScopeOf(*this, path, rest_storage, rest::Capabilities::Of(*parent->second));
+    const ScopePtr scope = ScopeOf(*this, path, rest_storage, *parent->second);
     RETURN_IF_ERROR(Check(path, *scope, !subresource.empty()));
     resources.emplace(path, ResourceOf(scope));
   }

@@ -157,7 +157,7 @@ class RouteMaker {
     id += GroupWord(scope_.resource.group) + Title(scope_.resource.version);
     id += method_word;
     if (scope_.namespaced && !all_namespaces) id += "Namespaced";
-    id += scope_.kind->kind() + Title(scope_.subresource) + std::string(suffix);
+    id += scope_.resource_kind->kind() + Title(scope_.subresource) + std::string(suffix);
     if (all_namespaces) id += "ForAllNamespaces";
     return id;
   }
@@ -218,7 +218,12 @@ class RouteMaker {
 
   void Describe(const VerbRow& row, Route& route) const {
     const std::string definition = Definition();
-    const std::string& kind = scope_.kind->kind();
+    const std::string& kind = scope_.resource_kind->kind();
+    // "the specified Widget", or "status of the specified Widget".
+    const std::string the_kind =
+        (scope_.subresource.empty() ? "the specified "
+                                    : scope_.subresource + " of the specified ") +
+        kind;
     if (row.verb == "list") {
       route.description = "list or watch objects of kind " + kind;
       Append(route.parameters, ListParameters());
@@ -226,7 +231,7 @@ class RouteMaker {
       route.produces.emplace_back("application/json;stream=watch");
       route.responses = {{200, definition + "List"}};
     } else if (row.verb == "get") {
-      route.description = "read the specified " + kind;
+      route.description = "read " + the_kind;
       route.parameters.push_back(
           {.name = "resourceVersion", .description = "How fresh the answer has to be."});
       route.responses = {{200, definition}};
@@ -236,12 +241,12 @@ class RouteMaker {
       Body(route, definition, {"application/json", "application/yaml"});
       route.responses = {{200, definition}, {201, definition}, {202, definition}};
     } else if (row.verb == "update") {
-      route.description = "replace the specified " + kind;
+      route.description = "replace " + the_kind;
       Append(route.parameters, WriteParameters());
       Body(route, definition, {"application/json", "application/yaml"});
       route.responses = {{200, definition}, {201, definition}};
     } else if (row.verb == "patch") {
-      route.description = "partially update the specified " + kind;
+      route.description = "partially update " + the_kind;
       Append(route.parameters, WriteParameters());
       Body(route, Meta("Patch"), PatchMediaTypes(*scope_.kind));
       route.responses = {{200, definition}, {201, definition}};

@@ -50,8 +50,10 @@ void Define(const Input& input, const std::set<std::string>& wanted, Definitions
   for (const runtime::KindPtr& kind : input.kinds) {
     for (const runtime::KindVersion& version : kind->versions()) {
       const std::string name = DefinitionName(*kind, version.version);
-      if (!version.served || !(wanted.contains(name) || wanted.contains(name + "List"))) continue;
-      definitions.AddKind(*kind, version.version);
+      const bool list = wanted.contains(name + "List");
+      if (version.served && (list || wanted.contains(name))) {
+        definitions.AddKind(*kind, version.version, list);
+      }
     }
   }
   AddMetaDefinitions(GroupVersionsOf(input.kinds), wanted, definitions);

@@ -212,7 +212,7 @@ void Definitions::AddSchema(const Schema& schema,
   definitions_[schema.name] = map.Build();
 }
 
-void Definitions::AddKind(const runtime::Kind& kind, std::string_view version) {
+void Definitions::AddKind(const runtime::Kind& kind, std::string_view version, bool list) {
   const runtime::KindVersion* found = kind.FindVersion(version);
   const std::string name = DefinitionName(kind, version);
   if (!found || Has(name)) return;
@@ -228,7 +228,7 @@ void Definitions::AddKind(const runtime::Kind& kind, std::string_view version) {
   }
   map.Add("x-kubernetes-group-version-kind", Gvks({kind.gvk(version)}));
   definitions_[name] = map.Build();
-  AddList(kind, version, name);
+  if (list) AddList(kind, version, name);
 }
 
 void Definitions::AddList(const runtime::Kind& kind, std::string_view version,

@@ -16,8 +16,8 @@ class Definitions {
  public:
   Definitions(runtime::Arena& arena, Format format) : tree_(arena), format_(format) {}
 
-  // A version of a kind and its list.
-  void AddKind(const runtime::Kind& kind, std::string_view version);
+  // A version of a kind and, where there are any, its lists.
+  void AddKind(const runtime::Kind& kind, std::string_view version, bool list);
   // A named schema and what it refers to. `gvks`: x-kubernetes-group-version-kind.
   void AddSchema(const runtime::Schema& schema,
                  const std::vector<runtime::GroupVersionKind>& gvks = {});

@@ -34,13 +34,27 @@ std::vector<discovery::APIGroup> GroupsOf(const InstalledList& installed,
   return groups;
 }
 
+// The scheme's, and those that only subresources have: autoscaling/v1 Scale.
+std::vector<runtime::KindPtr> KindsOf(const InstalledList& installed,
+                                      const runtime::Scheme::Snapshot& scheme) {
+  std::vector<runtime::KindPtr> kinds = scheme.kinds();
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const runtime::KindPtr& kind : kinds) seen.emplace(kind->group(), kind->kind());
+  for (const auto& each : installed) {
+    for (const runtime::KindPtr& kind : each->kinds()) {
+      if (seen.emplace(kind->group(), kind->kind()).second) kinds.push_back(kind);
+    }
+  }
+  return kinds;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const ApiState>> ApiState::New(InstalledList installed,
                                                       const runtime::Scheme::Snapshot& scheme,
                                                       const Options& options) {
   auto state = std::make_shared<ApiState>();
-  openapi::Input input{.info = options.info, .kinds = scheme.kinds(), .routes = {}};
+  openapi::Input input{.info = options.info, .kinds = KindsOf(installed, scheme), .routes = {}};
   input.routes = options.extra_routes;
   for (const auto& each : installed) {
     input.routes.insert(input.routes.end(), each->routes().begin(), each->routes().end());

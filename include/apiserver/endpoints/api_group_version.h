@@ -47,6 +47,8 @@ class Installed {
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
   virtual const std::vector<discovery::APIResource>& resources() const = 0;
   virtual const std::vector<openapi::Route>& routes() const = 0;
+  // The kinds of all bodies, each once: those of the resources, and a subresource's own.
+  virtual const std::vector<runtime::KindPtr>& kinds() const = 0;
 };
 
 // The resources of one version of a group.

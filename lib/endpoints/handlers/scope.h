@@ -24,6 +24,7 @@ struct RequestScope {
   // Of the bodies, and the version of the path. Differ from the resource's for scale and siblings.
   runtime::KindPtr kind;
   std::string version;
+  runtime::KindPtr resource_kind;  // Of the resource, or of what the subresource belongs to.
   runtime::GroupVersionResource resource;
   std::string subresource;
   bool namespaced = false;

@@ -74,6 +74,14 @@ class Running final : public TestServer {
   }
 
  private:
+  // In every version of the kind.
+  static void Serve(const runtime::Kind& kind, const std::string& path,
+                    const std::shared_ptr<rest::Storage>& storage, server::APIGroupInfo& group) {
+    for (const runtime::KindVersion& version : kind.versions()) {
+      if (version.served) group.storage[version.version][path] = storage;
+    }
+  }
+
   Status InstallGroups() {
     const registry::StorageConfig config{.engine = options_.engine,
                                          .executor = &server_->pool(),
@@ -89,8 +97,11 @@ class Running final : public TestServer {
       stores_.emplace(resource.kind->plural(), store);
       server::APIGroupInfo& group = groups[resource.kind->group()];
       group.group = resource.kind->group();
-      for (const runtime::KindVersion& version : resource.kind->versions()) {
-        if (version.served) group.storage[version.version][resource.kind->plural()] = store;
+      const std::string& plural = resource.kind->plural();
+      Serve(*resource.kind, plural, store, group);
+      for (const auto& [name, make] : resource.subresources) {
+        ASSIGN_OR_RETURN(auto subresource, make(store));
+        Serve(*resource.kind, plural + "/" + name, subresource, group);
       }
     }
     for (auto& [name, group] : groups) {

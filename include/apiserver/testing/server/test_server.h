@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,10 @@ namespace apiserver::inline v0::testing {
 struct TestResource {
   runtime::KindPtr kind;
   std::shared_ptr<const rest::Strategy> strategy;
+  // By name, "status": made of the resource's store when the server starts.
+  using Subresource =
+      std::function<Result<std::shared_ptr<rest::Storage>>(std::shared_ptr<registry::Store>)>;
+  std::map<std::string, Subresource> subresources = {};
 };
 
 struct TestServerOptions {

@@ -1,0 +1,186 @@
+#include <limits>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "apiserver/meta/validation.h"
+#include "apiserver/registry/scale.h"
+#include "base/status_macros.h"
+#include "registry/scale_view.h"
+
+namespace apiserver::inline v0::registry {
+namespace {
+
+// Stands in the Scale of a custom resource without replicas while a patch is applied to it, as in
+// Go: whoever leaves it there has not set them.
+constexpr std::int64_t kNoReplicas = std::numeric_limits<std::int32_t>::min();
+
+// What every part of one scale subresource needs.
+struct Scaled {
+  std::shared_ptr<Store> main;
+  runtime::KindPtr main_kind;
+  runtime::KindPtr scale_kind;
+  ScaleView view;
+  std::string spec_replicas_path;
+
+  bool structural() const { return main_kind->semantics() == runtime::Semantics::kStructural; }
+  Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
+    return view.ScaleOf(scale_kind, object);
+  }
+  // "deployments/scale.apps": what conflicts name.
+  runtime::GroupResource resource() const {
+    return {main_kind->group(), main_kind->plural() + "/scale"};
+  }
+};
+
+// The stored object becomes its Scale, that becomes another, and its replicas go back.
+class ScaledObject final : public rest::UpdatedObjectInfo {
+ public:
+  ScaledObject(const Scaled& scaled, std::string_view name, const rest::UpdatedObjectInfo& info)
+      : scaled_(scaled), name_(name), info_(info) {}
+
+  meta::Preconditions GetPreconditions() const override { return info_.GetPreconditions(); }
+
+  Result<std::unique_ptr<runtime::Object>> UpdatedObject(
+      const Context& ctx, const runtime::ObjectPtr& old) const override {
+    // A Scale never comes without its object.
+    if (old == nullptr) return meta::NewNotFound(scaled_.resource(), name_);
+    ASSIGN_OR_RETURN(auto old_scale, scaled_.ScaleOf(*old));
+    ASSIGN_OR_RETURN(const auto replicas, scaled_.view.SpecReplicas(*old));
+    if (!replicas && scaled_.structural()) old_scale->Edit("spec", "replicas") = kNoReplicas;
+    ASSIGN_OR_RETURN(const auto scale, info_.UpdatedObject(ctx, std::move(old_scale)));
+    RETURN_IF_ERROR(Validate(*scale, *old));
+    return MoveTo(*old, *scale);
+  }
+
+ private:
+  Status Validate(const runtime::Object& scale, const runtime::Object& old) const {
+    const std::int64_t replicas = scale["spec"]["replicas"].AsInt();
+    if (replicas == kNoReplicas && scaled_.structural()) {
+      return meta::NewBadRequest("the spec replicas field " +
+                                 field::Quote(scaled_.spec_replicas_path) + " cannot be empty");
+    }
+    field::ErrorList errors =
+        meta::ValidateObjectMeta(scale.metadata(), scaled_.main->NamespaceScoped(),
+                                 meta::ValidatePathSegmentName, field::Path("metadata"));
+    errors.Append(meta::ValidateNonnegativeField(replicas, field::Path("spec").Child("replicas")));
+    if (!errors.empty()) {
+      return meta::NewInvalid(scaled_.scale_kind->group_kind(), old.name(), errors);
+    }
+    if (scale.uid().empty() || scale.uid() == old.uid()) return {};
+    std::string why = "Precondition failed: UID in precondition: ";
+    why.append(scale.uid()).append(", UID in object meta: ").append(old.uid());
+    return meta::NewConflict(scaled_.resource(), old.name(), why);
+  }
+
+  std::unique_ptr<runtime::Object> MoveTo(const runtime::Object& old,
+                                          const runtime::Object& scale) const {
+    auto object = old.Clone();
+    scaled_.view.SetSpecReplicas(*object, scale["spec"]["replicas"].AsInt());
+    // Whether nothing will do is for the strategy to say; a custom resource's always agrees.
+    if (!scaled_.structural() || !scale.resource_version().empty()) {
+      object->Edit("metadata", "resourceVersion") = scale.resource_version();
+    }
+    return object;
+  }
+
+  const Scaled& scaled_;
+  std::string_view name_;
+  const rest::UpdatedObjectInfo& info_;
+};
+
+class ScaleStore final : public rest::Storage,
+                         public rest::Scoper,
+                         public rest::GroupVersionKindProvider,
+                         public rest::Getter,
+                         public rest::Updater,
+                         public rest::TableConvertor,
+                         public rest::InlineReader {
+ public:
+  ScaleStore(Scaled scaled, const Clock& clock)
+      : scaled_(std::move(scaled)),
+        table_(NewColumnTableConvertor(scaled_.scale_kind->versions().front().columns, clock)) {}
+
+  std::unique_ptr<runtime::Object> New() const override {
+    return std::make_unique<runtime::Object>(scaled_.scale_kind, "v1");
+  }
+  bool NamespaceScoped() const override { return scaled_.main->NamespaceScoped(); }
+  runtime::GroupVersionKind GetGroupVersionKind(const runtime::GroupVersion&) const override {
+    return scaled_.scale_kind->gvk("v1");
+  }
+  bool AnswersInline() const override { return scaled_.main->AnswersInline(); }
+  void WhenFresh(const Context& ctx, FreshDone done) override {
+    scaled_.main->WhenFresh(ctx, std::move(done));
+  }
+
+  Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
+                                 const meta::GetOptions& options) override {
+    ASSIGN_OR_RETURN(const runtime::ObjectPtr object, scaled_.main->Get(ctx, name, options));
+    ASSIGN_OR_RETURN(const auto replicas, scaled_.view.SpecReplicas(*object));
+    if (!replicas && scaled_.structural()) {
+      return meta::NewInternalError("the spec replicas field " +
+                                    field::Quote(scaled_.spec_replicas_path) + " does not exist");
+    }
+    ASSIGN_OR_RETURN(auto scale, scaled_.ScaleOf(*object));
+    return runtime::ObjectPtr(std::move(scale));
+  }
+
+  Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
+                                    const rest::UpdateRequest& request) override {
+    const ScaledObject info(scaled_, name, request.info);
+    const rest::ValidateObject validate_create = ValidateCreate(request.validate_create);
+    const rest::ValidateObjectUpdate validate_update = ValidateUpdate(request.validate_update);
+    const rest::UpdateRequest of_main{info, validate_create, validate_update, false,
+                                      request.options};
+    ASSIGN_OR_RETURN(const rest::UpdateResult updated, scaled_.main->Update(ctx, name, of_main));
+    auto scale = scaled_.ScaleOf(*updated.object);
+    if (!scale.ok()) return meta::NewBadRequest(std::string(scale.status().message()));
+    return rest::UpdateResult{std::move(*scale), false};
+  }
+
+  Result<meta::Table> ConvertToTable(const Context& ctx,
+                                     const std::vector<runtime::ObjectPtr>& items,
+                                     const meta::TableOptions& options) const override {
+    return table_->ConvertToTable(ctx, items, options);
+  }
+
+ private:
+  // Admission judges Scales, not what they were made from.
+  rest::ValidateObject ValidateCreate(const rest::ValidateObject& validate) const {
+    if (!validate) return nullptr;
+    return [this, &validate](const Context& ctx, const runtime::Object& object) -> Status {
+      ASSIGN_OR_RETURN(const auto scale, scaled_.ScaleOf(object));
+      return validate(ctx, *scale);
+    };
+  }
+  rest::ValidateObjectUpdate ValidateUpdate(const rest::ValidateObjectUpdate& validate) const {
+    if (!validate) return nullptr;
+    return [this, &validate](const Context& ctx, const runtime::Object& object,
+                             const runtime::Object& old) -> Status {
+      ASSIGN_OR_RETURN(const auto scale, scaled_.ScaleOf(object));
+      ASSIGN_OR_RETURN(const auto old_scale, scaled_.ScaleOf(old));
+      return validate(ctx, *scale, *old_scale);
+    };
+  }
+
+  const Scaled scaled_;
+  const std::shared_ptr<const rest::TableConvertor> table_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<rest::Storage>> NewScaleStore(std::shared_ptr<Store> main,
+                                                     ScaleOptions options) {
+  if (main == nullptr) {
+    return Status(Reason::kInvalid, "registry scale store: main is required");
+  }
+  ASSIGN_OR_RETURN(ScaleView view, ScaleView::New(options));
+  runtime::KindPtr main_kind = main->New()->kind_ptr();
+  Scaled scaled{.main = std::move(main),
+                .main_kind = std::move(main_kind),
+                .scale_kind = ScaleKind(),
+                .view = std::move(view),
+                .spec_replicas_path = std::move(options.spec_replicas_path)};
+  return std::make_shared<ScaleStore>(std::move(scaled), *options.clock);
+}
+
+}  // namespace apiserver::inline v0::registry
