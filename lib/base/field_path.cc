@@ -1,8 +1,8 @@
 #include "apiserver/base/field_path.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
+#include <unordered_set>
 
 namespace apiserver::inline v0::field {
 namespace {
@@ -163,19 +163,19 @@ void ErrorList::Append(ErrorList other) {
 }
 
 std::string ErrorList::Aggregate() const {
-  std::vector<std::string> distinct;
+  // Looked up rather than searched for: a hostile object has as many errors as it has fields.
+  std::unordered_set<std::string> seen;
+  std::vector<const std::string*> distinct;
   for (const Error& error : errors_) {
-    std::string message = error.Message();
-    if (std::find(distinct.begin(), distinct.end(), message) == distinct.end()) {
-      distinct.push_back(std::move(message));
-    }
+    const auto [message, is_new] = seen.insert(error.Message());
+    if (is_new) distinct.push_back(&*message);
   }
   if (distinct.empty()) return "";
-  if (distinct.size() == 1) return distinct.front();
+  if (distinct.size() == 1) return *distinct.front();
   std::string out;
-  for (const std::string& message : distinct) {
+  for (const std::string* message : distinct) {
     out += out.empty() ? "[" : ", ";
-    out += message;
+    out += *message;
   }
   out += ']';
   return out;

@@ -13,6 +13,8 @@ using field::Path;
 using runtime::Value;
 
 constexpr std::size_t kSubresourceBytesMax = 256;
+// Errors that show a whole list stop here: each of a long list's items could make one.
+constexpr std::size_t kPrintedListBytesMax = std::size_t{64} << 10;
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -46,7 +48,8 @@ void ValidateOwnerReference(Value reference, const Path& path, ErrorList& errors
       errors.Required(path.Child(name), "must not be empty");
     }
   }
-  if (api_version == "v1" && reference["kind"].AsString() == "Event") {
+  // An empty group before the slash is the legacy group too.
+  if ((api_version == "v1" || api_version == "/v1") && reference["kind"].AsString() == "Event") {
     errors.InvalidPrinted(path, JsonText(reference),
                           "/v1, Kind=Event is disallowed from being an owner");
   }
@@ -128,6 +131,7 @@ ErrorList ValidateAnnotations(Value annotations, const Path& path) {
 ErrorList ValidateOwnerReferences(Value references, const Path& path) {
   ErrorList errors;
   std::string first_controller;
+  std::size_t printed = 0;
   for (std::size_t i = 0; i < references.items().size(); ++i) {
     const Value reference = references.at(i);
     ValidateOwnerReference(reference, path.Index(i), errors);
@@ -138,10 +142,13 @@ ErrorList ValidateOwnerReferences(Value references, const Path& path) {
       first_controller = controller;
       continue;
     }
+    if (printed > kPrintedListBytesMax) continue;
+    std::string list = JsonText(references);
+    printed += list.size();
     std::string detail =
         "Only one reference can have Controller set to true. Found \"true\" in references for ";
     detail.append(first_controller).append(" and ").append(controller);
-    errors.InvalidPrinted(path, JsonText(references), std::move(detail));
+    errors.InvalidPrinted(path, std::move(list), std::move(detail));
   }
   return errors;
 }

@@ -16,6 +16,8 @@ using field::ErrorList;
 using field::Path;
 using runtime::Value;
 
+constexpr std::string_view kIgnoreStoreReadError =
+    "ignoreStoreReadErrorWithClusterBreakingPotential";
 constexpr std::string_view kExact = "Exact";
 constexpr std::string_view kNotOlderThan = "NotOlderThan";
 
@@ -188,11 +190,27 @@ struct RawDeleteOptions {
   DeleteOptions options;
   std::optional<std::string> propagation_policy;
   std::vector<std::string> dry_run;
+  bool preconditions = false;  // There are some, maybe empty ones.
 };
 
-Result<DeleteOptions> Judged(RawDeleteOptions raw) {
+// As ValidateIgnoreStoreReadError: an object that cannot be read has no say in how it goes.
+void ValidateIgnoreStoreReadError(const RawDeleteOptions& raw, ErrorList& errors) {
+  if (!raw.options.ignore_store_read_error) return;
+  const auto together = [&errors](bool set, std::string_view with) {
+    if (!set) return;
+    errors.InvalidPrinted(Path(std::string(kIgnoreStoreReadError)), "true",
+                          "cannot be set together with ." + std::string(with));
+  };
+  together(raw.propagation_policy.has_value(), "propagationPolicy");
+  together(raw.options.orphan_dependents.has_value(), "orphanDependents");
+  together(raw.options.grace_period_seconds.has_value(), "gracePeriodSeconds");
+  together(raw.preconditions, "preconditions");
+}
+
+Result<DeleteOptions> Judged(RawDeleteOptions raw, UnsafeDeletion unsafe) {
   ErrorList errors;
   DeleteOptions& options = raw.options;
+  if (unsafe == UnsafeDeletion::kDropped) options.ignore_store_read_error = false;
   const Path policy("propagationPolicy");
   if (raw.propagation_policy) {
     if (options.orphan_dependents) {
@@ -212,6 +230,7 @@ Result<DeleteOptions> Judged(RawDeleteOptions raw) {
   }
   ValidateDryRun(raw.dry_run, errors);
   options.dry_run = !raw.dry_run.empty();
+  ValidateIgnoreStoreReadError(raw, errors);
   RETURN_IF_ERROR(Refused("DeleteOptions", errors));
   return std::move(options);
 }
@@ -359,7 +378,7 @@ Result<PatchOptions> ParsePatchOptions(const QueryValues& query, bool apply) {
   return options;
 }
 
-Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query) {
+Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query, UnsafeDeletion unsafe) {
   RawDeleteOptions raw;
   ASSIGN_OR_RETURN(raw.options.grace_period_seconds, Int(query, "gracePeriodSeconds"));
   raw.options.orphan_dependents = Bool(query, "orphanDependents");
@@ -371,10 +390,12 @@ Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query) {
   if (!uid.empty()) raw.options.preconditions.uid = uid;
   const std::string resource_version = Text(query, "resourceVersion");
   if (!resource_version.empty()) raw.options.preconditions.resource_version = resource_version;
-  return Judged(std::move(raw));
+  raw.preconditions = !uid.empty() || !resource_version.empty();
+  raw.options.ignore_store_read_error = Bool(query, kIgnoreStoreReadError).value_or(false);
+  return Judged(std::move(raw), unsafe);
 }
 
-Result<DeleteOptions> DeleteOptionsFrom(Value content) {
+Result<DeleteOptions> DeleteOptionsFrom(Value content, UnsafeDeletion unsafe) {
   BodyReader body(content);
   RawDeleteOptions raw;
   raw.options.grace_period_seconds = body.Int("gracePeriodSeconds");
@@ -382,8 +403,10 @@ Result<DeleteOptions> DeleteOptionsFrom(Value content) {
   raw.options.orphan_dependents = body.Bool("orphanDependents");
   raw.propagation_policy = body.Policy("propagationPolicy");
   raw.dry_run = body.Strings("dryRun");
+  raw.preconditions = content["preconditions"].is_map();
+  raw.options.ignore_store_read_error = body.Bool(kIgnoreStoreReadError).value_or(false);
   RETURN_IF_ERROR(body.error());
-  return Judged(std::move(raw));
+  return Judged(std::move(raw), unsafe);
 }
 
 Result<TableOptions> ParseTableOptions(const QueryValues& query) {

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -98,21 +98,19 @@ std::optional<std::vector<std::string>> GenericStore::GarbageCollectionFinalizer
   if (!config_.enable_garbage_collection) return std::nullopt;
   const DeletionPropagation propagation =
       PropagationFor(object, options_.strategy->DefaultGarbageCollectionPolicy(ctx), options);
-  std::vector<std::string> before;
+  std::set<std::string, std::less<>> before;
   std::vector<std::string> after;
   for (const runtime::Value& finalizer : object.finalizers().items()) {
-    before.emplace_back(finalizer.AsString());
-    if (!IsCollectorFinalizer(before.back())) after.push_back(before.back());
+    before.emplace(finalizer.AsString());
+    if (!IsCollectorFinalizer(finalizer.AsString())) after.emplace_back(finalizer.AsString());
   }
   if (propagation == DeletionPropagation::kOrphan) {
     after.emplace_back(meta::kFinalizerOrphanDependents);
   } else if (propagation == DeletionPropagation::kForeground) {
     after.emplace_back(meta::kFinalizerDeleteDependents);
   }
-  std::vector<std::string> sorted = after;
-  std::sort(before.begin(), before.end());
-  std::sort(sorted.begin(), sorted.end());
-  if (before == sorted) return std::nullopt;
+  // As sets: neither order nor repetition makes a change.
+  if (before == std::set<std::string, std::less<>>(after.begin(), after.end())) return std::nullopt;
   return after;
 }
 

@@ -25,6 +25,11 @@ Status GenericStore::DeleteAll(const Context& ctx, const std::vector<runtime::Ob
     for (;;) {
       const std::size_t at = next.fetch_add(1);
       if (at >= items.size() || !first_error.Lock()->ok()) return;
+      if (Status cancelled = ctx.Err(*config_.clock); !cancelled.ok()) {
+        auto error = first_error.Lock();
+        if (error->ok()) *error = std::move(cancelled);
+        return;
+      }
       Context one = Context::Child(ctx);
       if (NamespaceScoped()) one.Set(rest::Namespace{std::string(items[at]->namespace_())});
       const auto deleted = Delete(one, items[at]->name(), validate, options);

@@ -43,16 +43,17 @@ void WriteStatus(http::Exchange& exchange, const Status& status) {
   exchange.writer().Send(std::move(head), codec::StatusToJson(status, negotiated.pretty));
 }
 
-http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details) {
+http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details,
+                        bool print_code) {
   Result<Negotiated> negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);
   Negotiated form = negotiated.ok() ? *negotiated : Negotiated();
   if (form.type == codec::MediaType::kProtobuf) {
-    return SendAs(exchange, code, codec::EncodeSuccessProtobuf(details, code),
+    return SendAs(exchange, code, codec::EncodeSuccessProtobuf(details, print_code ? code : 0),
                   "application/vnd.kubernetes.protobuf");
   }
   runtime::Arena arena;
   std::string json;
-  codec::AppendJson(meta::SuccessToValue(&details, code, arena), json);
+  codec::AppendJson(meta::SuccessToValue(&details, print_code ? code : 0, arena), json);
   return SendJsonAs(exchange, code, json + "\n", form);
 }
 

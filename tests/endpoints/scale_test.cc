@@ -159,7 +159,7 @@ TEST_CASE("endpoints: a Scale may be written in any form of body", "[endpoints]"
   CHECK(Contains(patched.body, R"("spec":{"replicas":7})"));
   CHECK(dry.code == 200);
   CHECK(Contains(dry.body, R"("spec":{"replicas":8})"));
-  CHECK(strict.code == 400);
+  CHECK(strict.code == 422);
   CHECK(Contains(strict.body, R"(unknown field \"spec.replica\")"));
   CHECK(Contains(server->Call("GET", kScale).body, R"("spec":{"replicas":7})"));
 }

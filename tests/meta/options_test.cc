@@ -1,7 +1,9 @@
 #include "apiserver/meta/options.h"
 
 #include <catch2/catch.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "apiserver/meta/table.h"
 
@@ -267,6 +269,63 @@ TEST_CASE("meta: a delete body with a member of another type is refused in Go's 
   CHECK(error_of("propagationPolicy", runtime::Value::Bool(true)) ==
         "json: cannot unmarshal bool into Go struct field DeleteOptions.propagationPolicy of type "
         "v1.DeletionPropagation");
+}
+
+// TestValidateDeleteOptionsWithIgnoreStoreReadError
+TEST_CASE("meta: what cannot be read is deleted without further wishes", "[meta]") {
+  const std::string_view option = "ignoreStoreReadErrorWithClusterBreakingPotential";
+  const auto error = [option](std::string_view with) {
+    return std::string(option) + ": Invalid value: true: cannot be set together with ." +
+           std::string(with);
+  };
+  const auto invalid = [](const std::string& what) {
+    return R"(DeleteOptions.meta.k8s.io "" is invalid: )" + what;
+  };
+  struct Row {
+    std::string name;
+    std::optional<bool> option;
+    std::string_view dry_run;
+    std::string_view policy;
+    bool orphan;
+    bool more;            // gracePeriodSeconds and empty preconditions.
+    std::string message;  // Empty: it is accepted.
+  };
+  const std::vector<Row> rows{
+      {"option is nil", {}, "All", "", false, false, ""},
+      {"option is false, PropagationPolicy is set", false, "All", "Background", false, true, ""},
+      {"option is false, OrphanDependents is set", false, "All", "", true, true, ""},
+      {"option is true, PropagationPolicy is set", true, "All", "Background", false, true,
+       invalid("[" + error("propagationPolicy") + ", " + error("gracePeriodSeconds") + ", " +
+               error("preconditions") + "]")},
+      {"option is true, OrphanDependents is set", true, "All", "", true, true,
+       invalid("[" + error("orphanDependents") + ", " + error("gracePeriodSeconds") + ", " +
+               error("preconditions") + "]")},
+      {"option is true, no other option is set", true, "", "", false, false, ""},
+      {"option is true, dry-run is set", true, "All", "", false, false, ""},
+      {"option is true, dry-run is set to an invalid value", true, "Invalid", "", false, false,
+       invalid(R"(dryRun: Unsupported value: ["Invalid"]: supported values: "All")")},
+  };
+  using runtime::Value;
+  for (const Row& row : rows) {
+    INFO(row.name);
+    const Value dry_run[] = {Value::String(row.dry_run)};
+    std::vector<runtime::Member> body;
+    if (row.option) body.push_back({option, Value::Bool(*row.option)});
+    if (!row.dry_run.empty()) body.push_back({"dryRun", Value::List(dry_run)});
+    if (!row.policy.empty()) body.push_back({"propagationPolicy", Value::String(row.policy)});
+    if (row.orphan) body.push_back({"orphanDependents", Value::Bool(true)});
+    if (row.more) body.push_back({"gracePeriodSeconds", Value::Int(0)});
+    if (row.more) body.push_back({"preconditions", Value::Map({})});
+
+    CHECK(Message(DeleteOptionsFrom(Value::Map(body), UnsafeDeletion::kAllowed).status()) ==
+          row.message);
+  }
+  // Without the feature it is as if nobody had asked.
+  const DeleteOptions dropped =
+      ParseDeleteOptions({{std::string(option), "true"}, {"gracePeriodSeconds", "1"}}).value();
+  CHECK_FALSE(dropped.ignore_store_read_error);
+  CHECK(ParseDeleteOptions({{std::string(option), "true"}}, UnsafeDeletion::kAllowed)
+            ->ignore_store_read_error);
 }
 
 TEST_CASE("meta: a resource version is a decimal number", "[meta]") {

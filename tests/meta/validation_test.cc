@@ -297,6 +297,8 @@ TEST_CASE("meta: an owner reference is judged as in Go", "[meta]") {
   CHECK(judge("v1", "Event", "name") ==
         Messages{R"(field[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"name",)"
                  R"("uid":"1"}: /v1, Kind=Event is disallowed from being an owner)"});
+  CHECK(judge("/v1", "Event", "name").size() == 1);
+  CHECK(judge("events.k8s.io/v1", "Event", "name").empty());
   CHECK(judge("a/b/c", "Pod", "name") ==
         Messages{R"(field[0].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or )"
                  "<version>"});
@@ -326,6 +328,24 @@ TEST_CASE("meta: only one owner may be the controller", "[meta]") {
   CHECK(errors[0].detail ==
         "Only one reference can have Controller set to true. Found \"true\" in references for "
         "two/name and three/name");
+}
+
+TEST_CASE("meta: of thousands of controllers some are named", "[meta]") {
+  std::vector<Members> members;
+  Values references;
+  members.reserve(5'000);
+  for (int i = 0; i < 5'000; ++i) {
+    members.push_back({{"apiVersion", Text("v1")},
+                       {"kind", Text("Pod")},
+                       {"name", Text("name")},
+                       {"uid", Text("1")},
+                       {"controller", Value::Bool(true)}});
+    references.push_back(Map(members.back()));
+  }
+
+  const field::ErrorList errors = ValidateOwnerReferences(List(references), kField);
+
+  CHECK(errors.size() == 1);
 }
 
 // TestValidateFinalizersPreventConflictingFinalizers

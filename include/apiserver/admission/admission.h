@@ -23,7 +23,8 @@ struct Attributes {
   runtime::GroupVersionResource resource;
   std::string subresource;
   std::string namespace_;
-  std::string name;  // Empty on a create with generateName.
+  // Empty on a create with generateName, and for each object that a deletecollection deletes.
+  std::string name;
   // The new state in the hub version; null for deletes. Mutating plugins may change it.
   runtime::Object* object = nullptr;
   // The state in storage; null for creates.

@@ -68,7 +68,14 @@ struct DeleteOptions {
   std::optional<bool> orphan_dependents = {};
   DeletionPropagation propagation_policy = DeletionPropagation::kUnset;
   bool dry_run = false;
+  // ignoreStoreReadErrorWithClusterBreakingPotential: delete what cannot be read. See
+  // UnsafeDeletion.
+  bool ignore_store_read_error = false;
 };
+
+// Whether DeleteOptions may ask for the deletion of what cannot be read: the feature gate
+// AllowUnsafeMalformedObjectDeletion. Without it the wish is dropped, as in Go.
+enum class UnsafeDeletion : std::uint8_t { kDropped, kAllowed };
 
 // kBadRequest: a value does not parse (Go's words). kInvalid (kind ListOptions.meta.k8s.io, …):
 // values that contradict each other. Watch defaulting (WatchList) is done here: see behaviour of
@@ -81,10 +88,12 @@ Result<CreateOptions> ParseCreateOptions(const QueryValues& query);
 Result<UpdateOptions> ParseUpdateOptions(const QueryValues& query);
 // `apply`: server-side apply, which needs a fieldManager and alone may force.
 Result<PatchOptions> ParsePatchOptions(const QueryValues& query, bool apply);
-Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query);
+Result<DeleteOptions> ParseDeleteOptions(const QueryValues& query,
+                                         UnsafeDeletion unsafe = UnsafeDeletion::kDropped);
 // The body form: a decoded DeleteOptions of any group version. kBadRequest: a member has another
 // type, in the words of Go's decoder.
-Result<DeleteOptions> DeleteOptionsFrom(runtime::Value content);
+Result<DeleteOptions> DeleteOptionsFrom(runtime::Value content,
+                                        UnsafeDeletion unsafe = UnsafeDeletion::kDropped);
 
 // "" and "0" read as 0. kBadRequest: not a decimal uint64.
 Result<std::uint64_t> ParseResourceVersion(std::string_view text);

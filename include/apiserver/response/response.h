@@ -52,7 +52,9 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
 // metav1.Status, Success or Failure, in the negotiated media type (JSON when in doubt). This is the
 // server's http::ErrorWriter.
 void WriteStatus(http::Exchange& exchange, const Status& status);
-http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details);
+// Answered with `code`; the body tells it only if `print_code`.
+http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details,
+                        bool print_code);
 // A document that is JSON already (discovery, version); pretty-printed if the client wants it.
 http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const std::string> json);
 http::Step WriteText(http::Exchange& exchange, int code, std::string text);

@@ -200,7 +200,7 @@ class Updater {
 
 struct DeleteResult {
   // The object as it is now, or as it was last; null: answer with a Success Status made of
-  // `details`.
+  // `details`, or of the request if they are empty.
   runtime::ObjectPtr object;
   StatusDetails details;
   bool deleted_immediately = false;

@@ -64,8 +64,6 @@ rest::ValidateObject Admitter::ValidateDelete() const {
     const admission::Chain* chain = self.scope_->environment->admission;
     if (!chain || chain->empty()) return {};
     admission::Attributes attributes = self.For(admission::Operation::kDelete);
-    // A collection's delete asks once per object.
-    if (attributes.name.empty()) attributes.name = object.name();
     attributes.old_object = &object;
     RETURN_IF_ERROR(chain->Admit(ctx, attributes));
     return chain->Validate(ctx, attributes);

@@ -4,6 +4,21 @@
 
 namespace apiserver::inline v0::endpoints {
 
+namespace {
+
+// Whoever is told what was deleted by the storage is not told the code, and the other way round.
+http::Step WriteSuccess(const RequestScope& scope, http::Exchange& exchange, int code,
+                        const StatusDetails& details) {
+  if (details != StatusDetails()) {
+    return response::WriteSuccess(exchange, code, details, /*print_code=*/false);
+  }
+  const StatusDetails own{.name = std::string(exchange.Get<request::RequestInfo>().name),
+                          .kind = scope.kind->kind()};
+  return response::WriteSuccess(exchange, code, own, /*print_code=*/true);
+}
+
+}  // namespace
+
 http::Handler NewDeleteHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
@@ -18,7 +33,7 @@ http::Handler NewDeleteHandler(ScopePtr scope) {
     const bool waits_for_dependents =
         !result.deleted_immediately && options.orphan_dependents && !*options.orphan_dependents;
     const int code = waits_for_dependents ? 202 : 200;
-    if (!result.object) return response::WriteSuccess(exchange, code, result.details);
+    if (!result.object) return WriteSuccess(*scope, exchange, code, result.details);
     return response::WriteObject(exchange, code, result.object, scope->target);
   };
 }
