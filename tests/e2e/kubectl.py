@@ -55,6 +55,8 @@ def main():
             flunders.not_yet(t)
             if fleets.served(t):
                 fleets.steps(t, folder)
+            else:
+                flunders.alone(t)
             flunders.health(t)
             t.check(server.stop() == 0, "SIGTERM ends the server with exit code 0")
         finally:

@@ -118,10 +118,21 @@ def strategic(t):
     field(t, ".spec.replicas", "2")
 
 
+def may_i(t):
+    """A request in JSON, from 1.32 on in protobuf."""
+    t.prints(["auth", "can-i", "create", "fleets"], "yes\n")
+    t.prints(["auth", "can-i", "update", "fleets.harbor.example.com/one", "--subresource=status"], "yes\n")
+    t.prints(["auth", "can-i", "get", "/livez"], "yes\n")
+    said = t.kubectl.run("auth", "can-i", "get", "flunders", "-v=8").stderr
+    protobuf = "application/vnd.kubernetes.protobuf" in said
+    t.check(protobuf != t.kubectl.before(32), "kubectl from 1.32 on asks in protobuf", said)
+
+
 def steps(t, folder):
     kinds(t)
     reading(t)
     status(t, folder)
     replace_force(t)
     strategic(t)
+    may_i(t)
     t.says(["delete", "fleets", "--all"], '"one" deleted')

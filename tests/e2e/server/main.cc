@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "apiserver/groups/authorization.h"
 #include "common/run_until_signal.h"
 #include "fleet.h"
 #include "options.h"
@@ -18,6 +19,8 @@ int main(int argc, char** argv) {
   const auto install = [&](auto& server, const auto& storage) {
     apiserver::Status status = wardle::Install(server, storage, *ban_flunder);
     if (status.ok()) status = harbor::Install(server, storage);
+    // Everything is allowed to everybody who is known.
+    if (status.ok()) status = apiserver::groups::authorization::Install(server, nullptr);
     return status;
   };
   return sample::Serve(parsed.options, {.name = "e2e-server",
