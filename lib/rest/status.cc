@@ -1,0 +1,103 @@
+#include "apiserver/rest/status.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace apiserver::inline v0::rest {
+namespace {
+
+using runtime::Value;
+
+// `object`'s metadata.`field` becomes `old`'s.
+void Restore(runtime::Object& object, const runtime::Object& old, std::string_view field) {
+  const Value before = old.metadata()[field];
+  if (before == object.metadata()[field]) return;
+  if (before.is_null()) return object.Erase("metadata", field);
+  object.Edit("metadata", field) = before;
+}
+
+// `old`'s metadata with the managedFields of `object`, in whose arena it lives.
+Value MetadataWithManagers(runtime::Object& object, const runtime::Object& old) {
+  runtime::MapBuilder metadata(object.arena());
+  const Value managers = object.metadata()["managedFields"];
+  bool placed = managers.is_null();
+  for (const runtime::Member& member : old.metadata().members()) {
+    if (member.key != "managedFields") {
+      metadata.Add(object.arena().Copy(member.key), runtime::Copy(member.value, object.arena()));
+    } else if (!placed) {
+      metadata.Add("managedFields", managers);
+      placed = true;
+    }
+  }
+  if (!placed) metadata.Add("managedFields", managers);
+  return metadata.Build();
+}
+
+class StatusStrategy final : public Strategy {
+ public:
+  explicit StatusStrategy(std::shared_ptr<const Strategy> main) : main_(std::move(main)) {}
+
+  bool NamespaceScoped() const override { return main_->NamespaceScoped(); }
+  void PrepareForUpdate(const Context&, runtime::Object& object,
+                        const runtime::Object& old) const override {
+    KeepAllButStatus(object, old);
+  }
+  field::ErrorList Validate(const Context& ctx, const runtime::Object& object) const override {
+    return main_->Validate(ctx, object);
+  }
+  field::ErrorList ValidateUpdate(const Context& ctx, const runtime::Object& object,
+                                  const runtime::Object& old) const override {
+    return main_->ValidateUpdate(ctx, object, old);
+  }
+  std::vector<std::string> WarningsOnUpdate(const Context& ctx, const runtime::Object& object,
+                                            const runtime::Object& old) const override {
+    return main_->WarningsOnUpdate(ctx, object, old);
+  }
+  void Canonicalize(runtime::Object& object) const override { main_->Canonicalize(object); }
+  bool AllowUnconditionalUpdate() const override { return main_->AllowUnconditionalUpdate(); }
+
+ private:
+  std::shared_ptr<const Strategy> main_;
+};
+
+}  // namespace
+
+void KeepStatus(runtime::Object& object, const runtime::Object& old) {
+  const Value before = old["status"];
+  if (before == object["status"]) return;
+  if (before.is_null()) return object.Erase("status");
+  object.Edit("status") = before;
+}
+
+void KeepAllButStatus(runtime::Object& object, const runtime::Object& old) {
+  runtime::MapBuilder root(object.arena());
+  const Value* const status = object.root().Find("status");
+  bool placed = status == nullptr;
+  for (const runtime::Member& member : old.root().members()) {
+    if (member.key == "metadata") {
+      root.Add("metadata", MetadataWithManagers(object, old));
+    } else if (member.key != "status") {
+      root.Add(object.arena().Copy(member.key), runtime::Copy(member.value, object.arena()));
+    } else if (!placed) {
+      root.Add("status", *status);
+      placed = true;
+    }
+  }
+  if (!placed) root.Add("status", *status);
+  object.SetRoot(root.Build());
+}
+
+void ResetObjectMetaForStatus(runtime::Object& object, const runtime::Object& old) {
+  for (const std::string_view field : {"deletionTimestamp", "generation", "selfLink", "labels",
+                                       "annotations", "finalizers", "ownerReferences"}) {
+    Restore(object, old, field);
+  }
+}
+
+std::shared_ptr<const Strategy> NewStatusStrategy(std::shared_ptr<const Strategy> main,
+                                                  runtime::KindPtr /*kind*/) {
+  return std::make_shared<StatusStrategy>(std::move(main));
+}
+
+}  // namespace apiserver::inline v0::rest
