@@ -27,7 +27,7 @@ struct Marks {
 // One side's item, by its element.
 struct Item {
   PathElement element;
-  const Value* value;
+  const Value* value = nullptr;
 };
 
 bool SameParts(const Value& a, const Value& b) {
@@ -116,7 +116,7 @@ class Comparer {
   bool CompareScalars(const Value* left, const Value* right, const Type& type, Marks& marks);
   void CompareMaps(std::span<const Member> left, std::span<const Member> right, const Type& type);
   void CompareLists(std::span<const Value> left, std::span<const Value> right, const Type& type);
-  std::vector<Item> Index(std::span<const Value> list, const Type& type);
+  void Index(std::span<const Value> list, const Type& type, std::vector<Item>& items);
   void CompareItems(std::span<const Item> left, std::span<const Item> right, const Type& type);
 
   SetBuilder removed_;
@@ -192,9 +192,7 @@ void Comparer::CompareMaps(std::span<const Member> left, std::span<const Member>
   }
 }
 
-std::vector<Item> Comparer::Index(std::span<const Value> list, const Type& type) {
-  std::vector<Item> items;
-  items.reserve(list.size());
+void Comparer::Index(std::span<const Value> list, const Type& type, std::vector<Item>& items) {
   std::string error;
   for (std::size_t i = 0; i < list.size(); ++i) {
     PathElement element;
@@ -204,34 +202,33 @@ std::vector<Item> Comparer::Index(std::span<const Value> list, const Type& type)
       errors_.Add(path_, "element " + std::to_string(i) + ": " + error);
     }
   }
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return PathElement::Compare(a.element, b.element) < 0;
-  });
-  return items;
 }
 
 void Comparer::CompareLists(std::span<const Value> left, std::span<const Value> right,
                             const Type& type) {
   if (TooDeep()) return;
-  const std::vector<Item> lefts = Index(left, type);
-  const std::vector<Item> rights = Index(right, type);
-  // The items that start at `at` and are the same one, or none of what `element` names.
-  const auto run = [](const std::vector<Item>& items, std::size_t at, const PathElement& element) {
-    std::size_t end = at;
-    while (end < items.size() && items[end].element == element) ++end;
-    return std::span<const Item>(items.data() + at, end - at);
+  std::vector<Item> items;
+  items.reserve(left.size() + right.size());
+  Index(left, type, items);
+  const std::size_t lefts = items.size();
+  Index(right, type, items);
+  std::vector<PathElement> elements;
+  elements.reserve(items.size());
+  for (const Item& item : items) elements.push_back(item.element);
+  std::vector<std::uint32_t> ids;
+  const std::size_t count = NumberElements(elements, ids);
+  // Where the items of each number start, those of the left list before those of the right one.
+  std::vector<std::uint32_t> starts(2 * count + 1);
+  const auto slot = [&](std::size_t i) { return 2 * std::size_t{ids[i]} + (i < lefts ? 0 : 1); };
+  for (std::size_t i = 0; i < items.size(); ++i) ++starts[slot(i) + 1];
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  std::vector<Item> sorted(items.size());
+  std::vector<std::uint32_t> next = starts;
+  for (std::size_t i = 0; i < items.size(); ++i) sorted[next[slot(i)]++] = items[i];
+  const auto run = [&](std::size_t at) {
+    return std::span<const Item>(sorted.data() + starts[at], starts[at + 1] - starts[at]);
   };
-  for (std::size_t l = 0, r = 0; l < lefts.size() || r < rights.size();) {
-    const bool take_left =
-        l < lefts.size() &&
-        (r == rights.size() || PathElement::Compare(lefts[l].element, rights[r].element) <= 0);
-    const PathElement& element = take_left ? lefts[l].element : rights[r].element;
-    const std::span<const Item> some_left = run(lefts, l, element);
-    const std::span<const Item> some_right = run(rights, r, element);
-    CompareItems(some_left, some_right, type);
-    l += some_left.size();
-    r += some_right.size();
-  }
+  for (std::size_t id = 0; id < count; ++id) CompareItems(run(2 * id), run(2 * id + 1), type);
 }
 
 void Comparer::CompareItems(std::span<const Item> left, std::span<const Item> right,

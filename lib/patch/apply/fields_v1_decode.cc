@@ -74,6 +74,7 @@ class Scanner {
 
  private:
   Result<std::string_view> Unescape(std::string_view body);
+  Result<std::string_view> UnescapeAll(std::string_view body);
   std::size_t NumberLength() const;
 
   std::string_view rest_;
@@ -107,27 +108,29 @@ Result<std::string_view> Scanner::String() {
 
 Result<std::string_view> Scanner::Unescape(std::string_view body) {
   // The commonest escape by far is that of quotes in keys.
-  std::string plain;
-  plain.reserve(body.size());
+  auto* const to = static_cast<char*>(arena_.Allocate(body.size(), 1));
+  std::size_t size = 0;
   for (std::size_t i = 0; i < body.size(); ++i) {
     if (body[i] != '\\') {
-      plain += body[i];
+      to[size++] = body[i];
       continue;
     }
     const char c = body[++i];
     if (c == '"' || c == '\\' || c == '/') {
-      plain += c;
+      to[size++] = c;
       continue;
     }
-    // Left to the general parser, from here on.
-    std::string literal("\"");
-    literal.append(body.substr(i - 1)).append("\"");
-    const auto parsed = codec::ParseJson(arena_.Copy(literal), arena_);
-    if (!parsed.ok()) return Malformed("invalid escape in a string");
-    plain += parsed->AsString();
-    break;
+    return UnescapeAll(body);
   }
-  return arena_.Copy(plain);
+  return std::string_view(to, size);
+}
+
+Result<std::string_view> Scanner::UnescapeAll(std::string_view body) {
+  std::string literal("\"");
+  literal.append(body).append("\"");
+  const auto parsed = codec::ParseJson(arena_.Copy(literal), arena_);
+  if (!parsed.ok()) return Malformed("invalid escape in a string");
+  return parsed->AsString();
 }
 
 // Zero: no JSON number.
@@ -283,7 +286,7 @@ class KeyReader {
 
   Result<std::optional<PathElement>> Fields(std::string_view content) {
     Scanner scanner(content, arena_);
-    std::vector<Member> fields;
+    fields_.clear();
     if (!scanner.TakeWord("null")) {
       if (!scanner.Take('{')) return BadKey("expect { or n");
       for (bool first = true; !scanner.Take('}'); first = false) {
@@ -291,16 +294,18 @@ class KeyReader {
         ASSIGN_OR_RETURN(const std::string_view name, scanner.String());
         if (!scanner.Take(':')) return BadKey("expect a colon");
         ASSIGN_OR_RETURN(const Value value, scanner.Any());
-        fields.push_back({name, value});
+        fields_.push_back({name, value});
       }
     }
     if (!scanner.AtEnd()) return BadKey("unexpected trailing data after JSON object");
-    std::stable_sort(fields.begin(), fields.end(),
-                     [](const Member& a, const Member& b) { return a.key < b.key; });
+    const auto before = [](const Member& a, const Member& b) { return a.key < b.key; };
+    if (!std::is_sorted(fields_.begin(), fields_.end(), before)) {
+      std::stable_sort(fields_.begin(), fields_.end(), before);
+    }
     auto* const to =
-        static_cast<Member*>(arena_.Allocate(fields.size() * sizeof(Member), alignof(Member)));
-    std::uninitialized_copy(fields.begin(), fields.end(), to);
-    return std::optional(PathElement::Key({to, fields.size()}));
+        static_cast<Member*>(arena_.Allocate(fields_.size() * sizeof(Member), alignof(Member)));
+    std::uninitialized_copy(fields_.begin(), fields_.end(), to);
+    return std::optional(PathElement::Key({to, fields_.size()}));
   }
 
   static Result<std::optional<PathElement>> IndexOf(std::string_view content) {
@@ -315,6 +320,7 @@ class KeyReader {
   }
 
   Arena& arena_;
+  std::vector<Member> fields_;  // Of the key at hand.
 };
 
 class Decoder {

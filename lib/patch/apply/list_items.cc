@@ -1,6 +1,8 @@
 #include "patch/apply/list_items.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <numeric>
 
 namespace apiserver::inline v0::patch::apply {
@@ -69,19 +71,85 @@ bool ListItemToPathElement(const Type& list, const Value& item, Arena& arena, Pa
   return KeyedItem(list, item, arena, element, error);
 }
 
-std::size_t NumberElements(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids) {
+namespace {
+
+std::uint64_t Mix(std::uint64_t hash, std::uint64_t more) {
+  return (hash ^ more) * 0x9E3779B97F4A7C15ULL + (hash >> 29U);
+}
+
+// Values that are equal hash alike: numbers as doubles, what may be equal to another type as one.
+std::uint64_t HashOf(const Value& value) {
+  if (value.is_string()) return std::hash<std::string_view>()(value.AsString());
+  if (value.is_number()) return std::hash<double>()(value.AsDouble());
+  return value.type() == Value::Type::kBool && value.AsBool() ? 1 : 2;
+}
+
+// Whether the values can be hashed: raw JSON and bytes may equal what looks different.
+bool Hashable(const Value& value) {
+  return value.type() != Value::Type::kRaw && value.type() != Value::Type::kBytes;
+}
+
+bool Hash(const PathElement& element, std::uint64_t& hash) {
+  if (element.kind() == PathElement::Kind::kValue) {
+    hash = HashOf(element.value());
+    return Hashable(element.value());
+  }
+  hash = 1;
+  for (const Member& field : element.key()) {
+    // Which keys there are is told by how many, nearly always.
+    hash = Mix(hash, Mix(field.key.size(), HashOf(field.value)));
+    if (!Hashable(field.value)) return false;
+  }
+  return true;
+}
+
+// The same by sorting, when hashing does not help.
+std::size_t NumberSorted(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids) {
   std::vector<std::uint32_t> order(elements.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return PathElement::Compare(elements[a], elements[b]) < 0;
   });
-  ids.resize(elements.size());
   std::uint32_t id = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i != 0 && !(elements[order[i - 1]] == elements[order[i]])) ++id;
     ids[order[i]] = id;
   }
-  return elements.empty() ? 0 : id + 1;
+  return id + 1;
+}
+
+}  // namespace
+
+std::size_t NumberElements(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids) {
+  ids.resize(elements.size());
+  if (elements.empty()) return 0;
+  struct Slot {
+    std::uint64_t hash;
+    std::uint32_t first;  // An element with this hash, plus one; 0: free.
+  };
+  std::vector<Slot> slots(std::bit_ceil(elements.size() * 2), Slot{0, 0});
+  // Whoever makes hashes collide gets no more time for it than sorting takes.
+  std::size_t patience = 8 * elements.size() + 64;
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    std::uint64_t hash = 0;
+    if (!Hash(elements[i], hash)) return NumberSorted(elements, ids);
+    std::size_t at = hash ^ (hash >> 32U);
+    for (;; ++at) {
+      if (patience-- == 0) return NumberSorted(elements, ids);
+      Slot& slot = slots[at & (slots.size() - 1)];
+      if (slot.first == 0) {
+        slot = {hash, static_cast<std::uint32_t>(i + 1)};
+        ids[i] = next++;
+        break;
+      }
+      if (slot.hash == hash && elements[slot.first - 1] == elements[i]) {
+        ids[i] = ids[slot.first - 1];
+        break;
+      }
+    }
+  }
+  return next;
 }
 
 }  // namespace apiserver::inline v0::patch::apply

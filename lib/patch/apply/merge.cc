@@ -1,3 +1,4 @@
+#include <memory>
 #include <optional>
 
 #include "apiserver/patch/apply/typed.h"
@@ -125,40 +126,54 @@ class Merger {
   static constexpr std::size_t kChanged = static_cast<std::size_t>(-1);
   std::vector<Value> items_;
   std::vector<std::size_t> origins_;
+  std::vector<Member> members_;  // The same of maps.
 };
 
 Merged Merger::MergeMaps(const Value& left, const Value& right, const Type& type) {
   if (TooDeep()) return {};
+  const std::span<const Member> lefts = left.members();
   const runtime::MemberIndex rights(right.members());
-  runtime::MapBuilder out(arena_);
+  const std::size_t mark = members_.size();
+  // Members are collected from the first one on that is not what it was.
   bool same = true;
   std::size_t found = 0;
-  for (const Member& member : left.members()) {
-    const Value* const other = rights.Find(member.key);
-    if (other == nullptr) {
-      out.Add(member.key, member.value);
-      continue;
+  for (std::size_t i = 0; i < lefts.size(); ++i) {
+    const Value* const other = rights.Find(lefts[i].key);
+    Merged merged{lefts[i].value, true};
+    if (other != nullptr) {
+      ++found;
+      bool declared = false;
+      const Type* const field = type.FieldType(lefts[i].key, declared);
+      path_.push_back(PathElement::FieldName(lefts[i].key));
+      merged = Merge(&lefts[i].value, other, field == nullptr ? TypeGraph::Invalid() : *field);
+      path_.pop_back();
     }
-    ++found;
-    bool declared = false;
-    const Type* const field = type.FieldType(member.key, declared);
-    path_.push_back(PathElement::FieldName(member.key));
-    const Merged merged =
-        Merge(&member.value, other, field == nullptr ? TypeGraph::Invalid() : *field);
-    path_.pop_back();
-    same = same && merged.same;
-    if (merged.value) out.Add(member.key, *merged.value);
+    if (same && !merged.same) {
+      same = false;
+      members_.insert(members_.end(), lefts.begin(),
+                      lefts.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (!same && merged.value) members_.push_back({lefts[i].key, *merged.value});
   }
   if (found != right.members().size()) {
+    if (same) members_.insert(members_.end(), lefts.begin(), lefts.end());
     same = false;
-    const runtime::MemberIndex lefts(left.members());
+    const runtime::MemberIndex index(lefts);
     for (const Member& member : right.members()) {
-      if (lefts.Find(member.key) == nullptr) out.Add(member.key, member.value);
+      if (index.Find(member.key) == nullptr) members_.push_back(member);
     }
   }
-  if (same && left.is_map()) return {left, true};
-  if (out.size() == 0) return {};
-  return {out.Build(), false};
+  if (same) return left.is_map() ? Merged{left, true} : Merged{};
+  const std::span<const Member> made(members_.data() + mark, members_.size() - mark);
+  Merged result;
+  if (!made.empty()) {
+    auto* const to =
+        static_cast<Member*>(arena_.Allocate(made.size() * sizeof(Member), alignof(Member)));
+    std::uninitialized_copy(made.begin(), made.end(), to);
+    result.value = Value::Map({to, made.size()});
+  }
+  members_.resize(mark);
+  return result;
 }
 
 bool Merger::IndexItems(const Value& list, const Type& type, bool left, Items& items) {

@@ -14,7 +14,9 @@ int CompareText(std::string_view a, std::string_view b) { return a.compare(b); }
 
 int CompareKeys(std::span<const Member> a, std::span<const Member> b) {
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    if (const int names = CompareText(a[i].key, b[i].key); names != 0) return names;
+    // Names come from the schema, mostly.
+    const bool same = a[i].key.data() == b[i].key.data() && a[i].key.size() == b[i].key.size();
+    if (const int names = same ? 0 : CompareText(a[i].key, b[i].key); names != 0) return names;
     if (const int values = CompareValues(a[i].value, b[i].value); values != 0) return values;
   }
   if (a.size() == b.size()) return 0;
@@ -27,14 +29,14 @@ int PathElement::Compare(const PathElement& a, const PathElement& b) {
   if (a.kind_ != b.kind_) return a.kind_ < b.kind_ ? -1 : 1;
   switch (a.kind_) {
     case Kind::kFieldName:
-      return CompareText(a.value_.AsString(), b.value_.AsString());
+      return CompareText(a.name_, b.name_);
     case Kind::kKey:
-      return CompareKeys(a.value_.members(), b.value_.members());
+      return CompareKeys(a.key_, b.key_);
     case Kind::kValue:
       return CompareValues(a.value_, b.value_);
     case Kind::kIndex:
-      if (a.index() == b.index()) return 0;
-      return a.index() < b.index() ? -1 : 1;
+      if (a.index_ == b.index_) return 0;
+      return a.index_ < b.index_ ? -1 : 1;
   }
   return 0;
 }

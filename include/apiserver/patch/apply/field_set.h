@@ -29,29 +29,42 @@ class PathElement {
   };
 
   // The field with the empty name.
-  PathElement() : PathElement(Kind::kFieldName, runtime::Value::String("")) {}
+  PathElement() : kind_(Kind::kFieldName), name_() {}
   static PathElement FieldName(std::string_view name) {
-    return {Kind::kFieldName, runtime::Value::String(name)};
+    PathElement element;
+    element.name_ = name;
+    return element;
   }
   // `fields` must be sorted by name.
   static PathElement Key(std::span<const runtime::Member> fields) {
-    return {Kind::kKey, runtime::Value::Map(fields)};
+    PathElement element;
+    element.kind_ = Kind::kKey;
+    element.key_ = fields;
+    return element;
   }
-  static PathElement OfValue(runtime::Value value) { return {Kind::kValue, value}; }
+  static PathElement OfValue(runtime::Value value) {
+    PathElement element;
+    element.kind_ = Kind::kValue;
+    element.value_ = value;
+    return element;
+  }
   static PathElement Index(std::int64_t index) {
-    return {Kind::kIndex, runtime::Value::Int(index)};
+    PathElement element;
+    element.kind_ = Kind::kIndex;
+    element.index_ = index;
+    return element;
   }
 
   Kind kind() const { return kind_; }
   // Of the kind in question; otherwise empty, null or zero.
   std::string_view field_name() const {
-    return kind_ == Kind::kFieldName ? value_.AsString() : std::string_view();
+    return kind_ == Kind::kFieldName ? name_ : std::string_view();
   }
   std::span<const runtime::Member> key() const {
-    return kind_ == Kind::kKey ? value_.members() : std::span<const runtime::Member>();
+    return kind_ == Kind::kKey ? key_ : std::span<const runtime::Member>();
   }
   runtime::Value value() const { return kind_ == Kind::kValue ? value_ : runtime::Value(); }
-  std::int64_t index() const { return kind_ == Kind::kIndex ? value_.AsInt() : 0; }
+  std::int64_t index() const { return kind_ == Kind::kIndex ? index_ : 0; }
 
   // ".spec", "[name=\"x\",port=80]", "[=\"x\"]", "[3]": as errors and conflicts print it.
   std::string ToString() const;
@@ -61,11 +74,15 @@ class PathElement {
   friend bool operator==(const PathElement& a, const PathElement& b) { return Compare(a, b) == 0; }
 
  private:
-  PathElement(Kind kind, runtime::Value value) : kind_(kind), value_(value) {}
-
   Kind kind_;
-  runtime::Value value_;  // By kind: a string, a map, any value, an int.
+  union {
+    std::string_view name_;
+    std::span<const runtime::Member> key_;
+    runtime::Value value_;
+    std::int64_t index_;
+  };
 };
+static_assert(sizeof(PathElement) == 24);
 
 using Path = std::vector<PathElement>;
 using PathView = std::span<const PathElement>;
