@@ -168,11 +168,6 @@ FieldSet CopyOf(FieldSet set, SetBuilder& out) {
 
 }  // namespace
 
-FieldSet::FieldSet(std::span<const Entry> entries)
-    : entries_(entries.data()), size_(static_cast<std::uint32_t>(entries.size())) {}
-
-std::span<const FieldSet::Entry> FieldSet::entries() const { return {entries_, size_}; }
-
 std::size_t FieldSet::Size() const {
   std::size_t size = 0;
   for (const Entry& entry : entries()) size += (entry.member ? 1 : 0) + entry.children.Size();

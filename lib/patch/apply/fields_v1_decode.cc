@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "codec/ascii.h"
+#include "codec/text_scan.h"
 #include "codec/utf8.h"
 #include "patch/apply/set_builder.h"
 
@@ -84,13 +86,12 @@ class Scanner {
 // The length of the string literal's body at the start of `text`; nullopt: it is not closed, or has
 // a control character. Tells whether there are escapes.
 std::optional<std::size_t> BodyLength(std::string_view text, bool& escapes) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') return i;
-    if (static_cast<unsigned char>(c) < 0x20) return std::nullopt;
-    if (c != '\\') continue;
+  for (std::size_t i = codec::PlainPrefix(text); i < text.size();) {
+    if (text[i] == '"') return i;
+    if (text[i] != '\\') return std::nullopt;
     escapes = true;
-    ++i;
+    i += 2;
+    if (i < text.size()) i += codec::PlainPrefix(text.substr(i));
   }
   return std::nullopt;
 }
@@ -106,21 +107,20 @@ Result<std::string_view> Scanner::String() {
   return Unescape(body);
 }
 
-Result<std::string_view> Scanner::Unescape(std::string_view body) {
+Result<std::string_view> Scanner::Unescape(std::string_view whole) {
+  std::string_view body = whole;
   // The commonest escape by far is that of quotes in keys.
   auto* const to = static_cast<char*>(arena_.Allocate(body.size(), 1));
   std::size_t size = 0;
-  for (std::size_t i = 0; i < body.size(); ++i) {
-    if (body[i] != '\\') {
-      to[size++] = body[i];
-      continue;
-    }
-    const char c = body[++i];
-    if (c == '"' || c == '\\' || c == '/') {
-      to[size++] = c;
-      continue;
-    }
-    return UnescapeAll(body);
+  while (!body.empty()) {
+    const std::size_t plain = codec::PlainPrefix(body);
+    std::memcpy(to + size, body.data(), plain);
+    size += plain;
+    if (plain == body.size()) break;
+    const char c = body[plain + 1];
+    if (c != '"' && c != '\\' && c != '/') return UnescapeAll(whole);
+    to[size++] = c;
+    body.remove_prefix(plain + 2);
   }
   return std::string_view(to, size);
 }
@@ -195,7 +195,8 @@ Result<Value> Scanner::Any() {
   switch (Peek()) {
     case '"': {
       ASSIGN_OR_RETURN(const std::string_view text, String());
-      return Value::String(codec::ReplaceInvalidUtf8(text, arena_));
+      const bool valid = codec::ValidUtf8(text);
+      return Value::String(valid ? text : codec::ReplaceInvalidUtf8(text, arena_));
     }
     case 't':
       if (TakeWord("true")) return Value::Bool(true);

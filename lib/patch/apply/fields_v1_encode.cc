@@ -7,6 +7,7 @@
 
 #include "codec/ascii.h"
 #include "codec/base64.h"
+#include "codec/text_scan.h"
 #include "codec/utf8.h"
 #include "patch/apply/go_format.h"
 
@@ -52,20 +53,22 @@ bool AppendEscape(char c, std::string& out) {
 
 // The inside of a string, nothing but quotes, backslashes and control characters escaped.
 void AppendName(std::string_view text, std::string& out) {
-  std::size_t plain = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) continue;
-    out.append(text, plain, i - plain);
-    AppendEscape(c, out);
-    plain = i + 1;
+  while (!text.empty()) {
+    const std::size_t plain = codec::PlainPrefix(text);
+    out.append(text, 0, plain);
+    if (plain == text.size()) return;
+    AppendEscape(text[plain], out);
+    text.remove_prefix(plain + 1);
   }
-  out.append(text, plain);
 }
 
 void AppendHtmlSafe(std::string_view text, std::string& out) {
   out += '"';
-  while (!text.empty()) {
+  for (;;) {
+    const std::size_t plain = codec::UnescapedPrefix(text);
+    out.append(text, 0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const char c = text[0];
     std::size_t length = 1;
     if (c == '<' || c == '>' || c == '&') {

@@ -44,9 +44,14 @@ class ItemPair {
       first = first == kNone ? static_cast<std::uint32_t>(i) : kTwice;
     }
     for (std::size_t i = 0; i < right.elements.size(); ++i) {
-      first_right_[RightId(i)] = static_cast<std::uint32_t>(i);
+      std::uint32_t& first = first_right_[RightId(i)];
+      if (first != kNone) twice_.push_back(&right.elements[i]);
+      first = static_cast<std::uint32_t>(i);
     }
   }
+
+  // The right list's items that were there before.
+  std::span<const PathElement* const> twice() const { return twice_; }
 
   std::uint32_t LeftId(std::size_t i) const { return ids_[i]; }
   std::uint32_t RightId(std::size_t i) const { return ids_[left_.elements.size() + i]; }
@@ -75,6 +80,7 @@ class ItemPair {
   std::vector<std::uint32_t> first_left_;
   std::vector<std::uint32_t> first_right_;
   std::vector<bool> merged_;
+  std::vector<const PathElement*> twice_;
 };
 
 class Merger {
@@ -114,8 +120,11 @@ class Merger {
 
   Merged MergeMaps(const Value& left, const Value& right, const Type& type);
   Merged MergeLists(const Value& left, const Value& right, const Type& type);
-  bool IndexItems(const Value& list, const Type& type, bool left, Items& items);
-  void MergeItems(const Items& left, const Items& right, const Type& type);
+  bool IndexItems(const Value& list, const Type& type, Items& items);
+  // False: the right list has an item twice.
+  bool MergeItems(const Items& left, const Items& right, const Type& type);
+  bool MergeSameItems(const Items& left, const Items& right, const Type& type);
+  void AddDuplicate(const PathElement& element);
   void AddItem(const Type& type, const PathElement& element, const Value* left, const Value* right,
                std::span<const Value> lefts);
 
@@ -176,7 +185,7 @@ Merged Merger::MergeMaps(const Value& left, const Value& right, const Type& type
   return result;
 }
 
-bool Merger::IndexItems(const Value& list, const Type& type, bool left, Items& items) {
+bool Merger::IndexItems(const Value& list, const Type& type, Items& items) {
   items.values = list.items();
   items.elements.reserve(items.values.size());
   const std::size_t errors = errors_.size();
@@ -189,16 +198,6 @@ bool Merger::IndexItems(const Value& list, const Type& type, bool left, Items& i
       errors_.Add(path_, "element " + std::to_string(i) + ": " + error);
     }
   }
-  if (errors_.size() != errors) return false;
-  if (left) return true;
-  std::vector<std::uint32_t> ids;
-  std::vector<bool> seen(NumberElements(items.elements, ids));
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (seen[ids[i]]) {
-      errors_.Add(path_, "duplicate entries for key " + items.elements[i].ToString());
-    }
-    seen[ids[i]] = true;
-  }
   return errors_.size() == errors;
 }
 
@@ -206,10 +205,12 @@ Merged Merger::MergeLists(const Value& left, const Value& right, const Type& typ
   if (TooDeep()) return {};
   Items lefts;
   Items rights;
-  const bool right_good = IndexItems(right, type, /*left=*/false, rights);
-  if (!IndexItems(left, type, /*left=*/true, lefts) || !right_good) return {};
+  const bool right_good = IndexItems(right, type, rights);
+  if (!IndexItems(left, type, lefts) || !right_good) return {};
   const std::size_t mark = items_.size();
-  MergeItems(lefts, rights, type);
+  const bool merged = lefts.elements == rights.elements ? MergeSameItems(lefts, rights, type)
+                                                        : MergeItems(lefts, rights, type);
+  if (!merged) return {};
   const std::span<const Value> made(items_.data() + mark, items_.size() - mark);
   Merged result;
   bool same = made.size() == lefts.values.size();
@@ -241,8 +242,23 @@ void Merger::AddItem(const Type& type, const PathElement& element, const Value* 
   origins_.push_back(origin ? static_cast<std::size_t>(left - lefts.data()) : kChanged);
 }
 
-void Merger::MergeItems(const Items& left, const Items& right, const Type& type) {
+void Merger::AddDuplicate(const PathElement& element) {
+  errors_.Add(path_, "duplicate entries for key " + element.ToString());
+}
+
+bool Merger::MergeSameItems(const Items& left, const Items& right, const Type& type) {
+  std::vector<std::uint32_t> ids;
+  if (NumberElements(right.elements, ids) != ids.size()) return MergeItems(left, right, type);
+  for (std::size_t i = 0; i < left.elements.size(); ++i) {
+    AddItem(type, left.elements[i], &left.values[i], &right.values[i], left.values);
+  }
+  return true;
+}
+
+bool Merger::MergeItems(const Items& left, const Items& right, const Type& type) {
   ItemPair pair(left, right);
+  for (const PathElement* element : pair.twice()) AddDuplicate(*element);
+  if (!pair.twice().empty()) return false;
   // The items of both lists in the order of the right one; `shared` is the next to come.
   std::vector<std::uint32_t> order;
   for (std::size_t i = 0; i < right.elements.size(); ++i) {
@@ -285,6 +301,7 @@ void Merger::MergeItems(const Items& left, const Items& right, const Type& type)
       if (shared < order.size() && order[shared] == id) ++shared;
     }
   }
+  return true;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class Reconciler {
 
   // The entries of a place of `type`, none of whose parents has become atomic.
   FieldSet Visit(FieldSet set, const Type& type) {
-    if (set.Empty()) return set;
+    if (set.Empty() || !type.has_atomic) return set;
     const bool map = type.map;
     if (!map && (type.scalar != Type::Scalar::kNone || !type.list)) return set;
     if (map && type.untyped_deduced_map) return set;

@@ -30,7 +30,11 @@ FieldSet SetBuilder::FinishSorted(std::size_t mark) {
   return FieldSet(std::span<const Entry>(to, size));
 }
 
-FieldSet SetBuilder::Finish(std::size_t mark) {
+FieldSet SetBuilder::Finish(std::size_t mark) { return FinishAny(mark, /*items=*/false); }
+
+FieldSet SetBuilder::FinishItems(std::size_t mark) { return FinishAny(mark, /*items=*/true); }
+
+FieldSet SetBuilder::FinishAny(std::size_t mark, bool items) {
   const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(mark);
   if (!std::is_sorted(begin, entries_.end(), Before)) {
     std::stable_sort(begin, entries_.end(), Before);
@@ -40,7 +44,11 @@ FieldSet SetBuilder::Finish(std::size_t mark) {
     if (at == begin) continue;
     if (last->element == at->element) {
       last->member = last->member || at->member;
-      if (!at->children.Empty()) last->children = at->children;
+      if (items) {
+        last->children = FieldSet();
+      } else if (!at->children.Empty()) {
+        last->children = at->children;
+      }
     } else if (++last != at) {
       *last = *at;
     }

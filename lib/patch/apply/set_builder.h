@@ -25,6 +25,8 @@ class SetBuilder {
   FieldSet FinishSorted(std::size_t mark);
   // In any order; equal elements become one, with what is below the last of them.
   FieldSet Finish(std::size_t mark);
+  // The same, and nothing is below what was added more than once.
+  FieldSet FinishItems(std::size_t mark);
   // As FinishSorted(), but `same` when nothing differs from it.
   FieldSet FinishOr(std::size_t mark, FieldSet same);
   void Drop(std::size_t mark) { entries_.resize(mark); }
@@ -32,6 +34,8 @@ class SetBuilder {
   runtime::Arena& arena() { return arena_; }
 
  private:
+  FieldSet FinishAny(std::size_t mark, bool items);
+
   runtime::Arena& arena_;
   std::vector<FieldSet::Entry> entries_;
 };

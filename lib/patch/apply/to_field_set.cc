@@ -78,27 +78,15 @@ class Walker {
     if (items.empty() || TooDeep()) return;
     ++depth_;
     const std::size_t mark = out_.Mark();
-    std::vector<PathElement> elements;
-    std::vector<const Value*> known;
     std::string error;
     for (const Value& item : items) {
-      PathElement element;
-      if (!ListItemToPathElement(type, item, out_.arena(), element, error)) continue;
-      elements.push_back(element);
-      known.push_back(&item);
-    }
-    std::vector<std::uint32_t> ids;
-    std::vector<std::uint32_t> times(NumberElements(elements, ids));
-    for (const std::uint32_t id : ids) ++times[id];
-    for (std::size_t i = 0; i < elements.size(); ++i) {
       Entry child;
-      child.element = elements[i];
-      // Of an item that is there twice nothing below it can be owned.
-      if (times[ids[i]] == 1) Visit(*known[i], *type.items, child);
+      if (!ListItemToPathElement(type, item, out_.arena(), child.element, error)) continue;
+      Visit(item, *type.items, child);
       child.member = true;
       out_.Add(child);
     }
-    entry.children = out_.Finish(mark);
+    entry.children = out_.FinishItems(mark);
     --depth_;
   }
 

@@ -97,6 +97,7 @@ const Type& TypeGraph::UntypedAtomic() {
     made.list = made.map = true;
     made.list_atomic = made.map_atomic = true;
     made.anything = true;
+    made.has_atomic = true;
     return made;
   }();
   return type;
@@ -127,6 +128,14 @@ class TypeBuilder {
       const Work work = pending_.back();
       pending_.pop_back();
       Fill(*work.type, *work.schema, work.preserve, object && work.type == root);
+    }
+    // What is below comes later, mostly.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto type = graph_.types_.rbegin(); type != graph_.types_.rend(); ++type) {
+        if (type->has_atomic || !HasAtomic(*type)) continue;
+        type->has_atomic = changed = true;
+      }
     }
     return root;
   }
@@ -169,6 +178,15 @@ class TypeBuilder {
       default:
         type.scalar = ScalarOf(schema);
     }
+  }
+
+  static bool HasAtomic(const Type& type) {
+    if ((type.map && type.map_atomic) || (type.list && type.list_atomic)) return true;
+    const auto has = [](const Type* part) { return part != nullptr && part->has_atomic; };
+    const auto& fields = type.fields.all();
+    return has(type.items) || has(type.values) ||
+           std::any_of(fields.begin(), fields.end(),
+                       [&](const auto& field) { return has(field.second); });
   }
 
   static Scalar ScalarOf(const Schema& schema) {

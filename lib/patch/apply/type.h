@@ -18,7 +18,7 @@ class FieldTable {
   void Set(std::vector<std::pair<std::string_view, const Type*>> fields);
   // Null: there is no such field.
   const Type* Find(std::string_view name) const;
-  bool empty() const { return fields_.empty(); }
+  const std::vector<std::pair<std::string_view, const Type*>>& all() const { return fields_; }
 
  private:
   std::vector<std::pair<std::string_view, const Type*>> fields_;
@@ -68,6 +68,8 @@ struct Type {
 
   // Whether anything goes: nothing in such a value can be invalid.
   bool anything = false;
+  // Whether it, or something below it, is an atomic map or list that a set may not know as one.
+  bool has_atomic = false;
 };
 
 // The types that a Schema is made of; those of one Schema are made once.

@@ -66,9 +66,17 @@ class Updater::Run {
                                     const VersionedSet& last) const;
   Result<FieldSet> NamedFieldsOf(const TypedValue& object) const;
 
+  // What NamedFieldsOf() has answered before.
+  struct Known {
+    const runtime::Member* members;
+    const Type* type;
+    FieldSet set;
+  };
+
   const Converter& converter_;
   const FieldFilters* filters_;
   Arena& arena_;
+  mutable std::vector<Known> known_;
 };
 
 Result<std::optional<Versioned>> Updater::Run::Convert(const Versioned& object,
@@ -156,8 +164,17 @@ Result<Comparison> Updater::Run::TakeFromOthers(const Versioned& live, const Ver
 }
 
 Result<FieldSet> Updater::Run::NamedFieldsOf(const TypedValue& object) const {
+  const auto* const members = object.value().members().data();
+  // Objects are immutable: what has the same members is the same one.
+  for (const Known& known : known_) {
+    if (members != nullptr && known.members == members && known.type == &object.type()) {
+      return known.set;
+    }
+  }
   ASSIGN_OR_RETURN(const FieldSet set, object.ToFieldSet(arena_));
-  return EnsureNamedFieldsAreMembers(set, object.type(), arena_);
+  known_.push_back(
+      {members, &object.type(), EnsureNamedFieldsAreMembers(set, object.type(), arena_)});
+  return known_.back().set;
 }
 
 // What only others own in `version`, or nobody owned, comes back to what was pruned.

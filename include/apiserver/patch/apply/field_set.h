@@ -145,6 +145,11 @@ struct FieldSet::Entry {
   bool member = false;  // Whether `element` itself is in the set.
 };
 
+inline FieldSet::FieldSet(std::span<const Entry> entries)
+    : entries_(entries.data()), size_(static_cast<std::uint32_t>(entries.size())) {}
+
+inline std::span<const FieldSet::Entry> FieldSet::entries() const { return {entries_, size_}; }
+
 FieldSet NewFieldSet(std::initializer_list<Path> paths, runtime::Arena& arena);
 // A deep copy in `arena`, text included.
 FieldSet Copy(FieldSet set, runtime::Arena& arena);
