@@ -118,6 +118,40 @@ def strategic(t):
     field(t, ".spec.replicas", "2")
 
 
+def scale(t):
+    t.says(["scale", "fleet", "one", "--replicas=4"], "fleet.harbor.example.com/one scaled")
+    field(t, ".spec.replicas/.metadata.generation", "4/%d" % (stored(t)["metadata"]["generation"]))
+    t.says(["scale", "fleet/one", "--replicas=6", "--current-replicas=9"], "Expected replicas to be 9, was 4", code=1)
+    if not t.kubectl.before(21):
+        t.says(["scale", "fleet", "one", "--replicas=9", "--dry-run=server"], "one scaled")
+    raw = json.loads(t.says(["get", "--raw", RAW + "one/scale"], '"kind":"Scale","apiVersion":"autoscaling/v1"'))
+    t.check((raw["spec"], raw["status"]) == ({"replicas": 4}, {"replicas": 0, "selector": "app=ship"}), "what the Scale says", raw)
+    # kubectl refuses less than nothing itself.
+    raw["spec"]["replicas"] = -1
+    t.says(["replace", "--raw", RAW + "one/scale", "-f", "-"], "must be greater than or equal to 0", stdin=json.dumps(raw), code=1)
+    if not t.kubectl.before(24):
+        t.prints(["get", "fleet", "one", "--subresource=scale", "-o", "jsonpath={.spec.replicas}"], "4")
+    t.says(["scale", "fleet", "one", "--replicas=2", "--current-replicas=4"], "one scaled")
+    field(t, ".spec.replicas", "2")
+
+
+def cascade(t):
+    """No garbage collector runs here: what a delete leaves to it waits for a finalizer to go."""
+    for how, finalizer in (("foreground", "foregroundDeletion"), ("orphan", "orphan")):
+        name = "held-" + how
+        t.says(["create", "-f", "-"], "created", stdin=fleet(name))
+        t.says(["delete", "fleet", name, "--cascade=" + how, "--wait=false"], 'fleet.harbor.example.com "%s" deleted' % name)
+        held = stored(t, name)["metadata"]
+        t.check("deletionTimestamp" in held and held["deletionGracePeriodSeconds"] == 0, how + " marks the object", held)
+        t.check(held["finalizers"] == [finalizer], how + " sets a finalizer", held)
+        t.says(["annotate", "fleet", name, "still=here"], "annotate")
+        t.says(["patch", "fleet", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}'], "patched")
+        t.says(["get", "fleet", name], 'fleets.harbor.example.com "%s" not found' % name, code=1)
+    t.says(["create", "-f", "-"], "created", stdin=fleet("free"))
+    t.says(["delete", "fleet", "free", "--cascade=background", "--wait=false"], '"free" deleted')
+    t.says(["get", "fleet", "free"], "not found", code=1)
+
+
 def may_i(t):
     """A request in JSON, from 1.32 on in protobuf."""
     t.prints(["auth", "can-i", "create", "fleets"], "yes\n")
@@ -134,5 +168,7 @@ def steps(t, folder):
     status(t, folder)
     replace_force(t)
     strategic(t)
+    scale(t)
+    cascade(t)
     may_i(t)
     t.says(["delete", "fleets", "--all"], '"one" deleted')

@@ -483,6 +483,12 @@ def delete(t):
     t.equal(again["metadata"]["resourceVersion"], kept["metadata"]["resourceVersion"], "marked once")
     t.patch("delete-2", {"metadata": {"finalizers": None}}, "application/merge-patch+json")
     t.refused(lambda: t.get("delete-2"), 404, "NotFound")
+    for policy, finalizer in (("Foreground", "foregroundDeletion"), ("Orphan", "orphan")):
+        t.create("delete-3")
+        t.flunders.delete(name="delete-3", namespace="default", propagation_policy=policy)
+        t.equal(t.get("delete-3")["metadata"]["finalizers"], [finalizer], "what the policy leaves to do")
+        t.patch("delete-3", [{"op": "remove", "path": "/metadata/finalizers/0"}], "application/json-patch+json")
+        t.refused(lambda: t.get("delete-3"), 404, "NotFound")
 
 
 @step

@@ -148,6 +148,18 @@ func (t *client) deleteStep() {
 	t.equal(t.get("delete-2").GetResourceVersion(), kept.GetResourceVersion(), "marked once")
 	t.merge("delete-2", `{"metadata":{"finalizers":null}}`)
 	t.refused(t.getError("delete-2"), 404, metav1.StatusReasonNotFound)
+	for policy, finalizer := range map[metav1.DeletionPropagation]string{
+		metav1.DeletePropagationForeground: metav1.FinalizerDeleteDependents,
+		metav1.DeletePropagationOrphan:     metav1.FinalizerOrphanDependents,
+	} {
+		t.create("delete-3", nil)
+		err := t.flunders.Delete(t.ctx, "delete-3", metav1.DeleteOptions{PropagationPolicy: &policy})
+		t.equal(err, error(nil), "a delete with a policy")
+		t.equal(t.get("delete-3").GetFinalizers(), []string{finalizer}, "what the policy leaves to do")
+		patch := []byte(`[{"op":"remove","path":"/metadata/finalizers/0"}]`)
+		must(t.flunders.Patch(t.ctx, "delete-3", types.JSONPatchType, patch, metav1.PatchOptions{}))
+		t.refused(t.getError("delete-3"), 404, metav1.StatusReasonNotFound)
+	}
 }
 
 func (t *client) deleteCollection() {

@@ -467,6 +467,13 @@ const steps = {
     equal((await remove('delete-2')).metadata.resourceVersion, kept.metadata.resourceVersion, 'marked once');
     await patch('delete-2', { metadata: { finalizers: null } }, MergePatch);
     await refused(() => read('delete-2'), 404, 'NotFound');
+    for (const [propagationPolicy, finalizer] of [['Foreground', 'foregroundDeletion'], ['Orphan', 'orphan']]) {
+      await create('delete-3');
+      await remove('delete-3', { propagationPolicy });
+      equal((await read('delete-3')).metadata.finalizers, [finalizer], 'what the policy leaves to do');
+      await patch('delete-3', [{ op: 'remove', path: '/metadata/finalizers/0' }], JsonPatch);
+      await refused(() => read('delete-3'), 404, 'NotFound');
+    }
   },
 
   async 'delete-collection'() {

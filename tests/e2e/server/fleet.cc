@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apiserver/codec/proto_schema.h"
+#include "apiserver/registry/scale.h"
 #include "apiserver/rest/strategy.h"
 #include "harbor_api.h"
 
@@ -96,8 +97,11 @@ Status Install(apiserver::server::GenericAPIServer& server, const registry::Stor
   RETURN_IF_NOT_OK(fleets.status());
   const auto status = registry::NewStatusStore(*fleets, std::make_shared<FleetStatusStrategy>());
   RETURN_IF_NOT_OK(status.status());
+  const auto scale = registry::NewScaleStore(*fleets, {.label_selector_path = ".spec.selector"});
+  RETURN_IF_NOT_OK(scale.status());
   return server.InstallAPIGroup(
-      {kGroup, {{"v1", {{"fleets", *fleets}, {"fleets/status", *status}}}}});
+      {kGroup,
+       {{"v1", {{"fleets", *fleets}, {"fleets/status", *status}, {"fleets/scale", *scale}}}}});
 }
 
 }  // namespace harbor

@@ -8,7 +8,8 @@ namespace harbor {
 
 inline constexpr char kGroup[] = "harbor.example.com";
 
-// Serves fleets.harbor.example.com/v1, a kind made of a .proto file, with the subresource status.
+// Serves fleets.harbor.example.com/v1, a kind made of a .proto file, with the subresources status
+// and scale.
 apiserver::Status Install(apiserver::server::GenericAPIServer& server,
                           const apiserver::registry::StorageConfig& config);
 
