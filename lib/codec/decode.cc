@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
@@ -8,8 +9,11 @@
 #include "apiserver/codec/yaml.h"
 
 #include "base/status_macros.h"
+#include "codec/json_duplicates.h"
 #include "codec/protobuf_message.h"
 #include "codec/type_meta.h"
+#include "runtime/normalize.h"
+#include "runtime/unknown_paths.h"
 
 namespace apiserver::inline v0::codec {
 namespace {
@@ -24,22 +28,25 @@ Status Prefixed(std::string_view prefix, const Status& status) {
   return BadRequest(std::string(prefix) + std::string(status.message()));
 }
 
-Status ParseJsonBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded) {
-  std::vector<std::string> duplicates;
-  Result<Value> root = ParseJson(text, decoded.arena, &duplicates, limits);
+std::string DuplicateField(const std::string& path) {
+  return "duplicate field " + field::Quote(path);
+}
+
+Status ParseJsonBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded,
+                     std::vector<DuplicateKey>& duplicates) {
+  Result<Value> root = ParseJsonKeepingDuplicates(text, decoded.arena, &duplicates, limits);
   if (!root.ok()) {
     return Prefixed("couldn't get version/kind; json parse error: ", root.status());
   }
   decoded.root = *root;
-  for (const std::string& path : duplicates) {
-    decoded.strict_errors.push_back("duplicate field " + field::Quote(path));
-  }
   return {};
 }
 
 Status ParseYamlBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded) {
   std::vector<std::string> duplicates;
   ASSIGN_OR_RETURN(decoded.root, ParseYaml(text, decoded.arena, &duplicates, limits));
+  // Go makes JSON of it first, which sorts.
+  runtime::SortKeys(decoded.arena, decoded.root);
   if (duplicates.empty()) return {};
   // Go parses a second time, strictly, and that error is one whatever it has to say.
   std::string error = "yaml: unmarshal errors:";
@@ -116,22 +123,36 @@ Result<GroupVersionKind> GvkOf(const std::string& api_version, const std::string
                       options.kind->gvk(options.version));
 }
 
-// Whether the field that `path` names lies in one that is unknown: Go never looks there.
-bool InUnknownField(const std::string& duplicate, const std::vector<std::string>& unknown) {
-  const std::string_view path = std::string_view(duplicate).substr(17);  // `duplicate field "`
-  return std::any_of(unknown.begin(), unknown.end(), [&](const std::string& error) {
-    std::string_view outer = std::string_view(error).substr(15);  // `unknown field "`
-    outer.remove_suffix(1);
-    return path.starts_with(outer) && path.size() > outer.size() &&
-           (path[outer.size()] == '.' || path[outer.size()] == '[');
-  });
+// Whether `path` is that of `outer` or lies in it: Go never looks there.
+bool Within(std::string_view path, std::string_view outer) {
+  if (!path.starts_with(outer)) return false;
+  return path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[';
 }
 
-void AddUnknownFields(std::vector<std::string> unknown, std::vector<std::string>& strict_errors) {
-  std::erase_if(strict_errors, [&](const std::string& error) {
-    return error.starts_with("duplicate field") && InUnknownField(error, unknown);
-  });
-  for (std::string& error : unknown) strict_errors.push_back(std::move(error));
+// Unknown and duplicate fields as encoding/json comes by them when it decodes into a Go type.
+void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
+                const std::vector<DuplicateKey>& duplicates,
+                std::vector<std::string>& strict_errors) {
+  struct Found {
+    const char* at;
+    std::string error;
+  };
+  std::vector<Found> all;
+  all.reserve(unknown.size() + duplicates.size());
+  for (const auto& member : unknown) {
+    all.push_back({member.key, "unknown field " + field::Quote(member.path)});
+  }
+  for (const DuplicateKey& duplicate : duplicates) {
+    const bool passed_by = std::any_of(unknown.begin(), unknown.end(), [&](const auto& member) {
+      return Within(duplicate.path, member.path);
+    });
+    if (!passed_by) all.push_back({duplicate.at, DuplicateField(duplicate.path)});
+  }
+  if (!duplicates.empty()) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Found& a, const Found& b) { return std::less<>()(a.at, b.at); });
+  }
+  for (Found& found : all) strict_errors.push_back(std::move(found.error));
 }
 
 // What protobuf does not know has been passed by: there is no strict decoding of it.
@@ -141,17 +162,21 @@ Status SettleProtobuf(Object& object) {
   return {};
 }
 
-// The content that a decoded body has, made what a Go server would see.
-Status Settle(Object& object, std::vector<std::string>& strict_errors) {
+// The content that a decoded body has, made what a Go server would see. An untyped object is
+// decoded whole before its schema is looked at.
+Status Settle(Object& object, const std::vector<DuplicateKey>& duplicates,
+              std::vector<std::string>& strict_errors) {
   if (object.kind().semantics() == runtime::Semantics::kStructural) {
     std::vector<std::string> dropped;
     runtime::Prune(object, &dropped);
-    for (std::string& path : dropped) path = "unknown field " + field::Quote(path);
-    AddUnknownFields(std::move(dropped), strict_errors);
+    for (const DuplicateKey& key : duplicates) strict_errors.push_back(DuplicateField(key.path));
+    for (const std::string& path : dropped) {
+      strict_errors.push_back("unknown field " + field::Quote(path));
+    }
   } else {
-    std::vector<std::string> unknown = runtime::UnknownFields(object);
+    const std::vector<runtime::UnknownMember> unknown = runtime::UnknownMembers(object);
     RETURN_IF_ERROR(runtime::Normalize(object));
-    AddUnknownFields(std::move(unknown), strict_errors);
+    AddInOrder(unknown, duplicates, strict_errors);
   }
   runtime::SetDefaults(object);
   return {};
@@ -181,11 +206,9 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
   return decoded;
 }
 
-}  // namespace
-
-Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string> body,
-                               const JsonLimits& limits) {
-  if (body == nullptr) body = std::make_shared<const std::string>();
+// DecodeBody, with duplicate keys of JSON apart.
+Result<DecodedBody> ParseBody(MediaType type, const std::shared_ptr<const std::string>& body,
+                              const JsonLimits& limits, std::vector<DuplicateKey>& duplicates) {
   DecodedBody decoded;
   decoded.arena.Pin(body);
   if (type == MediaType::kProtobuf) {
@@ -197,7 +220,7 @@ Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string
   } else if (type == MediaType::kYaml) {
     RETURN_IF_ERROR(ParseYamlBody(*body, limits, decoded));
   } else {
-    RETURN_IF_ERROR(ParseJsonBody(*body, limits, decoded));
+    RETURN_IF_ERROR(ParseJsonBody(*body, limits, decoded, duplicates));
   }
   ASSIGN_OR_RETURN(TypeMeta meta, TakeTypeMeta(decoded.root, decoded.arena));
   decoded.api_version = std::move(meta.api_version);
@@ -205,11 +228,25 @@ Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string
   return decoded;
 }
 
+}  // namespace
+
+Result<DecodedBody> DecodeBody(MediaType type, std::shared_ptr<const std::string> body,
+                               const JsonLimits& limits) {
+  if (body == nullptr) body = std::make_shared<const std::string>();
+  std::vector<DuplicateKey> duplicates;
+  ASSIGN_OR_RETURN(DecodedBody decoded, ParseBody(type, body, limits, duplicates));
+  for (const DuplicateKey& key : duplicates) {
+    decoded.strict_errors.push_back(DuplicateField(key.path));
+  }
+  return decoded;
+}
+
 Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::string> body,
                                    const DecodeOptions& options) {
   if (body == nullptr) body = std::make_shared<const std::string>();
   if (type == MediaType::kProtobuf) return DecodeProtobufObject(body, options);
-  Result<DecodedBody> parsed = DecodeBody(type, body);
+  std::vector<DuplicateKey> duplicates;
+  Result<DecodedBody> parsed = ParseBody(type, body, {}, duplicates);
   if (!parsed.ok()) return Unrecognized(*options.kind, parsed.status(), *body);
   const Result<GroupVersionKind> gvk = GvkOf(parsed->api_version, parsed->kind, options);
   if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);
@@ -220,7 +257,7 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   decoded.strict_errors = std::move(parsed->strict_errors);
   decoded.object =
       std::make_unique<Object>(options.kind, gvk->version, std::move(parsed->arena), parsed->root);
-  const Status settled = Settle(*decoded.object, decoded.strict_errors);
+  const Status settled = Settle(*decoded.object, duplicates, decoded.strict_errors);
   if (!settled.ok()) return CannotBeHandled(*gvk, *options.kind, settled.message());
   return decoded;
 }

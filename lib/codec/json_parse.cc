@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_set>
 
 #include "apiserver/codec/json.h"
 
+#include "codec/json_duplicates.h"
 #include "codec/json_syntax.h"
 #include "codec/rapidjson.h"
 #include "codec/text_scan.h"
@@ -80,7 +83,6 @@ class BorrowingStream {
   // The number of `length` characters that has just been taken.
   std::string_view Taken(std::size_t length) const { return {at_ - length, length}; }
   bool at_end() const { return at_ == end_; }
-  const char* begin() const { return begin_; }
 
  private:
   const char* begin_;
@@ -190,25 +192,23 @@ class JsonBuilder {
   }
 
   // In the order in which the text repeats them.
-  std::vector<std::string> TakeDuplicates() {
-    std::stable_sort(duplicates_.begin(), duplicates_.end(),
-                     [](const Duplicate& a, const Duplicate& b) { return a.at < b.at; });
-    std::vector<std::string> paths;
-    for (Duplicate& duplicate : duplicates_) {
-      if (std::find(paths.begin(), paths.end(), duplicate.path) != paths.end()) continue;
-      paths.push_back(std::move(duplicate.path));
+  std::vector<DuplicateKey> TakeDuplicates() {
+    std::stable_sort(
+        duplicates_.begin(), duplicates_.end(),
+        [](const DuplicateKey& a, const DuplicateKey& b) { return std::less<>()(a.at, b.at); });
+    std::unordered_set<std::string_view> seen;
+    std::vector<DuplicateKey> once;
+    once.reserve(duplicates_.size());
+    for (const DuplicateKey& duplicate : duplicates_) {
+      if (seen.insert(duplicate.path).second) once.push_back(duplicate);
     }
-    return paths;
+    return once;
   }
 
  private:
   struct Frame {
     bool object;
     std::size_t first_value;
-  };
-  struct Duplicate {
-    std::size_t at;  // In the text.
-    std::string path;
   };
 
   bool Push(Value value) {
@@ -270,7 +270,7 @@ class JsonBuilder {
 
   void Report(std::string_view key) {
     if (!report_ || duplicates_.size() >= kDuplicatesMax) return;
-    duplicates_.push_back({static_cast<std::size_t>(key.data() - stream_.begin()), PathTo(key)});
+    duplicates_.push_back({key.data(), PathTo(key)});
   }
 
   // The path of `key` in the object that is being closed: the last frame.
@@ -299,7 +299,7 @@ class JsonBuilder {
   std::vector<Value> values_;
   std::vector<std::string_view> keys_;
   std::vector<Frame> frames_;
-  std::vector<Duplicate> duplicates_;
+  std::vector<DuplicateKey> duplicates_;
   std::string error_;
 };
 
@@ -330,7 +330,7 @@ std::string_view ReplaceLoneSurrogates(std::string_view text, Arena& arena) {
 constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseInsituFlag |
                             rapidjson::kParseNumbersAsStringsFlag;
 
-Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<std::string>* duplicates,
+Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<DuplicateKey>* duplicates,
                          const JsonLimits& limits) {
   BorrowingStream stream(text, arena);
   const std::size_t arena_max =
@@ -339,9 +339,7 @@ Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<std::s
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (!result.IsError() && stream.at_end()) {
-    if (duplicates != nullptr) {
-      for (std::string& path : builder.TakeDuplicates()) duplicates->push_back(std::move(path));
-    }
+    if (duplicates != nullptr) *duplicates = builder.TakeDuplicates();
     return builder.root();
   }
   if (!builder.error().empty()) return BadJson(builder.error());
@@ -360,13 +358,23 @@ Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<std::s
 
 }  // namespace
 
-Result<Value> ParseJson(std::string_view text, Arena& arena, std::vector<std::string>* duplicates,
-                        const JsonLimits& limits) {
+Result<Value> ParseJsonKeepingDuplicates(std::string_view text, Arena& arena,
+                                         std::vector<DuplicateKey>* duplicates,
+                                         const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) return BadJson("the document is too large");
   const std::string_view clean = ValidUtf8(text) ? text : ReplaceInvalidUtf8(text, arena);
   Result<Value> root = ParseClean(clean, arena, duplicates, limits);
   if (root.ok() || root.status().reason() == Reason::kBadRequest) return root;
   return ParseClean(ReplaceLoneSurrogates(clean, arena), arena, duplicates, limits);
+}
+
+Result<Value> ParseJson(std::string_view text, Arena& arena, std::vector<std::string>* duplicates,
+                        const JsonLimits& limits) {
+  if (duplicates == nullptr) return ParseJsonKeepingDuplicates(text, arena, nullptr, limits);
+  std::vector<DuplicateKey> keys;
+  Result<Value> root = ParseJsonKeepingDuplicates(text, arena, &keys, limits);
+  for (DuplicateKey& key : keys) duplicates->push_back(std::move(key.path));
+  return root;
 }
 
 }  // namespace apiserver::inline v0::codec

@@ -30,6 +30,8 @@ constexpr std::string_view kDeleteFromPrimitiveList = "$deleteFromPrimitiveList"
 
 Status Plain(std::string message) { return {Reason::kUnknown, std::move(message)}; }
 
+Status BadRetainKeys() { return meta::NewBadRequest("invalid patch format of retainKeys"); }
+
 // The list that a directive's key names; nullopt: it names none.
 std::optional<std::string_view> ListOf(std::string_view key, std::string_view prefix) {
   if (key.substr(prefix.size(), 1) != "/") return std::nullopt;
@@ -115,18 +117,17 @@ class Merger {
     if (directive == nullptr) return {};
     Container* const list = tree_.Open(directive);
     Tree::Remove(patch, kRetainKeys);
-    const Status bad = meta::NewBadRequest("invalid patch format of retainKeys");
-    if (list == nullptr || list->map) return bad;
+    if (list == nullptr || list->map) return BadRetainKeys();
     std::unordered_set<std::string_view> retained;
     for (const Node* node : list->nodes) {
-      if (!IsScalar(node->value)) return bad;  // A Go server panics.
+      if (!IsScalar(node->value)) return BadRetainKeys();  // A Go server panics.
       if (node->value.is_string()) retained.insert(node->value.AsString());
     }
     for (const Node* member : patch.nodes) {
       const bool about_list = member->key.starts_with(kDeleteFromPrimitiveList) ||
                               member->key.starts_with(kSetElementOrder);
       if (member->removed || member->value.is_null() || about_list) continue;
-      if (!retained.contains(member->key)) return bad;
+      if (!retained.contains(member->key)) return BadRetainKeys();
     }
     visits_ += original.nodes.size() + list->nodes.size();
     for (const Node* member : original.nodes) {
@@ -166,9 +167,9 @@ class Merger {
   }
 
   Result<Nodes> MergeInOrder(const OrderedList& list) {
-    static const Nodes kNone;
-    const Nodes& original = list.original == nullptr ? kNone : list.original->open->nodes;
-    const Nodes& patch = list.patch == nullptr ? kNone : list.patch->open->nodes;
+    const Nodes none;
+    const Nodes& original = list.original == nullptr ? none : list.original->open->nodes;
+    const Nodes& patch = list.patch == nullptr ? none : list.patch->open->nodes;
     const std::string_view merge_key = list.meta.merge_key;
     Nodes merged = original;
     Nodes stored = original;

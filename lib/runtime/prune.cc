@@ -35,7 +35,9 @@ class PrunePass final : public RewritePass {
 void Prune(Object& object, std::vector<std::string>* dropped) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return;
-  if (dropped != nullptr) *dropped = UnknownPaths(object);
+  if (dropped != nullptr) {
+    for (UnknownMember& member : UnknownMembers(object)) dropped->push_back(std::move(member.path));
+  }
   Value root = object.root();
   PrunePass pass;
   (void)Rewrite(*version->schema, pass, object.arena(), root);  // Pruning cannot fail.

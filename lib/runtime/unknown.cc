@@ -32,10 +32,10 @@ const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& kno
   return nullptr;
 }
 
-std::vector<std::string> UnknownPaths(const Object& object) {
-  std::vector<std::string> paths;
+std::vector<UnknownMember> UnknownMembers(const Object& object) {
+  std::vector<UnknownMember> members;
   const KindVersion* const version = object.kind().FindVersion(object.version());
-  if (version == nullptr || version->schema == nullptr) return paths;
+  if (version == nullptr || version->schema == nullptr) return members;
   std::unordered_set<std::string> seen;
   const bool structural = object.kind().semantics() == Semantics::kStructural;
   Walk walk;
@@ -45,20 +45,23 @@ std::vector<std::string> UnknownPaths(const Object& object) {
              const Schema* const schema = MemberSchema(parent, key, known);
              const bool root = walk.frames().size() == 1;
              if (known || (structural && root && key == "metadata")) return schema;
-             if (paths.size() == kReportedMax) return nullptr;
+             if (members.size() == kReportedMax) return nullptr;
              std::string path = walk.Path();
-             if (seen.insert(path).second) paths.push_back(std::move(path));
+             if (seen.insert(path).second) members.push_back({std::move(path), key.data()});
              return nullptr;
            });
   // As structural pruning reports them.
-  if (structural) std::sort(paths.begin(), paths.end());
-  return paths;
+  if (structural) {
+    std::sort(members.begin(), members.end(),
+              [](const UnknownMember& a, const UnknownMember& b) { return a.path < b.path; });
+  }
+  return members;
 }
 
 std::vector<std::string> UnknownFields(const Object& object) {
   std::vector<std::string> errors;
-  for (const std::string& path : UnknownPaths(object)) {
-    errors.push_back("unknown field " + field::Quote(path));
+  for (const UnknownMember& member : UnknownMembers(object)) {
+    errors.push_back("unknown field " + field::Quote(member.path));
   }
   return errors;
 }

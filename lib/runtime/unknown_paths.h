@@ -12,7 +12,11 @@ namespace apiserver::inline v0::runtime {
 // The schema of a member or item of `parent`; null when it has none. `known` says whether the
 // member may be there at all.
 const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& known);
-// Where the members stand that the object's schema does not know: "spec.typo".
-std::vector<std::string> UnknownPaths(const Object& object);
+// A member that the object's schema does not know.
+struct UnknownMember {
+  std::string path;  // "spec.typo".
+  const char* key;   // The key's text, of the object's content.
+};
+std::vector<UnknownMember> UnknownMembers(const Object& object);
 
 }  // namespace apiserver::inline v0::runtime

@@ -158,9 +158,9 @@ TEST_CASE("codec: unknown and duplicate fields are strict errors", "[codec]") {
            R"("kind":"Flunder"})"),
       {.kind = FlunderKind(), .version = "v1alpha1"});
   REQUIRE(decoded.ok());
-  CHECK(decoded->strict_errors == std::vector<std::string>{R"(duplicate field "spec.reference")",
-                                                           R"(duplicate field "kind")",
-                                                           R"(unknown field "spec.typo")"});
+  CHECK(decoded->strict_errors == std::vector<std::string>{R"(unknown field "spec.typo")",
+                                                           R"(duplicate field "spec.reference")",
+                                                           R"(duplicate field "kind")"});
   CHECK(decoded->object->root()["spec"]["reference"].AsString() == "y");
   CHECK(decoded->object->root()["spec"]["typo"].is_null());
 }

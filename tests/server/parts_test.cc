@@ -27,13 +27,40 @@ TEST_CASE("server: a duration reads as Go reads it", "[server]") {
   }
 }
 
-TEST_CASE("server: warnings are quoted, and cut when together they are too long", "[server]") {
-  CHECK(WarningHeaders({"a \"b\"\n"}) == std::vector<std::string>{"299 - \"a \\\"b\\\"\""});
+// filters Test_recorder_AddWarning
+TEST_CASE("server: warnings are quoted, and left out if no header can say them", "[server]") {
+  const std::pair<std::vector<std::string>, std::vector<std::string>> rows[] = {
+      {{}, {}},
+      {{""}, {}},
+      {{"mytext"}, {"299 - \"mytext\""}},
+      {{"mytext1", "mytext2", "mytext3"},
+       {"299 - \"mytext1\"", "299 - \"mytext2\"", "299 - \"mytext3\""}},
+      {{"my\ntext"}, {}},
+      {{"my\xC2\x85text"}, {}},
+      {{"my\xFFtext"}, {}},
+      {{"a \"b\" \\"}, {R"(299 - "a \"b\" \\")"}},
+  };
+  for (const auto& [texts, headers] : rows) CHECK(WarningHeaders(texts) == headers);
+}
+
+// filters TestTruncation
+TEST_CASE("server: warnings are cut when together they are too long", "[server]") {
+  const apiserver::server::WarningLimits limits{.total = 25, .each_if_cut = 5};
+  const std::string umlauts = "I\u00f1t\u00ebrn\u00e2ti\u00f4";
+  std::vector<std::string> texts = {"aaaaaaaaaa", "bb", "ccc", umlauts};
+
+  CHECK(WarningHeaders(texts, limits) == std::vector<std::string>{"299 - \"aaaaaaaaaa\"",
+                                                                  "299 - \"bb\"", "299 - \"ccc\"",
+                                                                  "299 - \"" + umlauts + "\""});
+  texts.insert(texts.end(), {"e", "ffffffffff", "gggggggggg", "h"});
+  CHECK(WarningHeaders(texts, limits) ==
+        std::vector<std::string>{"299 - \"aaaaa\"", "299 - \"bb\"", "299 - \"ccc\"",
+                                 "299 - \"I\u00f1t\u00ebr\"", "299 - \"e\"", "299 - \"fffff\"",
+                                 "299 - \"ggggg\""});
 
   const auto cut = WarningHeaders({std::string(4000, 'x'), std::string(200, 'y')});
-
-  CHECK(cut[0] == "299 - \"" + std::string(256, 'x') + "\"");
-  CHECK(cut[1] == "299 - \"" + std::string(200, 'y') + "\"");
+  CHECK(cut == std::vector<std::string>{"299 - \"" + std::string(256, 'x') + "\"",
+                                        "299 - \"" + std::string(200, 'y') + "\""});
 }
 
 TEST_CASE("server: the mux prefers exact paths, then the longest prefix", "[server]") {

@@ -28,6 +28,19 @@ Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
   return *type;
 }
 
+// An error of the YAML parser is many in one: each line but the first is a warning.
+void WarnOf(const Context& ctx, std::string_view error) {
+  constexpr std::string_view kYamlPrefix = "yaml: unmarshal errors:\n";
+  if (!error.starts_with(kYamlPrefix)) return rest::AddWarning(ctx, std::string(error));
+  error.remove_prefix(kYamlPrefix.size());
+  while (!error.empty()) {
+    std::string_view line = error.substr(0, error.find('\n'));
+    error.remove_prefix(std::min(line.size() + 1, error.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    rest::AddWarning(ctx, std::string(line));
+  }
+}
+
 // What a value of so many bytes of text takes at most, and the text.
 std::size_t DecodedBytesMax(std::size_t bytes) {
   return bytes + codec::JsonLimits().arena_factor_max * bytes + (std::size_t{64} << 10);
@@ -102,7 +115,7 @@ Status RequestScope::Strict(const Context& ctx, const std::vector<std::string>& 
                                " cannot be handled as a " + kind->kind() +
                                ": strict decoding error: " + Joined(errors));
   }
-  for (const std::string& error : errors) rest::AddWarning(ctx, error);
+  for (const std::string& error : errors) WarnOf(ctx, error);
   return {};
 }
 
