@@ -124,6 +124,7 @@ bool Document::Remove(const Place& place) {
 }
 
 std::optional<Value> Document::Whole() {
+  tree_.Open(root_);  // A root that has been replaced is sorted too.
   const std::optional<Value> value = ToValue(root_);
   if (!value || NestedTooDeeply(*value)) return std::nullopt;
   return value;
