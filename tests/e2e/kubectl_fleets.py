@@ -135,6 +135,84 @@ def scale(t):
     field(t, ".spec.replicas", "2")
 
 
+def prune(t):
+    """What has the label and is not in the file goes, if its kind is on the list."""
+    allow = "--prune-whitelist" if t.kubectl.before(26) else "--prune-allowlist"
+    file = lambda *names: "---\n".join(fleet(name).replace("app: fleet", "app: prune") for name in names)
+    apply = ["apply", "--prune", "-l", "app=prune", allow + "=harbor.example.com/v1/Fleet", "-f", "-"]
+    flunder = '{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"kept","labels":{"app":"prune"}}}'
+    t.says(["apply", "-f", "-"], "kept created", stdin=flunder)
+    t.says(apply, "fleet.harbor.example.com/p1 created", "fleet.harbor.example.com/p2 created", stdin=file("p1", "p2"))
+    t.says(apply + ["--dry-run=server"], "p1 unchanged (server dry run)", "p2 pruned (server dry run)", stdin=file("p1"))
+    t.says(apply, "fleet.harbor.example.com/p1 unchanged", "fleet.harbor.example.com/p2 pruned", stdin=file("p1"))
+    t.prints(["get", "fleets,flunders", "-l", "app=prune", "-o", "name"],
+             "fleet.harbor.example.com/p1\nflunder.wardle.example.com/kept\n")
+    t.says(["delete", "fleets,flunders", "-l", "app=prune"], '"p1" deleted', '"kept" deleted')
+
+
+def managers(t, name):
+    entries = stored(t, name)["metadata"].get("managedFields", [])
+    return sorted((entry["manager"], entry["operation"]) for entry in entries)
+
+
+def server_side_apply(t):
+    apply = ["apply", "--server-side", "-f", "-"]
+    applied = "fleet.harbor.example.com/ssa serverside-applied"
+    t.says(apply, applied, stdin=fleet("ssa", 3))
+    first = stored(t, "ssa")
+    t.check(managers(t, "ssa") == [("kubectl", "Apply")], "kubectl owns what it applied", first)
+    t.check("annotations" not in first["metadata"], "no annotation is needed", first)
+    t.says(apply, applied, stdin=fleet("ssa", 3))
+    t.check(stored(t, "ssa") == first, "the same again writes nothing", stored(t, "ssa"))
+    other = ["--field-manager=other"]
+    t.says(apply + other, 'Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas', code=1, stdin=fleet("ssa", 4))
+    t.says(apply + other, 'Apply failed with 2 conflicts: conflicts with "kubectl":', "- .spec.replicas",
+           '- .spec.cargo[name="rum"].tons', code=1, stdin=fleet("ssa", 4).replace("tons: 3", "tons: 4"))
+    t.says(apply + ["--dry-run=server"], applied + " (server dry run)", stdin=fleet("ssa", 5))
+    t.says(["diff", "--server-side", "-f", "-"], "-  replicas: 3", "+  replicas: 5", code=1, stdin=fleet("ssa", 5))
+    t.check(stored(t, "ssa") == first, "neither writes", stored(t, "ssa"))
+    t.says(apply + other + ["--force-conflicts"], applied, stdin=fleet("ssa", 4))
+    t.check(managers(t, "ssa") == [("kubectl", "Apply"), ("other", "Apply")], "both own it", stored(t, "ssa"))
+    field(t, ".spec.replicas", "4", "ssa")
+    bare = fleet("ssa", 4).replace("  - {name: tea, tons: 1}\n", "")
+    t.says(apply + other, applied, stdin=bare)
+    t.check(len(stored(t, "ssa")["spec"]["cargo"]) == 2, "what another owns stays", stored(t, "ssa"))
+    t.says(apply, applied, stdin=bare)
+    t.check(stored(t, "ssa")["spec"]["cargo"] == [{"name": "rum", "tons": 3}], "what nobody owns any more goes", stored(t, "ssa"))
+    t.says(["scale", "fleet", "ssa", "--replicas=7"], "scaled")
+    t.says(apply, 'conflict with "kubectl" with subresource "scale"', ".spec.replicas", code=1, stdin=bare)
+    if not t.kubectl.before(21):
+        t.says(["get", "fleet", "ssa", "-o", "yaml", "--show-managed-fields"], "f:cargo:", 'k:{"name":"rum"}:')
+        shown = t.says(["get", "fleet", "ssa", "-o", "yaml"], "name: ssa")
+        t.check("managedFields" not in shown, "managed fields are hidden", shown)
+    t.says(["delete", "fleet", "ssa"], '"ssa" deleted')
+
+
+def migration(t):
+    """From apply by the client to apply by the server, and back."""
+    last = "kubectl.kubernetes.io/last-applied-configuration"
+    annotation = lambda: json.loads(stored(t, "moved")["metadata"]["annotations"][last])
+    client, server = ("kubectl-client-side-apply", "Update"), ("kubectl", "Apply")
+    bare = lambda replicas: fleet("moved", replicas).replace("  - {name: tea, tons: 1}\n", "")
+    t.says(["apply", "-f", "-"], "fleet.harbor.example.com/moved created", stdin=fleet("moved", 1))
+    t.check(managers(t, "moved") == [client], "the client's apply is an update", stored(t, "moved"))
+    t.says(["apply", "--server-side", "-f", "-"], "moved serverside-applied", stdin=bare(2))
+    field(t, ".spec.replicas", "2", "moved")
+    t.check(annotation()["spec"]["replicas"] == 2, "the annotation follows", annotation())
+    # From 1.26 on kubectl takes its own fields over first.
+    own = [client, server] if t.kubectl.before(26) else [server]
+    t.check(managers(t, "moved") == sorted(own), "the managers are %s" % own, stored(t, "moved"))
+    cargo = len(stored(t, "moved")["spec"]["cargo"])
+    t.check(cargo == (2 if t.kubectl.before(26) else 1), "what the client owned goes if it was taken over", cargo)
+    t.says(["apply", "-f", "-"], "fleet.harbor.example.com/moved configured", stdin=bare(3))
+    field(t, ".spec.replicas", "3", "moved")
+    t.check(managers(t, "moved") == [server, client], "the client owns it again", stored(t, "moved"))
+    t.check(annotation()["spec"]["replicas"] == 3, "the annotation is the client's", annotation())
+    t.says(["apply", "--server-side", "-f", "-"], "moved serverside-applied", stdin=bare(4))
+    field(t, ".spec.replicas", "4", "moved")
+    t.says(["delete", "fleet", "moved"], '"moved" deleted')
+
+
 def cascade(t):
     """No garbage collector runs here: what a delete leaves to it waits for a finalizer to go."""
     for how, finalizer in (("foreground", "foregroundDeletion"), ("orphan", "orphan")):
@@ -170,5 +248,6 @@ def steps(t, folder):
     strategic(t)
     scale(t)
     cascade(t)
+    prune(t)
     may_i(t)
     t.says(["delete", "fleets", "--all"], '"one" deleted')

@@ -6,6 +6,7 @@
 
 #include "apiserver/codec/proto_schema.h"
 #include "apiserver/registry/scale.h"
+#include "apiserver/rest/status.h"
 #include "apiserver/rest/strategy.h"
 #include "harbor_api.h"
 
@@ -38,31 +39,23 @@ ErrorList ValidateFleet(const Object& fleet) {
   return errors;
 }
 
-class FleetStrategy : public rest::Strategy {
+class FleetStrategy final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return true; }
   bool AllowUnconditionalUpdate() const override { return true; }
 
   void PrepareForCreate(const Context&, Object& fleet) const override {
-    fleet.Edit("status") = runtime::Value::Map({});
+    fleet.Erase("status");
     fleet.Edit("metadata", "generation") = 1;
   }
   // The status is its subresource's; a wish that changes is a new generation.
   void PrepareForUpdate(const Context&, Object& fleet, const Object& old) const override {
-    fleet.Edit("status") = old["status"];
+    rest::KeepStatus(fleet, old);
     const std::int64_t changed = fleet["spec"] == old["spec"] ? 0 : 1;
     fleet.Edit("metadata", "generation") = old.generation() + changed;
   }
   ErrorList Validate(const Context&, const Object& fleet) const override {
     return ValidateFleet(fleet);
-  }
-};
-
-class FleetStatusStrategy final : public FleetStrategy {
- public:
-  void PrepareForUpdate(const Context&, Object& fleet, const Object& old) const override {
-    fleet.Edit("spec") = old["spec"];
-    fleet.Edit("metadata", "generation") = old.generation();
   }
 };
 
@@ -92,10 +85,10 @@ Status Install(apiserver::server::GenericAPIServer& server, const registry::Stor
   const auto kind = NewFleetKind();
   RETURN_IF_NOT_OK(kind.status());
   RETURN_IF_NOT_OK(server.scheme().Add(*kind));
-  const auto fleets =
-      registry::NewStore(config, {.kind = *kind, .strategy = std::make_shared<FleetStrategy>()});
+  const auto strategy = std::make_shared<FleetStrategy>();
+  const auto fleets = registry::NewStore(config, {.kind = *kind, .strategy = strategy});
   RETURN_IF_NOT_OK(fleets.status());
-  const auto status = registry::NewStatusStore(*fleets, std::make_shared<FleetStatusStrategy>());
+  const auto status = registry::NewStatusStore(*fleets, rest::NewStatusStrategy(strategy, *kind));
   RETURN_IF_NOT_OK(status.status());
   const auto scale = registry::NewScaleStore(*fleets, {.label_selector_path = ".spec.selector"});
   RETURN_IF_NOT_OK(scale.status());
