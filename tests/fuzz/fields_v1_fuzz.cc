@@ -1,0 +1,44 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/patch/apply/field_set.h"
+
+// The fieldsV1 of managedFields, which clients may write. What is read is written as JSON that
+// reads back as the same set; sets of operations with itself are what they must be.
+namespace {
+
+namespace codec = apiserver::codec;
+namespace apply = apiserver::patch::apply;
+namespace runtime = apiserver::runtime;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  runtime::Arena arena;
+  const auto set = apply::DecodeFieldsV1(input, arena);
+  if (!set.ok()) return 0;
+  std::string json;
+  apply::AppendFieldsV1(*set, json);
+  Require(codec::ParseJson(json, arena).ok());
+  const auto back = apply::DecodeFieldsV1(json, arena);
+  Require(back.ok() && *back == *set);
+  std::string again;
+  apply::AppendFieldsV1(*back, again);
+  Require(again == json);
+  Require(back->Difference(*set, arena).Empty());
+  Require(back->Union(*set, arena) == *set);
+  Require(back->Intersection(*set, arena) == *set);
+  const apply::FieldSet leaves = set->Leaves(arena);
+  Require(set->Difference(leaves, arena).Union(leaves, arena) == *set);
+  (void)set->ToString();
+  return 0;
+}
