@@ -23,7 +23,7 @@ using runtime::Member;
 using runtime::Value;
 
 // A value within a key nests no deeper; list items of type map have scalars for keys.
-constexpr std::size_t kValueDepthMax = 64;
+constexpr std::size_t kReadDepthMax = 64;
 
 Status Malformed(std::string what) {
   return {Reason::kBadRequest, "managedFields parsing: " + std::move(what)};
@@ -213,7 +213,7 @@ Result<Value> Scanner::Any() {
       RETURN_IF_ERROR(Skip());
       const std::string_view text = before.substr(0, before.size() - rest_.size());
       ASSIGN_OR_RETURN(const Value value,
-                       codec::ParseJson(text, arena_, nullptr, {.depth_max = kValueDepthMax}));
+                       codec::ParseJson(text, arena_, nullptr, {.depth_max = kReadDepthMax}));
       return WithDoubles(value, arena_);
     }
     default:

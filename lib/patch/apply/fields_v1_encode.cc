@@ -90,7 +90,7 @@ void AppendHtmlSafe(std::string_view text, std::string& out) {
 }
 
 // Values of keys nest no deeper than DecodeFieldsV1 and lists' keys allow; what does is cut.
-constexpr int kValueDepthMax = 256;
+constexpr int kWrittenDepthMax = 256;
 
 void AppendValue(const Value& value, int depth, std::string& out) {
   switch (value.type()) {
@@ -108,7 +108,7 @@ void AppendValue(const Value& value, int depth, std::string& out) {
     }
     case Value::Type::kList:
       out += '[';
-      for (std::size_t i = 0; i < value.size() && depth < kValueDepthMax; ++i) {
+      for (std::size_t i = 0; i < value.size() && depth < kWrittenDepthMax; ++i) {
         if (i != 0) out += ',';
         AppendValue(value.items()[i], depth + 1, out);
       }
@@ -119,7 +119,7 @@ void AppendValue(const Value& value, int depth, std::string& out) {
       std::sort(members.begin(), members.end(),
                 [](const Member& a, const Member& b) { return a.key < b.key; });
       out += '{';
-      for (std::size_t i = 0; i < members.size() && depth < kValueDepthMax; ++i) {
+      for (std::size_t i = 0; i < members.size() && depth < kWrittenDepthMax; ++i) {
         if (i != 0) out += ',';
         AppendHtmlSafe(members[i].key, out);
         out += ':';

@@ -21,7 +21,7 @@ namespace {
 using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
-using Type = runtime::Value::Type;
+using ValueType = runtime::Value::Type;
 
 template <class T>
 int Sign(const T& a, const T& b) {
@@ -32,20 +32,20 @@ int Sign(const T& a, const T& b) {
 // The order of types; numbers are one.
 int Rank(const Value& value) {
   switch (value.type()) {
-    case Type::kInt:
-    case Type::kDouble:
+    case ValueType::kInt:
+    case ValueType::kDouble:
       return 0;
-    case Type::kString:
-    case Type::kRaw:
-    case Type::kBytes:
+    case ValueType::kString:
+    case ValueType::kRaw:
+    case ValueType::kBytes:
       return 1;
-    case Type::kBool:
+    case ValueType::kBool:
       return 2;
-    case Type::kList:
+    case ValueType::kList:
       return 3;
-    case Type::kMap:
+    case ValueType::kMap:
       return 4;
-    case Type::kNull:
+    case ValueType::kNull:
       return 5;
   }
   return 5;
@@ -53,9 +53,9 @@ int Rank(const Value& value) {
 
 int CompareScalars(const Value& a, const Value& b) {
   if (const int ranks = Sign(Rank(a), Rank(b)); ranks != 0) return ranks;
-  if (a.type() == Type::kInt && b.type() == Type::kInt) return Sign(a.AsInt(), b.AsInt());
+  if (a.type() == ValueType::kInt && b.type() == ValueType::kInt) return Sign(a.AsInt(), b.AsInt());
   if (a.is_number()) return Sign(a.AsDouble(), b.AsDouble());
-  if (a.type() == Type::kBool) return Sign(a.AsBool(), b.AsBool());
+  if (a.type() == ValueType::kBool) return Sign(a.AsBool(), b.AsBool());
   return Sign(a.AsString().compare(b.AsString()), 0);
 }
 
@@ -63,12 +63,12 @@ int CompareScalars(const Value& a, const Value& b) {
 class Plain {
  public:
   Value Of(const Value& value) {
-    if (value.type() == Type::kBytes) {
+    if (value.type() == ValueType::kBytes) {
       std::string text;
       codec::AppendBase64(value.AsString(), text);
       return Value::String(arena().Copy(text));
     }
-    if (value.type() != Type::kRaw) return value;
+    if (value.type() != ValueType::kRaw) return value;
     const auto parsed = codec::ParseJson(value.AsString(), arena());
     return parsed.ok() ? *parsed : Value::String(value.AsString());
   }
@@ -236,19 +236,19 @@ void AppendPathValueAt(const Value& value, int depth, std::string& out) {
     return;
   }
   switch (value.type()) {
-    case Type::kNull:
+    case ValueType::kNull:
       out += "null";
       return;
-    case Type::kBool:
+    case ValueType::kBool:
       out += value.AsBool() ? "true" : "false";
       return;
-    case Type::kInt:
+    case ValueType::kInt:
       out += std::to_string(value.AsInt());
       return;
-    case Type::kDouble:
+    case ValueType::kDouble:
       AppendGoFloat(value.AsDouble(), out);
       return;
-    case Type::kList:
+    case ValueType::kList:
       out += '[';
       for (std::size_t i = 0; i < value.size(); ++i) {
         if (i != 0) out += ',';
@@ -256,15 +256,15 @@ void AppendPathValueAt(const Value& value, int depth, std::string& out) {
       }
       out += ']';
       return;
-    case Type::kMap:
+    case ValueType::kMap:
       for (const Member& member : Sorted(value)) {
         out.append(member.key).push_back('=');
         AppendPathValueAt(member.value, depth + 1, out);
       }
       return;
-    case Type::kString:
-    case Type::kRaw:
-    case Type::kBytes: {
+    case ValueType::kString:
+    case ValueType::kRaw:
+    case ValueType::kBytes: {
       Plain plain;
       AppendGoQuoted(plain.Of(value).AsString(), out);
     }
