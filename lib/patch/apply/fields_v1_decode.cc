@@ -77,6 +77,10 @@ class Scanner {
  private:
   Result<std::string_view> Unescape(std::string_view body);
   Result<std::string_view> UnescapeAll(std::string_view body);
+  Result<Value> Text();
+  Result<Value> Container();
+  Status SkipStart(std::string& open);
+  Status SkipKey(const std::string& open);
   std::size_t NumberLength() const;
 
   std::string_view rest_;
@@ -191,13 +195,24 @@ Value WithDoubles(const Value& value, Arena& arena) {
   }
 }
 
+Result<Value> Scanner::Text() {
+  ASSIGN_OR_RETURN(const std::string_view text, String());
+  return Value::String(codec::ValidUtf8(text) ? text : codec::ReplaceInvalidUtf8(text, arena_));
+}
+
+Result<Value> Scanner::Container() {
+  const std::string_view before = rest_;
+  RETURN_IF_ERROR(Skip());
+  const std::string_view text = before.substr(0, before.size() - rest_.size());
+  ASSIGN_OR_RETURN(const Value value,
+                   codec::ParseJson(text, arena_, nullptr, {.depth_max = kReadDepthMax}));
+  return WithDoubles(value, arena_);
+}
+
 Result<Value> Scanner::Any() {
   switch (Peek()) {
-    case '"': {
-      ASSIGN_OR_RETURN(const std::string_view text, String());
-      const bool valid = codec::ValidUtf8(text);
-      return Value::String(valid ? text : codec::ReplaceInvalidUtf8(text, arena_));
-    }
+    case '"':
+      return Text();
     case 't':
       if (TakeWord("true")) return Value::Bool(true);
       break;
@@ -208,48 +223,44 @@ Result<Value> Scanner::Any() {
       if (TakeWord("null")) return Value();
       break;
     case '{':
-    case '[': {
-      const std::string_view before = rest_;
-      RETURN_IF_ERROR(Skip());
-      const std::string_view text = before.substr(0, before.size() - rest_.size());
-      ASSIGN_OR_RETURN(const Value value,
-                       codec::ParseJson(text, arena_, nullptr, {.depth_max = kReadDepthMax}));
-      return WithDoubles(value, arena_);
-    }
+    case '[':
+      return Container();
     default:
       return Number();
   }
   return Malformed("expects a value");
 }
 
+// A scalar, or the start of a container, whose end is added to `open`.
+Status Scanner::SkipStart(std::string& open) {
+  const char c = Peek();
+  if (c != '{' && c != '[') return Any().status();
+  rest_.remove_prefix(1);
+  open += c == '{' ? '}' : ']';
+  return open.size() > FieldSet::kDepthMax ? Malformed("exceeded max depth") : Status();
+}
+
+// The key before the next value of the innermost container, if that has keys.
+Status Scanner::SkipKey(const std::string& open) {
+  if (open.back() != '}') return {};
+  RETURN_IF_ERROR(String().status());
+  return Take(':') ? Status() : Malformed("expects a colon");
+}
+
 Status Scanner::Skip() {
   std::string open;  // The closing brackets that are awaited.
-  for (bool value_needed = true; value_needed || !open.empty();) {
-    if (value_needed) {
-      const char c = Peek();
-      if (c == '{' || c == '[') {
-        rest_.remove_prefix(1);
-        open += c == '{' ? '}' : ']';
-        if (open.size() > FieldSet::kDepthMax) return Malformed("exceeded max depth");
-        if (Take(open.back())) {
-          open.pop_back();
-          value_needed = false;
-        }
-      } else {
-        RETURN_IF_ERROR(Any().status());
-        value_needed = false;
-      }
-    } else if (Take(open.back())) {
+  RETURN_IF_ERROR(SkipStart(open));
+  for (bool first = !open.empty(); !open.empty();) {
+    if (Take(open.back())) {
       open.pop_back();
+      first = false;
       continue;
-    } else {
-      if (!Take(',')) return Malformed("expects a comma");
-      value_needed = true;
     }
-    if (value_needed && open.back() == '}') {
-      RETURN_IF_ERROR(String().status());
-      if (!Take(':')) return Malformed("expects a colon");
-    }
+    if (!first && !Take(',')) return Malformed("expects a comma");
+    RETURN_IF_ERROR(SkipKey(open));
+    const std::size_t depth = open.size();
+    RETURN_IF_ERROR(SkipStart(open));
+    first = open.size() > depth;
   }
   return {};
 }
@@ -341,15 +352,18 @@ class Decoder {
   Status Level(FieldSet& set, bool& member, std::size_t depth) {
     if (depth > FieldSet::kDepthMax) return Malformed("exceeded max depth");
     const std::size_t mark = out_.Mark();
-    if (!scanner_.TakeWord("null")) {
-      if (!scanner_.Take('{')) return Malformed("expect { or n");
-      for (bool first = true; !scanner_.Take('}'); first = false) {
-        if (!first && !scanner_.Take(',')) return Malformed("expect a comma");
-        RETURN_IF_ERROR(OneMember(member, depth));
-      }
-    }
+    if (!scanner_.TakeWord("null")) RETURN_IF_ERROR(Members(member, depth));
     set = out_.Finish(mark);
     if (set.Empty()) member = true;
+    return {};
+  }
+
+  Status Members(bool& member, std::size_t depth) {
+    if (!scanner_.Take('{')) return Malformed("expect { or n");
+    for (bool first = true; !scanner_.Take('}'); first = false) {
+      if (!first && !scanner_.Take(',')) return Malformed("expect a comma");
+      RETURN_IF_ERROR(OneMember(member, depth));
+    }
     return {};
   }
 

@@ -75,7 +75,7 @@ class ItemPair {
 
   const Items& left_;
   const Items& right_;
-  const Value null_;
+  Value null_;                      // What an item that is there twice counts as.
   std::vector<std::uint32_t> ids_;  // Those of the left, then those of the right.
   std::vector<std::uint32_t> first_left_;
   std::vector<std::uint32_t> first_right_;

@@ -140,9 +140,9 @@ Result<Comparison> Updater::Run::TakeFromOthers(const Versioned& live, const Ver
     }
     auto known = versions.find(owned.api_version);
     if (known == versions.end()) {
-      ASSIGN_OR_RETURN(std::optional<Comparison> converted,
+      ASSIGN_OR_RETURN(const std::optional<Comparison> converted,
                        CompareConverted(live, object, owned.api_version));
-      known = versions.emplace(owned.api_version, std::move(converted)).first;
+      known = versions.emplace(owned.api_version, converted).first;
     }
     if (!known->second) continue;
     const Comparison& changes = *known->second;
