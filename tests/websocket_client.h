@@ -12,7 +12,7 @@
 #include "apiserver/http/dialer.h"
 
 // The client's side of a WebSocket, as plain as tests need it.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // One masked frame. `first` is its first byte: FIN, reserved bits, opcode.
 inline std::string ClientFrame(int first, std::string_view payload) {
@@ -118,4 +118,4 @@ class WebSocketClient {
   std::string buffer_;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -56,7 +56,8 @@ inline runtime::KindPtr WidgetKind() {
                                           {.version = "v1alpha1",
                                            .schema = WidgetSchema("v1alpha1", "length"),
                                            .to_hub = rename("length", "size"),
-                                           .from_hub = rename("size", "length")}}})
+                                           .from_hub = rename("size", "length")}},
+                             .selectable_fields = {"spec.color"}})
       .value();
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,6 +40,12 @@ class Dispatcher final : public Installed {
   const std::vector<openapi::Route>& routes() const override { return routes_; }
 
   const std::vector<runtime::KindPtr>& kinds() const override { return kinds_; }
+
+  bool LongRunning(const request::RequestInfo& info, std::string_view method) const override {
+    const Resource* resource = Find(info);
+    return resource && std::find(resource->long_running.begin(), resource->long_running.end(),
+                                 method) != resource->long_running.end();
+  }
 
   http::Step Serve(http::Exchange& exchange) const override {
     const auto& info = exchange.Get<request::RequestInfo>();

@@ -86,9 +86,11 @@ Resource ResourceOf(const ScopePtr& scope) {
   if (can.connecter) {
     for (const std::string& method : can.connecter->ConnectMethods()) {
       resource.item.insert_or_assign(method, NewConnectHandler(scope));
+      resource.long_running.push_back(method);
     }
     resource.subpath = can.connecter->TakesSubpath();
   }
+  if (can.streamer) resource.long_running.emplace_back("GET");
   if (can.getter_with_options && can.getter_with_options->TakesSubpath()) resource.subpath = true;
   if (can.watcher && can.lister) resource.watch = NewListHandler(scope, /*forced_watch=*/true);
   return resource;

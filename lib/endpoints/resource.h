@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "endpoints/handlers/handlers.h"
 
@@ -17,6 +18,8 @@ struct Resource {
   Methods item;        // ".../flunders/{name}", ".../flunders/{name}/status".
   // GET below the deprecated "/watch/" paths; empty: not served.
   http::Handler watch;
+  // Methods of the item path whose answers may take as long as they like.
+  std::vector<std::string> long_running;
   // Serves what follows the item path too.
   bool subpath = false;
 };

@@ -107,6 +107,7 @@ class ExchangeDriver final : public Exchange,
   bool has_body() const override { return incoming_.present; }
   Step CollectBody(std::size_t bytes_max) override;
   const std::shared_ptr<MemoryBudget>& memory() const override { return service_.memory; }
+  const FeatureGates& features() const override { return *service_.features; }
   MemoryCharge& decoding() override { return decoding_; }
   ResponseWriter& writer() override { return *this; }
   void EndEarly(Status error) override;

@@ -101,6 +101,7 @@ class OpenSocket final : public WebSocket,
   void End(bool cut);
   void Closed(int code, const std::string& reason);
   void OnCancelled();
+  int EndCode() const;
   void PingLater();
   void Ping();
   void Wake();
@@ -247,9 +248,11 @@ void OpenSocket::Closed(int code, const std::string& reason) {
   });
 }
 
-void OpenSocket::OnCancelled() {
+void OpenSocket::OnCancelled() { BeginClose(EndCode(), ""); }
+
+int OpenSocket::EndCode() const {
   const bool stopping = ctx_.Err().reason() == Reason::kServiceUnavailable;
-  BeginClose(stopping ? kWebSocketGoingAway : kWebSocketNormal, "");
+  return stopping ? kWebSocketGoingAway : kWebSocketNormal;
 }
 
 void OpenSocket::PingLater() {
@@ -280,7 +283,8 @@ Pull OpenSocket::Produce(ChunkWriter& out, const Waker& waker) {
   Writer writer(out);
   const Pull pulled = handler_->Next(writer, waker);
   if (pulled != Pull::kEnd) return pulled;
-  BeginClose(kWebSocketNormal, "");
+  // It may have heard of the server's end first.
+  BeginClose(EndCode(), "");
   return Pull::kMore;
 }
 

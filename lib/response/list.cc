@@ -7,6 +7,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "response/gzip.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
 #include "response/send.h"
@@ -22,6 +23,7 @@ constexpr std::size_t kItemsInOnePiece = 32;
 constexpr std::size_t kColdItemsOnLoop = 16;
 // What is written last may go beyond the room there is by about so much.
 constexpr std::size_t kUsualItemBytes = 4 << 10;
+constexpr std::string_view kTail = "]}\n";
 
 std::string ApiVersion(const Target& target) {
   return target.kind->gvk(target.version).group_version().ToString();
@@ -54,12 +56,13 @@ Result<std::vector<runtime::EncodingPtr>> EncodingsOf(const http::Exchange& exch
 }
 
 // Items of a typed list carry neither kind nor apiVersion; those of a schemaless or custom one do.
+std::string_view ItemPrefix(const Target& target) {
+  if (target.kind->semantics() != runtime::Semantics::kStructural) return "{";
+  return target.kind->JsonPrefix(target.version);
+}
+
 void AppendItem(const Target& target, const runtime::Encoding& encoding, std::string& json) {
-  if (target.kind->semantics() == runtime::Semantics::kStructural) {
-    json += target.kind->JsonPrefix(target.version);
-  } else {
-    json += '{';
-  }
+  json += ItemPrefix(target);
   encoding.AppendTo(json);
 }
 
@@ -71,6 +74,17 @@ class ListBody final : public http::BodySource {
         encodings_(std::move(encodings)),
         buffer_(ListPrefix(list, target_)) {}
 
+  // Whether all of it is longer than `bytes`.
+  bool LongerThan(std::size_t bytes) const {
+    std::size_t size = buffer_.size() + kTail.size() + encodings_.size() - 1;
+    const std::string_view item = ItemPrefix(target_);
+    for (std::size_t i = 0; i < encodings_.size() && size <= bytes; ++i) {
+      size += item.size();
+      for (const std::string_view piece : encodings_[i]->pieces()) size += piece.size();
+    }
+    return size > bytes;
+  }
+
   http::Pull Next(http::ChunkWriter& out, const Waker&) override {
     const std::size_t wanted = out.room();
     buffer_.reserve(wanted + kUsualItemBytes);
@@ -79,7 +93,7 @@ class ListBody final : public http::BodySource {
       AppendItem(target_, *encodings_[next_++], buffer_);
     }
     const bool last = next_ == encodings_.size();
-    if (last) buffer_ += "]}\n";
+    if (last) buffer_ += kTail;
     out.Take(std::exchange(buffer_, {}));
     return last ? http::Pull::kEnd : http::Pull::kMore;
   }
@@ -90,6 +104,17 @@ class ListBody final : public http::BodySource {
   std::size_t next_ = 0;
   std::string buffer_;
 };
+
+http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListBody> list) {
+  http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
+  if (WantsGzip(exchange, "APIResponseCompression") && list->LongerThan(kGzipThresholdBytes)) {
+    AddGzipHeaders(head);
+    exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(list)));
+  } else {
+    exchange.writer().Stream(std::move(head), std::move(list));
+  }
+  return http::Step::Done();
+}
 
 http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
@@ -103,9 +128,7 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target));
   const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
   if (plain && list.items.size() > kItemsInOnePiece) {
-    exchange.writer().Stream({.code = 200, .headers = {{"Content-Type", "application/json"}}},
-                             std::make_unique<ListBody>(list, target, std::move(encodings)));
-    return http::Step::Done();
+    return StreamList(exchange, std::make_unique<ListBody>(list, target, std::move(encodings)));
   }
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json = ListPrefix(list, target);

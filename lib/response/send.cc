@@ -7,12 +7,33 @@
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "response/gzip.h"
 
 namespace apiserver::inline v0::response {
+
+namespace {
+
+http::Step SendGzipped(http::Exchange& exchange, http::ResponseHead head,
+                       const http::Bytes& bytes) {
+  std::string compressed = Gzip(bytes);
+  if (compressed.empty()) return Status(Reason::kInternalError, "no memory to compress the answer");
+  AddGzipHeaders(head);
+  exchange.writer().Send(std::move(head), std::move(compressed));
+  return http::Step::Done();
+}
+
+}  // namespace
 
 http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::string content_type) {
   http::ResponseHead head{.code = code, .headers = {}};
   head.headers.Add("Content-Type", std::move(content_type));
+  if (bytes.size() > kGzipThresholdBytes && WantsGzip(exchange, "APIResponseCompression")) {
+    if (exchange.ctx().may_block()) return SendGzipped(exchange, std::move(head), bytes);
+    return http::Step::OnPool(
+        [&exchange, head = std::move(head), bytes = std::move(bytes)]() mutable {
+          return SendGzipped(exchange, std::move(head), bytes);
+        });
+  }
   exchange.writer().Send(std::move(head), std::move(bytes));
   return http::Step::Done();
 }

@@ -17,7 +17,7 @@ http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
 Status CheckRoomToAnswer(const http::Exchange& exchange);
 // Where the encodings count that are made for an answer.
 codec::EncodingShare EncodingShareOf(const http::Exchange& exchange);
-// `bytes` as they are.
+// `bytes` as they are, gzipped if there are many and the client likes that.
 http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::string content_type);
 
 // `,"resourceVersion":…` and siblings of a list's metadata, braces included.

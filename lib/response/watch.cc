@@ -7,8 +7,11 @@
 #include "apiserver/codec/cbor.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
+#include "apiserver/http/websocket.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "response/end_signal.h"
+#include "response/gzip.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
 #include "response/send.h"
@@ -31,6 +34,13 @@ class EventWriter {
         share_(std::move(share)),
         negotiated_(std::move(negotiated)),
         table_options_(table_options) {}
+
+  // Whether events are anything but lines of text.
+  bool binary() const { return negotiated_.type != codec::MediaType::kJson; }
+  // What stands before an event in a stream, and is none of it.
+  std::size_t frame_bytes() const {
+    return negotiated_.type == codec::MediaType::kProtobuf ? 4 : 0;
+  }
 
   // Appends one framed event. An object that cannot be encoded becomes an ERROR event.
   void Append(const Context& ctx, const watch::Event& event, std::string& out) {
@@ -162,45 +172,24 @@ class EventWriter {
   bool columns_sent_ = false;
 };
 
-// Wakes a watch whose Context is cancelled: its time is up, the server drains, the peer is gone.
-class EndSignal {
+// The events of one watch until it ends, whichever way they are sent.
+class EventSource {
  public:
-  explicit EndSignal(const Context& ctx)
-      : registration_(ctx.OnDone([this] { waker_.Lock()->Wake(); })) {}
-  void Arm(const Waker& waker) { *waker_.Lock() = waker; }
-
- private:
-  Guarded<Waker> waker_;
-  Context::Registration registration_;
-};
-
-// A watch's body: pulls events while the peer has room, holds no bytes of its own.
-class WatchBody final : public http::BodySource {
- public:
-  WatchBody(Context ctx, std::unique_ptr<watch::Stream> stream, EventWriter writer,
-            Executor::Cancel timer)
-      : ctx_(std::move(ctx)),
-        stream_(std::move(stream)),
-        writer_(std::move(writer)),
-        timer_(std::move(timer)),
-        end_(ctx_) {}
-
-  ~WatchBody() override {
+  EventSource(Context ctx, std::unique_ptr<watch::Stream> stream, Executor::Cancel timer)
+      : ctx_(std::move(ctx)), stream_(std::move(stream)), timer_(std::move(timer)), end_(ctx_) {}
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+  ~EventSource() {
     if (timer_) timer_();
   }
 
-  http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
+  const Context& ctx() const { return ctx_; }
+
+  http::Pull Next(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
     if (!std::exchange(armed_, true)) end_.Arm(waker);
     // Also without the signal: it may have come before the waker did.
     if (ctx_.done()) return http::Pull::kEnd;
-    std::vector<watch::Event> events;
-    const bool short_of_room = out.room() < kUsualRoom;
-    const watch::Stream::State state =
-        stream_->Next(events, short_of_room ? 1 : kEventsPerTurn, waker);
-    std::string bytes;
-    for (const watch::Event& event : events) writer_.Append(ctx_, event, bytes);
-    if (!bytes.empty()) out.Take(std::move(bytes));
-    switch (state) {
+    switch (stream_->Next(events, room < kUsualRoom ? 1 : kEventsPerTurn, waker)) {
       case watch::Stream::State::kMore:
         return http::Pull::kMore;
       case watch::Stream::State::kWait:
@@ -214,11 +203,64 @@ class WatchBody final : public http::BodySource {
  private:
   Context ctx_;
   std::unique_ptr<watch::Stream> stream_;
-  EventWriter writer_;
   Executor::Cancel timer_;
   EndSignal end_;
   bool armed_ = false;
 };
+
+// A watch's body: pulls events while the peer has room, holds no bytes of its own.
+class WatchBody final : public http::BodySource {
+ public:
+  WatchBody(std::unique_ptr<EventSource> source, EventWriter writer)
+      : source_(std::move(source)), writer_(std::move(writer)) {}
+
+  http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
+    std::vector<watch::Event> events;
+    const http::Pull pulled = source_->Next(events, out.room(), waker);
+    std::string bytes;
+    for (const watch::Event& event : events) writer_.Append(source_->ctx(), event, bytes);
+    if (!bytes.empty()) out.Take(std::move(bytes));
+    return pulled;
+  }
+
+ private:
+  std::unique_ptr<EventSource> source_;
+  EventWriter writer_;
+};
+
+// A watch over a WebSocket: a message is an event, without a frame of its own.
+class WatchSocket final : public http::WebSocketHandler {
+ public:
+  WatchSocket(std::unique_ptr<EventSource> source, EventWriter writer)
+      : source_(std::move(source)), writer_(std::move(writer)) {}
+
+  http::Pull Next(http::WebSocketWriter& out, const Waker& waker) override {
+    std::vector<watch::Event> events;
+    const http::Pull pulled = source_->Next(events, out.room(), waker);
+    std::string bytes;
+    for (const watch::Event& event : events) {
+      bytes.clear();
+      writer_.Append(source_->ctx(), event, bytes);
+      out.Write(std::string_view(bytes).substr(writer_.frame_bytes()), writer_.binary());
+    }
+    return pulled;
+  }
+
+ private:
+  std::unique_ptr<EventSource> source_;
+  EventWriter writer_;
+};
+
+// As golang.org/x/net/websocket: the one subprotocol that a client offers is agreed on, whatever it
+// is; more cannot be.
+Result<http::WebSocketOptions> WatchSocketOptions(const http::Request& request) {
+  http::WebSocketOptions options;
+  options.protocols = http::OfferedWebSocketProtocols(request);
+  if (options.protocols.size() > 1) {
+    return Status(Reason::kBadRequest, "missing or bad WebSocket-Protocol");
+  }
+  return options;
+}
 
 std::string StreamType(codec::MediaType type) {
   if (type == codec::MediaType::kCbor) return "application/cbor-seq";
@@ -236,17 +278,30 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   if (negotiated.shape == Shape::kTable) {
     ASSIGN_OR_RETURN(table_options, TableOptionsOf(exchange));
   }
+  const bool socket = http::IsWebSocketRequest(exchange.request());
+  http::WebSocketOptions socket_options;
+  if (socket) {
+    ASSIGN_OR_RETURN(socket_options, WatchSocketOptions(exchange.request()));
+  }
   Executor::Cancel timer = exchange.loop().PostAfter(
       options.timeout, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
         if (auto live = weak.lock()) live->ctx().Cancel({Reason::kTimeout, "the watch is over"});
       });
-  const std::string content_type = StreamType(negotiated.type);
-  exchange.writer().Stream(
-      {.code = 200, .headers = {{"Content-Type", content_type}}},
-      std::make_unique<WatchBody>(
-          exchange.ctx(), std::move(stream),
-          EventWriter(target, negotiated, table_options, EncodingShareOf(exchange)),
-          std::move(timer)));
+  auto source = std::make_unique<EventSource>(exchange.ctx(), std::move(stream), std::move(timer));
+  EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange));
+  if (socket) {
+    return http::AcceptWebSocket(
+        exchange, std::move(socket_options),
+        std::make_unique<WatchSocket>(std::move(source), std::move(writer)));
+  }
+  http::ResponseHead head{.code = 200, .headers = {{"Content-Type", StreamType(negotiated.type)}}};
+  std::unique_ptr<http::BodySource> body =
+      std::make_unique<WatchBody>(std::move(source), std::move(writer));
+  if (options.watch_list && WantsGzip(exchange, "WatchListCompression")) {
+    AddGzipHeaders(head);
+    body = NewGzipBody(exchange, std::move(body));
+  }
+  exchange.writer().Stream(std::move(head), std::move(body));
   return http::Step::Done();
 }
 

@@ -6,7 +6,13 @@ FeatureGates DefaultFeatureGates() {
   FeatureGates gates;
   (void)gates.Add({{.name = std::string(kCBORServingAndStorage),
                     .enabled_by_default = false,
-                    .stage = FeatureGate::Stage::kAlpha}});
+                    .stage = FeatureGate::Stage::kAlpha},
+                   {.name = std::string(kAPIResponseCompression),
+                    .enabled_by_default = true,
+                    .stage = FeatureGate::Stage::kBeta},
+                   {.name = std::string(kWatchListCompression),
+                    .enabled_by_default = true,
+                    .stage = FeatureGate::Stage::kBeta}});
   return gates;
 }
 

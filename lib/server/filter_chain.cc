@@ -14,7 +14,7 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
   // Everything below asks the RequestInfo what the request is about.
-  then(NewRequestInfo());
+  then(NewRequestInfo(config.long_running));
   // Before whatever answers, errors too.
   if (config.cbor) then(NewCbor());
   // Answers are not to be cached unless a handler says so.

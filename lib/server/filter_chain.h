@@ -2,13 +2,16 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/random.h"
 #include "apiserver/http/exchange.h"
+#include "apiserver/request/request_info.h"
 #include "server/in_flight.h"
 
 namespace apiserver::inline v0::server {
@@ -22,6 +25,8 @@ struct FilterConfig {
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
   bool cbor = false;  // Feature gate CBORServingAndStorage.
+  // Of requests to subresources; null: none takes long.
+  std::function<bool(const request::RequestInfo& info, std::string_view method)> long_running;
   const Clock* clock = nullptr;
   Random* random = nullptr;
 };

@@ -39,21 +39,25 @@ Server::Server(Config config, Server* delegate)
                   .min_request_timeout = config_.min_request_timeout,
                   .clock = config_.clock,
                   .random = config_.random};
-  service_.filters = DefaultFilterChain({.authenticator = config_.authenticator.get(),
-                                         .authorizer = config_.authorizer.get(),
-                                         .loopback_token = loopback_token_,
-                                         .in_flight = &in_flight_,
-                                         .request_timeout = config_.request_timeout,
-                                         .body_bytes_max = config_.body_bytes_max,
-                                         .cbor = config_.features.Enabled(kCBORServingAndStorage),
-                                         .clock = config_.clock,
-                                         .random = audit_ids_.get()});
+  service_.filters = DefaultFilterChain(
+      {.authenticator = config_.authenticator.get(),
+       .authorizer = config_.authorizer.get(),
+       .loopback_token = loopback_token_,
+       .in_flight = &in_flight_,
+       .request_timeout = config_.request_timeout,
+       .body_bytes_max = config_.body_bytes_max,
+       .cbor = config_.features.Enabled(kCBORServingAndStorage),
+       .long_running = [this](const request::RequestInfo& info,
+                              std::string_view method) { return IsLongRunning(info, method); },
+       .clock = config_.clock,
+       .random = audit_ids_.get()});
   service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
   service_.write_error = [](http::Exchange& exchange, const Status& status) {
     response::WriteStatus(exchange, status);
   };
   service_.pool = pool_.get();
   service_.memory = memory_;
+  service_.features = std::make_shared<const FeatureGates>(config_.features);
   service_.log = config_.log;
 }
 
@@ -118,6 +122,14 @@ Status Server::InstallAPIGroup(APIGroupInfo group) {
   ASSIGN_OR_RETURN(auto state, NewState(std::move(installed)));
   *state_.Lock() = std::move(state);
   return {};
+}
+
+bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view method) const {
+  if (const auto state = State()) {
+    const endpoints::Installed* installed = state->Find(info.path);
+    if (installed) return installed->LongRunning(info, method);
+  }
+  return delegate_ && delegate_->IsLongRunning(info, method);
 }
 
 http::Step Server::Direct(http::Exchange& exchange) const {

@@ -41,6 +41,7 @@ class Server final : public GenericAPIServer {
  private:
   // The last stop of the chain: an API, a path beside the APIs, the delegate, or the index.
   http::Step Direct(http::Exchange& exchange) const;
+  bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   http::Step ServeApi(http::Exchange& exchange, const ApiState& state) const;
   http::Step NotFound(http::Exchange& exchange) const;
   http::Step ServeIndex(http::Exchange& exchange, int code) const;

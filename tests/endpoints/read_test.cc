@@ -120,7 +120,7 @@ TEST_CASE("endpoints: what cannot be served is refused with the right Status",
       {"GET", widgets + "?labelSelector=a%20b", "", 400, "unable to parse requirement"},
       {"GET", widgets + "?fieldSelector=spec.size%3D1", "", 400,
        R"(\"spec.size\" is not a known field selector: only )"
-       R"(\"metadata.name\", \"metadata.namespace\")"},
+       R"(\"metadata.name\", \"metadata.namespace\", \"spec.color\")"},
       {"GET", widgets + "?continue=nonsense", "", 400, "continue key is not valid"},
       {"GET", widgets + "?resourceVersion=x", "", 400, "invalid"},
       {"GET", widgets + "?resourceVersionMatch=Exact", "", 422,

@@ -1,57 +1,25 @@
 // Watches over HTTP: framing, order, bookmarks, selectors, the end.
 #include <catch2/catch.hpp>
 
+#include "watch_lines.h"
 #include "widget_server.h"
 
 using apiserver::Context;
+
 using apiserver::testing::Contains;
 using apiserver::testing::kWidgets;
+using apiserver::testing::Lines;
 using apiserver::testing::StartWidgetServer;
 using apiserver::testing::TestServer;
 using apiserver::testing::Widget;
 
 namespace {
 
-// One open watch, read line by line; a line that does not come within ten seconds fails the test.
-class Lines {
- public:
-  Lines(TestServer& server, const std::string& query, const std::string& accept = "")
-      : connection_(server.server().LoopbackConnection()) {
-    apiserver::http::ClientRequest request{.target = std::string(kWidgets) + query};
-    if (!accept.empty()) request.headers.Add("Accept", accept);
-    stream_ = std::move(connection_->Open(request)).value();
-    head_ = std::move(stream_->Head(Deadline())).value();
-  }
-
-  const apiserver::http::ResponseHead& head() const { return head_; }
-
-  // Without its newline; empty: the stream has ended.
-  std::string Next() {
-    while (true) {
-      const std::size_t end = buffer_.find('\n');
-      if (end != std::string::npos) {
-        std::string line = buffer_.substr(0, end);
-        buffer_.erase(0, end + 1);
-        return line;
-      }
-      auto more = stream_->Read(Deadline());
-      REQUIRE(more.ok());
-      if (more->empty()) return "";
-      buffer_ += *more;
-    }
-  }
-
- private:
-  static Context Deadline() {
-    return Context::Child(Context::Background(),
-                          apiserver::RealClock().Now() + std::chrono::seconds(10));
-  }
-
-  std::unique_ptr<apiserver::http::Connection> connection_;
-  std::unique_ptr<apiserver::http::ClientStream> stream_;
-  apiserver::http::ResponseHead head_;
-  std::string buffer_;
-};
+Lines Watch(TestServer& server, const std::string& query, const std::string& accept = "") {
+  apiserver::http::Headers headers;
+  if (!accept.empty()) headers.Add("Accept", accept);
+  return Lines(server, kWidgets + query, std::move(headers));
+}
 
 std::string RevisionOf(const std::string& json) {
   const std::string key = R"("resourceVersion":")";
@@ -64,7 +32,7 @@ std::string RevisionOf(const std::string& json) {
 TEST_CASE("endpoints: a watch from a revision delivers what follows, in order", "[endpoints]") {
   const auto server = StartWidgetServer();
   const std::string revision = RevisionOf(server->Call("GET", kWidgets).body);
-  Lines watch(*server, "?watch=1&resourceVersion=" + revision);
+  Lines watch = Watch(*server, "?watch=1&resourceVersion=" + revision);
 
   const std::string created = server->Call("POST", kWidgets, Widget("a", 3)).body;
   const std::string changed =
@@ -92,10 +60,10 @@ TEST_CASE("endpoints: sendInitialEvents ends with an annotated bookmark, also of
   const std::string query =
       "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
-  Lines empty(*server, query);
+  Lines empty = Watch(*server, query);
   const std::string first = empty.Next();
   server->Call("POST", kWidgets, Widget("a", 3));
-  Lines one(*server, query);
+  Lines one = Watch(*server, query);
 
   CHECK(first.starts_with(R"({"type":"BOOKMARK","object":{"kind":"Widget",)"
                           R"("apiVersion":"example.com/v1","metadata":{)"));
@@ -107,7 +75,7 @@ TEST_CASE("endpoints: sendInitialEvents ends with an annotated bookmark, also of
 TEST_CASE("endpoints: a selector turns changes into additions and deletions", "[endpoints]") {
   const auto server = StartWidgetServer();
   const std::string revision = RevisionOf(server->Call("GET", kWidgets).body);
-  Lines watch(*server, "?watch=1&labelSelector=color%3Dred&resourceVersion=" + revision);
+  Lines watch = Watch(*server, "?watch=1&labelSelector=color%3Dred&resourceVersion=" + revision);
   const auto label = [&server](const std::string& value) {
     server->Call("PATCH", std::string(kWidgets) + "/a",
                  R"({"metadata":{"labels":{"color":)" + value + "}}}",
@@ -129,8 +97,8 @@ TEST_CASE("endpoints: a Table watch sends its columns once", "[endpoints]") {
   server->Call("POST", kWidgets, Widget("a", 3));
   server->Call("POST", kWidgets, Widget("b", 3));
 
-  Lines watch(*server, "?watch=1&resourceVersion=0",
-              "application/json;as=Table;v=v1;g=meta.k8s.io");
+  Lines watch =
+      Watch(*server, "?watch=1&resourceVersion=0", "application/json;as=Table;v=v1;g=meta.k8s.io");
 
   CHECK(Contains(watch.Next(), R"("columnDefinitions":[{)"));
   CHECK(Contains(watch.Next(), R"("columnDefinitions":null)"));
@@ -139,7 +107,7 @@ TEST_CASE("endpoints: a Table watch sends its columns once", "[endpoints]") {
 TEST_CASE("endpoints: a watch ends by itself after timeoutSeconds", "[endpoints]") {
   const auto server = StartWidgetServer();
 
-  Lines watch(*server, "?watch=1&resourceVersion=0&timeoutSeconds=1");
+  Lines watch = Watch(*server, "?watch=1&resourceVersion=0&timeoutSeconds=1");
 
   CHECK(watch.Next().empty());
 }

@@ -45,6 +45,8 @@ class Installed {
   virtual const std::string& prefix() const = 0;
   // 404 and 405 as go-restful answers them.
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
+  // Whether such a request may stay open for long: it connects, or reads a stream.
+  virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
   virtual const std::vector<discovery::APIResource>& resources() const = 0;
   virtual const std::vector<openapi::Route>& routes() const = 0;
   // The kinds of all bodies, each once: those of the resources, and a subresource's own.

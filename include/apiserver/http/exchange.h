@@ -15,6 +15,7 @@
 
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
+#include "apiserver/base/feature_gates.h"
 #include "apiserver/base/function.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/memory_budget.h"
@@ -201,6 +202,8 @@ class Exchange {
 
   // What the server's memory is counted in.
   virtual const std::shared_ptr<MemoryBudget>& memory() const = 0;
+  // The server's switches.
+  virtual const FeatureGates& features() const = 0;
   // What this request has of the decoding share: its body, and what who decodes it makes it.
   virtual MemoryCharge& decoding() = 0;
 
@@ -237,6 +240,8 @@ struct Service {
   Executor* pool = nullptr;
   // Required. Bodies of requests and answers are counted here.
   std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>();
+  // Required. Must not change while exchanges live.
+  std::shared_ptr<const FeatureGates> features = std::make_shared<const FeatureGates>();
   LogSink* log = &NullLogSink();
 };
 

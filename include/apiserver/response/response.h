@@ -45,9 +45,19 @@ http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const 
 
 struct WatchOptions {
   std::chrono::milliseconds timeout;  // The stream simply ends then.
+  // It begins with the present state, which is worth compressing: sendInitialEvents with bookmarks.
+  bool watch_list = false;
 };
+// A stream of frames; or, for a client that asks for a WebSocket, one message an event (text for
+// JSON, else binary).
 http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> stream,
                       const Target& target, WatchOptions options);
+
+// Bytes as they come: logs. A client that asks for a WebSocket gets them as messages after a first,
+// empty one: binary, or text in base64 if it speaks `base64.binary.k8s.io`. No `body`: 204; no
+// `media_type`: application/octet-stream. As responsewriters.StreamObject.
+http::Step WriteStream(http::Exchange& exchange, std::unique_ptr<http::BodySource> body,
+                       std::string media_type);
 
 // metav1.Status, Success or Failure, in the negotiated media type (JSON when in doubt). This is the
 // server's http::ErrorWriter.

@@ -104,7 +104,7 @@ class Getter {
 class GetterWithOptions {
  public:
   virtual ~GetterWithOptions() = default;
-  // `subpath` is what follows the resource's path; empty unless TakesSubpath().
+  // `subpath` is what follows the resource's path, "/a/b"; empty unless TakesSubpath().
   virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
                                          const meta::QueryValues& query,
                                          std::string_view subpath) = 0;
@@ -229,24 +229,35 @@ class CollectionDeleter {
                                                  const meta::ListOptions& list_options) = 0;
 };
 
-// Answers any method on a subresource itself: proxy, exec, log streams.
+// Answers any method on a subresource itself: proxy, exec, log streams. Whoever may do what the
+// method stands for ("get", "create", …) on the subresource may connect, if admission lets it
+// (Operation::kConnect). The answer may take as long as it likes: no deadline of the server ends
+// it; when the server stops, the exchange's Context is cancelled.
+//
+// What Connect() returns is a handler like any other: it answers plainly (writer().Send), streams
+// (writer().Stream), opens a WebSocket (http::AcceptWebSocket) or takes the raw connection
+// (writer().Upgrade). It runs on the pool, once, and may wait.
 class Connecter {
  public:
   virtual ~Connecter() = default;
+  // "GET", "POST", …
   virtual std::vector<std::string> ConnectMethods() const = 0;
   virtual bool TakesSubpath() const { return false; }
+  // `subpath` is what follows the subresource, "/a/b"; empty unless TakesSubpath().
   virtual Result<http::Handler> Connect(const Context& ctx, std::string_view name,
                                         const meta::QueryValues& query,
                                         std::string_view subpath) = 0;
 };
 
-// A result that is bytes rather than an object: logs.
+// A result that is bytes rather than an object: logs. Sent as they come, for as long as it takes;
+// also over a WebSocket, if the client asks for one.
 class ResourceStreamer {
  public:
   virtual ~ResourceStreamer() = default;
   struct Input {
+    // Null: 204, no content. Destroyed when the client goes.
     std::unique_ptr<http::BodySource> body;
-    std::string media_type;
+    std::string media_type;  // Empty: application/octet-stream.
   };
   virtual Result<Input> InputStream(const Context& ctx, std::string_view name,
                                     const meta::QueryValues& query) = 0;

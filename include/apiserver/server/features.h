@@ -11,6 +11,11 @@ namespace apiserver::inline v0::server {
 // CBOR in requests and answers. (What is stored stays JSON.)
 inline constexpr std::string_view kCBORServingAndStorage = "CBORServingAndStorage";
 
+// Answers longer than 128 KiB are gzipped for clients that accept it.
+inline constexpr std::string_view kAPIResponseCompression = "APIResponseCompression";
+// So are watches that begin with the present state, however long.
+inline constexpr std::string_view kWatchListCompression = "WatchListCompression";
+
 // All of them, as they are by default.
 FeatureGates DefaultFeatureGates();
 

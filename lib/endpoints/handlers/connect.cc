@@ -11,11 +11,10 @@ http::Handler NewConnectHandler(ScopePtr scope) {
     if (exchange.query().Has("dryRun")) return meta::NewBadRequest("dryRun is not supported");
     RETURN_IF_ERROR(Admitter(*scope, exchange, /*dry_run=*/false).Connect(exchange.ctx()));
     const auto& info = exchange.Get<request::RequestInfo>();
-    std::string subpath;
-    for (std::size_t i = 3; i < info.parts.size(); ++i) subpath.append("/").append(info.parts[i]);
+    rest::Connecter& connecter = *scope->capabilities.connecter;
+    const std::string subpath = connecter.TakesSubpath() ? SubpathOf(info) : "";
     ASSIGN_OR_RETURN(const http::Handler handler,
-                     scope->capabilities.connecter->Connect(exchange.ctx(), info.name,
-                                                            exchange.query().all(), subpath));
+                     connecter.Connect(exchange.ctx(), info.name, exchange.query().all(), subpath));
     return handler(exchange);
   };
 }

@@ -5,21 +5,12 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
-// What follows the resource's own parts of the path.
-std::string Subpath(const request::RequestInfo& info) {
-  std::string subpath;
-  for (std::size_t i = 3; i < info.parts.size(); ++i) {
-    if (i > 3) subpath += '/';
-    subpath += info.parts[i];
-  }
-  return subpath;
-}
-
 http::Step GetWithOptions(const RequestScope& scope, http::Exchange& exchange) {
   const auto& info = exchange.Get<request::RequestInfo>();
+  rest::GetterWithOptions& getter = *scope.capabilities.getter_with_options;
+  const std::string subpath = getter.TakesSubpath() ? SubpathOf(info) : "";
   ASSIGN_OR_RETURN(const runtime::ObjectPtr object,
-                   scope.capabilities.getter_with_options->Get(
-                       exchange.ctx(), info.name, exchange.query().all(), Subpath(info)));
+                   getter.Get(exchange.ctx(), info.name, exchange.query().all(), subpath));
   return response::WriteObject(exchange, 200, object, scope.target);
 }
 
@@ -42,13 +33,7 @@ http::Step Stream(const RequestScope& scope, http::Exchange& exchange) {
       rest::ResourceStreamer::Input input,
       scope.capabilities.streamer->InputStream(
           exchange.ctx(), exchange.Get<request::RequestInfo>().name, exchange.query().all()));
-  if (!input.body) {
-    exchange.writer().Send({.code = 204, .headers = {}}, {});
-    return http::Step::Done();
-  }
-  exchange.writer().Stream({.code = 200, .headers = {{"Content-Type", input.media_type}}},
-                           std::move(input.body));
-  return http::Step::Done();
+  return response::WriteStream(exchange, std::move(input.body), std::move(input.media_type));
 }
 
 }  // namespace

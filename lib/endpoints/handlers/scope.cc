@@ -70,6 +70,15 @@ Status ReserveDecoding(http::Exchange& exchange) {
       "decoding other requests takes all memory there is for it, please try again", 1);
 }
 
+std::string SubpathOf(const request::RequestInfo& info) {
+  std::string subpath;
+  for (std::size_t i = info.subresource.empty() ? 2 : 3; i < info.parts.size(); ++i) {
+    subpath.append("/").append(info.parts[i]);
+  }
+  if (info.path.ends_with('/')) subpath += '/';
+  return subpath;
+}
+
 http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                      UniqueFunction<http::Step(std::string)> read) {
   rest::InlineReader* const reader = scope->capabilities.inline_reader;

@@ -62,6 +62,10 @@ using ScopePtr = std::shared_ptr<const RequestScope>;
 http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                      UniqueFunction<http::Step(std::string)> read);
 
+// What follows the resource's own parts of the path, as options of Connecter and GetterWithOptions
+// carry it: begins with a slash, and ends with one if the path does. Empty: nothing follows.
+std::string SubpathOf(const request::RequestInfo& info);
+
 // Sets aside what decoding the request's body may take at most. kTooManyRequests: there is no room.
 Status ReserveDecoding(http::Exchange& exchange);
 

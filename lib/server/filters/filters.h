@@ -2,14 +2,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/random.h"
 #include "apiserver/http/exchange.h"
+#include "apiserver/request/request_info.h"
 #include "server/in_flight.h"
 
 // The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
@@ -23,8 +26,11 @@ struct AuditId {
   std::string value;
 };
 FilterPtr NewAuditId(Random& random);
+// Whether answering a request to a subresource may take long; null: never.
+using LongRunningCheck =
+    std::function<bool(const request::RequestInfo& info, std::string_view method)>;
 // Sets request::RequestInfo.
-FilterPtr NewRequestInfo();
+FilterPtr NewRequestInfo(LongRunningCheck check = nullptr);
 // `Cache-Control: no-cache, private`, unless the answer has one.
 FilterPtr NewCacheControl();
 // Sets response::ServesCbor.
@@ -42,7 +48,7 @@ FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
 // Reads the body of what may have one; 413 over `bytes_max`.
 FilterPtr NewBody(std::size_t bytes_max);
 
-// Whether the request may stay open for long: watches.
+// Whether the request may stay open for long: watches, and what the check of NewRequestInfo says.
 bool IsLongRunning(const http::Exchange& exchange);
 
 }  // namespace apiserver::inline v0::server

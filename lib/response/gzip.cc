@@ -1,0 +1,246 @@
+#include "response/gzip.h"
+
+#include <zlib.h>
+
+#include <optional>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+
+namespace apiserver::inline v0::response {
+
+namespace {
+
+// The fastest: at Kubernetes' lists the slower levels win little.
+constexpr int kLevel = 1;
+constexpr int kGzipWindowBits = 15 + 16;
+constexpr int kMemoryLevel = 8;
+// One job on the pool ends when it has read or made so much.
+constexpr std::size_t kReadBytes = std::size_t{512} << 10;
+constexpr std::size_t kMadeBytes = std::size_t{64} << 10;
+constexpr std::size_t kRoomBytes = std::size_t{64} << 10;
+constexpr std::size_t kGrowBytes = std::size_t{16} << 10;
+
+// One gzip member.
+class Member {
+ public:
+  Member() {
+    ok_ = deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzipWindowBits, kMemoryLevel,
+                       Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+  ~Member() {
+    if (ok_) deflateEnd(&stream_);
+  }
+
+  // Z_NO_FLUSH, or Z_FINISH for the end. False: no memory.
+  bool Add(std::string_view text, int flush, std::string& out) {
+    if (!ok_) return false;
+    // zlib's interface knows no const.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    do {
+      const std::size_t before = out.size();
+      out.resize(before + kGrowBytes);
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + before);
+      stream_.avail_out = static_cast<uInt>(kGrowBytes);
+      if (deflate(&stream_, flush) == Z_STREAM_ERROR) return false;
+      out.resize(out.size() - stream_.avail_out);
+    } while (stream_.avail_out == 0);
+    return true;
+  }
+
+ private:
+  z_stream stream_{};
+  bool ok_ = false;
+};
+
+// Compresses what a body writes.
+class Deflater final : public http::ChunkWriter {
+ public:
+  std::size_t room() const override { return kRoomBytes; }
+  void Write(std::string_view copied) override {
+    if (copied.empty()) return;
+    read_ += copied.size();
+    if (!member_) member_.emplace();
+    failed_ |= !member_->Add(copied, Z_NO_FLUSH, made_);
+  }
+  void Take(std::string owned) override { Write(owned); }
+  void Write(std::shared_ptr<const void>, std::string_view shared) override { Write(shared); }
+
+  void EndMember() {
+    if (!member_) return;
+    failed_ |= !member_->Add({}, Z_FINISH, made_);
+    member_.reset();
+  }
+  bool enough() const { return failed_ || made_.size() >= kMadeBytes || read_ >= kReadBytes; }
+  bool failed() const { return failed_; }
+  std::string TakeMade() {
+    read_ = 0;
+    return std::exchange(made_, {});
+  }
+
+ private:
+  std::optional<Member> member_;
+  std::string made_;
+  std::size_t read_ = 0;
+  bool failed_ = false;
+};
+
+// What the loop, which asks for bytes, and the pool, which makes them, share.
+class GzipWork final : public Wakeable, public std::enable_shared_from_this<GzipWork> {
+ public:
+  GzipWork(http::Exchange& exchange, std::unique_ptr<http::BodySource> body)
+      : exchange_(exchange.Share()), body_(std::move(body)) {}
+
+  // On the loop.
+  http::Pull Next(http::ChunkWriter& out, const Waker& waker);
+  void Abandon();
+  void OnWake() override {
+    Waker waker;
+    {
+      auto state = state_.Lock();
+      state->news = true;
+      waker = state->waker;
+    }
+    waker.Wake();
+  }
+
+ private:
+  struct State {
+    Waker waker;
+    std::string ready;
+    http::Pull pulled = http::Pull::kMore;  // What the body said last.
+    bool running = false;
+    bool news = false;  // The body has woken us since the last job began.
+    bool abandoned = false;
+  };
+
+  http::Pull Work();
+  void Run();
+
+  // Kept as long as the pool may pull the body, which may look at it.
+  std::shared_ptr<http::Exchange> exchange_;
+  Guarded<State> state_;
+  // Of the job while one runs, else of the loop.
+  std::unique_ptr<http::BodySource> body_;
+  Deflater deflater_;
+};
+
+http::Pull GzipWork::Next(http::ChunkWriter& out, const Waker& waker) {
+  std::string ready;
+  {
+    auto state = state_.Lock();
+    state->waker = waker;
+    ready = std::exchange(state->ready, {});
+  }
+  if (!ready.empty()) out.Take(std::move(ready));
+  {
+    auto state = state_.Lock();
+    if (state->running) return http::Pull::kWait;
+    if (!state->ready.empty()) return http::Pull::kMore;
+    if (state->pulled == http::Pull::kEnd || state->pulled == http::Pull::kAbort) {
+      return state->pulled;
+    }
+    if (state->pulled == http::Pull::kWait && !state->news) return http::Pull::kWait;
+    state->running = true;
+    state->news = false;
+  }
+  exchange_->pool().Post([self = shared_from_this()] { self->Run(); });
+  return http::Pull::kWait;
+}
+
+void GzipWork::Abandon() {
+  {
+    auto state = state_.Lock();
+    state->abandoned = true;
+    if (state->running) return;
+  }
+  body_.reset();
+  exchange_.reset();
+}
+
+http::Pull GzipWork::Work() {
+  const Waker waker(exchange_->loop(), weak_from_this());
+  http::Pull pulled = http::Pull::kAbort;
+  try {
+    do {
+      pulled = body_->Next(deflater_, waker);
+    } while (pulled == http::Pull::kMore && !deflater_.enough());
+    if (pulled != http::Pull::kMore) deflater_.EndMember();
+  } catch (...) {
+    return http::Pull::kAbort;
+  }
+  return deflater_.failed() ? http::Pull::kAbort : pulled;
+}
+
+void GzipWork::Run() {
+  const http::Pull pulled = Work();
+  Waker waker;
+  bool abandoned = false;
+  {
+    auto state = state_.Lock();
+    state->ready += deflater_.TakeMade();
+    state->pulled = pulled;
+    state->running = false;
+    waker = state->waker;
+    abandoned = state->abandoned;
+  }
+  if (!abandoned) return waker.Wake();
+  // Bodies end on the loop.
+  Executor& loop = exchange_->loop();
+  loop.Post([body = std::move(body_), exchange = std::move(exchange_)]() mutable {
+    body.reset();
+    exchange.reset();
+  });
+}
+
+class GzipBody final : public http::BodySource {
+ public:
+  explicit GzipBody(std::shared_ptr<GzipWork> work) : work_(std::move(work)) {}
+  ~GzipBody() override { work_->Abandon(); }
+  http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
+    return work_->Next(out, waker);
+  }
+
+ private:
+  std::shared_ptr<GzipWork> work_;
+};
+
+std::string_view Trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+}  // namespace
+
+bool WantsGzip(const http::Exchange& exchange, std::string_view feature) {
+  std::string_view accepted = exchange.request().headers.Get("Accept-Encoding");
+  while (!accepted.empty()) {
+    const std::size_t comma = accepted.find(',');
+    if (Trim(accepted.substr(0, comma)) == "gzip") return exchange.features().Enabled(feature);
+    accepted = comma == std::string_view::npos ? "" : accepted.substr(comma + 1);
+  }
+  return false;
+}
+
+void AddGzipHeaders(http::ResponseHead& head) {
+  head.headers.Add("Content-Encoding", "gzip");
+  head.headers.Add("Vary", "Accept-Encoding");
+}
+
+std::string Gzip(const http::Bytes& bytes) {
+  Deflater deflater;
+  for (const http::Bytes::Piece& piece : bytes.pieces()) deflater.Write(piece.text);
+  deflater.EndMember();
+  return deflater.failed() ? std::string() : deflater.TakeMade();
+}
+
+std::unique_ptr<http::BodySource> NewGzipBody(http::Exchange& exchange,
+                                              std::unique_ptr<http::BodySource> body) {
+  return std::make_unique<GzipBody>(std::make_shared<GzipWork>(exchange, std::move(body)));
+}
+
+}  // namespace apiserver::inline v0::response
