@@ -31,8 +31,14 @@ class MemoryEngine final : public kv::Engine {
   explicit MemoryEngine(Options options)
       : clock_(options.clock),
         value_bytes_max_(options.value_bytes_max),
+        log_(ChangeLog::New(options.first_revision,
+                            options.first_revision > 1 ? options.first_revision + 1 : 0)),
         turn_(options.history),
-        lease_thread_(options.clock, [this] { ExpireLeases(); }) {}
+        lease_thread_(options.clock, [this] { ExpireLeases(); }) {
+    auto state = state_.Lock();
+    state->revision = options.first_revision;
+    state->compacted = options.first_revision > 1 ? options.first_revision : 0;
+  }
   ~MemoryEngine() override { StopNow(); }
 
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
@@ -83,7 +89,7 @@ class MemoryEngine final : public kv::Engine {
   const Clock& clock_;
   const std::size_t value_bytes_max_;
   kv::CallGate gate_;
-  std::shared_ptr<ChangeLog> log_ = ChangeLog::New(1, 0);
+  const std::shared_ptr<ChangeLog> log_;
   Guarded<State> state_;
   Guarded<Turn> turn_;
   kv::LeaseThread lease_thread_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "apiserver/base/clock.h"
@@ -18,6 +19,10 @@ struct Options {
   std::size_t value_bytes_max = std::size_t{1536} * 1024;
 
   kv::HistoryOptions history;
+
+  // Where revisions begin; what lies before counts as compacted. For what is made anew at every
+  // start and yet must not look older than before it. At least 1.
+  std::int64_t first_revision = 1;
 };
 
 // A store that lives as long as the object: for tests, for caches, for servers without a disk. It
