@@ -546,6 +546,40 @@ TEST_CASE("endpoints: a patch that is none is a bad request in the words of its 
   }
 }
 
+TEST_CASE("endpoints: a patch may leave out the type of an object, but not change it",
+          "[endpoints]") {
+  struct Change {
+    std::string resource;
+    std::string content_type;
+    std::string patch;
+    int code;
+    std::string message;
+  };
+  const Change rows[] = {
+      {kDeployments, kMerge, R"({"kind":null,"apiVersion":null})", 200, "\"kind\":\"Deployment\""},
+      {kDeployments, kMerge, R"({"kind":"Other"})", 422,
+       R"(: no kind "Other" is registered for version "apps.example.com/v1")"},
+      {kDeployments, kJsonPatch, R"([{"op":"replace","path":"/apiVersion","value":"v2"}])", 422,
+       R"(: no kind "Deployment" is registered for version "v2")"},
+      {kDeployments, kMerge, R"({"apiVersion":"a/b/c"})", 422,
+       "unexpected GroupVersion string: a/b/c"},
+      {kDeployments, kStrategic, R"({"kind":"Other"})", 200, "\"kind\":\"Deployment\""},
+      {kSchema, kMerge, R"({"kind":"Other"})", 422,
+       R"(Noxu.schema.example.com "a" is invalid: kind: Invalid value: "Other": must be Noxu)"},
+      {kSchema, kMerge, R"({"apiVersion":null})", 422,
+       R"(apiVersion: Invalid value: "": must be schema.example.com/v1beta1)"},
+  };
+  const auto server = StartServer();
+  for (const Change& row : rows) {
+    INFO(row.content_type << " " << row.patch);
+    const auto answer =
+        Send(*server, {"", "PATCH", row.resource, row.content_type, row.patch, {}}, "Strict");
+    INFO(answer.body);
+    CHECK(answer.code == row.code);
+    CHECK(Contains(answer.body, row.code == 200 ? row.message : InJson(row.message)));
+  }
+}
+
 TEST_CASE("endpoints: each kind says itself which patches it takes", "[endpoints]") {
   const auto server = StartServer();
   const std::string words =

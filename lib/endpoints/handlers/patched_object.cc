@@ -9,6 +9,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "codec/type_meta.h"
 #include "endpoints/handlers/owner_references.h"
 #include "runtime/unstructured.h"
 
@@ -21,6 +22,19 @@ Status Invalid(const Patched& patched, std::string why) {
   field::ErrorList errors;
   errors.Invalid(field::Path("patch"), patched.shown(), std::move(why));
   return meta::NewInvalid({}, "", errors);
+}
+
+// The validator of custom resources says it, not the decoder.
+Status CheckCustomType(const codec::TypeMeta& type, const runtime::Object& object) {
+  const std::string& kind = object.kind().kind();
+  const std::string api_version = object.gvk().group_version().ToString();
+  field::ErrorList errors;
+  if (type.kind != kind) errors.Invalid(field::Path("kind"), type.kind, "must be " + kind);
+  if (type.api_version != api_version) {
+    errors.Invalid(field::Path("apiVersion"), type.api_version, "must be " + api_version);
+  }
+  if (errors.empty()) return {};
+  return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);
 }
 
 Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document,
@@ -36,7 +50,30 @@ Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document
   return meta::NewInternalError("unimplemented patch type");
 }
 
-// A patch sees kind and apiVersion too, and may not change them. converter.go does not look.
+// A patch sees kind and apiVersion too. What is decoded may be in another version of the kind, but
+// no other kind; converter.go does not look.
+Status TakeType(const Patched& patched, runtime::Object& object) {
+  const runtime::Kind& kind = object.kind();
+  runtime::Value root = patched.document;
+  const auto type = codec::TakeTypeMeta(root, object.arena());
+  if (!type.ok()) return Invalid(patched, std::string(type.status().message()));
+  object.SetRoot(root);
+  if (patched.from_unstructured) return {};
+  if (kind.semantics() == runtime::Semantics::kStructural) return CheckCustomType(*type, object);
+  runtime::GroupVersionKind gvk = object.gvk();
+  if (!type->kind.empty()) gvk.kind = type->kind;
+  if (!type->api_version.empty()) {
+    const auto version = codec::ParseGroupVersion(type->api_version);
+    if (!version.ok()) return Invalid(patched, std::string(version.status().message()));
+    gvk.group = version->group;
+    gvk.version = version->version;
+  }
+  const Status registered = codec::CheckRegistered(kind, gvk);
+  if (!registered.ok()) return Invalid(patched, std::string(registered.message()));
+  object.SetVersion(gvk.version);
+  return {};
+}
+
 Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& object) {
   runtime::Arena& arena = object.arena();
   const std::string api_version = object.gvk().group_version().ToString();
@@ -47,13 +84,10 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
     document.Add(member.key, member.value);
   }
   ASSIGN_OR_RETURN(Patched patched, ApplyByType(request, document.Build(), arena));
-  const runtime::Value root = patched.document;
-  if (!root.is_map()) return meta::NewBadRequest("the patch did not leave an object");
-  if (!patched.from_unstructured && (root["apiVersion"].AsString() != api_version ||
-                                     root["kind"].AsString() != object.kind().kind())) {
-    return meta::NewBadRequest("the patch may not change kind or apiVersion");
+  if (!patched.document.is_map()) {
+    return meta::NewBadRequest("the patch did not leave an object");
   }
-  object.SetRoot(runtime::Without(runtime::Without(root, "kind", arena), "apiVersion", arena));
+  RETURN_IF_ERROR(TakeType(patched, object));
   return patched;
 }
 
