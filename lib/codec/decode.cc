@@ -7,6 +7,7 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
+#include "apiserver/meta/managed_fields.h"
 
 #include "base/status_macros.h"
 #include "codec/json_duplicates.h"
@@ -166,6 +167,7 @@ Status SettleProtobuf(Object& object) {
 // decoded whole before its schema is looked at.
 Status Settle(Object& object, const std::vector<DuplicateKey>& duplicates,
               std::vector<std::string>& strict_errors) {
+  meta::KeepManagedFieldsReset(object);
   if (object.kind().semantics() == runtime::Semantics::kStructural) {
     std::vector<std::string> dropped;
     runtime::Prune(object, &dropped);

@@ -7,6 +7,8 @@
 namespace apiserver::inline v0::meta {
 namespace {
 
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
 struct Rune {
   std::uint32_t code = 0;
   std::string_view text;
@@ -60,6 +62,20 @@ field::ErrorList ValidateFieldManager(std::string_view manager, const field::Pat
     i += rune.text.size();
   }
   return errors;
+}
+
+std::string FieldManagerOf(std::string_view user_agent) {
+  const std::string_view product = user_agent.substr(0, user_agent.find('/'));
+  std::string manager;
+  for (std::size_t i = 0; i < product.size();) {
+    const Rune rune = FirstRune(product.substr(i));
+    i += rune.text.size();
+    if (!IsPrint(rune)) continue;
+    const std::string_view text = rune.code == 0xFFFD ? kReplacement : rune.text;
+    if (manager.size() + text.size() > kFieldManagerBytesMax) break;
+    manager += text;
+  }
+  return manager;
 }
 
 }  // namespace apiserver::inline v0::meta

@@ -49,6 +49,9 @@ field::ErrorList ValidateNoNewFinalizers(runtime::Value now, runtime::Value befo
                                          const field::Path& path);
 field::ErrorList ValidateManagedFields(runtime::Value entries, const field::Path& path);
 field::ErrorList ValidateFieldManager(std::string_view manager, const field::Path& path);
+// The field manager of a client that names none: what stands before the first '/' of its
+// User-Agent, without what cannot be printed, at most kFieldManagerBytesMax bytes.
+std::string FieldManagerOf(std::string_view user_agent);
 field::ErrorList ValidateNonnegativeField(std::int64_t value, const field::Path& path);
 // Whether two values are the same; the finding shows the new one.
 field::ErrorList ValidateImmutableField(runtime::Value now, runtime::Value before,

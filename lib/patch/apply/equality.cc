@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/patch/apply/managed_fields.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Value;
+
+// The members of two maps are the same, but for `except`.
+bool SameBut(Value a, Value b, std::initializer_list<std::string_view> except) {
+  const auto excepted = [except](std::string_view key) {
+    return std::find(except.begin(), except.end(), key) != except.end();
+  };
+  const auto count = [&](Value map) {
+    std::size_t members = map.size();
+    for (const std::string_view key : except) members -= map.Find(key) != nullptr ? 1 : 0;
+    return members;
+  };
+  if (!a.is_map() || !b.is_map() || count(a) != count(b)) return false;
+  for (const runtime::Member& member : a.members()) {
+    if (excepted(member.key)) continue;
+    const Value* const other = b.Find(member.key);
+    if (other == nullptr || !(*other == member.value)) return false;
+  }
+  return true;
+}
+
+// A kind that keeps nothing as text has them parsed.
+bool SameFields(Value a, Value b) {
+  if (a.type() == b.type()) return a == b;
+  std::string text_a;
+  std::string text_b;
+  codec::AppendJson(a, text_a);
+  codec::AppendJson(b, text_b);
+  return text_a == text_b;
+}
+
+bool SameTimes(Value a, Value b) {
+  for (std::size_t i = 0; i < a.items().size(); ++i) {
+    if (!(a.at(i)["time"] == b.at(i)["time"])) return false;
+  }
+  return true;
+}
+
+bool SameButTimes(Value a, Value b) {
+  for (std::size_t i = 0; i < a.items().size(); ++i) {
+    if (!SameBut(a.at(i), b.at(i), {"time", "fieldsV1"})) return false;
+    if (!SameFields(a.at(i)["fieldsV1"], b.at(i)["fieldsV1"])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void IgnoreManagedFieldsTimestamps(runtime::Object& object, const runtime::Object& old) {
+  const Value now = object.metadata()["managedFields"];
+  const Value before = old.metadata()["managedFields"];
+  // An entry that came or went is a change in any case: who writes what is there already owns it
+  // from then on.
+  if (now.size() == 0 || now.size() != before.size()) return;
+  if (SameTimes(now, before) || !SameButTimes(now, before)) return;
+  const bool same = SameBut(object.metadata(), old.metadata(), {"managedFields"}) &&
+                    SameBut(object.root(), old.root(), {"metadata"});
+  if (!same) return;
+  object.SetPath({"metadata", "managedFields"}, runtime::Copy(before, object.arena()));
+}
+
+}  // namespace apiserver::inline v0::patch::apply

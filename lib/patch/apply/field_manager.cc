@@ -1,0 +1,262 @@
+#include "apiserver/patch/apply/field_manager.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "apiserver/meta/errors.h"
+#include "apiserver/meta/managed_fields.h"
+#include "apiserver/patch/apply/managed_fields.h"
+#include "base/status_macros.h"
+#include "patch/apply/conflict_error.h"
+#include "patch/apply/last_applied.h"
+#include "patch/apply/managers.h"
+#include "patch/apply/structured_merge.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Value;
+
+// Only its conflicts may be taken over by what the annotation says.
+constexpr std::string_view kKubectl = "kubectl";
+constexpr std::string_view kBeforeFirstApply = "before-first-apply";
+// Stands for the manager of an update until it is known whether that changed anything.
+constexpr std::string_view kCurrentOperation = "current-operation";
+
+Managed OrEmpty(Result<Managed> managed) { return managed.ok() ? *std::move(managed) : Managed(); }
+
+// The owners to begin with: those sent with the object, if they can be read, else those there are.
+Managed DecodeLiveOrNew(Value live, Value sent, bool ignore_sent, runtime::Arena& arena) {
+  if (!ignore_sent) {
+    if (meta::IsResetManagedFields(sent)) return {};
+    auto managed = DecodeManagedFields(sent, arena);
+    if (managed.ok() && !managed->fields.empty()) return *std::move(managed);
+  }
+  return OrEmpty(DecodeManagedFields(live, arena));
+}
+
+void SetManagedFields(runtime::Object& object, Value entries) {
+  if (entries.is_null()) {
+    if (object.metadata().Find("managedFields") != nullptr) {
+      object.Erase("metadata", "managedFields");
+    }
+    return;
+  }
+  object.SetPath({"metadata", "managedFields"}, entries);
+}
+
+Status Failed(std::string_view what, const Status& why) {
+  return {Reason::kUnknown, std::string(what) + ": " + std::string(why.message())};
+}
+
+// Conflicts but for those whose field is in `allowed`.
+std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowed) {
+  std::erase_if(conflicts,
+                [allowed](const Conflict& conflict) { return allowed.Has(conflict.path); });
+  return conflicts;
+}
+
+}  // namespace
+
+// What upstream has as a chain of Managers, each a step of Track or ApplyOnce here.
+class FieldManager::Impl {
+ public:
+  explicit Impl(Options options)
+      : options_(std::move(options)),
+        merge_(options_.types, options_.version, options_.reset_fields) {}
+
+  Status Update(const runtime::Object* live, runtime::Object& object,
+                std::string_view manager) const {
+    runtime::Arena scratch;
+    const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
+    Managed managed = DecodeLiveOrNew(before, object.metadata()["managedFields"],
+                                      !options_.subresource.empty(), scratch);
+    if (managed.fields.empty() && live != nullptr && !live->uid().empty()) {
+      SetManagedFields(object, Value());
+      return {};
+    }
+    ASSIGN_OR_RETURN(const Value now, merge_.ToVersioned(object, scratch));
+    Value was = merge_.empty();
+    if (live != nullptr) {
+      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, scratch));
+    }
+    RETURN_IF_ERROR(Track(was, now, manager, managed, scratch));
+    ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(managed, object.arena()));
+    SetManagedFields(object, encoded);
+    return {};
+  }
+
+  Result<std::unique_ptr<runtime::Object>> Apply(const runtime::ObjectPtr& live,
+                                                 const AppliedConfigurationPtr& applied,
+                                                 std::string_view manager, bool force) const {
+    RETURN_IF_ERROR(CheckConfiguration(applied->root));
+    runtime::Arena arena;
+    // The result shares what did not change.
+    arena.Pin(live);
+    arena.Pin(applied);
+    Managed managed;
+    Value was = merge_.empty();
+    if (live != nullptr) {
+      auto decoded = DecodeManagedFields(live->metadata()["managedFields"], arena);
+      if (!decoded.ok()) return Failed("failed to decode managed fields", decoded.status());
+      managed = *std::move(decoded);
+      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, arena));
+    }
+    if (managed.fields.empty()) {
+      const Status tracked = Track(merge_.empty(), was, kBeforeFirstApply, managed, arena);
+      if (!tracked.ok()) return Failed("failed to create manager for existing fields", tracked);
+    }
+    const Value config =
+        runtime::Without(runtime::Without(applied->root, "apiVersion", arena), "kind", arena);
+    const Attempt attempt{.live = was, .config = config, .manager = manager, .force = force};
+    ASSIGN_OR_RETURN(std::optional<Value> merged, ApplyOrTakeOver(attempt, managed, arena));
+    return Finish(live, std::move(merged), {applied->root, manager, managed}, std::move(arena));
+  }
+
+ private:
+  struct Attempt {
+    Value live;
+    Value config;
+    std::string_view manager;
+    bool force = false;
+  };
+  struct Outcome {
+    Value applied;
+    std::string_view manager;
+    const Managed& managed;
+  };
+
+  std::string IdentifierOf(std::string_view manager, std::string_view operation) const {
+    return BuildManagerIdentifier({.manager = std::string(manager.empty() ? "unknown" : manager),
+                                   .operation = std::string(operation),
+                                   .api_version = merge_.api_version(),
+                                   .subresource = options_.subresource});
+  }
+
+  runtime::UnixTime Now() const { return runtime::UnixTime::From(options_.clock->WallNow()); }
+
+  // `managed` once `manager` has made `now` of `was`.
+  Status Track(Value was, Value now, std::string_view manager, Managed& managed,
+               runtime::Arena& arena) const {
+    const std::string self(kCurrentOperation);
+    ASSIGN_OR_RETURN(managed.fields,
+                     merge_.Update(was, now, std::move(managed.fields), self, arena));
+    StripFields(managed.fields, self, arena);
+    if (auto changed = managed.fields.extract(self); !changed.empty()) {
+      const std::string identifier = IdentifierOf(manager, "Update");
+      VersionedSet& fields = changed.mapped();
+      const auto previous = managed.fields.find(identifier);
+      if (previous != managed.fields.end()) {
+        fields.set = fields.set.Union(previous->second.set, arena);
+      }
+      managed.fields.insert_or_assign(identifier, std::move(fields));
+      managed.times.insert_or_assign(identifier, Now());
+    }
+    CapUpdateManagers(managed, options_.update_managers_max, arena);
+    return {};
+  }
+
+  Status CheckConfiguration(Value applied) const {
+    const auto gv = runtime::GroupVersion::Parse(applied["apiVersion"].AsString());
+    const std::string_view kind = applied["kind"].AsString();
+    if (applied["apiVersion"].AsString() != merge_.api_version() || kind != merge_.kind().kind()) {
+      return meta::NewBadRequest("invalid object type: " + gv.group + "/" + gv.version +
+                                 ", Kind=" + std::string(kind));
+    }
+    if (applied["metadata"]["managedFields"].is_list()) {
+      return meta::NewBadRequest("metadata.managedFields must be nil");
+    }
+    return {};
+  }
+
+  // The merged content, or nullopt if nothing changed; kConflict.
+  Result<std::optional<Value>> ApplyOrTakeOver(const Attempt& attempt, Managed& managed,
+                                               runtime::Arena& arena) const {
+    ASSIGN_OR_RETURN(Updater::Applied applied,
+                     ApplyOnce(attempt, attempt.force, managed.fields, arena));
+    if (!applied.conflicts.empty() && attempt.manager == kKubectl) {
+      const auto allowed = AllowedConflictsFromLastApplied(merge_, attempt.live, arena);
+      if (allowed.ok()) applied.conflicts = Remaining(std::move(applied.conflicts), *allowed);
+      if (applied.conflicts.empty()) {
+        ASSIGN_OR_RETURN(applied, ApplyOnce(attempt, /*force=*/true, managed.fields, arena));
+      }
+    }
+    if (!applied.conflicts.empty()) return NewConflictError(applied.conflicts);
+    const std::string identifier = IdentifierOf(attempt.manager, "Apply");
+    managed.fields = std::move(applied.managers);
+    StripFields(managed.fields, identifier, arena);
+    if (applied.changed) managed.times.insert_or_assign(identifier, Now());
+    if (!applied.changed) return std::optional<Value>();
+    return std::optional<Value>(applied.object.value());
+  }
+
+  Result<Updater::Applied> ApplyOnce(const Attempt& attempt, bool force, const Managers& managers,
+                                     runtime::Arena& arena) const {
+    return merge_.Apply({.live = attempt.live,
+                         .config = attempt.config,
+                         .managers = managers,
+                         .manager = IdentifierOf(attempt.manager, "Apply"),
+                         .force = force},
+                        arena);
+  }
+
+  // What was merged (nullopt: `live` as it is) as an object in the hub version, with its owners.
+  Result<std::unique_ptr<runtime::Object>> Finish(const runtime::ObjectPtr& live,
+                                                  std::optional<Value> merged,
+                                                  const Outcome& outcome,
+                                                  runtime::Arena arena) const {
+    std::unique_ptr<runtime::Object> object;
+    if (merged || live == nullptr) {
+      object =
+          std::make_unique<runtime::Object>(options_.types->kind(), options_.version,
+                                            std::move(arena), merged ? *merged : merge_.empty());
+      RETURN_IF_ERROR(Settle(*object));
+    } else {
+      object = live->Clone();
+    }
+    if (outcome.manager == kKubectl && HasLastApplied(*object)) {
+      SetLastApplied(*object, BuildLastApplied(outcome.applied));
+    }
+    ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(outcome.managed, object->arena()));
+    SetManagedFields(*object, encoded);
+    return object;
+  }
+
+  // As content that was decoded.
+  Status Settle(runtime::Object& object) const {
+    if (merge_.kind().semantics() == runtime::Semantics::kStructural) {
+      runtime::Prune(object);
+    } else if (const Status fits = runtime::Normalize(object); !fits.ok()) {
+      return Failed(
+          "failed to convert new typed object (" + merge_.Describe(object.root()) + ") to object",
+          fits);
+    }
+    runtime::SetDefaults(object);
+    return runtime::ConvertTo(object, merge_.kind().hub_version());
+  }
+
+  const Options options_;
+  const StructuredMerge merge_;
+};
+
+FieldManager::FieldManager(Options options)
+    : impl_(std::make_unique<const Impl>(std::move(options))) {}
+FieldManager::~FieldManager() = default;
+
+void FieldManager::Update(const runtime::Object* live, runtime::Object& object,
+                          std::string_view manager) const {
+  if (impl_->Update(live, object, manager).ok()) return;
+  const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
+  SetManagedFields(object, runtime::Copy(before, object.arena()));
+}
+
+Result<std::unique_ptr<runtime::Object>> FieldManager::Apply(const runtime::ObjectPtr& live,
+                                                             const AppliedConfigurationPtr& applied,
+                                                             std::string_view manager,
+                                                             bool force) const {
+  return impl_->Apply(live, applied, manager, force);
+}
+
+}  // namespace apiserver::inline v0::patch::apply

@@ -1,0 +1,162 @@
+#include "apiserver/patch/apply/managed_fields.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/codec/json.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Value;
+
+constexpr std::string_view kApply = "Apply";
+constexpr std::string_view kUpdate = "Update";
+constexpr std::string_view kFieldsV1 = "FieldsV1";
+
+Status BadRequest(std::string message) { return {Reason::kBadRequest, std::move(message)}; }
+
+// The text of an entry's fieldsV1, however it came: as text kept, or parsed where the kind keeps
+// nothing as text.
+std::string_view FieldsText(Value fields, runtime::Arena& arena) {
+  if (fields.type() == Value::Type::kRaw) return fields.AsString();
+  if (fields.is_null()) return "{}";
+  std::string text;
+  codec::AppendJson(fields, text);
+  return arena.Copy(text);
+}
+
+ManagerInfo InfoOf(Value entry) {
+  return {.manager = std::string(entry["manager"].AsString()),
+          .operation = std::string(entry["operation"].AsString()),
+          .api_version = std::string(entry["apiVersion"].AsString()),
+          .subresource = std::string(entry["subresource"].AsString())};
+}
+
+Status CheckEntry(Value entry, const ManagerInfo& info, std::size_t index) {
+  if (info.operation != kApply && info.operation != kUpdate) {
+    return BadRequest("operation must be `Apply` or `Update`");
+  }
+  if (info.api_version.empty()) return BadRequest("apiVersion must not be empty");
+  const std::string_view type = entry["fieldsType"].AsString();
+  if (type == kFieldsV1) return {};
+  const std::string place = " in managed fields entry " + std::to_string(index);
+  if (type.empty()) return BadRequest("missing fieldsType" + place);
+  return BadRequest("invalid fieldsType " + field::Quote(type) + place);
+}
+
+std::optional<runtime::UnixTime> TimeOf(Value entry) {
+  const std::string_view text = entry["time"].AsString();
+  if (text.empty()) return std::nullopt;
+  const auto time = runtime::ParseTime(text);
+  if (!time.ok()) return std::nullopt;
+  return *time;
+}
+
+// What an encoded entry is sorted by, and the entry.
+struct Encoded {
+  ManagerInfo info;
+  std::int64_t seconds = 0;
+  Value entry;
+
+  auto order() const {
+    return std::tie(info.operation, seconds, info.manager, info.api_version, info.subresource);
+  }
+};
+
+// In the order of the type's fields, so that normalizing leaves it as it is.
+Value EntryOf(const ManagerInfo& info, const std::optional<runtime::UnixTime>& time, FieldSet set,
+              runtime::Arena& arena) {
+  const auto text = [&arena](std::string_view of) { return Value::String(arena.Copy(of)); };
+  std::string fields;
+  AppendFieldsV1(set, fields);
+  runtime::MapBuilder entry(arena);
+  if (!info.manager.empty()) entry.Add("manager", text(info.manager));
+  entry.Add("operation", text(info.operation));
+  entry.Add("apiVersion", text(info.api_version));
+  if (time) entry.Add("time", text(runtime::FormatTime(*time)));
+  entry.Add("fieldsType", Value::String(kFieldsV1));
+  entry.Add("fieldsV1", Value::Raw(arena.Copy(fields)));
+  if (!info.subresource.empty()) entry.Add("subresource", text(info.subresource));
+  return entry.Build();
+}
+
+}  // namespace
+
+std::string BuildManagerIdentifier(const ManagerInfo& info) {
+  std::string identifier = "{";
+  const auto add = [&identifier](std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    if (identifier.size() > 1) identifier += ',';
+    identifier.append("\"").append(name).append("\":");
+    codec::AppendJsonString(value, identifier);
+  };
+  add("manager", info.manager);
+  add("operation", info.operation);
+  if (info.operation != kApply) add("apiVersion", info.api_version);
+  add("subresource", info.subresource);
+  return identifier += '}';
+}
+
+Result<ManagerInfo> ParseManagerIdentifier(std::string_view identifier) {
+  runtime::Arena arena;
+  ASSIGN_OR_RETURN(const Value value, codec::ParseJson(identifier, arena));
+  if (!value.is_map()) return BadRequest("no manager identifier");
+  return InfoOf(value);
+}
+
+Result<Managed> DecodeManagedFields(Value entries, runtime::Arena& arena) {
+  Managed managed;
+  for (std::size_t i = 0; i < entries.items().size(); ++i) {
+    const Value entry = entries.items()[i];
+    const ManagerInfo info = InfoOf(entry);
+    RETURN_IF_ERROR(CheckEntry(entry, info, i));
+    auto set = DecodeFieldsV1(FieldsText(entry["fieldsV1"], arena), arena);
+    if (!set.ok()) {
+      return BadRequest("error decoding versioned set from " + info.manager +
+                        ": error decoding set: " + std::string(set.status().message()));
+    }
+    const std::string identifier = BuildManagerIdentifier(info);
+    managed.fields.insert_or_assign(identifier, VersionedSet{.set = *set,
+                                                             .api_version = info.api_version,
+                                                             .applied = info.operation == kApply});
+    managed.times.insert_or_assign(identifier, TimeOf(entry));
+  }
+  return managed;
+}
+
+Result<Value> EncodeManagedFields(const Managed& managed, runtime::Arena& arena) {
+  if (managed.fields.empty()) return Value();
+  std::vector<Encoded> all;
+  all.reserve(managed.fields.size());
+  for (const auto& [identifier, fields] : managed.fields) {
+    auto info = ParseManagerIdentifier(identifier);
+    if (!info.ok()) {
+      return Status(Reason::kInternalError, "error unmarshalling manager identifier " + identifier +
+                                                ": " + std::string(info.status().message()));
+    }
+    info->api_version = fields.api_version;
+    if (fields.applied) info->operation = kApply;
+    const auto time = managed.times.find(identifier);
+    const auto when = time != managed.times.end() ? time->second : std::nullopt;
+    const Value entry = EntryOf(*info, when, fields.set, arena);
+    all.push_back({std::move(*info), when ? when->seconds : 0, entry});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Encoded& a, const Encoded& b) { return a.order() < b.order(); });
+  runtime::ListBuilder list(arena);
+  for (const Encoded& encoded : all) list.Add(encoded.entry);
+  return list.Build();
+}
+
+Status ValidateManagedFields(Value entries) {
+  runtime::Arena arena;
+  return DecodeManagedFields(entries, arena).status();
+}
+
+}  // namespace apiserver::inline v0::patch::apply

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "apiserver/patch/apply/managed_fields.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+// Takes from what `manager` owns the fields nobody owns: apiVersion, kind and what the system says
+// in metadata. Upstream's stripMetaManager.
+void StripFields(Managers& managers, const std::string& manager, runtime::Arena& arena);
+
+// Makes the oldest updates one entry per version, "ancient-changes", until at most `max` are left.
+// Upstream's capManagersManager.
+void CapUpdateManagers(Managed& managed, std::size_t max, runtime::Arena& arena);
+
+}  // namespace apiserver::inline v0::patch::apply

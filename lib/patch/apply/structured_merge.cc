@@ -1,0 +1,135 @@
+#include "patch/apply/structured_merge.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::patch::apply {
+
+namespace {
+
+using runtime::Value;
+
+// Go's %v of a GroupVersionKind; of the legacy group it begins with a slash.
+std::string Printed(const runtime::GroupVersionKind& gvk) {
+  return gvk.group + "/" + gvk.version + ", Kind=" + gvk.kind;
+}
+
+Status Failed(std::string what, const Status& why) {
+  return {Reason::kUnknown, std::move(what) + std::string(why.message())};
+}
+
+Value WithoutManagedFields(Value root, runtime::Arena& arena) {
+  const Value metadata = root["metadata"];
+  if (metadata.Find("managedFields") == nullptr) return root;
+  return runtime::With(root, "metadata", runtime::Without(metadata, "managedFields", arena), arena);
+}
+
+// Converts by an object that shares the content and lives as long as `arena`.
+Result<Value> Converted(const runtime::KindPtr& kind, std::string_view from, std::string_view to,
+                        Value content, runtime::Arena& arena) {
+  auto view = std::make_shared<runtime::Object>(kind, from, runtime::Arena(), content);
+  RETURN_IF_ERROR(runtime::ConvertTo(*view, to));
+  const Value converted = view->root();
+  arena.Pin(std::move(view));
+  return converted;
+}
+
+}  // namespace
+
+TypeConverter::TypeConverter(runtime::KindPtr kind) : kind_(std::move(kind)) {
+  for (const runtime::KindVersion& version : kind_->versions()) {
+    auto empty = std::make_unique<runtime::Object>(kind_, version.version);
+    (void)runtime::Normalize(*empty);  // What has no fields always fits.
+    versions_.emplace(version.version, Version{ParseableType(version.schema), std::move(empty)});
+  }
+}
+
+const ParseableType* TypeConverter::TypeOf(std::string_view version) const {
+  const auto found = versions_.find(version);
+  return found != versions_.end() ? &found->second.type : nullptr;
+}
+
+Value TypeConverter::EmptyObject(std::string_view version) const {
+  const auto found = versions_.find(version);
+  return found != versions_.end() ? found->second.empty->root() : Value();
+}
+
+StructuredMerge::StructuredMerge(TypeConverterPtr types, std::string version,
+                                 const FieldFilters& reset_fields)
+    : types_(std::move(types)),
+      version_(std::move(version)),
+      api_version_(types_->kind()->gvk(version_).group_version().ToString()),
+      type_(types_->TypeOf(version_)),
+      updater_(*this, &reset_fields) {}
+
+const ParseableType* StructuredMerge::TypeOf(std::string_view api_version) const {
+  const auto gv = runtime::GroupVersion::Parse(api_version);
+  return gv.group == kind().group() ? types_->TypeOf(gv.version) : nullptr;
+}
+
+Result<Value> StructuredMerge::Convert(Value content, std::string_view from, std::string_view to,
+                                       runtime::Arena& arena) const {
+  return Converted(types_->kind(), runtime::GroupVersion::Parse(from).version,
+                   runtime::GroupVersion::Parse(to).version, content, arena);
+}
+
+std::string StructuredMerge::Describe(Value content) const {
+  const Value metadata = content["metadata"];
+  return std::string(metadata["namespace"].AsString()) + "/" +
+         std::string(metadata["name"].AsString()) + "; " + Printed(kind().gvk(version_));
+}
+
+Result<Value> StructuredMerge::ToVersioned(const runtime::Object& object,
+                                           runtime::Arena& arena) const {
+  RETURN_IF_ERROR(object.load_status());
+  const Value content = WithoutManagedFields(object.root(), arena);
+  if (object.version() == version_) return content;
+  return Converted(types_->kind(), object.version(), version_, content, arena);
+}
+
+Result<Managers> StructuredMerge::Update(Value live, Value now, Managers managers,
+                                         const std::string& manager, runtime::Arena& arena) const {
+  const ValidationOptions options{.allow_duplicates = true};
+  const auto typed_now = AsTyped(now, *type_, options);
+  if (!typed_now.ok()) {
+    return Failed("failed to convert new object (" + Describe(now) + ") to smd typed: ",
+                  typed_now.status());
+  }
+  const auto typed_live = AsTyped(live, *type_, options);
+  if (!typed_live.ok()) {
+    return Failed("failed to convert live object (" + Describe(live) + ") to smd typed: ",
+                  typed_live.status());
+  }
+  auto updated = updater_.Update(
+      *typed_live, *typed_now,
+      {.version = api_version_, .managers = std::move(managers), .manager = manager}, arena);
+  if (!updated.ok()) {
+    return Failed("failed to update ManagedFields (" + Describe(now) + "): ", updated.status());
+  }
+  return updated;
+}
+
+Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, runtime::Arena& arena) const {
+  const auto config = AsTyped(request.config, *type_);
+  if (!config.ok()) {
+    return Failed("failed to create typed patch object (" + Describe(request.config) + "): ",
+                  config.status());
+  }
+  const auto live = AsTyped(request.live, *type_, {.allow_duplicates = true});
+  if (!live.ok()) {
+    return Failed("failed to create typed live object (" + Describe(request.live) + "): ",
+                  live.status());
+  }
+  auto applied = updater_.Apply(*live, *config,
+                                {.version = api_version_,
+                                 .managers = std::move(request.managers),
+                                 .manager = request.manager,
+                                 .force = request.force},
+                                arena);
+  if (!applied.ok()) return Status(Reason::kUnknown, std::string(applied.status().message()));
+  return applied;
+}
+
+}  // namespace apiserver::inline v0::patch::apply

@@ -1,0 +1,83 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/patch/apply/field_manager.h"
+#include "apiserver/patch/apply/managed_fields.h"
+
+// Server-side apply: the input is a live object with its managedFields, a newline, and what is
+// applied to it, in JSON. What can be applied can be applied again, and then changes nothing.
+namespace {
+
+using namespace apiserver;                // NOLINT(google-build-using-namespace)
+using namespace apiserver::patch::apply;  // NOLINT(google-build-using-namespace)
+using runtime::Value;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+runtime::KindPtr GearKind() {
+  using namespace runtime;  // NOLINT(google-build-using-namespace)
+  const SchemaPtr text = StringSchema();
+  const SchemaPtr port =
+      StructBuilder("")
+          .Field("port", IntegerSchema(32))
+          .Field("protocol", text, {.default_value = OwnedValue(Value::String("TCP"))})
+          .Build();
+  const SchemaPtr spec = StructBuilder("")
+                             .Field("ports", ListMapOf(port, {"port", "protocol"}))
+                             .Field("tags", SetOf(text))
+                             .Field("args", ListOf(text))
+                             .Field("labels", MapOf(text))
+                             .Field("any", AnySchema())
+                             .Build();
+  const SchemaPtr root =
+      StructBuilder("").Field("metadata", ObjectMetaSchema()).Field("spec", spec).Build();
+  return Kind::New({.group = "example.com",
+                    .kind = "Gear",
+                    .plural = "gears",
+                    .versions = {{.version = "v1", .schema = root}}})
+      .value();
+}
+
+std::string JsonOf(const runtime::Object& object) {
+  std::string json;
+  codec::AppendJson(object.root(), json);
+  return json;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const runtime::KindPtr kind = GearKind();
+  static const FieldManager manager(
+      {.types = std::make_shared<TypeConverter>(kind), .version = "v1"});
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t newline = input.find('\n');
+  if (newline == std::string_view::npos) return 0;
+  runtime::Arena arena;
+  const auto root = codec::ParseJson(input.substr(0, newline), arena);
+  auto applied = std::make_shared<AppliedConfiguration>();
+  const auto config = codec::ParseJson(input.substr(newline + 1), applied->arena);
+  if (!root.ok() || !root->is_map() || !config.ok()) return 0;
+  applied->root = *config;
+  auto live = std::make_shared<runtime::Object>(kind, "v1", std::move(arena), *root);
+  if (!runtime::Normalize(*live).ok()) return 0;
+
+  auto once = manager.Apply(live, applied, "fuzzer", /*force=*/true);
+  if (!once.ok()) return 0;
+  const std::string before = JsonOf(**once);
+  const runtime::ObjectPtr result = *std::move(once);
+  Require(ValidateManagedFields(result->metadata()["managedFields"]).ok());
+  const auto twice = manager.Apply(result, applied, "fuzzer", /*force=*/false);
+  Require(twice.ok() && JsonOf(**twice) == before);
+  const auto updated = result->Clone();
+  manager.Update(result.get(), *updated, "updater");
+  Require(JsonOf(*updated) == before);
+  return 0;
+}
