@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "endpoints/field_managers.h"
 #include "endpoints/verbs.h"
 
 namespace apiserver::inline v0::endpoints {
@@ -46,8 +47,9 @@ Status Check(const std::string& path, const RequestScope& scope, bool is_subreso
   return {};
 }
 
-ScopePtr ScopeOf(const APIGroupVersion& group, const std::string& path,
-                 std::shared_ptr<rest::Storage> storage, rest::Storage& parent) {
+std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::string& path,
+                                      std::shared_ptr<rest::Storage> storage,
+                                      rest::Storage& parent) {
   const auto [resource, subresource] = Split(path);
   auto scope = std::make_shared<RequestScope>();
   scope->environment = group.environment;
@@ -100,6 +102,7 @@ Resource ResourceOf(const ScopePtr& scope) {
 
 Result<std::shared_ptr<const Installed>> APIGroupVersion::InstallREST() const {
   Resources resources;
+  FieldManagers field_managers(*environment);
   for (const auto& [path, rest_storage] : storage) {
     const auto [resource, subresource] = Split(path);
     if (resource.empty() || subresource.find('/') != std::string::npos) {
@@ -107,8 +110,9 @@ Result<std::shared_ptr<const Installed>> APIGroupVersion::InstallREST() const {
     }
     const auto parent = storage.find(resource);
     if (parent == storage.end()) return Refused(path, "its parent resource is not served");
-    const ScopePtr scope = ScopeOf(*this, path, rest_storage, *parent->second);
+    const auto scope = ScopeOf(*this, path, rest_storage, *parent->second);
     RETURN_IF_ERROR(Check(path, *scope, !subresource.empty()));
+    scope->field_manager = field_managers.For(*scope);
     resources.emplace(path, ResourceOf(scope));
   }
   std::string prefix = root;

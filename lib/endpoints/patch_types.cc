@@ -10,14 +10,17 @@ std::string_view MediaTypeOf(PatchType type) {
       return "application/merge-patch+json";
     case PatchType::kStrategicMergePatch:
       return "application/strategic-merge-patch+json";
+    case PatchType::kApply:
+      return "application/apply-patch+yaml";
   }
   return "";
 }
 
 const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind) {
-  static const std::vector<PatchType> structural{PatchType::kJsonPatch, PatchType::kMergePatch};
+  static const std::vector<PatchType> structural{PatchType::kJsonPatch, PatchType::kMergePatch,
+                                                 PatchType::kApply};
   static const std::vector<PatchType> all{PatchType::kJsonPatch, PatchType::kMergePatch,
-                                          PatchType::kStrategicMergePatch};
+                                          PatchType::kStrategicMergePatch, PatchType::kApply};
   const bool go_type =
       kind.semantics() == runtime::Semantics::kStruct && kind.versions().front().schema != nullptr;
   return go_type ? all : structural;

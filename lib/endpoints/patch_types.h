@@ -11,7 +11,7 @@
 namespace apiserver::inline v0::endpoints {
 
 // The kinds of patch that are served; discovery and OpenAPI list exactly these.
-enum class PatchType : std::uint8_t { kJsonPatch, kMergePatch, kStrategicMergePatch };
+enum class PatchType : std::uint8_t { kJsonPatch, kMergePatch, kStrategicMergePatch, kApply };
 
 // "application/json-patch+json".
 std::string_view MediaTypeOf(PatchType type);

@@ -248,6 +248,10 @@ class RouteMaker {
     } else if (row.verb == "patch") {
       route.description = "partially update " + the_kind;
       Append(route.parameters, WriteParameters());
+      route.parameters.push_back(
+          {.name = "force",
+           .type = "boolean",
+           .description = "Take over the fields that others own. Of an apply only."});
       Body(route, Meta("Patch"), PatchMediaTypes(*scope_.kind));
       route.responses = {{200, definition}, {201, definition}};
     } else {

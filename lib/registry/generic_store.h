@@ -31,6 +31,7 @@ class GenericStore final : public Store {
   void WhenFresh(const Context& ctx, FreshDone done) override;
   bool DeleteReturnsDeletedObject() const override { return options_.return_deleted_object; }
   Status ReadinessCheck() const override { return storage_->Ready(); }
+  rest::ResetFields GetResetFields() const override { return options_.strategy->GetResetFields(); }
   storage::Interface& storage() override { return *storage_; }
 
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,

@@ -11,6 +11,7 @@ class StatusStore final : public rest::Storage,
                           public rest::Getter,
                           public rest::Updater,
                           public rest::TableConvertor,
+                          public rest::ResetFieldsProvider,
                           public rest::InlineReader {
  public:
   StatusStore(std::shared_ptr<Store> main, std::shared_ptr<const rest::Strategy> strategy)
@@ -19,6 +20,7 @@ class StatusStore final : public rest::Storage,
   std::unique_ptr<runtime::Object> New() const override { return main_->New(); }
   bool NamespaceScoped() const override { return main_->NamespaceScoped(); }
   bool AnswersInline() const override { return main_->AnswersInline(); }
+  rest::ResetFields GetResetFields() const override { return strategy_->GetResetFields(); }
   void WhenFresh(const Context& ctx, FreshDone done) override {
     main_->WhenFresh(ctx, std::move(done));
   }

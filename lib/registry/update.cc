@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/patch/apply/managed_fields.h"
 #include "apiserver/rest/create.h"
 #include "apiserver/rest/meta.h"
 #include "apiserver/rest/update.h"
@@ -83,6 +84,8 @@ Result<storage::Update> GenericStore::TryUpdate(UpdateCall& call,
   ASSIGN_OR_RETURN(auto object, call.request.info.UpdatedObject(call.ctx, existing));
   RETURN_IF_ERROR(CheckVersion(call, *object, *existing));
   RETURN_IF_ERROR(rest::BeforeUpdate(call.strategy, call.ctx, *object, *existing));
+  // Here, after all that defaults and normalizes what the owners were made of.
+  patch::apply::IgnoreManagedFieldsTimestamps(*object, *existing);
   if (call.request.validate_update) {
     RETURN_IF_ERROR(call.request.validate_update(call.ctx, *object, *existing));
   }

@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 
+import kubectl_apply
 import kubectl_fleets as fleets
 import kubectl_flunders as flunders
 from kubectl_checks import Checker, Kubectl
@@ -43,6 +44,7 @@ def main():
             flunders.create_and_read(t)
             flunders.refusals(t)
             flunders.apply(t)
+            kubectl_apply.server_side_apply(t)
             flunders.change(t, folder)
             flunders.dry_runs(t)
             flunders.watch(t)

@@ -271,10 +271,6 @@ def not_yet(t):
     t.says(["run", "x", "--image=y"], 'error: no matches for kind "Pod" in version "v1"', code=1)
     t.says(["top", "nodes"], "error: Metrics API not available", code=1)
     t.says(["scale", "flunder", "one", "--replicas=1"], "NotFound", code=1)
-    types = ("accepted media types include: application/json-patch+json, application/merge-patch+json, "
-             "application/strategic-merge-patch+json")
-    t.says(["apply", "--server-side", "-f", "-"], "Server-side apply not available on the server", types,
-           code=1, stdin=FLUNDER.format(name="one", app="a", reference="x"))
 
 
 def alone(t):

@@ -87,16 +87,20 @@ TEST_CASE("openapi: every parameter and patch type that is listed is honoured", 
 
   const auto patch = item["patch"];
 
-  REQUIRE(patch["consumes"].size() == 2);
+  REQUIRE(patch["consumes"].size() == 4);
+  CHECK(patch["consumes"].at(3).AsString() == "application/apply-patch+yaml");
   for (const auto& type : patch["consumes"].items()) {
     const auto answer = server->Call("PATCH", "/apis/example.com/v1/namespaces/default/widgets/x",
                                      "[]", {{"Content-Type", std::string(type.AsString())}});
     CHECK(answer.code != 415);
   }
-  // `force` belongs to apply, which is not served.
+  // kubectl reads from these whether it may dry-run, and force an apply.
+  std::vector<std::string> names;
   for (const auto& parameter : patch["parameters"].items()) {
-    CHECK(parameter["name"].AsString() != "force");
+    names.emplace_back(parameter["name"].AsString());
   }
+  CHECK(names == std::vector<std::string>{"name", "namespace", "pretty", "dryRun", "fieldManager",
+                                          "fieldValidation", "force", "body"});
   CHECK(patch["x-kubernetes-action"].AsString() == "patch");
   CHECK(patch["operationId"].AsString() == "patchExampleComV1NamespacedWidget");
 }

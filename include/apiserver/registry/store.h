@@ -92,7 +92,8 @@ class Store : public rest::Storage,
               public rest::CollectionDeleter,
               public rest::MayReturnFullObjectDeleter,
               public rest::InlineReader,
-              public rest::StorageWithReadiness {
+              public rest::StorageWithReadiness,
+              public rest::ResetFieldsProvider {
  public:
   // The resource's objects below everything else; for controllers and tests.
   virtual storage::Interface& storage() = 0;

@@ -13,6 +13,7 @@
 #include "apiserver/meta/options.h"
 #include "apiserver/meta/table.h"
 #include "apiserver/meta/watch.h"
+#include "apiserver/rest/strategy.h"
 #include "apiserver/runtime/object.h"
 
 // What a resource can do, one small interface per capability: k8s.io/apiserver/pkg/registry/rest.
@@ -277,6 +278,13 @@ class InlineReader {
   virtual void WhenFresh(const Context& ctx, FreshDone done);
 };
 
+// Says what its strategy resets; Go's rest.ResetFieldsStrategy.
+class ResetFieldsProvider {
+ public:
+  virtual ~ResetFieldsProvider() = default;
+  virtual ResetFields GetResetFields() const = 0;
+};
+
 class StorageWithReadiness {
  public:
   virtual ~StorageWithReadiness() = default;
@@ -308,6 +316,7 @@ struct Capabilities {
   ResourceStreamer* streamer = nullptr;
   InlineReader* inline_reader = nullptr;
   StorageWithReadiness* readiness = nullptr;
+  ResetFieldsProvider* reset_fields = nullptr;
 
   // The only dynamic_casts of the project.
   static Capabilities Of(Storage& storage);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ enum class GarbageCollectionPolicy : std::uint8_t {
   kOrphanDependents,
   kUnsupported,
 };
+
+// Fields by apiVersion ("wardle.example.com/v1alpha1"), each as the names that lead to it from the
+// object's root, {"metadata", "labels"}; what is below one is meant too.
+using ResetFields = std::map<std::string, std::vector<std::vector<std::string>>>;
 
 class Strategy {
  public:
@@ -52,6 +57,10 @@ class Strategy {
 
   // After validation: brings equal meanings to equal forms.
   virtual void Canonicalize(runtime::Object&) const {}
+
+  // What PrepareForCreate and PrepareForUpdate undo whatever a client sends: in the main resource
+  // {"status"}, in its status {"spec"}. Who writes them here does not come to own them.
+  virtual ResetFields GetResetFields() const { return {}; }
 
   // PUT of a name that does not exist creates it.
   virtual bool AllowCreateOnUpdate() const { return false; }

@@ -1,9 +1,29 @@
 #include "endpoints/handlers/admit.h"
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/patch/apply/managed_fields.h"
+#include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+// A plugin that does not know managedFields may break them: then they become what they were.
+void KeepManagedFieldsValid(const Context& ctx, runtime::Object& object, runtime::Value before) {
+  const runtime::Value after = object.metadata()["managedFields"];
+  if (after == before) return;
+  const Status valid = patch::apply::ValidateManagedFields(after);
+  if (valid.ok()) return;
+  object.Edit("metadata", "managedFields") = before;
+  rest::AddWarning(
+      ctx,
+      ".metadata.managedFields was in an invalid state after admission; this could be "
+      "caused by an outdated mutating admission controller; please fix your requests: " +
+          std::string(valid.message()));
+}
+
+}  // namespace
 
 Admitter::Admitter(const RequestScope& scope, const http::Exchange& exchange, bool dry_run)
     : scope_(&scope), info_(&exchange.Get<request::RequestInfo>()), dry_run_(dry_run) {
@@ -30,7 +50,10 @@ Status Admitter::Admit(const Context& ctx, runtime::Object& object,
   if (attributes.name.empty()) attributes.name = object.name();
   attributes.object = &object;
   attributes.old_object = old;
-  return chain->Admit(ctx, attributes);
+  const runtime::Value before = object.metadata()["managedFields"];
+  RETURN_IF_ERROR(chain->Admit(ctx, attributes));
+  KeepManagedFieldsValid(ctx, object, before);
+  return {};
 }
 
 rest::ValidateObject Admitter::ValidateCreate() const {

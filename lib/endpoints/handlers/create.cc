@@ -18,6 +18,7 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
   rest::WipeObjectMetaSystemFields(*object);
   RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
   DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
+  scope.TrackFields(exchange, nullptr, *object, options.field_manager);
   RETURN_IF_ERROR(
       Admitter(scope, exchange, options.dry_run).Admit(exchange.ctx(), *object, nullptr));
   DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/true);
@@ -55,9 +56,9 @@ http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
       });
 }
 
-Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exchange,
-                                 std::unique_ptr<runtime::Object> object,
-                                 const meta::CreateOptions& options) {
+Result<runtime::ObjectPtr> StoreOnce(const RequestScope& scope, http::Exchange& exchange,
+                                     std::unique_ptr<runtime::Object> object,
+                                     const meta::CreateOptions& options) {
   const Admitter admitter(scope, exchange, options.dry_run);
   if (scope.capabilities.named_creater) {
     return scope.capabilities.named_creater->Create(
@@ -66,6 +67,31 @@ Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exch
   }
   return scope.capabilities.creater->Create(exchange.ctx(), std::move(object),
                                             admitter.ValidateCreate(), options);
+}
+
+// What is larger may with its owners be larger than a storage takes; etcd takes 1.5 MiB.
+constexpr std::size_t kMayBeTooLarge = 256 << 10;
+
+bool MayBeTooLarge(const http::Exchange& exchange) {
+  return exchange.body() != nullptr && exchange.body()->size() > kMayBeTooLarge;
+}
+
+// Whether a write failed because the object is too large for the storage; then takes its owners
+// off, without which it may be small enough.
+bool DropManagedFields(const Status& error, runtime::Object& object) {
+  if (error.reason() != Reason::kRequestEntityTooLarge) return false;
+  if (object.metadata().Find("managedFields") == nullptr) return false;
+  object.Erase("metadata", "managedFields");
+  return true;
+}
+
+Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exchange,
+                                 std::unique_ptr<runtime::Object> object,
+                                 const meta::CreateOptions& options) {
+  if (!MayBeTooLarge(exchange)) return StoreOnce(scope, exchange, std::move(object), options);
+  auto created = StoreOnce(scope, exchange, object->Clone(), options);
+  if (created.ok() || !DropManagedFields(created.status(), *object)) return created;
+  return StoreOnce(scope, exchange, std::move(object), options);
 }
 
 }  // namespace
@@ -77,7 +103,7 @@ http::Handler NewCreateHandler(ScopePtr scope) {
     ASSIGN_OR_RETURN(const meta::CreateOptions options,
                      meta::ParseCreateOptions(exchange.query().all()));
     ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Prepare(*scope, exchange, options));
-    if (scope->capabilities.async_creater) {
+    if (scope->capabilities.async_creater && !MayBeTooLarge(exchange)) {
       return CreateAsync(scope, exchange, std::move(object), options);
     }
     ASSIGN_OR_RETURN(const runtime::ObjectPtr created,

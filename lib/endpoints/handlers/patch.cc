@@ -5,32 +5,52 @@
 
 namespace apiserver::inline v0::endpoints {
 
+namespace {
+
+Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields) {
+  const PatchedObject patched(request, track_fields);
+  const meta::PatchOptions& options = request.options;
+  return request.scope.capabilities.updater->Update(
+      request.exchange.ctx(), request.exchange.Get<request::RequestInfo>().name,
+      {.info = patched,
+       .validate_create = request.admitter.AuthorizeAndValidateCreate(),
+       .validate_update = request.admitter.ValidateUpdate(),
+       .force_allow_create = request.type == PatchType::kApply,
+       .options = {.dry_run = options.dry_run,
+                   .field_manager = options.field_manager,
+                   .field_validation = options.field_validation}});
+}
+
+}  // namespace
+
 http::Handler NewPatchHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
     const auto type = PatchTypeOf(*scope->kind, exchange.request().headers.Get("Content-Type"));
     if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(*scope->kind));
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    const bool apply = *type == PatchType::kApply;
     ASSIGN_OR_RETURN(const meta::PatchOptions options,
-                     meta::ParsePatchOptions(exchange.query().all(), /*apply=*/false));
+                     meta::ParsePatchOptions(exchange.query().all(), apply));
     RETURN_IF_ERROR(ReserveDecoding(exchange));
+    ApplyBody apply_body;
+    if (apply) {
+      ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange));
+    }
     const Admitter admitter(*scope, exchange, options.dry_run);
-    const PatchedObject patched({.scope = *scope,
-                                 .exchange = exchange,
-                                 .type = *type,
-                                 .options = options,
-                                 .admitter = admitter});
-    ASSIGN_OR_RETURN(const rest::UpdateResult result,
-                     scope->capabilities.updater->Update(
-                         exchange.ctx(), exchange.Get<request::RequestInfo>().name,
-                         {.info = patched,
-                          .validate_create = admitter.AuthorizeAndValidateCreate(),
-                          .validate_update = admitter.ValidateUpdate(),
-                          .force_allow_create = false,
-                          .options = {.dry_run = options.dry_run,
-                                      .field_manager = options.field_manager,
-                                      .field_validation = options.field_validation}}));
-    return response::WriteObject(exchange, result.created ? 201 : 200, result.object,
+    const PatchRequest request{.scope = *scope,
+                               .exchange = exchange,
+                               .type = *type,
+                               .options = options,
+                               .admitter = admitter,
+                               .apply = apply ? &apply_body : nullptr};
+    auto result = Update(request, /*track_fields=*/true);
+    if (!result.ok() && !apply && result.status().reason() == Reason::kRequestEntityTooLarge) {
+      // Without owners it may be small enough.
+      result = Update(request, /*track_fields=*/false);
+    }
+    RETURN_IF_ERROR(result.status());
+    return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
                                  scope->target);
   };
 }

@@ -7,6 +7,8 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/meta/managed_fields.h"
+#include "apiserver/rest/meta.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
@@ -46,6 +48,8 @@ Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document
       return ApplyMergePatch(request, document, arena);
     case PatchType::kStrategicMergePatch:
       return ApplyStrategicMergePatch(request, document, arena);
+    case PatchType::kApply:
+      break;
   }
   return meta::NewInternalError("unimplemented patch type");
 }
@@ -134,13 +138,14 @@ Status PatchedObject::CheckStrictly(const Context& ctx, const Patched& patched,
   return {};
 }
 
-Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(
+Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
     const Context& ctx, const runtime::Object& current) const {
   const RequestScope& scope = request_.scope;
   std::unique_ptr<runtime::Object> object = current.Clone();
   RETURN_IF_ERROR(runtime::ConvertTo(*object, scope.version));
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
+  meta::KeepManagedFieldsReset(*object);
   RETURN_IF_ERROR(Decode(patched, *object));
   RETURN_IF_ERROR(CheckStrictly(ctx, patched, std::move(unknown)));
   runtime::SetDefaults(*object);
@@ -148,13 +153,39 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(
   return object;
 }
 
-Result<std::unique_ptr<runtime::Object>> PatchedObject::UpdatedObject(
-    const Context& ctx, const runtime::ObjectPtr& old) const {
+Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(const Context& ctx,
+                                                              const runtime::ObjectPtr& old) const {
+  if (request_.type == PatchType::kApply) return ApplyConfiguration(request_, ctx, old);
+  if (!old) {
+    return meta::NewNotFound(request_.scope.resource.group_resource(),
+                             request_.exchange.Get<request::RequestInfo>().name);
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, PatchCurrent(ctx, *old));
+  if (track_fields_) {
+    request_.scope.TrackFields(request_.exchange, old.get(), *object,
+                               request_.options.field_manager);
+  } else {
+    object->Erase("metadata", "managedFields");
+  }
+  return object;
+}
+
+Status PatchedObject::CheckMeta(runtime::Object& object, bool exists) const {
   const RequestScope& scope = request_.scope;
   const auto& info = request_.exchange.Get<request::RequestInfo>();
-  if (!old) return meta::NewNotFound(scope.resource.group_resource(), info.name);
-  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Patch(ctx, *old));
-  RETURN_IF_ERROR(scope.CheckName(*object, info.name, info.namespace_));
+  if (!exists && !object.uid().empty()) {
+    return meta::NewConflict(scope.resource.group_resource(), info.name,
+                             "uid mismatch: the provided object specified uid " +
+                                 std::string(object.uid()) + ", and no existing object was found");
+  }
+  RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, object));
+  return scope.CheckName(object, info.name, info.namespace_);
+}
+
+Result<std::unique_ptr<runtime::Object>> PatchedObject::UpdatedObject(
+    const Context& ctx, const runtime::ObjectPtr& old) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Patch(ctx, old));
+  RETURN_IF_ERROR(CheckMeta(*object, old != nullptr));
   RETURN_IF_ERROR(request_.admitter.Admit(ctx, *object, old.get()));
   DedupOwnerReferences(ctx, *object, /*after_admission=*/true);
   return object;

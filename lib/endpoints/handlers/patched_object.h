@@ -15,6 +15,15 @@
 
 namespace apiserver::inline v0::endpoints {
 
+// The body of an apply.
+struct ApplyBody {
+  patch::apply::AppliedConfigurationPtr configuration;
+  // What a strict decoder says of it; empty: nothing.
+  std::string strict_error;
+};
+// kBadRequest: neither YAML nor JSON, or no object.
+Result<ApplyBody> ParseApplyBody(http::Exchange& exchange);
+
 // A PATCH as it came.
 struct PatchRequest {
   const RequestScope& scope;
@@ -22,6 +31,8 @@ struct PatchRequest {
   PatchType type;
   const meta::PatchOptions& options;
   const Admitter& admitter;
+  // Of an apply; null otherwise.
+  const ApplyBody* apply = nullptr;
 };
 
 struct Patched;
@@ -30,7 +41,9 @@ struct Patched;
 // handlers/patch.go. Borrows the request.
 class PatchedObject final : public rest::UpdatedObjectInfo {
  public:
-  explicit PatchedObject(const PatchRequest& request) : request_(request) {}
+  // Without `track_fields` the result has no owners.
+  explicit PatchedObject(const PatchRequest& request, bool track_fields = true)
+      : request_(request), track_fields_(track_fields) {}
 
   Result<std::unique_ptr<runtime::Object>> UpdatedObject(
       const Context& ctx, const runtime::ObjectPtr& old) const override;
@@ -38,12 +51,16 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
  private:
   // The patched object in the hub version, before admission.
   Result<std::unique_ptr<runtime::Object>> Patch(const Context& ctx,
-                                                 const runtime::Object& current) const;
+                                                 const runtime::ObjectPtr& old) const;
+  Result<std::unique_ptr<runtime::Object>> PatchCurrent(const Context& ctx,
+                                                        const runtime::Object& current) const;
   // Refuses, warns of or ignores what the patch and the patched object say too much.
   Status CheckStrictly(const Context& ctx, const Patched& patched,
                        std::vector<std::string> unknown) const;
+  Status CheckMeta(runtime::Object& object, bool exists) const;
 
   const PatchRequest request_;
+  const bool track_fields_;
 };
 
 // What a patch makes of a document.
@@ -66,6 +83,11 @@ Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value docu
                                 runtime::Arena& arena);
 Result<Patched> ApplyStrategicMergePatch(const PatchRequest& request, runtime::Value document,
                                          runtime::Arena& arena);
+
+// `old` (null: nothing is there) with the configuration of an apply merged in, in the hub version.
+Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& request,
+                                                            const Context& ctx,
+                                                            const runtime::ObjectPtr& old);
 
 // The body as a JSON object or null, its duplicate fields in `strict_errors` unless they are
 // ignored. An error begins with `prefix`.

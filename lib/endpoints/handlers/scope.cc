@@ -5,6 +5,7 @@
 
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/meta/validation.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 
@@ -128,8 +129,20 @@ Status RequestScope::Strict(const Context& ctx, const std::vector<std::string>& 
   return {};
 }
 
+void RequestScope::TrackFields(const http::Exchange& exchange, const runtime::Object* live,
+                               runtime::Object& object, std::string_view manager) const {
+  if (field_manager == nullptr) return;
+  if (!manager.empty()) return field_manager->Update(live, object, manager);
+  const std::string_view agent = exchange.request().headers.Get("User-Agent");
+  field_manager->Update(live, object, meta::FieldManagerOf(agent));
+}
+
 Status RequestScope::CheckName(const runtime::Object& object, std::string_view name,
                                std::string_view namespace_) const {
+  if (object.name().empty()) {
+    return meta::NewBadRequest("the name of the object (" + std::string(name) +
+                               " based on URL) was undeterminable: name must be provided");
+  }
   if (object.name() != name) {
     return meta::NewBadRequest("the name of the object (" + std::string(object.name()) +
                                ") does not match the name on the URL (" + std::string(name) + ")");

@@ -10,6 +10,7 @@
 #include "apiserver/endpoints/api_group_version.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/meta/options.h"
+#include "apiserver/patch/apply/field_manager.h"
 #include "apiserver/request/request_info.h"
 #include "apiserver/response/response.h"
 #include "apiserver/rest/storage.h"
@@ -28,6 +29,8 @@ struct RequestScope {
   runtime::GroupVersionResource resource;
   std::string subresource;
   bool namespaced = false;
+  // Tracks who owns which field; null where nothing is written.
+  patch::apply::FieldManagerPtr field_manager;
   response::Target target;
 
   runtime::GroupVersionKind gvk() const { return kind->gvk(version); }
@@ -46,6 +49,11 @@ struct RequestScope {
   // `errors` refused (kStrict), recorded as warnings (kWarn) or dropped.
   Status Strict(const Context& ctx, const std::vector<std::string>& errors,
                 meta::FieldValidation validation) const;
+
+  // `object`, about to replace `live` (null: to be created), gets the managedFields that say who
+  // did it: `manager`, or the client by its User-Agent.
+  void TrackFields(const http::Exchange& exchange, const runtime::Object* live,
+                   runtime::Object& object, std::string_view manager) const;
 
   // Name and namespace of `object` fit the path.
   Status CheckName(const runtime::Object& object, std::string_view name,

@@ -9,11 +9,19 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
-// The object of a PUT, admitted afresh on every try.
+// A PUT as it came.
+struct ReplaceRequest {
+  const RequestScope& scope;
+  http::Exchange& exchange;
+  const meta::UpdateOptions& options;
+  const Admitter& admitter;
+};
+
+// The object of a PUT, whose owners are found and which is admitted afresh on every try.
 class ReplacedObject final : public rest::UpdatedObjectInfo {
  public:
-  ReplacedObject(const runtime::Object& object, const Admitter& admitter)
-      : object_(object), admitter_(admitter) {}
+  ReplacedObject(const runtime::Object& object, const ReplaceRequest& request, bool track_fields)
+      : object_(object), request_(request), track_fields_(track_fields) {}
 
   meta::Preconditions GetPreconditions() const override {
     meta::Preconditions preconditions;
@@ -24,15 +32,32 @@ class ReplacedObject final : public rest::UpdatedObjectInfo {
   Result<std::unique_ptr<runtime::Object>> UpdatedObject(
       const Context& ctx, const runtime::ObjectPtr& old) const override {
     std::unique_ptr<runtime::Object> object = object_.Clone();
-    RETURN_IF_ERROR(admitter_.Admit(ctx, *object, old.get()));
+    if (track_fields_) {
+      request_.scope.TrackFields(request_.exchange, old.get(), *object,
+                                 request_.options.field_manager);
+    }
+    RETURN_IF_ERROR(request_.admitter.Admit(ctx, *object, old.get()));
     DedupOwnerReferences(ctx, *object, /*after_admission=*/true);
     return object;
   }
 
  private:
   const runtime::Object& object_;
-  const Admitter& admitter_;
+  const ReplaceRequest& request_;
+  const bool track_fields_;
 };
+
+Result<rest::UpdateResult> Replace(const ReplaceRequest& request, const runtime::Object& object,
+                                   bool track_fields) {
+  const std::string& name = request.exchange.Get<request::RequestInfo>().name;
+  return request.scope.capabilities.updater->Update(
+      request.exchange.ctx(), name,
+      {.info = ReplacedObject(object, request, track_fields),
+       .validate_create = request.admitter.AuthorizeAndValidateCreate(),
+       .validate_update = request.admitter.ValidateUpdate(),
+       .force_allow_create = false,
+       .options = request.options});
+}
 
 }  // namespace
 
@@ -42,7 +67,7 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     ASSIGN_OR_RETURN(const meta::UpdateOptions options,
                      meta::ParseUpdateOptions(exchange.query().all()));
-    ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Object> object,
+    ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
                      scope->Decode(exchange, options.field_validation));
     const auto& info = exchange.Get<request::RequestInfo>();
     RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
@@ -50,15 +75,16 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
     DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
 
     const Admitter admitter(*scope, exchange, options.dry_run);
-    ASSIGN_OR_RETURN(const rest::UpdateResult result,
-                     scope->capabilities.updater->Update(
-                         exchange.ctx(), info.name,
-                         {.info = ReplacedObject(*object, admitter),
-                          .validate_create = admitter.AuthorizeAndValidateCreate(),
-                          .validate_update = admitter.ValidateUpdate(),
-                          .force_allow_create = false,
-                          .options = options}));
-    return response::WriteObject(exchange, result.created ? 201 : 200, result.object,
+    const ReplaceRequest request{
+        .scope = *scope, .exchange = exchange, .options = options, .admitter = admitter};
+    auto result = Replace(request, *object, /*track_fields=*/true);
+    if (!result.ok() && result.status().reason() == Reason::kRequestEntityTooLarge) {
+      // Without owners it may be small enough.
+      object->Erase("metadata", "managedFields");
+      result = Replace(request, *object, /*track_fields=*/false);
+    }
+    RETURN_IF_ERROR(result.status());
+    return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
                                  scope->target);
   };
 }

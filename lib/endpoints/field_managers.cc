@@ -1,0 +1,44 @@
+#include "endpoints/field_managers.h"
+
+#include <utility>
+
+namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+bool Writes(const rest::Capabilities& can) {
+  return can.creater || can.named_creater || can.async_creater || can.updater;
+}
+
+patch::apply::FieldFilter FilterOf(const std::vector<std::vector<std::string>>& fields) {
+  runtime::Arena arena;
+  patch::apply::FieldSet set;
+  for (const std::vector<std::string>& names : fields) {
+    patch::apply::Path path;
+    for (const std::string& name : names) {
+      path.push_back(patch::apply::PathElement::FieldName(name));
+    }
+    set = set.Insert(path, arena);
+  }
+  return patch::apply::FieldFilter::Exclude(set);
+}
+
+}  // namespace
+
+patch::apply::FieldManagerPtr FieldManagers::For(const RequestScope& scope) {
+  if (!Writes(scope.capabilities)) return nullptr;
+  auto& types = types_[scope.kind];
+  if (types == nullptr) types = std::make_shared<patch::apply::TypeConverter>(scope.kind);
+  patch::apply::FieldManager::Options options{.types = types,
+                                              .version = scope.version,
+                                              .subresource = scope.subresource,
+                                              .clock = environment_.clock};
+  if (const auto* provider = scope.capabilities.reset_fields) {
+    for (const auto& [api_version, fields] : provider->GetResetFields()) {
+      options.reset_fields.emplace(api_version, FilterOf(fields));
+    }
+  }
+  return std::make_shared<patch::apply::FieldManager>(std::move(options));
+}
+
+}  // namespace apiserver::inline v0::endpoints

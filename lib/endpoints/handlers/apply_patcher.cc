@@ -1,0 +1,91 @@
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/codec/yaml.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/rest/warnings.h"
+#include "base/status_macros.h"
+#include "endpoints/handlers/patched_object.h"
+
+namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+using patch::apply::AppliedConfiguration;
+
+constexpr std::string_view kStrictErrors = "error converting YAML to JSON: yaml: unmarshal errors:";
+
+// What almost all send is JSON, which is YAML but needs no YAML parser. Duplicates are left to
+// that.
+bool ParseAsJson(std::string_view text, AppliedConfiguration& configuration) {
+  if (!text.starts_with('{')) return false;
+  std::vector<std::string> duplicates;
+  const auto parsed = codec::ParseJson(text, configuration.arena, &duplicates);
+  if (!parsed.ok() || !duplicates.empty()) return false;
+  configuration.root = *parsed;
+  return true;
+}
+
+std::string_view GoTypeOf(runtime::Value value) {
+  if (value.is_list()) return "array";
+  if (value.is_string()) return "string";
+  return value.is_number() ? "number" : "bool";
+}
+
+}  // namespace
+
+Result<ApplyBody> ParseApplyBody(http::Exchange& exchange) {
+  const std::shared_ptr<const std::string> body = exchange.body();
+  const std::string_view text = body ? std::string_view(*body) : "";
+  auto configuration = std::make_shared<AppliedConfiguration>();
+  configuration->arena.Pin(body);
+  ApplyBody apply;
+  if (!ParseAsJson(text, *configuration)) {
+    std::vector<std::string> duplicates;
+    const auto parsed = codec::ParseYaml(text, configuration->arena, &duplicates);
+    if (!parsed.ok()) {
+      return meta::NewBadRequest("error encoding patch: " + std::string(parsed.status().message()));
+    }
+    for (const std::string& duplicate : duplicates) apply.strict_error += "\n  " + duplicate;
+    configuration->root = *parsed;
+  }
+  const runtime::Value root = configuration->root;
+  if (!root.is_map() && !root.is_null()) {
+    return meta::NewBadRequest(
+        "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot "
+        "unmarshal " +
+        std::string(GoTypeOf(root)) + " into Go value of type map[string]interface {}");
+  }
+  apply.configuration = std::move(configuration);
+  return apply;
+}
+
+Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& request,
+                                                            const Context& ctx,
+                                                            const runtime::ObjectPtr& old) {
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
+                   request.scope.field_manager->Apply(old, request.apply->configuration,
+                                                      request.options.field_manager,
+                                                      request.options.force.value_or(false)));
+  // As in Go, what a strict decoder says is heard only of what could be applied.
+  std::string_view errors = request.apply->strict_error;
+  if (errors.empty() || request.options.field_validation == meta::FieldValidation::kIgnore) {
+    return object;
+  }
+  if (request.options.field_validation == meta::FieldValidation::kStrict) {
+    return meta::NewBadRequest("error strict decoding patch: " + std::string(kStrictErrors) +
+                               std::string(errors));
+  }
+  while (!errors.empty()) {
+    errors.remove_prefix(3);  // The newline and the indentation before each.
+    const std::size_t end = errors.find('\n');
+    rest::AddWarning(ctx, std::string(errors.substr(0, end)));
+    errors.remove_prefix(end == std::string_view::npos ? errors.size() : end);
+  }
+  return object;
+}
+
+}  // namespace apiserver::inline v0::endpoints
