@@ -3,6 +3,7 @@
 
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
+#include "apiserver/patch/apply/scale_handler.h"
 #include "apiserver/registry/scale.h"
 #include "base/status_macros.h"
 #include "registry/scale_view.h"
@@ -26,6 +27,21 @@ struct Scaled {
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
     return view.ScaleOf(scale_kind, object);
   }
+  // Who owns what of `object`, as its Scale has it and back. Every version is taken to keep the
+  // replicas where the hub does; borrows the view and the object.
+  patch::apply::ScaleHandler OwnersOf(const runtime::Object& object) const {
+    patch::apply::Path path;
+    for (const std::string& name : view.spec_replicas()) {
+      path.push_back(patch::apply::PathElement::FieldName(name));
+    }
+    patch::apply::ResourcePathMappings mappings;
+    for (const runtime::KindVersion& version : main_kind->versions()) {
+      mappings.emplace(main_kind->gvk(version.version).group_version().ToString(), path);
+    }
+    return {object.metadata()["managedFields"],
+            main_kind->gvk(main_kind->hub_version()).group_version().ToString(),
+            std::move(mappings)};
+  }
   // "deployments/scale.apps": what conflicts name.
   runtime::GroupResource resource() const {
     return {main_kind->group(), main_kind->plural() + "/scale"};
@@ -47,9 +63,16 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
     ASSIGN_OR_RETURN(auto old_scale, scaled_.ScaleOf(*old));
     ASSIGN_OR_RETURN(const auto replicas, scaled_.view.SpecReplicas(*old));
     if (!replicas && scaled_.structural()) old_scale->Edit("spec", "replicas") = kNoReplicas;
+    const patch::apply::ScaleHandler owners = scaled_.OwnersOf(*old);
+    ASSIGN_OR_RETURN(const runtime::Value of_scale, owners.ToSubresource(old_scale->arena()));
+    SetOwners(*old_scale, of_scale);
     ASSIGN_OR_RETURN(const auto scale, info_.UpdatedObject(ctx, std::move(old_scale)));
     RETURN_IF_ERROR(Validate(*scale, *old));
-    return MoveTo(*old, *scale);
+    auto object = MoveTo(*old, *scale);
+    ASSIGN_OR_RETURN(const runtime::Value of_object,
+                     owners.ToParent(scale->metadata()["managedFields"], object->arena()));
+    SetOwners(*object, of_object);
+    return object;
   }
 
  private:
@@ -70,6 +93,13 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
     std::string why = "Precondition failed: UID in precondition: ";
     why.append(scale.uid()).append(", UID in object meta: ").append(old.uid());
     return meta::NewConflict(scaled_.resource(), old.name(), why);
+  }
+
+  static void SetOwners(runtime::Object& object, runtime::Value owners) {
+    if (!owners.is_null()) return object.SetPath({"metadata", "managedFields"}, owners);
+    if (object.metadata().Find("managedFields") != nullptr) {
+      object.Erase("metadata", "managedFields");
+    }
   }
 
   std::unique_ptr<runtime::Object> MoveTo(const runtime::Object& old,

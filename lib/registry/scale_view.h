@@ -26,6 +26,8 @@ class ScaleView {
   // nullopt: it is not set.
   Result<std::optional<std::int64_t>> SpecReplicas(const runtime::Object& object) const;
   void SetSpecReplicas(runtime::Object& object, std::int64_t replicas) const;
+  // {"spec", "replicas"}.
+  const std::vector<std::string>& spec_replicas() const { return spec_replicas_; }
 
  private:
   using Path = std::vector<std::string>;

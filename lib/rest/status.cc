@@ -36,7 +36,8 @@ Value MetadataWithManagers(runtime::Object& object, const runtime::Object& old) 
 
 class StatusStrategy final : public Strategy {
  public:
-  explicit StatusStrategy(std::shared_ptr<const Strategy> main) : main_(std::move(main)) {}
+  StatusStrategy(std::shared_ptr<const Strategy> main, const runtime::Kind& kind)
+      : main_(std::move(main)), reset_fields_(AllButStatusFields(kind)) {}
 
   bool NamespaceScoped() const override { return main_->NamespaceScoped(); }
   void PrepareForUpdate(const Context&, runtime::Object& object,
@@ -56,12 +57,36 @@ class StatusStrategy final : public Strategy {
   }
   void Canonicalize(runtime::Object& object) const override { main_->Canonicalize(object); }
   bool AllowUnconditionalUpdate() const override { return main_->AllowUnconditionalUpdate(); }
+  ResetFields GetResetFields() const override { return reset_fields_; }
 
  private:
   std::shared_ptr<const Strategy> main_;
+  ResetFields reset_fields_;
 };
 
 }  // namespace
+
+ResetFields StatusFields(const runtime::Kind& kind) {
+  ResetFields fields;
+  for (const runtime::KindVersion& version : kind.versions()) {
+    fields[kind.gvk(version.version).group_version().ToString()] = {{"status"}};
+  }
+  return fields;
+}
+
+ResetFields AllButStatusFields(const runtime::Kind& kind) {
+  ResetFields fields;
+  for (const runtime::KindVersion& version : kind.versions()) {
+    auto& names = fields[kind.gvk(version.version).group_version().ToString()];
+    names = {{"metadata"}, {"spec"}};
+    if (version.schema == nullptr) continue;
+    for (const runtime::Field& field : version.schema->fields) {
+      if (field.name == "status" || field.name == "metadata" || field.name == "spec") continue;
+      names.push_back({field.name});
+    }
+  }
+  return fields;
+}
 
 void KeepStatus(runtime::Object& object, const runtime::Object& old) {
   const Value before = old["status"];
@@ -96,8 +121,8 @@ void ResetObjectMetaForStatus(runtime::Object& object, const runtime::Object& ol
 }
 
 std::shared_ptr<const Strategy> NewStatusStrategy(std::shared_ptr<const Strategy> main,
-                                                  runtime::KindPtr /*kind*/) {
-  return std::make_shared<StatusStrategy>(std::move(main));
+                                                  runtime::KindPtr kind) {
+  return std::make_shared<StatusStrategy>(std::move(main), *kind);
 }
 
 }  // namespace apiserver::inline v0::rest

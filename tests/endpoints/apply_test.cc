@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/registry/scale.h"
+#include "apiserver/rest/status.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "widget_server.h"
 
@@ -27,10 +29,12 @@ class GearStrategy final : public rest::Strategy {
   void PrepareForCreate(const Context&, runtime::Object& gear) const override {
     gear.Erase("status");
   }
-  field::ErrorList Validate(const Context&, const runtime::Object&) const override { return {}; }
-  rest::ResetFields GetResetFields() const override {
-    return {{"example.com/v1", {{"status"}}}, {"example.com/v1beta1", {{"status"}}}};
+  void PrepareForUpdate(const Context&, runtime::Object& gear,
+                        const runtime::Object& old) const override {
+    rest::KeepStatus(gear, old);
   }
+  field::ErrorList Validate(const Context&, const runtime::Object&) const override { return {}; }
+  rest::ResetFields GetResetFields() const override;
   bool AllowUnconditionalUpdate() const override { return true; }
 };
 
@@ -114,11 +118,22 @@ struct Answer {
   }
 };
 
+rest::ResetFields GearStrategy::GetResetFields() const { return rest::StatusFields(*GearKind()); }
+
 class Gears {
  public:
   explicit Gears(std::vector<std::shared_ptr<const admission::Plugin>> admission = {}) {
     testing::TestServerOptions options;
-    options.resources = {{GearKind(), std::make_shared<GearStrategy>()}};
+    const auto strategy = std::make_shared<GearStrategy>();
+    testing::TestResource gears{.kind = GearKind(), .strategy = strategy};
+    gears.subresources["status"] = [=](std::shared_ptr<registry::Store> store) {
+      return registry::NewStatusStore(std::move(store),
+                                      rest::NewStatusStrategy(strategy, GearKind()));
+    };
+    gears.subresources["scale"] = [](std::shared_ptr<registry::Store> store) {
+      return registry::NewScaleStore(std::move(store), {});
+    };
+    options.resources = {std::move(gears)};
     options.admission = std::move(admission);
     options.clock = &clock_;
     server_ = testing::StartTestServer(std::move(options)).value();
@@ -543,6 +558,64 @@ TEST_CASE("apply: owners that admission broke become what they were, with a warn
                  ".metadata.managedFields was in an invalid state after admission; this could be "
                  "caused by an outdated mutating admission controller; please fix your requests: "
                  "operation must be `Apply` or `Update`"));
+}
+
+// apply TestSubresourceField, TestApplyStatus
+TEST_CASE("apply: a status has owners of its own", "[apply]") {
+  Gears gears;
+  gears.Apply(Gear(R"("image":"x")"), "user");
+  gears.Later();
+  const std::string ready = R"({"apiVersion":"example.com/v1","kind":"Gear","metadata":)"
+                            R"({"name":"a","labels":{"not":"kept"}},"spec":{"image":"not kept"},)"
+                            R"("status":{"ready":2}})";
+
+  const Answer answer =
+      gears.Call("PATCH", "/a/status?fieldManager=controller&force=true", ready, kApply);
+  const Answer updated =
+      gears.Call("PATCH", "/a/status?fieldManager=user", R"({"status":{"ready":3}})", kMerge);
+  const Answer refused = gears.Call("PATCH", "/a/status?fieldManager=controller", ready, kApply);
+  const Answer missing = gears.Call("PATCH", "/none/status?fieldManager=controller", ready, kApply);
+
+  CHECK(answer.code == 200);
+  CHECK(answer.spec() == R"({"replicas":1,"image":"x"})");
+  CHECK(answer.managed() ==
+        R"([{"manager":"user","operation":"Apply","apiVersion":"example.com/v1",)"
+        R"("time":"2020-09-13T12:26:40Z","fieldsType":"FieldsV1",)"
+        R"("fieldsV1":{"f:spec":{"f:image":{}}}},)"
+        R"({"manager":"controller","operation":"Apply","apiVersion":"example.com/v1",)"
+        R"("time":"2020-09-13T12:26:45Z","fieldsType":"FieldsV1",)"
+        R"("fieldsV1":{"f:status":{"f:ready":{}}},"subresource":"status"}])");
+  CHECK(updated.managers() == Strings{"user:Apply", "user:Update"});
+  CHECK(refused.message() ==
+        "Apply failed with 1 conflict: conflict with \"user\" with subresource \"status\" using "
+        "example.com/v1: .status.ready");
+  CHECK(missing.code == 404);
+}
+
+// apply TestApplyScale…, managedfields ScaleHandler
+TEST_CASE("apply: who writes a scale owns the replicas", "[apply]") {
+  Gears gears;
+  gears.Apply(Gear(R"("replicas":1,"image":"x")"), "user");
+  const Answer scaled =
+      gears.Call("PATCH", "/a/scale?fieldManager=autoscaler", R"({"spec":{"replicas":4}})", kMerge);
+  CHECK(scaled.code == 200);
+  CHECK(scaled.managed() == "null");
+  const Answer read = gears.Get();
+  CHECK(read.spec() == R"({"replicas":4,"image":"x"})");
+  CHECK(Contains(read.managed(), R"({"manager":"autoscaler","operation":"Update",)"
+                                 R"("apiVersion":"example.com/v1")"));
+  CHECK(Contains(read.managed(),
+                 R"("fieldsV1":{"f:spec":{"f:replicas":{}}},"subresource":"scale"})"));
+  CHECK(gears.Apply(Gear(R"("replicas":1,"image":"x")"), "user").message() ==
+        "Apply failed with 1 conflict: conflict with \"autoscaler\" with subresource \"scale\" "
+        "using example.com/v1: .spec.replicas");
+  const std::string five = R"({"apiVersion":"autoscaling/v1","kind":"Scale",)"
+                           R"("metadata":{"name":"a"},"spec":{"replicas":5}})";
+  const Answer refused = gears.Call("PATCH", "/a/scale?fieldManager=other", five, kApply);
+  CHECK(Contains(refused.message(), "conflict with \"autoscaler\" with subresource \"scale\""));
+  const Answer forced = gears.Call("PATCH", "/a/scale?fieldManager=other&force=true", five, kApply);
+  CHECK(forced.code == 200);
+  CHECK(gears.Get().managers() == Strings{"other:Apply", "user:Apply"});
 }
 
 TEST_CASE("apply: many separate updates are few entries", "[apply]") {

@@ -54,6 +54,9 @@ class FleetStrategy final : public rest::Strategy {
     const std::int64_t changed = fleet["spec"] == old["spec"] ? 0 : 1;
     fleet.Edit("metadata", "generation") = old.generation() + changed;
   }
+  rest::ResetFields GetResetFields() const override {
+    return {{std::string(kGroup) + "/v1", {{"status"}}}};
+  }
   ErrorList Validate(const Context&, const Object& fleet) const override {
     return ValidateFleet(fleet);
   }
