@@ -124,7 +124,8 @@ class RouteMaker {
     if (scope_.namespaced) routes.push_back(MakeWatch(/*item=*/false, /*all_namespaces=*/true));
   }
 
-  void AddConnect(std::string_view method, std::vector<Route>& routes) const {
+  // `subpath`: what follows the subresource rather than the subresource itself.
+  void AddConnect(std::string_view method, bool subpath, std::vector<Route>& routes) const {
     Route route = Base(/*item=*/true, /*all_namespaces=*/false, "");
     route.method = method;
     route.action = "connect";
@@ -132,7 +133,13 @@ class RouteMaker {
     for (std::size_t i = 1; i < word.size(); ++i) {
       word[i] = static_cast<char>(std::tolower(word[i]));
     }
-    route.operation_id = OperationId("connect", word, "", /*all_namespaces=*/false);
+    route.operation_id =
+        OperationId("connect", word, subpath ? "WithPath" : "", /*all_namespaces=*/false);
+    if (subpath) {
+      route.path += "/{path}";
+      route.parameters.push_back(
+          {.name = "path", .in = "path", .description = "path to the resource", .required = true});
+    }
     route.description = "connect " + word + " requests to " + scope_.subresource;
     route.produces = {"*/*"};
     route.responses = {{200, ""}};
@@ -307,7 +314,8 @@ std::vector<openapi::Route> RoutesOf(const Resources& resources, const std::stri
     if (resource.watch && scope.subresource.empty()) maker.AddWatches(routes);
     if (scope.capabilities.connecter) {
       for (const std::string& method : scope.capabilities.connecter->ConnectMethods()) {
-        maker.AddConnect(method, routes);
+        maker.AddConnect(method, /*subpath=*/false, routes);
+        if (resource.subpath) maker.AddConnect(method, /*subpath=*/true, routes);
       }
     }
   }

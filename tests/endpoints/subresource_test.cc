@@ -374,6 +374,22 @@ TEST_CASE("endpoints: discovery lists what each method of a subresource stands f
   }
 }
 
+TEST_CASE("endpoints: OpenAPI tells of connections, and of what follows them", "[endpoints]") {
+  const Served served;
+  const std::string body = served.server->Call("GET", "/openapi/v2").body;
+  const std::string path = "/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/";
+
+  for (const std::string& each :
+       {"\"" + path + "proxy\":", "\"" + path + "proxy/{path}\":", "\"" + path + "echo\":",
+        std::string("\"connectExampleComV1GetNamespacedWidgetProxy\""),
+        std::string("\"connectExampleComV1PostNamespacedWidgetProxyWithPath\""),
+        std::string("\"connectExampleComV1GetNamespacedWidgetEcho\"")}) {
+    INFO(each);
+    CHECK(Contains(body, each));
+  }
+  CHECK_FALSE(Contains(body, path + "echo/{path}"));
+}
+
 TEST_CASE("endpoints: no deadline ends a connection or a stream", "[endpoints]") {
   const Served served({.request_timeout = std::chrono::milliseconds(50)});
   const auto connection = served.server->server().LoopbackConnection();

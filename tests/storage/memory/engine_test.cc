@@ -68,6 +68,25 @@ TEST_CASE("storage.memory: the bytes of history are bounded", "[storage.memory]"
   }
 }
 
+TEST_CASE("storage.memory: revisions begin where they are told to, and nothing is before them",
+          "[storage.memory]") {
+  auto engine = NewEngine({.first_revision = 1000});
+  const Context ctx = Context::Background();
+
+  CHECK(engine->CurrentRevision(ctx).value() == 1000);
+  CHECK(engine->CompactedRevision() == 1000);
+  CHECK(engine->Range(ctx, {.key = "a", .end = "", .at_revision = 999}).status().reason() ==
+        Reason::kExpired);
+  CHECK(Write(*engine, "x") == 1001);
+  kv::EventBatch batch;
+  const auto old = engine->NewTail("", 1000).value();
+  CHECK(old->Next(batch, Waker()) == kv::Tail::State::kEnd);
+  CHECK(old->status().reason() == Reason::kExpired);
+  const auto tail = engine->NewTail("", 1001).value();
+  CHECK(tail->Next(batch, Waker()) == kv::Tail::State::kEvents);
+  CHECK(batch.events.size() == 1);
+}
+
 TEST_CASE("storage.memory: values are shared, not copied", "[storage.memory]") {
   auto engine = NewEngine();
   auto tail = engine->NewTail("", 0).value();
