@@ -29,21 +29,30 @@ std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, boo
   return KeyOfScalar(*value);
 }
 
-ByKey<std::ptrdiff_t> RanksIn(const Nodes& order, std::string_view merge_key, bool maps) {
-  ByKey<std::ptrdiff_t> ranks;
-  ranks.reserve(order.size());
-  std::ptrdiff_t rank = 0;
-  for (const Node* node : order) {
-    if (const auto key = KeyOf(*node, merge_key, maps)) ranks.emplace(*key, rank);
-    ++rank;
-  }
-  return ranks;
+Ranks RanksIn(const Nodes& order, std::string_view merge_key, bool maps) {
+  // What is no scalar is found by nobody.
+  constexpr ScalarKey kNobody = {.type = Value::Type::kMap, .text = ""};
+  std::vector<ScalarKey> keys;
+  keys.reserve(order.size());
+  for (const Node* node : order) keys.push_back(KeyOf(*node, merge_key, maps).value_or(kNobody));
+  return Ranks(keys);
 }
 
-std::ptrdiff_t RankOf(const ByKey<std::ptrdiff_t>& ranks, const std::optional<ScalarKey>& key) {
-  if (!key) return -1;
-  const auto found = ranks.find(*key);
-  return found == ranks.end() ? -1 : found->second;
+std::ptrdiff_t RankOf(const Ranks& ranks, const std::optional<ScalarKey>& key) {
+  return key ? ranks.Of(*key) : -1;
+}
+
+// By rank, what is to be deleted last.
+std::vector<Ranked> Sorted(const std::vector<Ranked>& elements, bool maps) {
+  std::vector<Ranked> sorted;
+  std::vector<Ranked> deletions;
+  sorted.reserve(elements.size());
+  for (const Ranked& each : elements) {
+    (maps && IsDeletion(*each.node) ? deletions : sorted).push_back(each);
+  }
+  SortByRank(sorted);
+  sorted.insert(sorted.end(), deletions.begin(), deletions.end());
+  return sorted;
 }
 
 // Stored elements that can be removed by key, with what that leaves in Go's array.
@@ -151,10 +160,10 @@ Result<Nodes> ListMerger::Merge(const Nodes& original, const Nodes& patch, const
   ASSIGN_OR_RETURN(const bool maps, HoldMaps(original, patch));
   if (!maps) {
     if (rule.deletions) {
-      const auto deleted = RanksIn(patch, "", /*maps=*/false);
+      const Ranks deleted = RanksIn(patch, "", /*maps=*/false);
       Nodes kept;
       for (Node* node : original) {
-        if (!deleted.contains(KeyOfScalar(node->value))) kept.push_back(node);
+        if (deleted.Of(KeyOfScalar(node->value)) < 0) kept.push_back(node);
       }
       return kept;
     }
@@ -173,12 +182,14 @@ Result<Nodes> ListMerger::Merge(const Nodes& original, const Nodes& patch, const
 }
 
 Nodes ListMerger::MergeScalars(const Nodes& original, const Nodes& patch) {
-  ByKey<bool> seen;
+  Nodes both = original;
+  both.insert(both.end(), patch.begin(), patch.end());
+  const Ranks first = RanksIn(both, "", /*maps=*/false);
   Nodes merged;
-  for (const Nodes* list : {&original, &patch}) {
-    for (Node* node : *list) {
-      if (seen.emplace(KeyOfScalar(node->value), true).second) merged.push_back(node);
-    }
+  merged.reserve(both.size());
+  std::ptrdiff_t rank = 0;
+  for (Node* node : both) {
+    if (first.Of(KeyOfScalar(node->value)) == rank++) merged.push_back(node);
   }
   return merged;
 }
@@ -251,7 +262,6 @@ Result<Nodes> ListMerger::MergeMaps(Cleared& lists, const ListRule& rule) {
 
 Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nodes& listed,
                                                 std::string_view merge_key) {
-  visits_ += elements.size() + listed.size();
   const bool maps = !merge_key.empty();
   std::ptrdiff_t first_no_map = static_cast<std::ptrdiff_t>(listed.size());
   for (std::size_t i = listed.size(); i > 0; --i) {
@@ -262,7 +272,7 @@ Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nod
       return meta::NewBadRequest("invalid patch format of setElementOrder list");
     }
   }
-  const auto ranks = RanksIn(listed, merge_key, maps);
+  const Ranks ranks = RanksIn(listed, merge_key, maps);
   Parts parts;
   for (Node* node : elements) {
     if (maps && !node->value.is_map()) return BadArgType(kGoMap, *node);
@@ -275,41 +285,42 @@ Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nod
         (rank < 0 || rank > first_no_map)) {
       return Plain("value for key " + std::to_string(first_no_map) + " is not a map");
     }
-    (rank < 0 ? parts.others : parts.listed).push_back(node);
+    if (rank < 0) {
+      parts.others.push_back(node);
+    } else {
+      parts.listed.push_back({node, rank, -1});
+    }
   }
   return parts;
 }
 
 Result<Nodes> ListMerger::Order(const Parts& parts, const Orders& orders) {
-  visits_ += parts.listed.size() + parts.others.size() + orders.stored.size();
-  ASSIGN_OR_RETURN(const std::vector<Ranked> listed, Sorted(parts.listed, orders.patch, orders));
-  ASSIGN_OR_RETURN(const std::vector<Ranked> others, Sorted(parts.others, orders.stored, orders));
-  return MergeSorted(others, listed);
+  const bool maps = orders.maps;
+  if (maps) {
+    // What is in the parts has been checked already.
+    RETURN_IF_ERROR(CheckMergeKeys(orders.patch, orders.merge_key));
+    RETURN_IF_ERROR(CheckMergeKeys(orders.stored, orders.merge_key));
+  }
+  const Ranks stored = RanksIn(orders.stored, orders.merge_key, maps);
+  std::vector<Ranked> listed = parts.listed;
+  for (Ranked& each : listed) {
+    each.server_rank = RankOf(stored, KeyOf(*each.node, orders.merge_key, maps));
+  }
+  std::vector<Ranked> others;
+  others.reserve(parts.others.size());
+  for (Node* node : parts.others) {
+    const std::ptrdiff_t rank = RankOf(stored, KeyOf(*node, orders.merge_key, maps));
+    others.push_back({node, rank, rank});
+  }
+  return MergeSorted(Sorted(others, maps), Sorted(listed, maps));
 }
 
-Result<std::vector<Ranked>> ListMerger::Sorted(const Nodes& elements, const Nodes& order,
-                                               const Orders& orders) {
-  for (const Nodes* list : {&elements, &order}) {
-    if (!orders.maps) break;
-    for (const Node* node : *list) {
-      if (!node->value.is_map()) return BadArgType(kGoMap, *node);
-      if (MemberOf(*node, orders.merge_key) == nullptr) {
-        return NoMergeKey(tree_, *node, orders.merge_key);
-      }
-    }
+Status ListMerger::CheckMergeKeys(const Nodes& elements, std::string_view merge_key) {
+  for (const Node* node : elements) {
+    if (!node->value.is_map()) return BadArgType(kGoMap, *node);
+    if (MemberOf(*node, merge_key) == nullptr) return NoMergeKey(tree_, *node, merge_key);
   }
-  const auto own = RanksIn(order, orders.merge_key, orders.maps);
-  const auto stored = RanksIn(orders.stored, orders.merge_key, orders.maps);
-  std::vector<Ranked> sorted;
-  std::vector<Ranked> deletions;
-  for (Node* node : elements) {
-    const auto key = KeyOf(*node, orders.merge_key, orders.maps);
-    const bool deletion = orders.maps && IsDeletion(*node);
-    (deletion ? deletions : sorted).push_back({node, RankOf(own, key), RankOf(stored, key)});
-  }
-  SortByRank(sorted);
-  sorted.insert(sorted.end(), deletions.begin(), deletions.end());
-  return sorted;
+  return {};
 }
 
 }  // namespace apiserver::inline v0::patch

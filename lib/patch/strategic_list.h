@@ -40,7 +40,7 @@ class ListMerger {
                       Nodes* stored = nullptr);
 
   struct Parts {
-    Nodes listed;
+    std::vector<Ranked> listed;  // Their own rank is that in the list.
     Nodes others;
   };
   // The elements whose merge key (or themselves) are in `listed`, and the others.
@@ -71,8 +71,8 @@ class ListMerger {
   Result<Nodes> MergeMaps(Cleared& lists, const ListRule& rule);
   static Nodes MergeScalars(const Nodes& original, const Nodes& patch);
 
-  Result<std::vector<Ranked>> Sorted(const Nodes& elements, const Nodes& order,
-                                     const Orders& orders);
+  // All must be maps with the merge key.
+  Status CheckMergeKeys(const Nodes& elements, std::string_view merge_key);
 
   Tree& tree_;
   std::vector<MapMerge>& tasks_;

@@ -1,9 +1,9 @@
 #include "apiserver/patch/strategic_merge_patch.h"
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -118,7 +118,7 @@ class Merger {
     Container* const list = tree_.Open(directive);
     Tree::Remove(patch, kRetainKeys);
     if (list == nullptr || list->map) return BadRetainKeys();
-    std::unordered_set<std::string_view> retained;
+    std::set<std::string_view> retained;
     for (const Node* node : list->nodes) {
       if (!IsScalar(node->value)) return BadRetainKeys();  // A Go server panics.
       if (node->value.is_string()) retained.insert(node->value.AsString());
@@ -171,6 +171,7 @@ class Merger {
     const Nodes& original = list.original == nullptr ? none : list.original->open->nodes;
     const Nodes& patch = list.patch == nullptr ? none : list.patch->open->nodes;
     const std::string_view merge_key = list.meta.merge_key;
+    visits_ += original.size() + patch.size() + list.order.size();
     Nodes merged = original;
     Nodes stored = original;
     if (list.original == nullptr) {

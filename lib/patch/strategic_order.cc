@@ -1,7 +1,6 @@
 #include "patch/strategic_order.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace apiserver::inline v0::patch {
@@ -117,10 +116,19 @@ class StableSort {
 
 }  // namespace
 
-std::size_t ScalarKeyHash::operator()(const ScalarKey& key) const {
-  const std::size_t numbers =
-      std::hash<std::int64_t>()(key.whole) ^ (std::hash<double>()(key.number) << 1);
-  return std::hash<std::string_view>()(key.text) ^ (numbers * 31 + static_cast<int>(key.type));
+Ranks::Ranks(const std::vector<ScalarKey>& keys_in_order) {
+  places_.reserve(keys_in_order.size());
+  std::ptrdiff_t rank = 0;
+  for (const ScalarKey& key : keys_in_order) places_.push_back({key, rank++});
+  std::stable_sort(places_.begin(), places_.end(),
+                   [](const Place& a, const Place& b) { return a.key < b.key; });
+}
+
+std::ptrdiff_t Ranks::Of(const ScalarKey& key) const {
+  const auto found = std::lower_bound(
+      places_.begin(), places_.end(), key,
+      [](const Place& place, const ScalarKey& wanted) { return place.key < wanted; });
+  return found == places_.end() || !(found->key == key) ? -1 : found->rank;
 }
 
 bool IsScalar(const Value& value) { return !value.is_map() && !value.is_list(); }

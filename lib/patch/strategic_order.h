@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "patch/tree.h"
@@ -14,6 +16,7 @@ namespace apiserver::inline v0::patch {
 using Nodes = std::vector<Tree::Node*>;
 
 // A scalar that elements are told apart by, as Go compares two interface{}: 1 and 1.0 differ.
+// Looked up by order, not by hash: clients choose keys.
 struct ScalarKey {
   runtime::Value::Type type = runtime::Value::Type::kNull;
   std::string_view text;
@@ -21,12 +24,29 @@ struct ScalarKey {
   std::int64_t whole = 0;
 
   friend bool operator==(const ScalarKey&, const ScalarKey&) = default;
-};
-struct ScalarKeyHash {
-  std::size_t operator()(const ScalarKey& key) const;
+  friend bool operator<(const ScalarKey& a, const ScalarKey& b) {
+    return std::tie(a.type, a.whole, a.number, a.text) <
+           std::tie(b.type, b.whole, b.number, b.text);
+  }
 };
 template <class T>
-using ByKey = std::unordered_map<ScalarKey, T, ScalarKeyHash>;
+using ByKey = std::map<ScalarKey, T>;
+
+// The first place of each key in a list.
+class Ranks {
+ public:
+  explicit Ranks(const std::vector<ScalarKey>& keys_in_order);
+
+  // -1: nowhere.
+  std::ptrdiff_t Of(const ScalarKey& key) const;
+
+ private:
+  struct Place {
+    ScalarKey key;
+    std::ptrdiff_t rank;
+  };
+  std::vector<Place> places_;  // Sorted by key, then rank.
+};
 
 // Whether Go could compare it: no map and no list.
 bool IsScalar(const runtime::Value& value);

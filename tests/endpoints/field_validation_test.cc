@@ -592,6 +592,10 @@ TEST_CASE("endpoints: each kind says itself which patches it takes", "[endpoints
   CHECK(custom.code == 415);
   CHECK(Contains(custom.body, words + kJsonPatch + ", " + kMerge));
   CHECK_FALSE(Contains(custom.body, kStrategic));
+  CHECK(Contains(server->Call("GET", "/openapi/v3/apis/apps.example.com/v1").body, kStrategic));
+  const auto published = server->Call("GET", "/openapi/v3/apis/schema.example.com/v1beta1").body;
+  CHECK(Contains(published, kMerge));
+  CHECK_FALSE(Contains(published, kStrategic));
 }
 
 TEST_CASE("endpoints: a strategic merge patch merges lists by their keys", "[endpoints]") {
