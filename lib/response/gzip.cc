@@ -34,7 +34,7 @@ class Member {
     if (ok_) deflateEnd(&stream_);
   }
 
-  // Z_NO_FLUSH, or Z_FINISH for the end. False: no memory.
+  // Z_NO_FLUSH, Z_SYNC_FLUSH, or Z_FINISH for the end. False: no memory.
   bool Add(std::string_view text, int flush, std::string& out) {
     if (!ok_) return false;
     // zlib's interface knows no const.
@@ -71,7 +71,9 @@ class Deflater final : public http::ChunkWriter {
 
   void EndMember() {
     if (!member_) return;
-    failed_ |= !member_->Add({}, Z_FINISH, made_);
+    // Flushed before it ends, as Go does: Go's reader goes on to the next member, and so waits,
+    // before it hands over text that comes together with the end of this one.
+    failed_ |= !member_->Add({}, Z_SYNC_FLUSH, made_) || !member_->Add({}, Z_FINISH, made_);
     member_.reset();
   }
   bool enough() const { return failed_ || made_.size() >= kMadeBytes || read_ >= kReadBytes; }
