@@ -5,6 +5,7 @@
 #include "apiserver/meta/validation.h"
 #include "apiserver/patch/apply/scale_handler.h"
 #include "apiserver/registry/scale.h"
+#include "apiserver/request/request_info.h"
 #include "base/status_macros.h"
 #include "registry/scale_view.h"
 
@@ -27,20 +28,14 @@ struct Scaled {
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
     return view.ScaleOf(scale_kind, object);
   }
-  // Who owns what of `object`, as its Scale has it and back. Every version is taken to keep the
-  // replicas where the hub does; borrows the view and the object.
-  patch::apply::ScaleHandler OwnersOf(const runtime::Object& object) const {
-    patch::apply::Path path;
-    for (const std::string& name : view.spec_replicas()) {
-      path.push_back(patch::apply::PathElement::FieldName(name));
-    }
-    patch::apply::ResourcePathMappings mappings;
-    for (const runtime::KindVersion& version : main_kind->versions()) {
-      mappings.emplace(main_kind->gvk(version.version).group_version().ToString(), path);
-    }
-    return {object.metadata()["managedFields"],
-            main_kind->gvk(main_kind->hub_version()).group_version().ToString(),
-            std::move(mappings)};
+  // Who owns what of `object`, as its Scale has it and back, for a request that comes by one of the
+  // kind's versions; borrows the view and the object.
+  patch::apply::ScaleHandler OwnersOf(const Context& ctx, const runtime::Object& object) const {
+    std::string_view version = main_kind->hub_version();
+    const auto* info = ctx.Get<request::RequestInfo>();
+    if (info != nullptr && main_kind->FindVersion(info->api_version)) version = info->api_version;
+    return {object.metadata()["managedFields"], main_kind->gvk(version).group_version().ToString(),
+            view.Mappings(*main_kind)};
   }
   // "deployments/scale.apps": what conflicts name.
   runtime::GroupResource resource() const {
@@ -63,7 +58,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
     ASSIGN_OR_RETURN(auto old_scale, scaled_.ScaleOf(*old));
     ASSIGN_OR_RETURN(const auto replicas, scaled_.view.SpecReplicas(*old));
     if (!replicas && scaled_.structural()) old_scale->Edit("spec", "replicas") = kNoReplicas;
-    const patch::apply::ScaleHandler owners = scaled_.OwnersOf(*old);
+    const patch::apply::ScaleHandler owners = scaled_.OwnersOf(ctx, *old);
     ASSIGN_OR_RETURN(const runtime::Value of_scale, owners.ToSubresource(old_scale->arena()));
     SetOwners(*old_scale, of_scale);
     ASSIGN_OR_RETURN(const auto scale, info_.UpdatedObject(ctx, std::move(old_scale)));

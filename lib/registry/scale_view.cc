@@ -159,6 +159,9 @@ Result<ScaleView> ScaleView::New(const ScaleOptions& options) {
   ScaleView view;
   ASSIGN_OR_RETURN(view.spec_replicas_,
                    SplitPath("spec_replicas_path", options.spec_replicas_path));
+  for (const auto& [version, path] : options.spec_replicas_path_in) {
+    ASSIGN_OR_RETURN(view.spec_replicas_in_[version], SplitPath("spec_replicas_path_in", path));
+  }
   ASSIGN_OR_RETURN(view.status_replicas_,
                    SplitPath("status_replicas_path", options.status_replicas_path));
   if (!options.label_selector_path.empty()) {
@@ -174,6 +177,19 @@ Result<std::optional<std::int64_t>> ScaleView::SpecReplicas(const runtime::Objec
 
 void ScaleView::SetSpecReplicas(runtime::Object& object, std::int64_t replicas) const {
   object.SetPath(spec_replicas_, Value::Int(replicas));
+}
+
+patch::apply::ResourcePathMappings ScaleView::Mappings(const runtime::Kind& kind) const {
+  patch::apply::ResourcePathMappings mappings;
+  for (const runtime::KindVersion& version : kind.versions()) {
+    const auto other = spec_replicas_in_.find(version.version);
+    patch::apply::Path& path = mappings[kind.gvk(version.version).group_version().ToString()];
+    for (const std::string& name :
+         other == spec_replicas_in_.end() ? spec_replicas_ : other->second) {
+      path.push_back(patch::apply::PathElement::FieldName(name));
+    }
+  }
+  return mappings;
 }
 
 Result<std::unique_ptr<runtime::Object>> ScaleView::ScaleOf(const runtime::KindPtr& scale_kind,

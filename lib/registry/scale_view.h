@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "apiserver/base/status.h"
+#include "apiserver/patch/apply/scale_handler.h"
 #include "apiserver/registry/scale.h"
 #include "apiserver/runtime/object.h"
 
@@ -26,13 +28,14 @@ class ScaleView {
   // nullopt: it is not set.
   Result<std::optional<std::int64_t>> SpecReplicas(const runtime::Object& object) const;
   void SetSpecReplicas(runtime::Object& object, std::int64_t replicas) const;
-  // {"spec", "replicas"}.
-  const std::vector<std::string>& spec_replicas() const { return spec_replicas_; }
+  // Where the replicas stand in each version of `kind`. Borrows this.
+  patch::apply::ResourcePathMappings Mappings(const runtime::Kind& kind) const;
 
  private:
   using Path = std::vector<std::string>;
 
   Path spec_replicas_;
+  std::map<std::string, Path> spec_replicas_in_;  // By version, where it is another path.
   Path status_replicas_;
   Path label_selector_;  // Empty: none.
 };

@@ -217,6 +217,33 @@ TEST_CASE("endpoints: taking the last finalizer off by PUT answers with what was
   CHECK(server->Call("GET", kA).code == 404);
 }
 
+TEST_CASE("endpoints: an apply that no longer has the last finalizer deletes what is going",
+          "[endpoints]") {
+  const auto server = StartWidgetServer();
+  const std::string path = kA + "?fieldManager=holder";
+  const http::Headers apply{{"Content-Type", "application/apply-patch+yaml"}};
+  const std::string body = R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{)"
+                           R"("name":"a","finalizers":["example.com/hold"]},"spec":{"size":1}})";
+  REQUIRE(server->Call("PATCH", path, body, apply).code == 201);
+  REQUIRE(server->Call("DELETE", kA).code == 200);
+
+  const auto held = server->Call("PATCH", path, body, apply);
+  const auto more =
+      server->Call("PATCH", kA + "?fieldManager=other",
+                   R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a",)"
+                   R"("finalizers":["example.com/more"]}})",
+                   apply);
+  const auto released = server->Call(
+      "PATCH", path, R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}})",
+      apply);
+
+  CHECK(held.code == 200);
+  CHECK(more.code == 422);
+  CHECK(Contains(more.body, "no new finalizers can be added if the object is being deleted"));
+  CHECK(released.code == 200);
+  CHECK(server->Call("GET", kA).code == 404);
+}
+
 TEST_CASE("endpoints: owners are judged, repeated ones dropped with a warning", "[endpoints]") {
   const auto server = StartWidgetServer();
   const auto post = [&server](const std::string& name, const std::string& owners) {

@@ -10,10 +10,10 @@ using testing::Contains;
 
 namespace {
 
-runtime::SchemaPtr DeckSchema(const std::string& version) {
+runtime::SchemaPtr DeckSchema(const std::string& version, const std::string& replicas) {
   const std::string prefix = "com.example." + version + ".";
   const auto spec = runtime::StructBuilder(prefix + "DeckSpec", "The spec.")
-                        .Field("replicas", runtime::IntegerSchema(32))
+                        .Field(replicas, runtime::IntegerSchema(32))
                         .Build();
   const auto status = runtime::StructBuilder(prefix + "DeckStatus", "The status.")
                           .Field("replicas", runtime::IntegerSchema(32))
@@ -26,19 +26,32 @@ runtime::SchemaPtr DeckSchema(const std::string& version) {
       .Build();
 }
 
-// decks.example.com in two versions, scaled.
+// decks.example.com, scaled, in v1 and in v1alpha1, which says count for replicas.
 std::unique_ptr<testing::TestServer> StartDeckServer() {
+  const auto rename = [](const char* from, const char* to) {
+    return [from, to](runtime::Object& deck) -> Status {
+      const runtime::Value value = deck["spec"][from];
+      deck.Erase("spec", from);
+      if (!value.is_null()) deck.Edit("spec", to) = value;
+      return {};
+    };
+  };
   const auto kind =
       runtime::Kind::New({.group = "example.com",
                           .kind = "Deck",
                           .plural = "decks",
-                          .versions = {{.version = "v1", .schema = DeckSchema("v1")},
-                                       {.version = "v1alpha1", .schema = DeckSchema("v1alpha1")}}})
+                          .versions = {{.version = "v1", .schema = DeckSchema("v1", "replicas")},
+                                       {.version = "v1alpha1",
+                                        .schema = DeckSchema("v1alpha1", "count"),
+                                        .to_hub = rename("count", "replicas"),
+                                        .from_hub = rename("replicas", "count")}}})
           .value();
   testing::TestServerOptions options;
   options.resources = {{.kind = kind, .strategy = std::make_shared<testing::WidgetStrategy>()}};
   options.resources[0].subresources["scale"] = [](std::shared_ptr<registry::Store> store) {
-    return registry::NewScaleStore(std::move(store), {.label_selector_path = ".status.selector"});
+    return registry::NewScaleStore(std::move(store),
+                                   {.spec_replicas_path_in = {{"v1alpha1", ".spec.count"}},
+                                    .label_selector_path = ".status.selector"});
   };
   return std::move(testing::StartTestServer(std::move(options))).value();
 }
@@ -206,4 +219,125 @@ TEST_CASE("endpoints: a Table of a Scale has its columns", "[endpoints]") {
   CHECK(table.code == 200);
   CHECK(Contains(table.body, R"("name":"Desired")"));
   CHECK(Contains(table.body, R"("cells":["a",3,2,)"));
+}
+
+namespace {
+
+// One deck whose replicas several managers want.
+class ScaledDeck {
+ public:
+  http::ClientResponse Write(const std::string& method, const std::string& path,
+                             const std::string& manager, const std::string& body,
+                             const http::Headers& headers = {}) {
+    return server_->Call(method, std::string(kDecks) + "/a" + path + "fieldManager=" + manager,
+                         body, headers);
+  }
+  http::ClientResponse Apply(const std::string& manager, const std::string& more = "") {
+    return Write("PATCH", "?" + more, manager,
+                 R"({"apiVersion":"example.com/v1","kind":"Deck","metadata":{"name":"a"},)"
+                 R"("spec":{"replicas":1}})",
+                 kApply);
+  }
+  http::ClientResponse ApplyScale(int replicas, const std::string& manager,
+                                  const std::string& more = "") {
+    return Write("PATCH", "/scale?" + more, manager,
+                 R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a"},)"
+                 R"("spec":{"replicas":)" +
+                     std::to_string(replicas) + "}}",
+                 kApply);
+  }
+  http::ClientResponse PatchScale(const std::string& body, const std::string& manager) {
+    return Write("PATCH", "/scale?", manager, body, kMerge);
+  }
+  std::string Scale() { return server_->Call("GET", kScale).body; }
+
+  // "5: a, b": the replicas and their owners.
+  std::string Replicas() {
+    const std::string body = server_->Call("GET", std::string(kDecks) + "/a").body;
+    runtime::Arena arena;
+    const runtime::Value deck = codec::ParseJson(body, arena).value();
+    std::string text = std::to_string(deck["spec"]["replicas"].AsInt()) + ":";
+    for (const runtime::Value& entry : deck["metadata"]["managedFields"].items()) {
+      CHECK(entry["apiVersion"].AsString() == "example.com/v1");
+      if (entry["fieldsV1"]["f:spec"].Find("f:replicas") == nullptr) continue;
+      text.append(" ").append(entry["manager"].AsString());
+    }
+    return text;
+  }
+
+ private:
+  const http::Headers kApply{{"Content-Type", "application/apply-patch+yaml"}};
+  std::unique_ptr<testing::TestServer> server_ = StartDeckServer();
+};
+
+}  // namespace
+
+// apply TestScaleAllResources (test/integration/apiserver/apply/scale_test.go)
+TEST_CASE("endpoints: a Scale's writers own the replicas of the object", "[endpoints]") {
+  ScaledDeck deck;
+  CHECK(deck.Apply("apply_test").code == 201);
+  CHECK(deck.Replicas() == "1: apply_test");
+
+  // Scaling takes the replicas from who applied them,
+  CHECK(deck.PatchScale(R"({"spec":{"replicas":5}})", "scale_test").code == 200);
+  CHECK(deck.Replicas() == "5: scale_test");
+  // who may have them back by force alone.
+  const auto refused = deck.Apply("apply_test");
+  CHECK(refused.code == 409);
+  CHECK(Contains(refused.body, R"(conflict with \"scale_test\" with subresource \"scale\")"));
+  CHECK(deck.Apply("apply_test", "force=true&").code == 200);
+  CHECK(deck.Replicas() == "1: apply_test");
+
+  // So has one who applies a Scale.
+  const auto conflict = deck.ApplyScale(17, "apply_scale");
+  CHECK(conflict.code == 409);
+  CHECK(Contains(conflict.body, R"(conflict with \"apply_test\")"));
+  CHECK(deck.ApplyScale(17, "apply_scale", "force=true&").code == 200);
+  CHECK(deck.Replicas() == "17: apply_scale");
+
+  std::string scale = deck.Scale();
+  scale.replace(scale.find("\"replicas\":17"), 13, "\"replicas\":7");
+  CHECK(deck.Write("PUT", "/scale?", "replace_test", scale).code == 200);
+  CHECK(deck.Replicas() == "7: replace_test");
+  // Two who want the same share them, until somebody scales.
+  CHECK(deck.ApplyScale(7, "co_owning_test", "force=true&").code == 200);
+  CHECK(deck.Replicas() == "7: co_owning_test replace_test");
+  CHECK(deck.PatchScale(R"({"spec":{"replicas":8}})", "scale_test").code == 200);
+  CHECK(deck.Replicas() == "8: scale_test");
+}
+
+// apply TestScaleUpdateOnlyStatus
+TEST_CASE("endpoints: a Scale's status is not written, and nobody owns it", "[endpoints]") {
+  ScaledDeck deck;
+  REQUIRE(deck.Apply("apply_test").code == 201);
+
+  const auto patched = deck.PatchScale(R"({"status":{"replicas":42}})", "scale_test");
+
+  CHECK(patched.code == 200);
+  CHECK(deck.Replicas() == "1: apply_test");
+  CHECK(Contains(deck.Scale(), R"("status":{"replicas":0})"));
+}
+
+// managedfields TestTransformingManagedFieldsToParentMultiVersion
+TEST_CASE("endpoints: who scales owns the replicas in the words of the request's version",
+          "[endpoints]") {
+  const auto server = StartDeckServer();
+  const std::string old = "/apis/example.com/v1alpha1/namespaces/default/decks/a";
+  const auto applied =
+      server->Call("PATCH", old + "?fieldManager=applier",
+                   R"({"apiVersion":"example.com/v1alpha1","kind":"Deck","metadata":{"name":"a"},)"
+                   R"("spec":{"count":1}})",
+                   {{"Content-Type", "application/apply-patch+yaml"}});
+  REQUIRE(applied.code == 201);
+  CHECK(Contains(server->Call("GET", old + "/scale").body, R"("spec":{"replicas":1})"));
+
+  const auto scaled = server->Call("PATCH", old + "/scale?fieldManager=scaler",
+                                   R"({"spec":{"replicas":2}})", kMerge);
+  const std::string deck = server->Call("GET", old).body;
+
+  CHECK(scaled.code == 200);
+  CHECK(Contains(deck, R"("spec":{"count":2})"));
+  CHECK(Contains(deck, R"("managedFields":[{"manager":"scaler","operation":"Update",)"
+                       R"("apiVersion":"example.com/v1alpha1",)"));
+  CHECK(Contains(deck, R"("fieldsV1":{"f:spec":{"f:count":{}}},"subresource":"scale"}])"));
 }

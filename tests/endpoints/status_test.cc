@@ -24,6 +24,7 @@ class TaskStrategy final : public rest::Strategy {
     }
   }
   field::ErrorList Validate(const Context&, const runtime::Object&) const override { return {}; }
+  rest::ResetFields GetResetFields() const override { return {{"example.com/v1", {{"status"}}}}; }
 };
 
 std::unique_ptr<testing::TestServer> StartTaskServer() {
@@ -118,4 +119,31 @@ TEST_CASE("endpoints: a status subresource has get, patch and update and no more
   CHECK(server->Call("GET", kStatus + "/more").code == 404);
   CHECK(Contains(server->Call("GET", "/openapi/v2").body,
                  "\"replaceExampleComV1NamespacedTaskStatus\""));
+}
+
+// apply TestApplyResetFields (test/integration/apiserver/apply/reset_fields_test.go)
+TEST_CASE("endpoints: nobody owns what a strategy resets", "[endpoints]") {
+  const auto server = StartTaskServer();
+  const http::Headers apply{{"Content-Type", "application/apply-patch+yaml"}};
+  const auto body = [](const std::string& what, const std::string& phase) {
+    return R"({"apiVersion":"example.com/v1","kind":"Task","metadata":{"name":"a",)"
+           R"("labels":{"by":")" +
+           what + R"("}},"spec":{"what":")" + what + R"("},"status":{"phase":")" + phase + R"("}})";
+  };
+
+  const auto main = server->Call("PATCH", kTask + "?fieldManager=main", body("x", "p"), apply);
+  const auto status =
+      server->Call("PATCH", kStatus + "?fieldManager=status", body("y", "q"), apply);
+  const auto again = server->Call("PATCH", kTask + "?fieldManager=main", body("z", "r"), apply);
+
+  CHECK(main.code == 201);
+  CHECK(Contains(main.body,
+                 R"("fieldsV1":{"f:metadata":{"f:labels":{"f:by":{}}},"f:spec":{"f:what":{}}}})"));
+  CHECK(status.code == 200);
+  CHECK(Contains(status.body, R"("fieldsV1":{"f:status":{"f:phase":{}}},"subresource":"status"})"));
+  CHECK(Contains(status.body, R"("labels":{"by":"x"})"));
+  CHECK(Contains(status.body, R"("spec":{"what":"x"},"status":{"phase":"q"}})"));
+  // Neither stands in the other's way.
+  CHECK(again.code == 200);
+  CHECK(Contains(again.body, R"("spec":{"what":"z"},"status":{"phase":"q"}})"));
 }

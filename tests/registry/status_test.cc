@@ -262,3 +262,11 @@ TEST_CASE("registry: the status of what is going can be written, its finalizers 
   CHECK((*written->object)["status"]["phase"].AsString() == "leaving");
   CHECK(fixture.FinalizersOf("foo") == "foo.com/x");
 }
+
+TEST_CASE("rest: a status strategy resets everything but the status", "[registry]") {
+  const auto strategy =
+      rest::NewStatusStrategy(std::make_shared<MainStrategy>(), testing::NewWidgetKind());
+
+  CHECK(strategy->GetResetFields() ==
+        rest::ResetFields{{"test.example.com/v1", {{"metadata"}, {"spec"}}}});
+}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,9 @@ runtime::KindPtr ScaleKind();
 struct ScaleOptions {
   // The only field a Scale can change. Required to be set; must hold an integer.
   std::string spec_replicas_path = ".spec.replicas";
+  // Versions of the kind that name it otherwise, {"v1alpha1", ".spec.count"}: who owns the replicas
+  // is told in the words of the version in which it was written.
+  std::map<std::string, std::string> spec_replicas_path_in = {};
   std::string status_replicas_path = ".status.replicas";
   // A selector in text form, or a meta/v1 LabelSelector; empty: the Scale has no selector.
   std::string label_selector_path = "";
@@ -32,10 +36,10 @@ struct ScaleOptions {
 };
 
 // The scale subresource of `main`: get, update and patch. A write goes through `main`'s own
-// strategy; a negative number of replicas is refused with kInvalid, a uid or resourceVersion that
-// is not the object's with kConflict. Where the kind is structural (a custom resource), an object
-// without replicas has no Scale (500), and a Scale without resourceVersion overwrites. kInvalid:
-// `main` is missing or a path is none.
+// strategy, and who owns the replicas is carried over both ways; a negative number of replicas is
+// refused with kInvalid, a uid or resourceVersion that is not the object's with kConflict. Where
+// the kind is structural (a custom resource), an object without replicas has no Scale (500), and a
+// Scale without resourceVersion overwrites. kInvalid: `main` is missing or a path is none.
 Result<std::shared_ptr<rest::Storage>> NewScaleStore(std::shared_ptr<Store> main,
                                                      ScaleOptions options);
 
