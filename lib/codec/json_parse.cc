@@ -83,6 +83,10 @@ class BorrowingStream {
   // The number of `length` characters that has just been taken.
   std::string_view Taken(std::size_t length) const { return {at_ - length, length}; }
   bool at_end() const { return at_ == end_; }
+  const char* end() const { return end_; }
+  bool Holds(std::string_view part) const {
+    return !std::less<>()(part.data(), begin_) && std::less<>()(part.data(), end_);
+  }
 
  private:
   const char* begin_;
@@ -270,7 +274,8 @@ class JsonBuilder {
 
   void Report(std::string_view key) {
     if (!report_ || duplicates_.size() >= kDuplicatesMax) return;
-    duplicates_.push_back({key.data(), PathTo(key)});
+    // A key with escapes is a copy: its address says nothing.
+    duplicates_.push_back({stream_.Holds(key) ? key.data() : stream_.end(), PathTo(key)});
   }
 
   // The path of `key` in the object that is being closed: the last frame.
