@@ -196,7 +196,7 @@ class Encoder {
   void Json(const Value& value) {
     if (value.type() == Value::Type::kRaw) return wire::PutBytes(1, value.AsString(), out_);
     std::string json;
-    AppendSortedJson(value, json);
+    AppendJson(value, json);
     wire::PutBytes(1, json, out_);
   }
 

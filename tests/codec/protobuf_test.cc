@@ -147,6 +147,15 @@ TEST_CASE("codec: nil bytes in a map are an entry without value", "[codec]") {
         std::string("\x0a\x03\x0a\x01\x61\x0a\x05\x0a\x01\x62\x12\x00", 12));
 }
 
+// The order of field sets is by value, not by byte: containerPort 80 comes before 443.
+TEST_CASE("codec: JSON in protobuf keeps the order of its keys", "[codec]") {
+  const SchemaPtr schema =
+      StructBuilder("").Field("raw", runtime::RawExtensionSchema(), {.proto_number = 1}).Build();
+
+  const std::string json = R"({"k:{\"p\":80}":{},"k:{\"p\":443}":{}})";
+  CHECK(Encode(R"({"raw":)" + json + "}", schema).ends_with(json));
+}
+
 TEST_CASE("codec: a pointer to a zero time is an empty message", "[codec]") {
   const SchemaPtr schema =
       StructBuilder("")
