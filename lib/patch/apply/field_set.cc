@@ -151,6 +151,7 @@ PathElement CopyElement(const PathElement& element, Arena& arena) {
     case PathElement::Kind::kValue:
       return PathElement::OfValue(runtime::Copy(element.value(), arena));
     case PathElement::Kind::kIndex:
+    case PathElement::Kind::kUnknown:
       break;
   }
   return element;

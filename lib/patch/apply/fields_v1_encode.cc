@@ -145,6 +145,7 @@ class Encoder {
       first = false;
     }
     for (const FieldSet::Entry& entry : set.entries()) {
+      if (entry.element.kind() == PathElement::Kind::kUnknown) continue;
       if (!first) out_ += ',';
       first = false;
       AppendElement(entry.element);
@@ -185,6 +186,8 @@ class Encoder {
       case PathElement::Kind::kIndex:
         out_.append("\"i:").append(std::to_string(element.index()));
         break;
+      case PathElement::Kind::kUnknown:
+        return;
     }
     out_ += "\":";
   }

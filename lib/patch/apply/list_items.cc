@@ -67,6 +67,7 @@ bool SetItem(const Value& item, PathElement& element, std::string& error) {
 
 bool ListItemToPathElement(const Type& list, const Value& item, Arena& arena, PathElement& element,
                            std::string& error) {
+  element = PathElement::Unknown();
   if (list.keys.empty()) return SetItem(item, element, error);
   return KeyedItem(list, item, arena, element, error);
 }

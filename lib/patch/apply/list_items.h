@@ -11,7 +11,7 @@
 namespace apiserver::inline v0::patch::apply {
 
 // The element by which an item of a set or of a list of type map is known. False with `error`: it
-// cannot be known.
+// cannot be known, and is PathElement::Unknown().
 bool ListItemToPathElement(const Type& list, const runtime::Value& item, runtime::Arena& arena,
                            PathElement& element, std::string& error);
 

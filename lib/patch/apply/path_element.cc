@@ -37,6 +37,8 @@ int PathElement::Compare(const PathElement& a, const PathElement& b) {
     case Kind::kIndex:
       if (a.index_ == b.index_) return 0;
       return a.index_ < b.index_ ? -1 : 1;
+    case Kind::kUnknown:
+      return 0;
   }
   return 0;
 }
@@ -63,6 +65,9 @@ std::string PathElement::ToString() const {
       break;
     case Kind::kIndex:
       out.append("[").append(std::to_string(index())).append("]");
+      break;
+    case Kind::kUnknown:
+      out = "{{invalid path element}}";
       break;
   }
   return out;

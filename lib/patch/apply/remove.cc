@@ -69,8 +69,8 @@ class Remover {
     std::string error;
     for (const Value& item : value.items()) {
       PathElement element;
-      const Entry* entry = nullptr;
-      if (ListItemToPathElement(type, item, arena_, element, error)) entry = items.Find(element);
+      ListItemToPathElement(type, item, arena_, element, error);
+      const Entry* const entry = items.Find(element);
       const bool below = entry != nullptr && !entry->children.Empty();
       if (entry == nullptr ? extract_ : entry->member && !extract_) continue;
       out.Add(below ? Visit(item, entry->children, *type.items) : item);

@@ -81,7 +81,8 @@ class Walker {
     std::string error;
     for (const Value& item : items) {
       Entry child;
-      if (!ListItemToPathElement(type, item, out_.arena(), child.element, error)) continue;
+      // Pruning makes items without keys; the list is there all the same.
+      ListItemToPathElement(type, item, out_.arena(), child.element, error);
       Visit(item, *type.items, child);
       child.member = true;
       out_.Add(child);

@@ -86,7 +86,9 @@ Result<std::optional<Versioned>> Updater::Run::Convert(const Versioned& object,
   if (type == nullptr) return std::optional<Versioned>();
   ASSIGN_OR_RETURN(const runtime::Value value,
                    converter_.Convert(object.object.value(), object.version, to, arena_));
-  return std::optional(Versioned{TypedValue(value, *type), to});
+  // Pruning may leave what is no object of any version, such as items without their keys.
+  ASSIGN_OR_RETURN(const TypedValue typed, AsTyped(value, *type, {.allow_duplicates = true}));
+  return std::optional(Versioned{typed, to});
 }
 
 void Updater::Run::ReconcileManagers(Managers& managers) const {

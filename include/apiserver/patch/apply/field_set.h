@@ -26,6 +26,7 @@ class PathElement {
     kKey,        // The element of a list of type map that has these keys.
     kValue,      // The element of a list of type set that is this value.
     kIndex,      // An element of a list by its place; no list type makes such elements.
+    kUnknown,    // An element that lacks what it should be known by; owned by nobody.
   };
 
   // The field with the empty name.
@@ -52,6 +53,12 @@ class PathElement {
     PathElement element;
     element.kind_ = Kind::kIndex;
     element.index_ = index;
+    return element;
+  }
+
+  static PathElement Unknown() {
+    PathElement element;
+    element.kind_ = Kind::kUnknown;
     return element;
   }
 
