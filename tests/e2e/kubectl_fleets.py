@@ -199,8 +199,8 @@ def migration(t):
     t.says(["apply", "--server-side", "-f", "-"], "moved serverside-applied", stdin=bare(2))
     field(t, ".spec.replicas", "2", "moved")
     t.check(annotation()["spec"]["replicas"] == 2, "the annotation follows", annotation())
-    # From 1.26 on kubectl takes its own fields over first.
-    own = [client, server] if t.kubectl.before(26) else [server]
+    # From 1.26 on kubectl takes its own fields over first, and keeps the annotation by a name of its own.
+    own = [client, server] if t.kubectl.before(26) else [server, ("kubectl-last-applied", "Apply")]
     t.check(managers(t, "moved") == sorted(own), "the managers are %s" % own, stored(t, "moved"))
     cargo = len(stored(t, "moved")["spec"]["cargo"])
     t.check(cargo == (2 if t.kubectl.before(26) else 1), "what the client owned goes if it was taken over", cargo)
@@ -249,5 +249,7 @@ def steps(t, folder):
     scale(t)
     cascade(t)
     prune(t)
+    server_side_apply(t)
+    migration(t)
     may_i(t)
     t.says(["delete", "fleets", "--all"], '"one" deleted')

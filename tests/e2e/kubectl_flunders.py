@@ -265,7 +265,7 @@ def deletion(t):
 def not_yet(t):
     """What the README says kubectl cannot do here yet, and what it prints."""
     for args, kind in ((["get", "ns"], "ns"), (["get", "events"], "events"),
-                       (["logs", "x"], "pods"), (["rollout", "status", "deploy/x"], "deploy"),
+                       (["logs", "x"], "pods"), (["rollout", "status", "sts/x"], "sts"),
                        (["cluster-info"], "services")):
         t.says(args, "error: the server doesn't have a resource type \"%s\"" % kind, code=1)
     t.says(["run", "x", "--image=y"], 'error: no matches for kind "Pod" in version "v1"', code=1)

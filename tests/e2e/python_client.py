@@ -463,6 +463,23 @@ def access_review(t):
 
 
 @step
+def typed(t):
+    core = client.CoreV1Api(t.api)
+    wanted = client.V1ConfigMap(metadata=client.V1ObjectMeta(name="typed-1"), data={"a": "1"}, binary_data={"b": "AP8="})
+    made = core.create_namespaced_config_map("default", wanted)
+    t.equal((made.data, made.binary_data, bool(made.metadata.uid)), ({"a": "1"}, {"b": "AP8="}, True), "a generated class")
+    made.data["a"] = "2"
+    t.equal(core.replace_namespaced_config_map("typed-1", "default", made).data, {"a": "2"}, "an update")
+    watched = watch.Watch().stream(core.list_namespaced_config_map, "default", timeout_seconds=WATCH_SECONDS,
+                                   resource_version=made.metadata.resource_version)
+    event = next(watched)
+    t.equal((event["type"], event["object"].data), ("MODIFIED", {"a": "2"}), "an event")
+    watched.close()
+    t.equal([one.metadata.name for one in core.list_namespaced_config_map("default").items], ["typed-1"], "a list")
+    t.equal(core.delete_namespaced_config_map("typed-1", "default").status, "Success", "a delete")
+
+
+@step
 def delete(t):
     one = t.create("delete-1")
     t.refused(lambda: t.flunders.delete(name="delete-1", namespace="default", body={"preconditions": {"uid": "x"}}),

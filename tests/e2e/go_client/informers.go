@@ -5,7 +5,6 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,8 +63,6 @@ func (t *client) follow(name string, watchList bool, one informers.GenericInform
 	quit := make(chan struct{})
 	defer close(quit)
 	start(quit)
-	limit := time.AfterFunc(patience, func() { panic("timed out: an informer") })
-	defer limit.Stop()
 	t.check(cache.WaitForCacheSync(quit, one.Informer().HasSynced), name+" syncs", "")
 	t.asked(name, watchList)
 

@@ -211,6 +211,12 @@ func (t *client) run(one step) {
 		}
 		fmt.Printf("go %s: %d checks\n", one.name, t.checks-before)
 	}()
+	// An informer that does not sync waits for ever.
+	limit := time.AfterFunc(2*patience, func() {
+		fmt.Printf("FAILED: %s: takes too long\n", one.name)
+		os.Exit(1)
+	})
+	defer limit.Stop()
 	one.run(t)
 }
 

@@ -22,6 +22,7 @@ var writeSteps = []step{
 	{"scale", (*client).scale},
 	{"access-review", (*client).accessReview},
 	{"protobuf", (*client).protobuf},
+	{"typed", (*client).typed},
 	{"delete", (*client).deleteStep},
 	{"delete-collection", (*client).deleteCollection},
 }

@@ -450,6 +450,19 @@ const steps = {
     equal([answer.status?.allowed, answer.spec.resourceAttributes.verb], [true, 'create'], 'everything is allowed');
   },
 
+  async typed() {
+    const core = config.makeApiClient(k8s.CoreV1Api);
+    const namespace = 'default';
+    const wanted = { metadata: { name: 'typed-1' }, data: { a: '1' }, binaryData: { b: 'AP8=' } };
+    const made = await core.createNamespacedConfigMap({ namespace, body: wanted });
+    equal([made.data, made.binaryData, made.metadata.creationTimestamp instanceof Date], [{ a: '1' }, { b: 'AP8=' }, true],
+      'a generated class');
+    const changed = await core.replaceNamespacedConfigMap({ namespace, name: 'typed-1', body: { ...made, data: { a: '2' } } });
+    equal(changed.data, { a: '2' }, 'an update');
+    equal(names((await core.listNamespacedConfigMap({ namespace })).items), ['typed-1'], 'a list');
+    equal((await core.deleteNamespacedConfigMap({ namespace, name: 'typed-1' })).status, 'Success', 'a delete');
+  },
+
   async delete() {
     const one = await create('delete-1');
     await refused(() => remove('delete-1', { preconditions: { uid: 'x' } }), 409, 'Conflict',

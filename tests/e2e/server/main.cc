@@ -1,9 +1,11 @@
-// What clients are tested against: the sample-apiserver's group and a kind made of a .proto file
-// with a status. It takes the sample-apiserver's flags.
+// What clients are tested against: the sample-apiserver's group, a kind made of a .proto file with
+// status and scale, two built-in kinds, and answers to `kubectl auth can-i`. It takes the
+// sample-apiserver's flags.
 
 #include <memory>
 
 #include "apiserver/groups/authorization.h"
+#include "builtin.h"
 #include "common/run_until_signal.h"
 #include "fleet.h"
 #include "options.h"
@@ -19,6 +21,7 @@ int main(int argc, char** argv) {
   const auto install = [&](auto& server, const auto& storage) {
     apiserver::Status status = wardle::Install(server, storage, *ban_flunder);
     if (status.ok()) status = harbor::Install(server, storage);
+    if (status.ok()) status = builtin::Install(server, storage);
     // Everything is allowed to everybody who is known.
     if (status.ok()) status = apiserver::groups::authorization::Install(server, nullptr);
     return status;
