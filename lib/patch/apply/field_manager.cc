@@ -111,8 +111,8 @@ class FieldManager::Impl {
     const Value config =
         runtime::Without(runtime::Without(applied->root, "apiVersion", arena), "kind", arena);
     const Attempt attempt{.live = was, .config = config, .manager = manager, .force = force};
-    ASSIGN_OR_RETURN(std::optional<Value> merged, ApplyOrTakeOver(attempt, managed, arena));
-    return Finish(live, std::move(merged), {applied->root, manager, managed}, std::move(arena));
+    ASSIGN_OR_RETURN(const std::optional<Value> merged, ApplyOrTakeOver(attempt, managed, arena));
+    return Finish(live, merged, {applied->root, manager, managed}, std::move(arena));
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "apiserver/patch/apply/managed_fields.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -29,6 +30,28 @@ std::string_view FieldsText(Value fields, runtime::Arena& arena) {
   std::string text;
   codec::AppendJson(fields, text);
   return arena.Copy(text);
+}
+
+// What BuildManagerIdentifier() makes of names that JSON need not escape: nearly all there are.
+// nullopt: it is something else.
+std::optional<ManagerInfo> ParsePlain(std::string_view identifier) {
+  if (identifier.find('\\') != std::string_view::npos) return std::nullopt;
+  ManagerInfo info;
+  const auto take = [&identifier](std::string_view name, std::string& value) {
+    std::string_view rest = identifier.substr(std::min<std::size_t>(1, identifier.size()));
+    if (!rest.starts_with(name)) return;
+    rest.remove_prefix(name.size());
+    const std::size_t end = rest.find('"');
+    if (end == std::string_view::npos) return;
+    value = rest.substr(0, end);
+    identifier = rest.substr(end + 1);
+  };
+  take("\"manager\":\"", info.manager);
+  take("\"operation\":\"", info.operation);
+  take("\"apiVersion\":\"", info.api_version);
+  take("\"subresource\":\"", info.subresource);
+  if (identifier != "}" || info.operation.empty()) return std::nullopt;
+  return info;
 }
 
 ManagerInfo InfoOf(Value entry) {
@@ -104,6 +127,7 @@ std::string BuildManagerIdentifier(const ManagerInfo& info) {
 }
 
 Result<ManagerInfo> ParseManagerIdentifier(std::string_view identifier) {
+  if (auto info = ParsePlain(identifier)) return *std::move(info);
   runtime::Arena arena;
   ASSIGN_OR_RETURN(const Value value, codec::ParseJson(identifier, arena));
   if (!value.is_map()) return BadRequest("no manager identifier");
