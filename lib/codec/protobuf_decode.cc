@@ -172,24 +172,23 @@ class Decoder {
                     int depth) {
     const std::vector<Plan::Entry>& entries = plan.entries;
     for (const std::string_view piece : pieces) {
-      std::size_t next = 0;
-      for (wire::Reader reader(piece, MessageName(schema)); !reader.done();) {
-        ASSIGN_OR_RETURN(const Token token, reader.Next());
-        // Fields come in the order of their numbers, mostly.
-        while (next < entries.size() && entries[next].field->proto_number < token.number) ++next;
-        if (next == entries.size() || entries[next].field->proto_number != token.number) {
-          next = Find(entries, token.number);
-          if (next == entries.size()) continue;
-        }
-        const Plan::Entry& entry = entries[next];
+      std::size_t at = 0;
+      RETURN_IF_ERROR(wire::ForEachField(piece, MessageName(schema), [&](const Token& token) {
+        at = Find(entries, token.number, at);
+        if (at == entries.size()) return Status();
+        const Plan::Entry& entry = entries[at];
         slots_[base + entry.place].field = entry.field;
-        RETURN_IF_ERROR(Take(token, *entry.field, base + entry.place, depth));
-      }
+        return Take(token, *entry.field, base + entry.place, depth);
+      }));
     }
     return {};
   }
 
-  static std::size_t Find(const std::vector<Plan::Entry>& entries, int number) {
+  // The place of the field with this number, the number of entries if there is none. Looks from
+  // `at` on first: fields come in the order of their numbers, mostly.
+  static std::size_t Find(const std::vector<Plan::Entry>& entries, int number, std::size_t at) {
+    while (at < entries.size() && entries[at].field->proto_number < number) ++at;
+    if (at < entries.size() && entries[at].field->proto_number == number) return at;
     const auto found = std::lower_bound(
         entries.begin(), entries.end(), number,
         [](const Plan::Entry& entry, int wanted) { return entry.field->proto_number < wanted; });
@@ -254,20 +253,19 @@ class Decoder {
     const Schema& schema = *field.schema->items;
     std::string_view key;
     Token value{.type = WireTypeOf(schema), .bytes = ""};
-    for (wire::Reader reader(bytes); !reader.done();) {
-      ASSIGN_OR_RETURN(const Token token, reader.Next());
-      if (token.number == 1) {
-        RETURN_IF_ERROR(wire::Expect(token, wire::Type::kLength, GoName(field)));
-        key = token.bytes;
-      } else if (token.number == 2) {
-        RETURN_IF_ERROR(wire::Expect(token, value.type, GoName(field)));
-        value = token;
-      }
-    }
+    RETURN_IF_ERROR(wire::ForEachField(bytes, "", [&](const Token& token) {
+      if (token.number == 1) key = token.bytes;
+      const wire::Type wanted = token.number == 1 ? wire::Type::kLength : value.type;
+      const bool known = token.number == 1 || token.number == 2;
+      if (known && token.type != wanted) return wire::Expect(token, wanted, GoName(field));
+      if (token.number == 2) value = token;
+      return Status();
+    }));
     ASSIGN_OR_RETURN(const Value decoded, Single(value, schema, depth + 1));
     slots_[slot].items.push_back(Value::String(key));
     slots_[slot].items.push_back(decoded);
-    return {};
+    // Of equal keys all but one will go, but until then all are here.
+    return Charge(2 * sizeof(Member));
   }
 
   Result<Value> Build(const Plan& plan, std::size_t base, int depth) {
@@ -354,14 +352,16 @@ class Decoder {
       return Malformed("a list or map within a list or map has no protobuf form");
     }
     runtime::ListBuilder list(arena_);
+    const wire::Type wanted = WireTypeOf(*schema.items);
+    const auto take = [&](const Token& token) -> Status {
+      if (token.number != kListItemsNumber) return {};
+      if (token.type != wanted) return wire::Expect(token, wanted, "Items");
+      ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
+      list.Add(item);
+      return {};
+    };
     for (const std::string_view piece : pieces) {
-      for (wire::Reader reader(piece, MessageName(schema)); !reader.done();) {
-        ASSIGN_OR_RETURN(const Token token, reader.Next());
-        if (token.number != kListItemsNumber) continue;
-        RETURN_IF_ERROR(wire::Expect(token, WireTypeOf(*schema.items), "Items"));
-        ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
-        list.Add(item);
-      }
+      RETURN_IF_ERROR(wire::ForEachField(piece, MessageName(schema), take));
     }
     return list.Build();
   }
@@ -371,15 +371,15 @@ class Decoder {
     const std::span<const SpecialField> fields = SpecialFields(schema.type);
     Token tokens[3];
     bool empty = true;
+    const auto take = [&](const Token& token) -> Status {
+      empty = false;
+      const auto at = static_cast<std::size_t>(token.number) - 1;
+      if (token.number < 1 || at >= fields.size()) return {};
+      tokens[at] = token;
+      return wire::Expect(token, fields[at].type, fields[at].go_name);
+    };
     for (const std::string_view piece : pieces) {
-      empty &= piece.empty();
-      for (wire::Reader reader(piece); !reader.done();) {
-        ASSIGN_OR_RETURN(const Token token, reader.Next());
-        if (token.number < 1 || static_cast<std::size_t>(token.number) > fields.size()) continue;
-        const auto at = static_cast<std::size_t>(token.number) - 1;
-        RETURN_IF_ERROR(wire::Expect(token, fields[at].type, fields[at].go_name));
-        tokens[at] = token;
-      }
+      RETURN_IF_ERROR(wire::ForEachField(piece, MessageName(schema), take));
     }
     switch (schema.type) {
       case SchemaType::kTime:

@@ -27,35 +27,36 @@ class Encoder {
 
   Status Message(const Value& value, const Schema& schema, int depth) {
     if (depth > wire::kDepthMax) return Misfit("the content is nested too deeply");
-    const auto ascending = [](const Field& a, const Field& b) {
-      return a.proto_number < b.proto_number;
-    };
-    const auto plain = [](const Field& field) { return field.proto_number > 0; };
-    const std::vector<Field>& all = schema.fields;
     // Most messages have been declared in the order of their numbers.
-    if (std::all_of(all.begin(), all.end(), plain) &&
-        std::is_sorted(all.begin(), all.end(), ascending)) {
-      for (const Field& field : all) RETURN_IF_ERROR(OneField(value, field, depth));
-      return {};
+    int number = 0;
+    for (const Field& field : schema.fields) {
+      if (field.proto_number <= number) return Reordered(value, schema, depth);
+      number = field.proto_number;
     }
-    std::vector<const Field*> fields;
-    fields.reserve(all.size());
-    for (const Field& field : all) {
-      if (field.proto_number > 0) {
-        fields.push_back(&field);
-      } else if (field.inlined) {
-        RETURN_IF_ERROR(Message(value, *field.schema, depth + 1));
-      }
-    }
-    std::sort(fields.begin(), fields.end(),
-              [&](const Field* a, const Field* b) { return ascending(*a, *b); });
-    for (const Field* field : fields) RETURN_IF_ERROR(OneField(value, *field, depth));
+    for (const Field& field : schema.fields) RETURN_IF_ERROR(OneField(value, field, depth));
     return {};
   }
 
  private:
   static Status Misfit(std::string message) {
     return Status(Reason::kInternalError, std::move(message));
+  }
+
+  // JSON's order is another, or there are fields that protobuf has not.
+  Status Reordered(const Value& value, const Schema& schema, int depth) {
+    std::vector<const Field*> fields;
+    fields.reserve(schema.fields.size());
+    Status status;
+    for (const Field& field : schema.fields) {
+      if (field.proto_number > 0) fields.push_back(&field);
+      if (field.proto_number != 0 || !field.inlined || !status.ok()) continue;
+      status = Message(value, *field.schema, depth + 1);
+    }
+    RETURN_IF_ERROR(status);
+    std::sort(fields.begin(), fields.end(),
+              [](const Field* a, const Field* b) { return a->proto_number < b->proto_number; });
+    for (const Field* field : fields) RETURN_IF_ERROR(OneField(value, *field, depth));
+    return {};
   }
 
   Status OneField(const Value& outer, const Field& field, int depth) {

@@ -131,9 +131,12 @@ Status ReadTypeMeta(std::string_view bytes, ProtobufEnvelope& envelope) {
 
 bool HasProtobuf(const runtime::Kind& kind, std::string_view version) {
   const runtime::KindVersion* found = kind.FindVersion(version);
-  return found != nullptr && kind.semantics() == runtime::Semantics::kStruct &&
-         found->schema->type == runtime::SchemaType::kStruct &&
-         !kind.facts().without_protobuf.contains(found->schema.get());
+  if (found == nullptr || kind.semantics() != runtime::Semantics::kStruct) return false;
+  const runtime::Schema& schema = *found->schema;
+  if (schema.type != runtime::SchemaType::kStruct) return false;
+  const bool other_metadata = !schema.fields.empty() && schema.fields[0].name == "metadata" &&
+                              schema.fields[0].proto_number != kMetadataNumber;
+  return !other_metadata && !kind.facts().without_protobuf.contains(&schema);
 }
 
 std::string Envelope(std::string_view api_version, std::string_view kind,

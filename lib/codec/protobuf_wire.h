@@ -79,4 +79,15 @@ class Reader {
   std::string_view message_;
 };
 
+// Calls `take` (Status(const Token&)) with each field of a message, to the first error.
+template <class Take>
+Status ForEachField(std::string_view bytes, std::string_view message, Take take) {
+  Status status;
+  for (Reader reader(bytes, message); status.ok() && !reader.done();) {
+    const Result<Token> token = reader.Next();
+    status = token.ok() ? take(*token) : token.status();
+  }
+  return status;
+}
+
 }  // namespace apiserver::inline v0::codec::wire

@@ -107,12 +107,6 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
     }
   }
   if (schema.atomic) map.Add("x-kubernetes-map-type", Value::String("atomic"));
-  if (!schema.patch_strategy.empty()) {
-    map.Add("x-kubernetes-patch-strategy", tree_.String(schema.patch_strategy));
-  }
-  if (!schema.patch_merge_key.empty()) {
-    map.Add("x-kubernetes-patch-merge-key", tree_.String(schema.patch_merge_key));
-  }
   if (schema.preserve_unknown_fields) {
     map.Add("x-kubernetes-preserve-unknown-fields", Value::Bool(true));
   }
@@ -122,6 +116,15 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
   if (schema.nullable && format_ == Format::kV3) map.Add("nullable", Value::Bool(true));
 }
 
+void Definitions::AddPatchMarkers(const Schema& schema, MapBuilder& map) const {
+  if (!schema.patch_strategy.empty()) {
+    map.Add("x-kubernetes-patch-strategy", tree_.String(schema.patch_strategy));
+  }
+  if (!schema.patch_merge_key.empty()) {
+    map.Add("x-kubernetes-patch-merge-key", tree_.String(schema.patch_merge_key));
+  }
+}
+
 Value Definitions::Use(const Schema& schema, std::string_view description,
                        const runtime::Field* field) {
   MapBuilder map(tree_.arena());
@@ -129,6 +132,8 @@ Value Definitions::Use(const Schema& schema, std::string_view description,
   if (field && field->default_value) {
     map.Add("default", runtime::Copy(field->default_value->get(), tree_.arena()));
   }
+  // They are the field's, not the type's.
+  AddPatchMarkers(schema, map);
   if (!schema.name.empty() && schema.type == SchemaType::kStruct) {
     AddSchema(schema);
     const Value ref = tree_.Ref(schema.name, format_);

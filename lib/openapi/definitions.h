@@ -35,6 +35,7 @@ class Definitions {
   void AddScalar(const runtime::Schema& schema, runtime::MapBuilder& map) const;
   void AddConstraints(const runtime::Constraints& constraints, runtime::MapBuilder& map) const;
   void AddMarkers(const runtime::Schema& schema, runtime::MapBuilder& map) const;
+  void AddPatchMarkers(const runtime::Schema& schema, runtime::MapBuilder& map) const;
   // properties and required of a struct; `type_meta`: with kind and apiVersion.
   void AddProperties(const runtime::Schema& schema, bool type_meta, runtime::MapBuilder& map);
   void AppendFields(const runtime::Schema& schema, runtime::MapBuilder& properties,

@@ -7,6 +7,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "codec/type_meta.h"
 
 namespace apiserver::inline v0::response {
 
@@ -77,6 +78,7 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
     return negotiated;
   }
   const bool cbor = SpeaksCbor(exchange);
+  bool unmarshalable = false;
   for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
     for (MediaType type : kTypes) {
       if (!clause.Covers(codec::MediaTypeName(type))) continue;
@@ -92,12 +94,14 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
       // lists JSON too is served.
       if (target && type == MediaType::kProtobuf && *shape == Shape::kObject &&
           !codec::HasProtobuf(*target->kind, target->version)) {
+        unmarshalable = true;
         continue;
       }
       return negotiated;
     }
   }
-  return NotAcceptable(exchange, watch);
+  if (!unmarshalable) return NotAcceptable(exchange, watch);
+  return Status(Reason::kNotAcceptable, codec::NoProtobufMessage(*target->kind, target->version));
 }
 
 Status CheckAcceptable(const http::Exchange& exchange, const Target& target, bool watch) {

@@ -312,6 +312,11 @@ TEST_CASE("codec: a few bytes cannot become many", "[codec]") {
   Arena arena;
   CHECK(DecodeMessage(few, *schema, arena).value()["items"].size() == 500);
   CHECK(Decode(many, schema) == "the message takes too much memory for its length");
+  const SchemaPtr map =
+      StructBuilder("M")
+          .Field("map", runtime::MapOf(runtime::StringSchema()), {.proto_number = 1})
+          .Build();
+  CHECK(Decode(many, map) == "the message takes too much memory for its length");
   // Items that say what they have are not too much.
   std::string honest;
   for (int i = 0; i < 100'000; ++i)
@@ -354,6 +359,11 @@ runtime::KindPtr ThingKind() {
        .schema = StructBuilder("v1alpha1.Thing")
                      .Field("metadata", runtime::ObjectMetaSchema(), {.proto_number = 1})
                      .Field("size", runtime::IntegerSchema(32))
+                     .Build()},
+      {.version = "v1beta1",
+       .schema = StructBuilder("v1beta1.Thing")
+                     .Field("metadata", runtime::ObjectMetaSchema(), {.proto_number = 3})
+                     .Field("size", runtime::IntegerSchema(32), {.proto_number = 1})
                      .Build()}};
   return runtime::Kind::New(std::move(options)).value();
 }
@@ -370,6 +380,7 @@ TEST_CASE("codec: a version without field numbers has no protobuf form", "[codec
   const runtime::KindPtr kind = ThingKind();
   CHECK(HasProtobuf(*kind, "v1"));
   CHECK_FALSE(HasProtobuf(*kind, "v1alpha1"));
+  CHECK_FALSE(HasProtobuf(*kind, "v1beta1"));
   CHECK_FALSE(HasProtobuf(*kind, "v2"));
 
   const Status status = EncodeProtobuf(*Thing("a", "1", 1), "v1alpha1").status();

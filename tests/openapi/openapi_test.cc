@@ -2,6 +2,7 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/openapi/spec.h"
+#include "codec/gadget.h"
 #include "widget_server.h"
 
 using apiserver::openapi::Lint;
@@ -130,4 +131,36 @@ TEST_CASE("openapi: a route to a definition that is not there is refused", "[ope
 
   REQUIRE_FALSE(built.ok());
   CHECK(Contains(std::string(built.status().message()), "$ref to nothing: com.example.Missing"));
+}
+
+TEST_CASE("openapi: a kind from .proto is explained with its comments and markers", "[openapi]") {
+  const auto built = apiserver::openapi::Build(
+      {.kinds = {apiserver::codec::testing::GadgetKind()},
+       .routes = {{.method = "GET",
+                   .path = "/x",
+                   .operation_id = "x",
+                   .responses = {{200, "com.example.gadget.v1.Gadget"}}}}});
+  INFO(built.status().ToString());
+  REQUIRE(built.ok());
+
+  const Parsed document((*built)->v2.json);
+
+  const auto definitions = document.root["definitions"];
+  const auto gadget = definitions["com.example.gadget.v1.Gadget"];
+  CHECK(gadget["properties"]["spec"]["description"].AsString() == "What is wanted.");
+  const auto spec = definitions["com.example.gadget.v1.GadgetSpec"];
+  CHECK(spec["required"].size() == 3);
+  const auto replicas = spec["properties"]["replicas"];
+  CHECK(replicas["description"].AsString() == "How many; one if nothing is said.");
+  CHECK(replicas["default"].AsInt() == 1);
+  CHECK(replicas["maximum"].AsInt() == 100);
+  CHECK(spec["properties"]["color"]["enum"].at(1).AsString() == "Blue");
+  CHECK(spec["properties"]["ports"]["x-kubernetes-list-map-keys"].at(1).AsString() == "protocol");
+  CHECK(spec["properties"]["ports"]["x-kubernetes-patch-merge-key"].AsString() == "port");
+  CHECK(spec["properties"]["url"]["type"].AsString() == "string");
+  // Said of the field, not of the type that others use too.
+  CHECK(spec["properties"]["strategy"]["x-kubernetes-patch-strategy"].AsString() == "retainKeys");
+  const auto strategy = definitions["com.example.gadget.v1.Strategy"];
+  CHECK(strategy["x-kubernetes-map-type"].AsString() == "atomic");
+  CHECK(strategy["x-kubernetes-patch-strategy"].is_null());
 }

@@ -14,7 +14,8 @@
 // written, as gogo does.
 namespace apiserver::inline v0::codec {
 
-// Whether every field of this version has a protobuf number, so that the kind can be sent so.
+// Whether every field of this version has a protobuf number, metadata the number 1, so that the
+// kind can be sent so.
 bool HasProtobuf(const runtime::Kind& kind, std::string_view version);
 
 // Whole answers, envelope included. kNotAcceptable: the kind has no protobuf form.
