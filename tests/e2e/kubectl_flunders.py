@@ -277,6 +277,8 @@ def alone(t):
     """A server with no other group than this."""
     t.says(["auth", "can-i", "create", "flunders"],
            "Error from server (NotFound): the server could not find the requested resource", code=1)
+    for args, kind in ((["get", "all"], "all"), (["rollout", "status", "deploy/x"], "deploy")):
+        t.says(args, "error: the server doesn't have a resource type \"%s\"" % kind, code=1)
 
 
 def switch_encryption(t, server):
