@@ -352,8 +352,7 @@ TEST_CASE("apply: owners in another version are converted with the object", "[ap
   CHECK(moved.managers() == Strings{"new:Apply", "old:Apply"});
 }
 
-// apply TestClearManagedFieldsWithMergePatch, …WithStrategicMergePatch, …WithJSONPatch,
-// …WithUpdate, …WithUpdateEmptyList
+// apply TestClearManagedFieldsWithMergePatch and its siblings for JSON patches and updates
 TEST_CASE("apply: an empty entry or list forgets the owners", "[apply]") {
   for (const std::string owners : {"[{}]", "[]"}) {
     INFO(owners);
@@ -385,7 +384,7 @@ TEST_CASE("apply: an empty entry or list forgets the owners", "[apply]") {
   }
 }
 
-// apply TestErrorsDontFailUpdate, TestErrorsDontFailPatch, TestErrorsDontFailUpdateWithInvalid…
+// apply TestErrorsDontFail
 TEST_CASE("apply: owners that cannot be read are not taken from who sends them", "[apply]") {
   Gears gears;
   gears.Apply(Gear(R"("image":"x")"), "apply_test");
@@ -402,8 +401,7 @@ TEST_CASE("apply: owners that cannot be read are not taken from who sends them",
   CHECK(put.managers() == Strings{"apply_test:Apply"});
 }
 
-// apply TestNoOpUpdateObjectSameResourceVersion, TestNoSemanticUpdateApplySameResourceVersion,
-// TestNoSemanticUpdatePutSameResourceVersion
+// apply TestNoOpUpdateSameResourceVersion, TestNoSemanticUpdateApplySameResourceVersion
 TEST_CASE("apply: a write that changes nothing makes no revision, however late", "[apply]") {
   Gears gears;
   const std::string spec = R"("replicas":2,"image":"x","ports":[{"port":80}],"tags":["t"])";
@@ -425,8 +423,7 @@ TEST_CASE("apply: what the server defaults does not make a revision", "[apply]")
   CHECK(gears.Apply(Gear(R"("ports":[{"port":80}])"), "applier").revision() == first.revision());
 }
 
-// apply TestApplyUnsetExclusivelyOwnedFields,
-// TestApplyUnsetExclusivelyOwnedFieldsWithExistingConflict
+// apply TestApplyUnsetExclusivelyOwnedFields
 TEST_CASE("apply: what only the applier owns is unset, and defaulted anew", "[apply]") {
   Gears gears;
   gears.Apply(Gear(R"("replicas":3,"image":"x")"), "one");
@@ -434,7 +431,6 @@ TEST_CASE("apply: what only the applier owns is unset, and defaulted anew", "[ap
   CHECK(answer.spec() == R"({"replicas":1,"image":"x"})");
 }
 
-// apply TestApplyUnsetExclusivelyOwnedFieldsWithExistingConflict, TestApplyUnsetSharedFields
 TEST_CASE("apply: what others own too stays", "[apply]") {
   Gears gears;
   for (const std::string manager : {"one", "two"}) {
@@ -560,7 +556,6 @@ TEST_CASE("apply: owners that admission broke become what they were, with a warn
                  "operation must be `Apply` or `Update`"));
 }
 
-// apply TestSubresourceField, TestApplyStatus
 TEST_CASE("apply: a status has owners of its own", "[apply]") {
   Gears gears;
   gears.Apply(Gear(R"("image":"x")"), "user");
@@ -592,7 +587,6 @@ TEST_CASE("apply: a status has owners of its own", "[apply]") {
   CHECK(missing.code == 404);
 }
 
-// apply TestApplyScale…, managedfields ScaleHandler
 TEST_CASE("apply: who writes a scale owns the replicas", "[apply]") {
   Gears gears;
   gears.Apply(Gear(R"("replicas":1,"image":"x")"), "user");

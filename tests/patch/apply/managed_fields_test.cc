@@ -341,8 +341,7 @@ struct IgnoreCase {
 
 }  // namespace
 
-// fieldmanager TestTransformManagedFieldsToSubresource … equality_test.go,
-// TestIgnoreManagedFieldsTimestampsTransformer
+// handlers/fieldmanager IgnoreManagedFieldsTimestampsTransformer, which has no table of its own
 TEST_CASE("managed fields: times come back when nothing else changed", "[apply]") {
   const std::string old = Timed("2020-01-01T00:00:00Z");
   const std::string later = Timed("2021-01-01T00:00:00Z");
