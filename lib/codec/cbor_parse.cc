@@ -23,7 +23,7 @@ using runtime::Arena;
 using runtime::Value;
 
 // Maps of up to so many members are checked for repeated keys pair by pair.
-constexpr std::size_t kPairwiseMax = 12;
+constexpr std::size_t kPairwiseKeysMax = 12;
 
 Status Bad(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 Status Truncated() { return Bad("unexpected EOF"); }
@@ -399,7 +399,7 @@ class Parser {
       return Bad("cbor: found duplicate map key " + field::Quote(items[i].AsString()) +
                  " at map element index " + std::to_string(i / 2));
     };
-    if (items.size() / 2 <= kPairwiseMax) {
+    if (items.size() / 2 <= kPairwiseKeysMax) {
       for (std::size_t i = 2; i < items.size(); i += 2) {
         for (std::size_t j = 0; j < i; j += 2) {
           if (items[i].AsString() == items[j].AsString()) return repeated(i);

@@ -10,7 +10,7 @@ constexpr std::string_view kSpace = " \t\r";
 std::string_view TrimRight(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpace) + 1);
 }
-std::string_view Trim(std::string_view text) {
+std::string_view TrimBlanks(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
   return TrimRight(text);
 }
@@ -23,11 +23,11 @@ std::string_view Unquoted(std::string_view value) {
 
 Marker ParseMarker(std::string_view line) {
   const std::size_t equals = line.find('=');
-  std::string_view name = Trim(line.substr(0, equals));
+  std::string_view name = TrimBlanks(line.substr(0, equals));
   // Also written with `:=`.
   if (name.ends_with(':')) name.remove_suffix(1);
   const std::string_view value =
-      equals == std::string_view::npos ? std::string_view() : Trim(line.substr(equals + 1));
+      equals == std::string_view::npos ? std::string_view() : TrimBlanks(line.substr(equals + 1));
   return {
       .name = std::string(name), .value = std::string(Unquoted(value)), .raw = std::string(value)};
 }
@@ -80,7 +80,7 @@ ProtoComment ParseProtoComment(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with(' ')) line.remove_prefix(1);
     if (line == "---") described = false;
-    const std::string_view content = Trim(line);
+    const std::string_view content = TrimBlanks(line);
     if (content.starts_with('+')) {
       comment.markers.push_back(ParseMarker(content.substr(1)));
     } else if (described && !content.starts_with("TODO")) {

@@ -26,12 +26,12 @@ using runtime::SchemaType;
 // Messages are taken apart by recursion: nobody means more than this.
 constexpr int kNestingMax = 200;
 
-Status Invalid(std::string_view where, std::string_view what) {
+Status Refused(std::string_view where, std::string_view what) {
   return Status(Reason::kInvalid, std::string(where) + ": " + std::string(what));
 }
 
 // Adds where the error is.
-Status At(std::string_view where, const Status& status) { return Invalid(where, status.message()); }
+Status At(std::string_view where, const Status& status) { return Refused(where, status.message()); }
 
 SchemaPtr FieldsV1Schema() {
   Schema schema;
@@ -89,8 +89,8 @@ class Loader {
   Result<SchemaPtr> Message(const pb::Descriptor& message) {
     const std::string& name = message.full_name();
     if (const auto found = schemas_.find(name); found != schemas_.end()) return found->second;
-    if (open_.size() > kNestingMax) return Invalid(name, "is nested too deeply");
-    if (!open_.insert(&message).second) return Invalid(name, "contains itself");
+    if (open_.size() > kNestingMax) return Refused(name, "is nested too deeply");
+    if (!open_.insert(&message).second) return Refused(name, "contains itself");
     SchemaPtr known = WellKnown(name);
     Result<SchemaPtr> schema =
         known != nullptr ? Result<SchemaPtr>(std::move(known)) : Build(message);
@@ -116,8 +116,8 @@ class Loader {
 
   Result<SchemaPtr> Build(const pb::Descriptor& message) {
     const std::string& name = message.full_name();
-    if (message.real_oneof_decl_count() > 0) return Invalid(name, "oneof has no form in JSON");
-    if (message.extension_range_count() > 0) return Invalid(name, "must not be extended");
+    if (message.real_oneof_decl_count() > 0) return Refused(name, "oneof has no form in JSON");
+    if (message.extension_range_count() > 0) return Refused(name, "must not be extended");
     const Result<MessageRules> rules = ReadMessageRules(message.options().SerializeAsString());
     if (!rules.ok()) return At(name, rules.status());
     const ProtoComment comment = CommentOf(message);
@@ -139,7 +139,7 @@ class Loader {
   Result<Schema> ListMessage(const pb::Descriptor& message) {
     const bool right = message.field_count() == 1 && message.field(0)->is_repeated() &&
                        !message.field(0)->is_map() && message.field(0)->number() == 1;
-    if (!right) return Invalid(message.full_name(), "a list has one field, repeated, of number 1");
+    if (!right) return Refused(message.full_name(), "a list has one field, repeated, of number 1");
     ASSIGN_OR_RETURN(const Field items, OneField(*message.field(0), {}));
     Schema schema = *items.schema;
     schema.proto_message = true;
@@ -182,7 +182,7 @@ class Loader {
     ASSIGN_OR_RETURN(field.schema, TypeOf(descriptor));
     if (rules.inlined) {
       if (field.schema->type != SchemaType::kStruct)
-        return Invalid(where, "only a message can be inlined");
+        return Refused(where, "only a message can be inlined");
       field.inlined = true;
     }
     RETURN_IF_ERROR(SetPresence(rules, comment, where, field));
@@ -201,10 +201,10 @@ class Loader {
     const SchemaType type = field.schema->type;
     const bool slice =
         type == SchemaType::kList || type == SchemaType::kMap || type == SchemaType::kBytes;
-    if (rules.pointer && slice) return Invalid(where, "lists, maps and bytes are no pointers");
+    if (rules.pointer && slice) return Refused(where, "lists, maps and bytes are no pointers");
     if (rules.pointer) field.presence = Field::Presence::kPointer;
     const auto [optional, required] = OptionalityOf(comment);
-    if (optional && required) return Invalid(where, "is both +optional and +required");
+    if (optional && required) return Refused(where, "is both +optional and +required");
     const bool may_miss = optional || rules.pointer || type == SchemaType::kMap;
     switch (rules.omit) {
       case FieldRules::kByMarker:
@@ -229,7 +229,7 @@ class Loader {
     if (descriptor.is_map()) {
       const pb::Descriptor& entry = *descriptor.message_type();
       if (entry.map_key()->type() != pb::FieldDescriptor::TYPE_STRING) {
-        return Invalid(descriptor.full_name(), "the keys of a map are strings");
+        return Refused(descriptor.full_name(), "the keys of a map are strings");
       }
       ASSIGN_OR_RETURN(SchemaPtr values, ElementOf(*entry.map_value(), descriptor.full_name()));
       return runtime::MapOf(std::move(values));
@@ -237,7 +237,7 @@ class Loader {
     ASSIGN_OR_RETURN(SchemaPtr element, ElementOf(descriptor, descriptor.full_name()));
     if (!descriptor.is_repeated()) return element;
     if (descriptor.is_packed()) {
-      return Invalid(descriptor.full_name(), "Kubernetes has no packed lists");
+      return Refused(descriptor.full_name(), "Kubernetes has no packed lists");
     }
     return runtime::ListOf(std::move(element));
   }
@@ -259,7 +259,7 @@ class Loader {
       case pb::FieldDescriptor::TYPE_MESSAGE:
         return Message(*descriptor.message_type());
       default:
-        return Invalid(where,
+        return Refused(where,
                        std::string("Kubernetes has no fields of type ") + descriptor.type_name());
     }
   }
