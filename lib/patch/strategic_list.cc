@@ -17,8 +17,6 @@ using Node = Tree::Node;
 
 namespace {
 
-Status Plain(std::string message) { return {Reason::kUnknown, std::move(message)}; }
-
 // The key by which Go's index() compares; nothing: it is no scalar.
 std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, bool maps) {
   const Value* value = &node.value;
@@ -102,6 +100,8 @@ Status BadPatchType(Tree& tree, const Node& node, const Value& directive) {
 }
 
 }  // namespace
+
+Status Plain(std::string message) { return {Reason::kUnknown, std::move(message)}; }
 
 const Value* MemberOf(const Node& node, std::string_view key) {
   if (node.open == nullptr) return node.value.Find(key);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "patch/tree.h"
 
 namespace apiserver::inline v0::patch {
+
+// An error that Go gives no code, so that servers answer 500.
+Status Plain(std::string message);
 
 // A map that is still to be merged into another one.
 struct MapMerge {

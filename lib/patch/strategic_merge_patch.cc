@@ -28,8 +28,6 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kSetElementOrder = "$setElementOrder";
 constexpr std::string_view kDeleteFromPrimitiveList = "$deleteFromPrimitiveList";
 
-Status Plain(std::string message) { return {Reason::kUnknown, std::move(message)}; }
-
 Status BadRetainKeys() { return meta::NewBadRequest("invalid patch format of retainKeys"); }
 
 // The list that a directive's key names; nullopt: it names none.
@@ -39,9 +37,9 @@ std::optional<std::string_view> ListOf(std::string_view key, std::string_view pr
 }
 
 // One map into another, those within it later: mergeMap of strategicpatch without its recursion.
-class Merger {
+class MapMerger {
  public:
-  Merger(Tree& tree, const StrategicMergePatchLimits& limits)
+  MapMerger(Tree& tree, const StrategicMergePatchLimits& limits)
       : tree_(tree), limits_(limits), lists_(tree, within_, visits_) {}
 
   Status Run(Node* document, Node* patch, const Schema& schema) {
@@ -323,7 +321,7 @@ Result<StrategicMerge> ApplyStrategicMergePatch(Value document, Value patch, con
   Tree tree(arena);
   Node* const root = tree.NewNode(document);
   Node* const left = tree.NewNode(patch);
-  Merger merger(tree, limits);
+  MapMerger merger(tree, limits);
   RETURN_IF_ERROR(merger.Run(root, left, schema));
   const std::optional<Value> object = tree.ToValue(root);
   const std::optional<Value> rest = tree.ToValue(left);
