@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include "apiserver/base/field_path.h"
 
 #include "codec/base64.h"
 
@@ -15,108 +19,150 @@ using runtime::Value;
 
 namespace {
 
-// %v of a float64: shortest digits, with an exponent below 1e-4 and from 1e21 on.
-std::string PrintDouble(double number) {
-  std::array<char, 400> text;
-  const auto scientific =
-      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::scientific);
-  const std::string_view shown(text.data(), scientific.ptr);
-  const std::size_t e = shown.find('e');
-  if (e == std::string_view::npos) return std::string(shown);
-  int exponent = 0;
-  const char* const digits = shown.data() + e + (shown[e + 1] == '+' ? 2 : 1);
-  std::from_chars(digits, shown.data() + shown.size(), exponent);
-  if (exponent < -4 || exponent >= 21) return std::string(shown);
-  const auto fixed =
-      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  return {text.data(), fixed.ptr};
-}
+enum class Verb { kValue, kText, kSyntax };
 
 class Printer {
  public:
-  explicit Printer(bool as_text) : as_text_(as_text) {}
+  Printer(Verb verb, std::size_t bytes_max) : verb_(verb), bytes_max_(bytes_max) {}
 
-  std::string Run(const Value& value) {
-    steps_.push_back({{}, value});
-    while (!steps_.empty()) {
-      const Step step = std::move(steps_.back());
-      steps_.pop_back();
-      out_ += step.text;
-      if (!step.only_text) Print(step.value);
+  std::string Run(const Value& root) {
+    Print(root);
+    while (!open_.empty()) {
+      Container& container = open_.back();
+      if (container.next == container.size()) {
+        out_ += verb_ == Verb::kSyntax ? "}" : "]";
+        open_.pop_back();
+      } else if (out_.size() > bytes_max_) {
+        return std::move(out_) + "...";
+      } else {
+        PrintNext(container);
+      }
     }
     return std::move(out_);
   }
 
  private:
-  // Text, and a value after it.
-  struct Step {
-    std::string text;
-    Value value;
-    bool only_text = false;
+  // What is left to print of an open map or list.
+  struct Container {
+    std::vector<const Member*> members;  // By key.
+    std::span<const Value> items;
+    std::size_t next = 0;
+
+    std::size_t size() const { return members.size() + items.size(); }
   };
+
+  void PrintNext(Container& container) {
+    const std::size_t i = container.next++;
+    if (i != 0) out_ += verb_ == Verb::kSyntax ? ", " : " ";
+    if (!container.items.empty()) return Print(container.items[i]);
+    const Member& member = *container.members[i];
+    PrintString(member.key);
+    out_ += ':';
+    Print(member.value);
+  }
 
   void Print(const Value& value) {
     switch (value.type()) {
       case Value::Type::kMap:
-        return PrintMap(value);
       case Value::Type::kList:
-        return PrintList(value);
+        return Open(value);
       case Value::Type::kNull:
-        out_ += as_text_ && out_.empty() ? "%!s(<nil>)" : "<nil>";
-        return;
+        return PrintNull();
       case Value::Type::kBool:
         return PrintScalar("bool", value.AsBool() ? "true" : "false");
       case Value::Type::kInt:
         return PrintScalar("int64", std::to_string(value.AsInt()));
-      case Value::Type::kDouble:
-        return PrintScalar("float64", PrintDouble(value.AsDouble()));
-      case Value::Type::kBytes:
-        return codec::AppendBase64(value.AsString(), out_);
-      default:
-        out_ += value.AsString();
+      case Value::Type::kDouble: {
+        std::string shown;
+        AppendGoFloat(value.AsDouble(), shown);
+        return PrintScalar("float64", shown);
+      }
+      case Value::Type::kBytes: {
+        std::string text;
+        codec::AppendBase64(value.AsString(), text);
+        return PrintString(text);
+      }
+      case Value::Type::kString:
+      case Value::Type::kRaw:
+        return PrintString(value.AsString());
     }
   }
 
-  void PrintScalar(std::string_view type, const std::string& shown) {
-    out_ += as_text_ ? "%!s(" + std::string(type) + "=" + shown + ")" : shown;
-  }
-
-  // Members sorted by key.
-  void PrintMap(const Value& map) {
-    std::vector<Member> members(map.members().begin(), map.members().end());
-    std::sort(members.begin(), members.end(),
-              [](const Member& a, const Member& b) { return a.key > b.key; });
-    steps_.push_back({"]", {}, true});
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const bool first = i + 1 == members.size();
-      steps_.push_back({(first ? "" : " ") + std::string(members[i].key) + ":", members[i].value});
+  void Open(const Value& value) {
+    if (verb_ == Verb::kSyntax) {
+      out_.append(GoTypeOf(value)).append("{");
+    } else {
+      out_ += value.is_map() ? "map[" : "[";
     }
-    out_ += "map[";
+    Container& container = open_.emplace_back();
+    container.items = value.items();
+    container.members.reserve(value.members().size());
+    for (const Member& member : value.members()) container.members.push_back(&member);
+    std::sort(container.members.begin(), container.members.end(),
+              [](const Member* a, const Member* b) { return a->key < b->key; });
   }
 
-  void PrintList(const Value& list) {
-    steps_.push_back({"]", {}, true});
-    for (std::size_t i = list.size(); i > 0; --i) {
-      steps_.push_back({i == 1 ? "" : " ", list.at(i - 1)});
+  void PrintNull() {
+    if (verb_ == Verb::kSyntax) {
+      out_ += "interface {}(nil)";
+    } else {
+      out_ += verb_ == Verb::kText && open_.empty() ? "%!s(<nil>)" : "<nil>";
     }
-    out_ += "[";
   }
 
-  const bool as_text_;
-  std::vector<Step> steps_;
+  void PrintScalar(std::string_view type, std::string_view shown) {
+    if (verb_ != Verb::kText) {
+      out_ += shown;
+    } else {
+      out_.append("%!s(").append(type).append("=").append(shown).append(")");
+    }
+  }
+
+  void PrintString(std::string_view text) {
+    const std::string_view shown = text.substr(0, bytes_max_);
+    if (verb_ == Verb::kSyntax) {
+      out_ += field::Quote(shown);
+    } else {
+      out_ += shown;
+    }
+  }
+
+  const Verb verb_;
+  const std::size_t bytes_max_;
+  std::vector<Container> open_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string PrintGo(const Value& value) { return Printer(false).Run(value); }
+std::string PrintGo(const Value& value, std::size_t bytes_max) {
+  return Printer(Verb::kValue, bytes_max).Run(value);
+}
 
-std::string PrintGoText(const Value& value) { return Printer(true).Run(value); }
+std::string PrintGoText(const Value& value) {
+  return Printer(Verb::kText, std::string::npos).Run(value);
+}
+
+std::string PrintGoSyntax(const Value& value, std::size_t bytes_max) {
+  return Printer(Verb::kSyntax, bytes_max).Run(value);
+}
+
+void AppendGoFloat(double number, std::string& out) {
+  if (!std::isfinite(number)) {
+    out += std::isnan(number) ? "NaN" : number < 0 ? "-Inf" : "+Inf";
+    return;
+  }
+  // As Go's %g of the fewest digits: an exponent below 1e-4 and from 1e6 on.
+  std::array<char, 32> text;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general);
+  out.append(text.data(), end.ptr);
+}
 
 std::string_view GoTypeOf(const Value& value) {
   switch (value.type()) {
     case Value::Type::kNull:
-      return "%!s(<nil>)";
+      return "<nil>";
     case Value::Type::kBool:
       return "bool";
     case Value::Type::kInt:

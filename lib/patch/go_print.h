@@ -1,18 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "apiserver/runtime/value.h"
 
-// How messages of a Go server show JSON that was decoded into an interface{}.
+// How messages of a Go server show JSON that was decoded into an interface{}. Its quoting, %q, is
+// field::Quote.
 namespace apiserver::inline v0::patch {
 
-// fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`.
-std::string PrintGo(const runtime::Value& value);
+// Where messages that may show many values cut each of them off.
+constexpr std::size_t kShownBytesMax = 8 << 10;
+
+// fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. What is longer than `bytes_max` ends in "..." soon
+// after it; a string within stops there.
+std::string PrintGo(const runtime::Value& value, std::size_t bytes_max = std::string::npos);
 // fmt.Sprintf("%s"), which complains of what is no text: `%!s(int64=1)`.
 std::string PrintGoText(const runtime::Value& value);
-// reflect.TypeOf() with %s: `map[string]interface {}`, `%!s(<nil>)`.
+// fmt.Sprintf("%#v"): `map[string]interface {}{"a":1}`. Cut off as PrintGo does.
+std::string PrintGoSyntax(const runtime::Value& value, std::size_t bytes_max);
+// %v of a float64: `1e+06`.
+void AppendGoFloat(double number, std::string& out);
+// fmt.Sprintf("%T"): `map[string]interface {}`, `<nil>`.
 std::string_view GoTypeOf(const runtime::Value& value);
 
 }  // namespace apiserver::inline v0::patch

@@ -121,8 +121,9 @@ Status NoMergeKey(Tree& tree, const Node& node, std::string_view merge_key) {
 }
 
 Status BadArgType(std::string_view expected, const Node& node) {
-  return Plain("expected a " + std::string(expected) + ", but received a " +
-               std::string(GoTypeOf(node.value)));
+  const Value& value = node.value;
+  const std::string_view received = value.is_null() ? "%!s(<nil>)" : GoTypeOf(value);
+  return Plain("expected a " + std::string(expected) + ", but received a " + std::string(received));
 }
 
 std::string PrintList(Tree& tree, const Nodes& nodes) {

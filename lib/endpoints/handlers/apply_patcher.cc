@@ -29,12 +29,6 @@ bool ParseAsJson(std::string_view text, AppliedConfiguration& configuration) {
   return true;
 }
 
-std::string_view GoTypeOf(runtime::Value value) {
-  if (value.is_list()) return "array";
-  if (value.is_string()) return "string";
-  return value.is_number() ? "number" : "bool";
-}
-
 }  // namespace
 
 Result<ApplyBody> ParseApplyBody(http::Exchange& exchange) {
@@ -55,9 +49,8 @@ Result<ApplyBody> ParseApplyBody(http::Exchange& exchange) {
   const runtime::Value root = configuration->root;
   if (!root.is_map() && !root.is_null()) {
     return meta::NewBadRequest(
-        "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot "
-        "unmarshal " +
-        std::string(GoTypeOf(root)) + " into Go value of type map[string]interface {}");
+        "error decoding patch: error unmarshaling JSON: while decoding JSON: " +
+        NoObjectError(root));
   }
   apply.configuration = std::move(configuration);
   return apply;

@@ -95,13 +95,6 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
   return patched;
 }
 
-// What encoding/json calls what is no object.
-std::string_view JsonWord(const runtime::Value& value) {
-  if (value.is_list()) return "array";
-  if (value.is_number()) return "number";
-  return value.is_string() ? "string" : "bool";
-}
-
 // Drops unknown fields and checks that the others fit.
 Status Decode(const Patched& patched, runtime::Object& object) {
   if (object.kind().semantics() == runtime::Semantics::kStructural) {
@@ -201,9 +194,7 @@ Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view 
     return meta::NewBadRequest(std::string(prefix) + std::string(parsed.status().message()));
   }
   if (!parsed->is_map() && !parsed->is_null()) {
-    return meta::NewBadRequest(std::string(prefix) + "json: cannot unmarshal " +
-                               std::string(JsonWord(*parsed)) +
-                               " into Go value of type map[string]interface {}");
+    return meta::NewBadRequest(std::string(prefix) + NoObjectError(*parsed));
   }
   if (request.options.field_validation != meta::FieldValidation::kIgnore) {
     for (const std::string& path : duplicates) {
@@ -211,6 +202,15 @@ Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view 
     }
   }
   return *parsed;
+}
+
+std::string NoObjectError(const runtime::Value& value) {
+  const std::string_view word = value.is_list()     ? "array"
+                                : value.is_number() ? "number"
+                                : value.is_string() ? "string"
+                                                    : "bool";
+  return "json: cannot unmarshal " + std::string(word) +
+         " into Go value of type map[string]interface {}";
 }
 
 }  // namespace apiserver::inline v0::endpoints

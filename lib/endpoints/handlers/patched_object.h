@@ -94,4 +94,8 @@ Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& 
 Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view prefix,
                                   std::vector<std::string>& strict_errors, runtime::Arena& arena);
 
+// What encoding/json says of a body that is neither an object nor null: "json: cannot unmarshal
+// array into Go value of type map[string]interface {}".
+std::string NoObjectError(const runtime::Value& value);
+
 }  // namespace apiserver::inline v0::endpoints

@@ -9,7 +9,6 @@
 #include "codec/base64.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
-#include "patch/apply/go_format.h"
 
 // The bytes of json-iterator, which writes names as they are but escapes HTML in values.
 namespace apiserver::inline v0::patch::apply {
@@ -89,13 +88,22 @@ void AppendHtmlSafe(std::string_view text, std::string& out) {
   out += '"';
 }
 
+// json-iterator gives exponents two digits at least, where codec has no leading zero.
+void AppendFloat(const Value& value, std::string& out) {
+  std::string text;
+  codec::AppendJson(value, text);
+  const std::size_t e = text.find("e-");
+  if (e != std::string::npos && text.size() == e + 3) text.insert(e + 2, 1, '0');
+  out += text;
+}
+
 // Values of keys nest no deeper than DecodeFieldsV1 and lists' keys allow; what does is cut.
 constexpr int kWrittenDepthMax = 256;
 
 void AppendValue(const Value& value, int depth, std::string& out) {
   switch (value.type()) {
     case Value::Type::kDouble:
-      AppendJsonFloat(value.AsDouble(), out);
+      AppendFloat(value, out);
       return;
     case Value::Type::kString:
       AppendHtmlSafe(value.AsString(), out);

@@ -1,6 +1,6 @@
 #include "patch/apply/scalars.h"
 
-#include "patch/apply/go_format.h"
+#include "patch/go_print.h"
 
 namespace apiserver::inline v0::patch::apply {
 
@@ -31,13 +31,14 @@ std::string ScalarError(Type::Scalar scalar, const Value& value) {
     case Type::Scalar::kNone:
       break;
     case Type::Scalar::kNumeric:
-      return "expected numeric (int or float), got " + std::string(GoTypeName(value));
+      return "expected numeric (int or float), got " + std::string(GoTypeOf(value));
     case Type::Scalar::kString:
-      return "expected string, got &value.valueUnstructured{Value:" + GoSyntax(value) + "}";
+      return "expected string, got &value.valueUnstructured{Value:" +
+             PrintGoSyntax(value, kShownBytesMax) + "}";
     case Type::Scalar::kBoolean:
-      return "expected boolean, got &{" + GoValue(value) + "}";
+      return "expected boolean, got &{" + PrintGo(value, kShownBytesMax) + "}";
     case Type::Scalar::kUntyped:
-      return "expected any scalar, got &{" + GoValue(value) + "}";
+      return "expected any scalar, got &{" + PrintGo(value, kShownBytesMax) + "}";
   }
   return "unexpected scalar type in schema";
 }

@@ -7,7 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "patch/apply/go_format.h"
+#include "apiserver/base/field_path.h"
+
 #include "runtime/field_list.h"
 
 namespace apiserver::inline v0::patch::apply {
@@ -252,7 +253,7 @@ class TypeBuilder {
     type.keys_quoted = "[";
     for (const std::string_view key : keys) {
       if (type.keys_quoted.size() > 1) type.keys_quoted += ' ';
-      AppendGoQuoted(key, type.keys_quoted);
+      type.keys_quoted += field::Quote(key);
       type.keys.push_back({key, DefaultOf(schema.items.get(), key)});
     }
     type.keys_quoted += ']';

@@ -3,10 +3,10 @@
 #include "apiserver/patch/apply/typed.h"
 
 #include "patch/apply/errors.h"
-#include "patch/apply/go_format.h"
 #include "patch/apply/list_items.h"
 #include "patch/apply/scalars.h"
 #include "patch/apply/type.h"
+#include "patch/go_print.h"
 
 namespace apiserver::inline v0::patch::apply {
 
@@ -46,7 +46,7 @@ class Validator {
   void VisitMap(const Value& value, const Type& type) {
     if (value.is_null()) return;
     if (!value.is_map()) {
-      errors_.Add(path_, "expected map, got &{" + GoValue(value) + "}");
+      errors_.Add(path_, "expected map, got &{" + PrintGo(value, kShownBytesMax) + "}");
       return;
     }
     for (const Member& member : value.members()) {
@@ -66,7 +66,7 @@ class Validator {
   void VisitList(const Value& value, const Type& type) {
     if (value.is_null()) return;
     if (!value.is_list()) {
-      errors_.Add(path_, "expected list, got &{" + GoValue(value) + "}");
+      errors_.Add(path_, "expected list, got &{" + PrintGo(value, kShownBytesMax) + "}");
       return;
     }
     if (type.list_atomic) {

@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/typed.h"
 
 #include "codec/base64.h"
-#include "patch/apply/go_format.h"
+#include "patch/go_print.h"
 #include "runtime/member_index.h"
 
 namespace apiserver::inline v0::patch::apply {
@@ -266,7 +267,7 @@ void AppendPathValueAt(const Value& value, int depth, std::string& out) {
     case ValueType::kRaw:
     case ValueType::kBytes: {
       Plain plain;
-      AppendGoQuoted(plain.Of(value).AsString(), out);
+      out += field::Quote(plain.Of(value).AsString());
     }
   }
 }
