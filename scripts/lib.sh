@@ -33,8 +33,9 @@ packages_of() {
 missing_packages() {
   local package have
   have=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
-  # npm often comes with a node of another origin.
+  # These two are often there from another origin.
   if command -v npm >/dev/null; then have+=$'\nnpm'; fi
+  if command -v go >/dev/null; then have+=$'\ngolang-go'; fi
   packages_of installed "$@" | grep -vxF "$have" || true
 }
 
