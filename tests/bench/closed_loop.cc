@@ -38,15 +38,19 @@ class Slot final : public apiserver::http::StreamObserver,
       : owner_(std::move(run)), run_(*owner_), connection_(connection) {}
 
   void Next() {
-    const std::size_t n = run_.begun++;
-    if (n >= run_.options.operations || run_.over) return;
+    n_ = run_.begun++;
+    if (n_ >= run_.options.operations || run_.over) return;
+    body_.clear();
     started_ = Clock::now();
-    auto sent = connection_.Observe(run_.options.request(n), shared_from_this());
+    auto sent = connection_.Observe(run_.options.request(n_), shared_from_this());
     if (!sent.ok()) Fail(sent.status());
   }
 
   void OnHead(const apiserver::http::ResponseHead& head) override { code_ = head.code; }
-  void OnData(std::string_view bytes) override { run_.result.bytes += bytes.size(); }
+  void OnData(std::string_view bytes) override {
+    run_.result.bytes += bytes.size();
+    if (run_.options.answered) body_ += bytes;
+  }
   void OnEnd(const Status& status) override {
     if (!status.ok()) return Fail(status);
     if (code_ != run_.options.expected_code) {
@@ -54,6 +58,7 @@ class Slot final : public apiserver::http::StreamObserver,
     }
     const std::chrono::duration<double, std::micro> took = Clock::now() - started_;
     run_.result.latencies_us.push_back(took.count());
+    if (run_.options.answered) run_.options.answered(n_, body_);
     if (++run_.ended == run_.options.operations) {
       run_.done.Notify();
       return;
@@ -72,6 +77,8 @@ class Slot final : public apiserver::http::StreamObserver,
   apiserver::http::Connection& connection_;
   Clock::time_point started_;
   int code_ = 0;
+  std::size_t n_ = 0;
+  std::string body_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apiserver/base/status.h"
@@ -25,6 +26,9 @@ struct LoopOptions {
   int expected_code = 200;
   // The nth request.
   std::function<apiserver::http::ClientRequest(std::size_t n)> request;
+  // Told the body that answered the nth, on the thread that asks for the next; null: bodies are
+  // only counted.
+  std::function<void(std::size_t n, std::string_view body)> answered = nullptr;
 };
 
 struct LoopResult {

@@ -13,6 +13,7 @@
 #include "bench/etcd_workloads.h"
 #include "bench/list_workloads.h"
 #include "bench/series.h"
+#include "bench/update_workloads.h"
 
 namespace bench {
 
@@ -221,6 +222,8 @@ constexpr Workload kWorkloads[] = {
     {"W13", "rocks", "start with 100,000 x 1 KiB; memory before and after", &RunW13},
     {"W13/etcd", "etcd", "the same over etcd", &RunW13OverEtcd},
     {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
+    {"W9", "memory", "updates of 16 KiB by 32 writers: PUT, patches, apply by two managers",
+     &RunW9},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
 };
