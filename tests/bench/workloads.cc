@@ -11,6 +11,7 @@
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
 #include "bench/etcd_workloads.h"
+#include "bench/limit_workloads.h"
 #include "bench/list_workloads.h"
 #include "bench/series.h"
 #include "bench/update_workloads.h"
@@ -224,6 +225,7 @@ constexpr Workload kWorkloads[] = {
     {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
     {"W9", "memory", "updates of 16 KiB by 32 writers: PUT, patches, apply by two managers",
      &RunW9},
+    {"limits", "memory", "large bodies that are made to cost much, one at a time", &RunLimits},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
 };
