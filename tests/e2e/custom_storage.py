@@ -21,47 +21,9 @@ import sys
 import tempfile
 import time
 
+from examples import PATIENCE, Checker, Example
+
 THREADS = "/apis/process.example.com/v1/threads"
-PATIENCE = 30
-
-
-class Server:
-    """A custom-storage in a folder of its own, and what clients need to reach it."""
-
-    def __init__(self, binary, folder):
-        self.folder = folder
-        self.kubeconfig = os.path.join(folder, "threads.kubeconfig")
-        self.process = subprocess.Popen([os.path.abspath(binary)], cwd=folder, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + PATIENCE
-        while not os.path.exists(self.kubeconfig):
-            if time.monotonic() > end:
-                raise RuntimeError("the server does not come up")
-            time.sleep(0.02)
-        text = open(self.kubeconfig).read()
-        find = lambda key: re.search(key + r': "?([^"\n]+)', text).group(1)
-        self.url, self.token = find("server"), find("token")
-        self.port = int(self.url.rpartition(":")[2])
-        self.ca = os.path.join(folder, "ca.pem")
-        with open(self.ca, "wb") as file:
-            file.write(base64.b64decode(find("certificate-authority-data")))
-
-    def curl(self, path, *args):
-        return ["curl", "--silent", "--show-error", "--cacert", self.ca, "--header",
-                "Authorization: Bearer " + self.token, *args, self.url + path]
-
-    def get(self, path, *args):
-        return subprocess.run(self.curl(path, *args), capture_output=True, timeout=PATIENCE).stdout.decode()
-
-
-class Checker:
-    def __init__(self):
-        self.checks, self.failures = 0, []
-
-    def check(self, condition, what, got=""):
-        self.checks += 1
-        if not condition:
-            self.failures.append(what)
-            print("FAILED: %s\n%s" % (what, str(got)[:2000]))
 
 
 def first_lines(command, count):
@@ -173,7 +135,7 @@ def main():
     arguments = parser.parse_args()
     t = Checker()
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(arguments.server, folder)
+        server = Example(arguments.server, folder, "threads.kubeconfig")
         try:
             thread = curl(t, server)
             watch = websocket(t, server, thread)
