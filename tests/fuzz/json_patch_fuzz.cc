@@ -6,9 +6,8 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/json_patch.h"
-#include "apiserver/patch/merge_patch.h"
 
-// Patches: the input is a document, a newline, and a patch of either kind. What comes out is JSON.
+// JSON patches: the input is a document, a newline, and a patch. What comes out is JSON.
 namespace {
 
 namespace codec = apiserver::codec;
@@ -40,12 +39,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto result = patch::ApplyJsonPatch(*document, text, arena); result.ok()) {
     RequireJson(*result);
   }
-  const auto merge = codec::ParseJson(text, arena);
-  if (!merge.ok() || !merge->is_map()) return 0;
-  const auto merged = patch::ApplyMergePatch(*document, *merge, arena);
-  Require(merged.ok());
-  RequireJson(*merged);
-  const runtime::Value difference = patch::CreateMergePatch(*document, *merged, arena);
-  RequireJson(difference);
   return 0;
 }
