@@ -2,6 +2,12 @@
 
 namespace apiserver::inline v0::endpoints {
 
+std::string_view PatchMediaTypeOf(std::string_view content_type) {
+  std::string_view media_type = content_type.substr(0, content_type.find(';'));
+  while (!media_type.empty() && media_type.back() == ' ') media_type.remove_suffix(1);
+  return media_type;
+}
+
 std::string_view MediaTypeOf(PatchType type) {
   switch (type) {
     case PatchType::kJsonPatch:
@@ -27,8 +33,7 @@ const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind) {
 }
 
 std::optional<PatchType> PatchTypeOf(const runtime::Kind& kind, std::string_view content_type) {
-  std::string_view media_type = content_type.substr(0, content_type.find(';'));
-  while (!media_type.empty() && media_type.back() == ' ') media_type.remove_suffix(1);
+  const std::string_view media_type = PatchMediaTypeOf(content_type);
   for (const PatchType type : PatchTypesOf(kind)) {
     if (media_type == MediaTypeOf(type)) return type;
   }
@@ -41,12 +46,13 @@ std::vector<std::string> PatchMediaTypes(const runtime::Kind& kind) {
   return media_types;
 }
 
-std::string AcceptedPatchTypes(const runtime::Kind& kind) {
+std::string AcceptedPatchTypes(const runtime::Kind& kind, bool cbor) {
   std::string joined;
   for (const PatchType type : PatchTypesOf(kind)) {
     if (!joined.empty()) joined += ", ";
     joined += MediaTypeOf(type);
   }
+  if (cbor) joined.append(", ").append(kApplyCborMediaType);
   return joined;
 }
 

@@ -102,6 +102,24 @@ TEST_CASE("endpoints: what is wrong with a CBOR body is said in CBOR", "[endpoin
   CHECK(Contains(Json(absent.body), R"("reason":"NotFound")"));
 }
 
+TEST_CASE("endpoints: an apply may be CBOR", "[endpoints]") {
+  const std::string target = std::string(kWidgets) + "/a?fieldManager=m";
+  const apiserver::http::Headers headers{{"Content-Type", "application/apply-patch+cbor"}};
+  const auto plain = StartServer(/*cbor=*/false);
+  CHECK(plain->Call("PATCH", target, Cbor(Widget("a", 3)), headers).code == 415);
+  const auto server = StartServer(/*cbor=*/true);
+
+  const auto applied = server->Call("PATCH", target, Cbor(Widget("a", 3)), headers);
+  CHECK(applied.code == 201);
+  CHECK(Contains(applied.body, R"("manager":"m","operation":"Apply")"));
+  CHECK(Contains(applied.body, R"("size":3)"));
+  const auto malformed = server->Call("PATCH", target, "\xa1", headers);
+  CHECK(malformed.code == 400);
+  CHECK(Contains(malformed.body, "error decoding patch: unexpected EOF"));
+  const auto unknown = server->Call("PATCH", target, "", {{"Content-Type", "text/plain"}});
+  CHECK(Contains(unknown.body, "application/apply-patch+yaml, application/apply-patch+cbor\""));
+}
+
 TEST_CASE("endpoints: DeleteOptions may be CBOR", "[endpoints]") {
   const auto server = StartServer(/*cbor=*/true);
   REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/codec/cbor.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/errors.h"
@@ -29,28 +30,44 @@ bool ParseAsJson(std::string_view text, AppliedConfiguration& configuration) {
   return true;
 }
 
+Status ParseAsYaml(std::string_view text, AppliedConfiguration& configuration,
+                   std::string& strict_error) {
+  if (ParseAsJson(text, configuration)) return {};
+  std::vector<std::string> duplicates;
+  const auto parsed = codec::ParseYaml(text, configuration.arena, &duplicates);
+  if (!parsed.ok()) {
+    return meta::NewBadRequest("error encoding patch: " + std::string(parsed.status().message()));
+  }
+  for (const std::string& duplicate : duplicates) strict_error += "\n  " + duplicate;
+  configuration.root = *parsed;
+  return {};
+}
+
+Status ParseAsCbor(std::string_view bytes, AppliedConfiguration& configuration) {
+  const auto parsed = codec::ParseCbor(bytes, configuration.arena);
+  if (!parsed.ok()) {
+    return meta::NewBadRequest("error decoding patch: " + std::string(parsed.status().message()));
+  }
+  configuration.root = *parsed;
+  return {};
+}
+
 }  // namespace
 
-Result<ApplyBody> ParseApplyBody(http::Exchange& exchange) {
+Result<ApplyBody> ParseApplyBody(http::Exchange& exchange, bool cbor) {
   const std::shared_ptr<const std::string> body = exchange.body();
   const std::string_view text = body ? std::string_view(*body) : "";
   auto configuration = std::make_shared<AppliedConfiguration>();
   configuration->arena.Pin(body);
   ApplyBody apply;
-  if (!ParseAsJson(text, *configuration)) {
-    std::vector<std::string> duplicates;
-    const auto parsed = codec::ParseYaml(text, configuration->arena, &duplicates);
-    if (!parsed.ok()) {
-      return meta::NewBadRequest("error encoding patch: " + std::string(parsed.status().message()));
-    }
-    for (const std::string& duplicate : duplicates) apply.strict_error += "\n  " + duplicate;
-    configuration->root = *parsed;
-  }
+  RETURN_IF_ERROR(cbor ? ParseAsCbor(text, *configuration)
+                       : ParseAsYaml(text, *configuration, apply.strict_error));
   const runtime::Value root = configuration->root;
   if (!root.is_map() && !root.is_null()) {
     return meta::NewBadRequest(
-        "error decoding patch: error unmarshaling JSON: while decoding JSON: " +
-        NoObjectError(root));
+        cbor ? "error decoding patch: " + NoObjectError(root)
+             : "error decoding patch: error unmarshaling JSON: while decoding JSON: " +
+                   NoObjectError(root));
   }
   apply.configuration = std::move(configuration);
   return apply;

@@ -26,8 +26,11 @@ Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields
 http::Handler NewPatchHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
-    const auto type = PatchTypeOf(*scope->kind, exchange.request().headers.Get("Content-Type"));
-    if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(*scope->kind));
+    const bool speaks_cbor = exchange.Find<response::ServesCbor>() != nullptr;
+    const std::string_view content_type = exchange.request().headers.Get("Content-Type");
+    const bool cbor = speaks_cbor && PatchMediaTypeOf(content_type) == kApplyCborMediaType;
+    const auto type = cbor ? PatchType::kApply : PatchTypeOf(*scope->kind, content_type);
+    if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(*scope->kind, speaks_cbor));
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     const bool apply = *type == PatchType::kApply;
     ASSIGN_OR_RETURN(const meta::PatchOptions options,
@@ -35,7 +38,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
     RETURN_IF_ERROR(ReserveDecoding(exchange));
     ApplyBody apply_body;
     if (apply) {
-      ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange));
+      ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, cbor));
     }
     const Admitter admitter(*scope, exchange, options.dry_run);
     const PatchRequest request{.scope = *scope,

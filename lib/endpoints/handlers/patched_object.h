@@ -21,8 +21,8 @@ struct ApplyBody {
   // What a strict decoder says of it; empty: nothing.
   std::string strict_error;
 };
-// kBadRequest: neither YAML nor JSON, or no object.
-Result<ApplyBody> ParseApplyBody(http::Exchange& exchange);
+// kBadRequest: neither YAML nor JSON, or no CBOR if it should be, or no object.
+Result<ApplyBody> ParseApplyBody(http::Exchange& exchange, bool cbor);
 
 // A PATCH as it came.
 struct PatchRequest {
