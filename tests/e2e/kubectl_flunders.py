@@ -263,7 +263,7 @@ def deletion(t):
 
 
 def not_yet(t):
-    """What the README says kubectl cannot do here yet, and what it prints."""
+    """What the README says kubectl cannot do with the sample, and what it prints."""
     for args, kind in ((["get", "ns"], "ns"), (["get", "events"], "events"),
                        (["logs", "x"], "pods"), (["rollout", "status", "sts/x"], "sts"),
                        (["cluster-info"], "services")):
