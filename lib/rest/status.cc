@@ -121,7 +121,7 @@ void ResetObjectMetaForStatus(runtime::Object& object, const runtime::Object& ol
 }
 
 std::shared_ptr<const Strategy> NewStatusStrategy(std::shared_ptr<const Strategy> main,
-                                                  runtime::KindPtr kind) {
+                                                  const runtime::KindPtr& kind) {
   return std::make_shared<StatusStrategy>(std::move(main), *kind);
 }
 

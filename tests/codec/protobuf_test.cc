@@ -456,7 +456,6 @@ Value OpenEvent(const std::string& frame, Arena& arena, ProtobufEnvelope& object
   const std::size_t length =
       static_cast<unsigned char>(frame[2]) * 256U + static_cast<unsigned char>(frame[3]);
   REQUIRE(frame.size() == 4 + length);
-  Value event;
   wire::Reader reader(std::string_view(frame).substr(4));
   const wire::Token type = reader.Next().value();
   const wire::Token raw = reader.Next().value();

@@ -11,6 +11,7 @@
 
 // Server-side apply: the input is a live object with its managedFields, a newline, and what is
 // applied to it, in JSON. What can be applied can be applied again, and then changes nothing.
+// (Unless JSON leaves out what it says: a zero that is the key of an item, for one. In Go neither.)
 namespace {
 
 using namespace apiserver;                // NOLINT(google-build-using-namespace)
@@ -51,6 +52,17 @@ std::string JsonOf(const runtime::Object& object) {
   return json;
 }
 
+// Whether all that a configuration says is in the JSON of its object, too.
+bool IsWritten(const runtime::KindPtr& kind, Value configuration) {
+  runtime::Arena arena;
+  Value root = runtime::Without(configuration, "kind", arena);
+  root = runtime::Copy(runtime::Without(root, "apiVersion", arena), arena);
+  runtime::Object object(kind, "v1", std::move(arena), root);
+  runtime::Arena before;
+  const Value said = runtime::Copy(object.root(), before);
+  return runtime::Normalize(object).ok() && object.root() == said;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -74,6 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string before = JsonOf(**once);
   const runtime::ObjectPtr result = *std::move(once);
   Require(ValidateManagedFields(result->metadata()["managedFields"]).ok());
+  if (!IsWritten(kind, applied->root)) return 0;
   const auto twice = manager.Apply(result, applied, "fuzzer", /*force=*/false);
   Require(twice.ok() && JsonOf(**twice) == before);
   const auto updated = result->Clone();

@@ -30,6 +30,6 @@ void ResetObjectMetaForStatus(runtime::Object& object, const runtime::Object& ol
 // The strategy that most status subresources of `kind` need: KeepAllButStatus (and its reset
 // fields), then `main`'s ValidateUpdate, warnings and Canonicalize. Never creates.
 std::shared_ptr<const Strategy> NewStatusStrategy(std::shared_ptr<const Strategy> main,
-                                                  runtime::KindPtr kind);
+                                                  const runtime::KindPtr& kind);
 
 }  // namespace apiserver::inline v0::rest

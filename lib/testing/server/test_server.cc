@@ -101,7 +101,9 @@ class Running final : public TestServer {
       Serve(*resource.kind, plural, store, group);
       for (const auto& [name, make] : resource.subresources) {
         ASSIGN_OR_RETURN(auto subresource, make(store));
-        Serve(*resource.kind, plural + "/" + name, subresource, group);
+        std::string path = plural;
+        path.append("/").append(name);
+        Serve(*resource.kind, path, subresource, group);
       }
     }
     for (auto& [name, group] : groups) {
