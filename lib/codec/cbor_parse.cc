@@ -116,9 +116,13 @@ Result<std::string> TimeText(double seconds) {
     return Bad(
         "cbor: decoded time cannot be represented in RFC3339 format with sub-second precision");
   }
-  const double whole = std::floor(seconds);
-  const auto nanos = static_cast<std::int32_t>((seconds - whole) * 1e9);
-  std::string text = runtime::FormatTime({static_cast<std::int64_t>(whole), nanos});
+  auto whole = static_cast<std::int64_t>(seconds);
+  auto nanos = static_cast<std::int32_t>((seconds - static_cast<double>(whole)) * 1e9);
+  if (nanos < 0) {
+    --whole;
+    nanos += 1'000'000'000;
+  }
+  std::string text = runtime::FormatTime({whole, nanos});
   if (nanos == 0) return text;
   std::string digits = std::to_string(nanos);
   digits.insert(0, 9 - digits.size(), '0');

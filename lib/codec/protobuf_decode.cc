@@ -403,13 +403,14 @@ class Decoder {
   }
 
   Result<Value> Timestamp(bool zero, const Token& seconds, const Token& nanos, bool micro) {
-    // What RFC 3339 can say: years 1 to 9999.
+    // What RFC 3339 can say: years 0 to 9999.
+    constexpr std::int64_t kSecondsMin = -62167219200;
     constexpr std::int64_t kSecondsMax = 253402300799;
     if (zero) return Value();
     const runtime::UnixTime time{static_cast<std::int64_t>(seconds.scalar),
                                  static_cast<std::int32_t>(nanos.scalar)};
-    if (time.seconds < runtime::UnixTime::kZeroSeconds || time.seconds > kSecondsMax ||
-        time.nanos < 0 || time.nanos >= 1'000'000'000) {
+    if (time.seconds < kSecondsMin || time.seconds > kSecondsMax || time.nanos < 0 ||
+        time.nanos >= 1'000'000'000) {
       return Malformed("a time is out of range");
     }
     return Value::String(

@@ -31,6 +31,10 @@ bool IsDate(int year, int month, int day) {
       .ok();
 }
 
+// What four digits can say.
+constexpr std::int64_t kYear0 = -62167219200;
+constexpr std::int64_t kYear10000 = 253402300800;
+
 // Walks a text along a layout as Go's time.Parse does, and words its errors.
 class TimeParser {
  public:
@@ -49,7 +53,10 @@ class TimeParser {
                         InRange("day", IsDate(year, month, day));
     if (!parsed) return Status(Reason::kBadRequest, error_);
     const int of_day = hour * 3600 + minute * 60 + second;
-    return UnixTime{DaysOf(year, month, day) * 86400 + of_day - offset_seconds_, nanos_};
+    const UnixTime time{DaysOf(year, month, day) * 86400 + of_day - offset_seconds_, nanos_};
+    // Go takes what is another year in UTC, and then cannot read what it has written.
+    if (InRange("year", time.seconds >= kYear0 && time.seconds < kYear10000)) return time;
+    return Status(Reason::kBadRequest, error_);
   }
 
  private:

@@ -23,7 +23,6 @@ TEST_CASE("runtime: times in any zone and with fractions print in UTC seconds", 
       {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
       {"0000-02-29T00:00:00Z", "0000-02-29T00:00:00Z"},
       {"1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"},
-      {"9999-12-31T23:59:59-01:00", "10000-01-01T00:59:59Z"},
       {"2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z"},
   };
   for (const Row& row : kRows) {
@@ -45,6 +44,10 @@ TEST_CASE("runtime: what is no time is refused in Go's words", "[runtime]") {
        R"(parsing time "2006-01-02" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T")"},
       {"2006-13-02T15:04:05Z", R"(parsing time "2006-13-02T15:04:05Z": month out of range)"},
       {"2006-02-30T15:04:05Z", R"(parsing time "2006-02-30T15:04:05Z": day out of range)"},
+      {"9999-12-31T23:59:59-01:00",
+       R"(parsing time "9999-12-31T23:59:59-01:00": year out of range)"},
+      {"0000-01-01T00:00:00+01:00",
+       R"(parsing time "0000-01-01T00:00:00+01:00": year out of range)"},
       {"2006-01-02T24:04:05Z", R"(parsing time "2006-01-02T24:04:05Z": hour out of range)"},
       {"2006-01-02T15:60:05Z", R"(parsing time "2006-01-02T15:60:05Z": minute out of range)"},
       {"2006-01-02T15:04:60Z", R"(parsing time "2006-01-02T15:04:60Z": second out of range)"},
