@@ -11,6 +11,7 @@
 #include "apiserver/base/field_path.h"
 
 #include "codec/base64.h"
+#include "runtime/scalar.h"
 
 namespace apiserver::inline v0::patch {
 
@@ -90,7 +91,7 @@ class Printer {
 
   void Open(const Value& value) {
     if (verb_ == Verb::kSyntax) {
-      out_.append(GoTypeOf(value)).append("{");
+      out_.append(runtime::GoTypeOf(value)).append("{");
     } else {
       out_ += value.is_map() ? "map[" : "[";
     }
@@ -157,25 +158,6 @@ void AppendGoFloat(double number, std::string& out) {
   const auto end =
       std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general);
   out.append(text.data(), end.ptr);
-}
-
-std::string_view GoTypeOf(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kNull:
-      return "<nil>";
-    case Value::Type::kBool:
-      return "bool";
-    case Value::Type::kInt:
-      return "int64";
-    case Value::Type::kDouble:
-      return "float64";
-    case Value::Type::kList:
-      return "[]interface {}";
-    case Value::Type::kMap:
-      return "map[string]interface {}";
-    default:
-      return "string";
-  }
 }
 
 }  // namespace apiserver::inline v0::patch

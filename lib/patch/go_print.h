@@ -22,7 +22,5 @@ std::string PrintGoText(const runtime::Value& value);
 std::string PrintGoSyntax(const runtime::Value& value, std::size_t bytes_max);
 // %v of a float64: `1e+06`.
 void AppendGoFloat(double number, std::string& out);
-// fmt.Sprintf("%T"): `map[string]interface {}`, `<nil>`.
-std::string_view GoTypeOf(const runtime::Value& value);
 
 }  // namespace apiserver::inline v0::patch

@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "patch/go_print.h"
+#include "runtime/scalar.h"
 
 namespace apiserver::inline v0::patch {
 
@@ -122,7 +123,7 @@ Status NoMergeKey(Tree& tree, const Node& node, std::string_view merge_key) {
 
 Status BadArgType(std::string_view expected, const Node& node) {
   const Value& value = node.value;
-  const std::string_view received = value.is_null() ? "%!s(<nil>)" : GoTypeOf(value);
+  const std::string_view received = value.is_null() ? "%!s(<nil>)" : runtime::GoTypeOf(value);
   return Plain("expected a " + std::string(expected) + ", but received a " + std::string(received));
 }
 

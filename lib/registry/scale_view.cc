@@ -8,6 +8,7 @@
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
 #include "registry/json_path.h"
+#include "runtime/scalar.h"
 
 namespace apiserver::inline v0::registry {
 namespace {
@@ -30,29 +31,12 @@ Result<Path> SplitPath(std::string_view what, std::string_view text) {
   }
 }
 
-std::string_view GoType(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kBool:
-      return "bool";
-    case Value::Type::kInt:
-      return "int64";
-    case Value::Type::kDouble:
-      return "float64";
-    case Value::Type::kList:
-      return "[]interface {}";
-    case Value::Type::kMap:
-      return "map[string]interface {}";
-    default:
-      return "string";
-  }
-}
-
 Status AccessorError(const Path& path, std::size_t parts, const Value& found,
                      std::string_view expected) {
   std::string text;
   for (std::size_t i = 0; i < parts; ++i) text.append(".").append(path[i]);
   text.append(" accessor error: ").append(TextOf(found)).append(" is of the type ");
-  text.append(GoType(found)).append(", expected ").append(expected);
+  text.append(runtime::GoTypeOf(found)).append(", expected ").append(expected);
   return {Reason::kUnknown, std::move(text)};
 }
 

@@ -224,4 +224,23 @@ bool NormalizeScalar(const Schema& schema, Value& value, Arena& arena, bool& cha
   }
 }
 
+std::string_view GoTypeOf(const Value& value) {
+  switch (value.type()) {
+    case Value::Type::kNull:
+      return "<nil>";
+    case Value::Type::kBool:
+      return "bool";
+    case Value::Type::kInt:
+      return "int64";
+    case Value::Type::kDouble:
+      return "float64";
+    case Value::Type::kList:
+      return "[]interface {}";
+    case Value::Type::kMap:
+      return "map[string]interface {}";
+    default:
+      return "string";
+  }
+}
+
 }  // namespace apiserver::inline v0::runtime

@@ -44,4 +44,8 @@ std::string GoType(const Schema& schema);
 // The Go type's name without package: "FlunderSpec"; empty if it has none.
 std::string_view GoName(const Schema& schema);
 
+// The Go type of what JSON is decoded into without a type: "int64", "map[string]interface {}";
+// "<nil>" of null.
+std::string_view GoTypeOf(const Value& value);
+
 }  // namespace apiserver::inline v0::runtime

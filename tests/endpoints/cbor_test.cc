@@ -5,6 +5,7 @@
 
 #include "apiserver/codec/cbor.h"
 #include "apiserver/codec/json.h"
+#include "dialled.h"
 #include "widget_server.h"
 
 namespace {
@@ -172,4 +173,22 @@ TEST_CASE("endpoints: a watch in CBOR is a sequence of self-described items", "[
   CHECK(Contains(refused.body,
                  "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch, "
                  "application/cbor-seq\""));
+}
+
+TEST_CASE("endpoints: over a WebSocket each event in CBOR is a binary message", "[endpoints]") {
+  apiserver::testing::TestServerOptions options{.listen = true};
+  REQUIRE(options.features.Set("CBORServingAndStorage=true").ok());
+  const auto server = apiserver::testing::StartWidgetServer(std::move(options));
+  apiserver::testing::Dialled dialled(*server);
+  apiserver::testing::WebSocketClient watch(dialled.connection(),
+                                            std::string(kWidgets) + "?watch=1&resourceVersion=0",
+                                            "", {{"Accept", kCbor}});
+  REQUIRE(watch.head().code == 101);
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
+
+  const apiserver::testing::ServerFrame frame = watch.Read();
+  CHECK(frame.first == 0x82);
+  CHECK(frame.payload == std::string(codec::kSelfDescribedCbor) + "\xa2" + "Dtype" + "EADDED" +
+                             "Fobject" +
+                             Cbor(server->Call("GET", std::string(kWidgets) + "/a").body));
 }

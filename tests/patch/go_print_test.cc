@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/codec/json.h"
+#include "runtime/scalar.h"
 
 #include <catch2/catch.hpp>
 
@@ -46,7 +47,7 @@ TEST_CASE("patch: values are shown as fmt shows them", "[patch]") {
     CHECK(PrintGo(value) == row.value);
     CHECK(PrintGoText(value) == row.text);
     CHECK(PrintGoSyntax(value, kShownBytesMax) == row.syntax);
-    CHECK(GoTypeOf(value) == row.type);
+    CHECK(runtime::GoTypeOf(value) == row.type);
   }
 }
 

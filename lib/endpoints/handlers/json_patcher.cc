@@ -1,6 +1,5 @@
 #include <string_view>
 
-#include "apiserver/codec/json.h"
 #include "apiserver/patch/json_patch.h"
 #include "base/status_macros.h"
 #include "endpoints/handlers/patched_object.h"
@@ -22,11 +21,6 @@ Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value docum
   if (request.options.field_validation != meta::FieldValidation::kIgnore) {
     patched.strict_errors = patch::JsonPatchStrictErrors(text);
   }
-  patched.shown = [value = patched.document] {
-    std::string json;
-    codec::AppendJson(value, json);
-    return json;
-  };
   return patched;
 }
 

@@ -1,4 +1,3 @@
-#include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/patch/merge_patch.h"
 #include "base/status_macros.h"
@@ -15,11 +14,6 @@ Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value docu
   if (!patch.ok() && ignored) return meta::NewBadRequest("Invalid JSON Patch");
   if (!patch.ok()) return patch.status();
   ASSIGN_OR_RETURN(patched.document, patch::ApplyMergePatch(document, *patch, arena));
-  patched.shown = [value = patched.document] {
-    std::string json;
-    codec::AppendJson(value, json);
-    return json;
-  };
   return patched;
 }
 

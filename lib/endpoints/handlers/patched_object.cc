@@ -19,10 +19,17 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
+std::string Shown(const Patched& patched) {
+  if (patched.shown) return patched.shown();
+  std::string json;
+  codec::AppendJson(patched.document, json);
+  return json;
+}
+
 // What the decoder finds wrong after patching is 422 rather than 400.
 Status Invalid(const Patched& patched, std::string why) {
   field::ErrorList errors;
-  errors.Invalid(field::Path("patch"), patched.shown(), std::move(why));
+  errors.Invalid(field::Path("patch"), Shown(patched), std::move(why));
   return meta::NewInvalid({}, "", errors);
 }
 

@@ -68,8 +68,8 @@ struct Patched {
   runtime::Value document;
   // Unknown and duplicate fields of the patch itself; empty if they are ignored.
   std::vector<std::string> strict_errors;
-  // What the decoder's complaints show: the patched document as JSON, or, for a strategic merge
-  // patch, what it left of the patch as Go prints it.
+  // What the decoder's complaints show: for a strategic merge patch what it left of the patch, as
+  // Go prints it. Null: the document as JSON.
   std::function<std::string()> shown;
   bool from_unstructured = false;  // Decoded by converter.go, not by a decoder of JSON.
 };

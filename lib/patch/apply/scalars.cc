@@ -1,6 +1,7 @@
 #include "patch/apply/scalars.h"
 
 #include "patch/go_print.h"
+#include "runtime/scalar.h"
 
 namespace apiserver::inline v0::patch::apply {
 
@@ -31,7 +32,7 @@ std::string ScalarError(Type::Scalar scalar, const Value& value) {
     case Type::Scalar::kNone:
       break;
     case Type::Scalar::kNumeric:
-      return "expected numeric (int or float), got " + std::string(GoTypeOf(value));
+      return "expected numeric (int or float), got " + std::string(runtime::GoTypeOf(value));
     case Type::Scalar::kString:
       return "expected string, got &value.valueUnstructured{Value:" +
              PrintGoSyntax(value, kShownBytesMax) + "}";

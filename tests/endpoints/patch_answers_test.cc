@@ -1,0 +1,165 @@
+// Which patches a kind takes, and what it answers to patches that cannot be applied or leave what
+// is no object of the kind: applyPatch of k8s.io/apiserver/pkg/endpoints/handlers/patch.go.
+#include "validated_server.h"
+
+using namespace apiserver::testing;  // NOLINT(google-build-using-namespace)
+namespace runtime = apiserver::runtime;
+
+TEST_CASE("endpoints: a patched object that does not fit its type is unprocessable",
+          "[endpoints]") {
+  struct Misfit {
+    std::string content_type;
+    std::string patch;
+    std::string why;
+  };
+  const Misfit rows[] = {
+      {kMerge, R"({"spec":{"replicas":"x"}})",
+       "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type "
+       "int32"},
+      {kJsonPatch, R"([{"op":"add","path":"/spec/replicas","value":"x"}])",
+       "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type "
+       "int32"},
+      {kStrategic, R"({"spec":{"replicas":"x"}})",
+       R"("map[spec:map[replicas:x]]": unrecognized type: int32)"},
+      {kStrategic, R"({"spec":{"replicas":1.5}})",
+       R"("map[spec:map[replicas:1.5]]": cannot convert float64 to int32)"},
+      {kStrategic, R"({"spec":{"paused":1}})",
+       R"("map[spec:map[paused:1]]": unrecognized type: bool)"},
+      {kStrategic, R"({"metadata":{"generateName":3}})",
+       R"("map[metadata:map[generateName:3]]": cannot convert int64 to string)"},
+      {kStrategic, R"({"spec":{"template":"x"}})",
+       R"("map[spec:map[template:x]]": cannot restore struct from: string)"},
+      {kStrategic, R"({"spec":{"template":{"spec":{"containers":{}}}}})",
+       R"("map[spec:map[template:map[spec:map[containers:map[]]]]]": )"
+       R"(cannot restore slice from map)"},
+      {kStrategic, R"({"metadata":{"labels":[1]}})",
+       R"("map[metadata:map[labels:[1]]]": cannot restore map from slice)"},
+  };
+  const auto server = StartServer();
+  for (const Misfit& row : rows) {
+    INFO(row.patch);
+    for (const std::string validation : {"Strict", "Warn", "Ignore"}) {
+      const auto answer =
+          Send(*server, {"", "PATCH", kDeployments, row.content_type, row.patch, {}}, validation);
+      INFO(answer.body);
+      CHECK(answer.code == 422);
+      CHECK(Contains(answer.body, InJson(row.why)));
+      CHECK(Contains(answer.body, InJson(R"( "" is invalid: patch: Invalid value: ")")));
+    }
+  }
+}
+
+TEST_CASE("endpoints: a patch that is none is a bad request in the words of its type",
+          "[endpoints]") {
+  struct Bad {
+    std::string content_type;
+    std::string validation;
+    std::string patch;
+    int code;
+    std::string message;
+  };
+  const std::string no_map =
+      "json: cannot unmarshal array into Go value of type map[string]interface {}";
+  const Bad rows[] = {
+      {kMerge, "Strict", "[]", 400, "error decoding patch: " + no_map},
+      {kMerge, "Ignore", "[]", 400, "Invalid JSON Patch"},
+      {kMerge, "Warn", "{", 400, "error decoding patch: unexpected end of JSON input"},
+      {kMerge, "Ignore", "{", 400, "Invalid JSON Patch"},
+      {kMerge, "Strict", "null", 400, "Invalid JSON Patch"},
+      {kStrategic, "Strict", "[]", 400, "\"message\":\"" + no_map},
+      {kStrategic, "Ignore", "[]", 400, "\"message\":\"" + no_map},
+      {kStrategic, "Warn", "{", 400, "\"message\":\"unexpected end of JSON input"},
+      {kStrategic, "Strict", R"({"spec":{"$retainKeys":1}})", 400,
+       "invalid patch format of retainKeys"},
+      {kStrategic, "Strict", R"({"spec":{"template":{"spec":{"containers":[["a"]]}}}})", 500,
+       "list element types are not identical"},
+      {kStrategic, "Strict", R"({"spec":{"template":{"spec":{"containers":[{}]}}}})", 500,
+       "map: map[] does not contain declared merge key: name"},
+      {kStrategic, "Strict", "null", 200, "\"kind\":\"Deployment\""},
+      {kStrategic, "Strict", R"({"kind":"Other","apiVersion":"v9"})", 200,
+       "\"kind\":\"Deployment\""},
+  };
+  const auto server = StartServer();
+  for (const Bad& row : rows) {
+    INFO(row.content_type << " " << row.validation << " " << row.patch);
+    const auto answer =
+        Send(*server, {"", "PATCH", kDeployments, row.content_type, row.patch, {}}, row.validation);
+    INFO(answer.body);
+    CHECK(answer.code == row.code);
+    CHECK(Contains(answer.body, row.message));
+  }
+}
+
+TEST_CASE("endpoints: a patch may leave out the type of an object, but not change it",
+          "[endpoints]") {
+  struct Change {
+    std::string resource;
+    std::string content_type;
+    std::string patch;
+    int code;
+    std::string message;
+  };
+  const Change rows[] = {
+      {kDeployments, kMerge, R"({"kind":null,"apiVersion":null})", 200, "\"kind\":\"Deployment\""},
+      {kDeployments, kMerge, R"({"kind":"Other"})", 422,
+       R"(: no kind "Other" is registered for version "apps.example.com/v1")"},
+      {kDeployments, kJsonPatch, R"([{"op":"replace","path":"/apiVersion","value":"v2"}])", 422,
+       R"(: no kind "Deployment" is registered for version "v2")"},
+      {kDeployments, kMerge, R"({"apiVersion":"a/b/c"})", 422,
+       "unexpected GroupVersion string: a/b/c"},
+      {kDeployments, kStrategic, R"({"kind":"Other"})", 200, "\"kind\":\"Deployment\""},
+      {kSchema, kMerge, R"({"kind":"Other"})", 422,
+       R"(Noxu.schema.example.com "a" is invalid: kind: Invalid value: "Other": must be Noxu)"},
+      {kSchema, kMerge, R"({"apiVersion":null})", 422,
+       R"(apiVersion: Invalid value: "": must be schema.example.com/v1beta1)"},
+  };
+  const auto server = StartServer();
+  for (const Change& row : rows) {
+    INFO(row.content_type << " " << row.patch);
+    const auto answer =
+        Send(*server, {"", "PATCH", row.resource, row.content_type, row.patch, {}}, "Strict");
+    INFO(answer.body);
+    CHECK(answer.code == row.code);
+    CHECK(Contains(answer.body, row.code == 200 ? row.message : InJson(row.message)));
+  }
+}
+
+TEST_CASE("endpoints: each kind says itself which patches it takes", "[endpoints]") {
+  const auto server = StartServer();
+  const std::string words =
+      "the body of the request was in an unknown format - accepted media types include: ";
+  const auto typed = Send(*server, {"", "PATCH", kDeployments, "text/plain", "{}", {}}, "");
+  const auto custom = Send(*server, {"", "PATCH", kSchema, kStrategic, "{}", {}}, "");
+
+  CHECK(typed.code == 415);
+  CHECK(Contains(typed.body, words + kJsonPatch + ", " + kMerge + ", " + kStrategic));
+  CHECK(custom.code == 415);
+  CHECK(Contains(custom.body, words + kJsonPatch + ", " + kMerge));
+  CHECK_FALSE(Contains(custom.body, kStrategic));
+  CHECK(Contains(server->Call("GET", "/openapi/v3/apis/apps.example.com/v1").body, kStrategic));
+  const auto published = server->Call("GET", "/openapi/v3/apis/schema.example.com/v1beta1").body;
+  CHECK(Contains(published, kMerge));
+  CHECK_FALSE(Contains(published, kStrategic));
+}
+
+TEST_CASE("endpoints: a strategic merge patch merges lists by their keys", "[endpoints]") {
+  const auto server = StartServer();
+  server->Call("POST", kDeployments, kValidDeployment);
+  const std::string a = kDeployments + "/a";
+  const auto patch = [&](const std::string& containers) {
+    return server
+        ->Call("PATCH", a, R"({"spec":{"template":{"spec":{)" + containers + "}}}}",
+               {{"Content-Type", kStrategic}})
+        .body;
+  };
+
+  CHECK(Contains(patch(R"("containers":[{"name":"b","image":"b:1"}])"),
+                 R"("containers":[{"name":"b","image":"b:1"},{"name":"nginx",)"));
+  CHECK(Contains(
+      patch(R"("$setElementOrder/containers":[{"name":"nginx"},{"name":"b"}],)"
+            R"("containers":[{"name":"b","image":"b:2"}])"),
+      R"("containers":[{"name":"nginx","image":"nginx:latest","imagePullPolicy":"Always"},)"
+      R"({"name":"b","image":"b:2"}])"));
+  CHECK(Contains(patch(R"("containers":[{"name":"nginx","$patch":"delete"}])"),
+                 R"("containers":[{"name":"b","image":"b:2"}])"));
+}
