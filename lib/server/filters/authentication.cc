@@ -6,6 +6,7 @@
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 #include "server/filters/filters.h"
+#include "server/filters/look_ups.h"
 
 namespace apiserver::inline v0::server {
 
@@ -37,11 +38,7 @@ class Authentication final : public http::Filter {
     const std::string_view authorization = exchange.request().headers.Get("Authorization");
     if (SameToken(authorization, loopback_authorization_)) return Accept(exchange, loopback_);
     if (!authenticator_) return Refuse(exchange);
-    auto answer = authenticator_->Authenticate(exchange.ctx(), exchange.request());
-    if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
-    // A bad credential and none at all look the same from outside.
-    if (!answer.ok() || !*answer) return Refuse(exchange);
-    return Accept(exchange, (*answer)->user);
+    return BeginWithLookUps(exchange, [this, &exchange] { return Ask(exchange); });
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
@@ -50,6 +47,14 @@ class Authentication final : public http::Filter {
   }
 
  private:
+  Result<http::Step> Ask(http::Exchange& exchange) const {
+    auto answer = authenticator_->Authenticate(exchange.ctx(), exchange.request());
+    if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
+    // A bad credential and none at all look the same from outside.
+    if (!answer.ok() || !*answer) return Refuse(exchange);
+    return Accept(exchange, (*answer)->user);
+  }
+
   static http::Step Accept(http::Exchange& exchange, auth::UserInfoPtr user) {
     http::Headers& headers = exchange.request().headers;
     // What proved the identity is nobody's business further down.

@@ -2,6 +2,7 @@
 #include "apiserver/request/request_info.h"
 #include "base/status_macros.h"
 #include "server/filters/filters.h"
+#include "server/filters/look_ups.h"
 
 namespace apiserver::inline v0::server {
 
@@ -15,16 +16,18 @@ class Authorization final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     if (!authorizer_) return http::Step::Next();
+    return BeginWithLookUps(exchange, [this, &exchange] { return Ask(exchange); });
+  }
+
+ private:
+  Result<http::Step> Ask(http::Exchange& exchange) const {
     const auth::Attributes attributes = AttributesOf(exchange);
-    // On a loop an authorizer that must ask elsewhere says kWouldBlock; the step runs again on the
-    // pool.
     ASSIGN_OR_RETURN(const auth::Verdict verdict,
                      authorizer_->Authorize(exchange.ctx(), attributes));
     if (verdict.decision == auth::Decision::kAllow) return http::Step::Next();
     return Forbidden(attributes, verdict.reason);
   }
 
- private:
   static auth::Attributes AttributesOf(const http::Exchange& exchange) {
     const auto& info = exchange.Get<request::RequestInfo>();
     return {.user = exchange.Get<auth::UserInfoPtr>(),

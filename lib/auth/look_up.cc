@@ -1,0 +1,72 @@
+#include "apiserver/auth/look_up.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace apiserver::inline v0::auth {
+
+bool LookUp::done() const { return state_.Lock()->done; }
+
+void LookUp::OnDone(UniqueFunction<void()> callback) {
+  {
+    const auto state = state_.Lock();
+    if (!state->done) {
+      state->callbacks.push_back(std::move(callback));
+      return;
+    }
+  }
+  callback();
+}
+
+Status LookUp::Wait(const Context& ctx) {
+  struct Outcome {
+    Notification over;
+  };
+  const auto outcome = std::make_shared<Outcome>();
+  OnDone([outcome] { outcome->over.Notify(); });
+  const auto given_up = ctx.OnDone([outcome] { outcome->over.Notify(); });
+  outcome->over.Wait();
+  if (done()) return {};
+  return {Reason::kTimeout, "the request ended before the look-up did"};
+}
+
+void LookUp::Finish() {
+  std::vector<UniqueFunction<void()>> callbacks;
+  {
+    const auto state = state_.Lock();
+    state->done = true;
+    callbacks = std::exchange(state->callbacks, {});
+  }
+  for (auto& callback : callbacks) callback();
+}
+
+LookUp* Waiting::Find(const void* owner, std::string_view key) const {
+  for (const auto& look_up : look_ups_) {
+    if (look_up->owner() == owner && look_up->key() == key) return look_up.get();
+  }
+  return nullptr;
+}
+
+bool Waiting::pending() const {
+  return std::any_of(look_ups_.begin(), look_ups_.end(),
+                     [](const auto& look_up) { return !look_up->done(); });
+}
+
+void Waiting::OnAll(UniqueFunction<void()> callback) const {
+  struct Rest {
+    std::atomic<std::size_t> open;
+    UniqueFunction<void()> callback;
+  };
+  // One more than there are, so that nothing is called while this loop still hands out.
+  const auto rest = std::make_shared<Rest>();
+  rest->open = look_ups_.size() + 1;
+  rest->callback = std::move(callback);
+  const auto one_less = [rest] {
+    if (rest->open.fetch_sub(1) == 1) rest->callback();
+  };
+  for (const auto& look_up : look_ups_) look_up->OnDone(one_less);
+  one_less();
+}
+
+}  // namespace apiserver::inline v0::auth

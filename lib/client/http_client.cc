@@ -1,0 +1,26 @@
+#include "apiserver/client/http_client.h"
+
+#include <optional>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+
+namespace apiserver::inline v0::client {
+
+Result<http::ClientResponse> HttpClient::Call(const Context& ctx, HttpRequest request) {
+  if (!ctx.may_block()) return Status(Reason::kWouldBlock, "an HTTP call waits");
+  struct Answer {
+    Notification there;
+    std::optional<Result<http::ClientResponse>> value;
+  };
+  const auto answer = std::make_shared<Answer>();
+  Start(ctx, std::move(request), [answer](Result<http::ClientResponse> result) {
+    answer->value = std::move(result);
+    answer->there.Notify();
+  });
+  // Start() keeps the request's timeout and looks after `ctx`.
+  answer->there.Wait();
+  return std::move(*answer->value);
+}
+
+}  // namespace apiserver::inline v0::client
