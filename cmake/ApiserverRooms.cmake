@@ -6,7 +6,7 @@ set(APISERVER_ROOMS
   # Interfaces that everyone above may name.
   http auth request client openapi
   # Policy: who, whether, and what is remembered.
-  cel authn authz audit
+  cel audit authn authz
   # State.
   storage storage.kv storage.index storage.memory storage.value storage.store storage.cacher
   rest admission registry

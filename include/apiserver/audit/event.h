@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/auth/user.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/status.h"
+
+// What is remembered of a request: audit.k8s.io/v1, k8s.io/apiserver/pkg/apis/audit/v1/types.go.
+namespace apiserver::inline v0::audit {
+
+// How much is recorded; each level includes those before it.
+enum class Level : std::uint8_t { kNone, kMetadata, kRequest, kRequestResponse };
+// When in a request's life an event is made.
+enum class Stage : std::uint8_t {
+  kRequestReceived,
+  kResponseStarted,  // Of requests that may stay open for long only.
+  kResponseComplete,
+  kPanic,  // An exception was caught.
+};
+inline constexpr int kStages = 4;
+
+// "RequestResponse"; "ResponseStarted".
+std::string_view LevelWord(Level level);
+std::string_view StageWord(Stage stage);
+std::optional<Level> LevelFromWord(std::string_view word);
+std::optional<Stage> StageFromWord(std::string_view word);
+
+struct ObjectReference {
+  std::string resource;
+  std::string namespace_ = {};
+  std::string name = {};
+  std::string uid = {};
+  std::string api_group = {};
+  std::string api_version = {};
+  std::string resource_version = {};
+  std::string subresource = {};
+
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
+// metav1.Status as far as it is bounded.
+struct ResponseStatus {
+  std::string status = {};  // "Success", "Failure"; empty: not known.
+  std::string message = {};
+  std::string reason = {};
+  std::optional<StatusDetails> details = {};
+  int code = 0;
+
+  static ResponseStatus Of(const Status& status);
+  friend bool operator==(const ResponseStatus&, const ResponseStatus&) = default;
+};
+
+// JSON text, shared because events of later stages carry it too.
+using JsonPtr = std::shared_ptr<const std::string>;
+
+// One event. Immutable once it is handed to a Backend.
+struct Event {
+  Level level = Level::kNone;
+  std::string audit_id = {};
+  Stage stage = Stage::kRequestReceived;
+  std::string request_uri = {};
+  std::string verb = {};
+  auth::UserInfoPtr user = {};               // Null: nobody known.
+  auth::UserInfoPtr impersonated_user = {};  // Null: nobody is impersonated.
+  // authenticationMetadata.impersonationConstraint.
+  std::string impersonation_constraint = {};
+  std::vector<std::string> source_ips = {};
+  std::string user_agent = {};
+  std::optional<ObjectReference> object_ref = {};
+  std::optional<ResponseStatus> response_status = {};
+  JsonPtr request_object = {};
+  JsonPtr response_object = {};
+  Clock::Wall request_received = {};
+  Clock::Wall stage_timestamp = {};
+  std::map<std::string, std::string> annotations = {};
+};
+using EventPtr = std::shared_ptr<const Event>;
+using Events = std::vector<EventPtr>;
+
+// The event as JSON with kind and apiVersion, fields in Go's order, no newline.
+void AppendEventJson(const Event& event, std::string& out);
+// An EventList of them, no newline.
+std::string EventListJson(const Events& events);
+// One line of the legacy text format, without newline: audit.EventString.
+std::string EventString(const Event& event);
+
+}  // namespace apiserver::inline v0::audit

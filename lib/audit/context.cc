@@ -1,0 +1,69 @@
+#include "apiserver/audit/context.h"
+
+#include <utility>
+
+namespace apiserver::inline v0::audit {
+
+AuditContext* AuditContextFrom(const Context& ctx) {
+  const AuditContextPtr* const found = ctx.Get<AuditContextPtr>();
+  return found ? found->get() : nullptr;
+}
+
+void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value) {
+  AuditContext* const audit = AuditContextFrom(ctx);
+  if (!audit || !audit->enabled()) return;
+  std::string earlier;
+  {
+    auto event = audit->event_.Lock();
+    const auto [at, added] = event->annotations.try_emplace(std::string(key), value);
+    if (added || at->second == value) return;
+    earlier = at->second;
+  }
+  Log(audit->log_, LogLevel::kWarning, "an audit annotation was set twice; the first value stays",
+      {{"key", std::string(key)}, {"first", std::move(earlier)}, {"second", std::string(value)}});
+}
+
+void LogImpersonatedUser(const Context& ctx, auth::UserInfoPtr user, std::string_view constraint) {
+  AuditContext* const audit = AuditContextFrom(ctx);
+  if (!audit || !audit->enabled()) return;
+  audit->Visit([&](Event& event) {
+    event.impersonated_user = std::move(user);
+    event.impersonation_constraint = constraint;
+  });
+}
+
+Level LevelOf(const Context& ctx) {
+  const AuditContext* const audit = AuditContextFrom(ctx);
+  return audit && audit->initialized() ? audit->config().level : Level::kNone;
+}
+
+AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
+    : clock_(clock), log_(log) {
+  auto event = event_.Lock();
+  event->audit_id = std::move(audit_id);
+  event->request_received = clock.WallNow();
+}
+
+void AuditContext::Init(const RequestAuditConfig& config) {
+  auto event = event_.Lock();
+  if (initialized()) return;
+  config_ = config;
+  event->level = config.level;
+  initialized_.store(true, std::memory_order_release);
+}
+
+bool AuditContext::Wants(Stage stage) const {
+  return initialized() && config_.level != Level::kNone &&
+         !config_.omit_stages[static_cast<std::size_t>(stage)];
+}
+
+EventPtr AuditContext::Snapshot(Stage stage, bool last) {
+  auto event = event_.Lock();
+  event->stage = stage;
+  event->stage_timestamp =
+      stage == Stage::kRequestReceived ? event->request_received : clock_.WallNow();
+  if (!last) return std::make_shared<const Event>(*event);
+  return std::make_shared<const Event>(std::move(*event));
+}
+
+}  // namespace apiserver::inline v0::audit
