@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,8 @@ namespace {
 
 using ErrorCode = boost::beast::error_code;
 using BeastView = boost::beast::string_view;
+
+constexpr std::ptrdiff_t kQueryParametersMax = 10'000;
 
 std::string ToString(BeastView text) { return {text.data(), text.size()}; }
 
@@ -239,8 +242,10 @@ bool SplitTarget(Request& request) {
     request.path = std::move(*decoded);
   }
   if (request.path.empty()) request.path = "/";
-  if (mark != std::string_view::npos) request.query = rest.substr(mark + 1);
-  return true;
+  if (mark == std::string_view::npos) return true;
+  request.query = rest.substr(mark + 1);
+  // Each is two texts once it is decoded; Go's net/url has the same limit.
+  return std::count(request.query.begin(), request.query.end(), '&') < kQueryParametersMax;
 }
 
 std::string_view ReasonPhrase(int code) {

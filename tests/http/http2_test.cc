@@ -210,6 +210,19 @@ TEST_CASE("http: targets that are no path are 400", "[http]") {
   CHECK(counting.begun.load() == 1);
 }
 
+TEST_CASE("http: more query parameters than ten thousand are 400", "[http]") {
+  TestService service([](Exchange& exchange) {
+    return Answer(exchange, std::to_string(exchange.query().GetAll("a").size()));
+  });
+  TestServer server(service.service, GENERATE(Wire::kHttp2, Wire::kHttp1));
+  const auto connection = server.Connect();
+  std::string target = "/?a";
+  for (int i = 1; i < 10'000; ++i) target += "&a";
+
+  CHECK(connection->Call(Soon(), {.target = target})->body == "10000");
+  CHECK(connection->Call(Soon(), {.target = target + "&a"})->code == 400);
+}
+
 TEST_CASE("http: a request's body waits in the client until somebody reads it", "[http]") {
   Journal steps;
   Guarded<std::optional<Resume>> waiting;
