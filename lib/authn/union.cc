@@ -23,6 +23,10 @@ Status Aggregate(const std::vector<Status>& errors) {
       messages.push_back(std::move(message));
     }
   }
+  for (const Status& error : errors) {
+    // The others' findings may be wrong about a credential of this one's kind.
+    if (error.reason() == Reason::kTooManyRequests) return error;
+  }
   if (messages.size() == 1) return errors.front();
   std::string text = "[";
   for (const std::string& message : messages) {
@@ -58,6 +62,23 @@ class Union final : public auth::Authenticator {
   Answer Authenticate(const Context& ctx, const http::Request& request) const override {
     return FirstOf(authenticators_,
                    [&](const auth::Authenticator& one) { return one.Authenticate(ctx, request); });
+  }
+
+ private:
+  const std::vector<std::shared_ptr<const auth::Authenticator>> authenticators_;
+};
+
+class UnionFailOnError final : public auth::Authenticator {
+ public:
+  explicit UnionFailOnError(std::vector<std::shared_ptr<const auth::Authenticator>> authenticators)
+      : authenticators_(std::move(authenticators)) {}
+
+  Answer Authenticate(const Context& ctx, const http::Request& request) const override {
+    for (const auto& authenticator : authenticators_) {
+      Answer answer = authenticator->Authenticate(ctx, request);
+      if (!answer.ok() || answer->has_value()) return answer;
+    }
+    return std::optional<AuthenticateResponse>();
   }
 
  private:
@@ -119,6 +140,11 @@ class GroupAdder final : public auth::Authenticator {
 std::unique_ptr<auth::Authenticator> NewUnion(
     std::vector<std::shared_ptr<const auth::Authenticator>> authenticators) {
   return std::make_unique<Union>(std::move(authenticators));
+}
+
+std::unique_ptr<auth::Authenticator> NewUnionFailOnError(
+    std::vector<std::shared_ptr<const auth::Authenticator>> authenticators) {
+  return std::make_unique<UnionFailOnError>(std::move(authenticators));
 }
 
 std::unique_ptr<auth::TokenAuthenticator> NewTokenUnion(

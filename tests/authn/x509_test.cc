@@ -1,94 +1,26 @@
 #include "apiserver/authn/x509.h"
 
-#include <openssl/pem.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/http/tls.h"
+#include "authn/certificates.h"
 #include "authn/fakes.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
 
-class FakeClock final : public Clock {
- public:
-  Monotonic Now() const override { return Monotonic(); }
-  Wall WallNow() const override { return wall; }
-  Wall wall = RealClock().WallNow();
-};
-
-std::string DerOf(const std::string& pem) {
-  BIO* bio = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
-  X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
-  REQUIRE(certificate != nullptr);
-  unsigned char* bytes = nullptr;
-  const int size = i2d_X509(certificate, &bytes);
-  std::string der(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  OPENSSL_free(bytes);
-  X509_free(certificate);
-  BIO_free(bio);
-  return der;
-}
-
-http::Request From(const std::vector<std::string>& pems) {
-  http::PeerCertificates peer;
-  for (const std::string& pem : pems) peer.der.push_back(DerOf(pem));
-  http::Request request;
-  request.tls = true;
-  request.peer = std::make_shared<const http::PeerCertificates>(std::move(peer));
-  return request;
-}
-
-// What http::NewCertificate does not make.
 struct OddCertificate {
   std::vector<std::pair<std::string, std::string>> subject = {};
   std::string usage = {};  // Of OpenSSL's extendedKeyUsage; empty: none.
 };
 
-BIO* Reading(const std::string& text) {
-  return BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
-}
-
 std::string SignedPem(const OddCertificate& odd, const http::KeyPair& authority) {
-  BIO* ca_bio = Reading(authority.certificate_pem);
-  BIO* key_bio = Reading(authority.key_pem);
-  X509* ca = PEM_read_bio_X509(ca_bio, nullptr, nullptr, nullptr);
-  EVP_PKEY* key = PEM_read_bio_PrivateKey(key_bio, nullptr, nullptr, nullptr);
-  X509* leaf = X509_new();
-  X509_set_version(leaf, 2);
-  ASN1_INTEGER_set(X509_get_serialNumber(leaf), 7);
-  X509_gmtime_adj(X509_getm_notBefore(leaf), -3600);
-  X509_gmtime_adj(X509_getm_notAfter(leaf), 3600);
-  X509_set_pubkey(leaf, key);
-  X509_set_issuer_name(leaf, X509_get_subject_name(ca));
-  for (const auto& [type, value] : odd.subject) {
-    ASN1_OBJECT* object = OBJ_txt2obj(type.c_str(), 0);
-    X509_NAME_add_entry_by_OBJ(X509_get_subject_name(leaf), object, MBSTRING_UTF8,
-                               reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0);
-    ASN1_OBJECT_free(object);
-  }
-  if (!odd.usage.empty()) {
-    X509_EXTENSION* extension =
-        X509V3_EXT_conf_nid(nullptr, nullptr, NID_ext_key_usage, odd.usage.c_str());
-    X509_add_ext(leaf, extension, -1);
-    X509_EXTENSION_free(extension);
-  }
-  X509_sign(leaf, key, EVP_sha256());
-  BIO* out = BIO_new(BIO_s_mem());
-  PEM_write_bio_X509(out, leaf);
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(out, &bytes);
-  std::string pem(bytes, static_cast<std::size_t>(size));
-  for (BIO* bio : {out, ca_bio, key_bio}) BIO_free(bio);
-  X509_free(leaf);
-  X509_free(ca);
-  EVP_PKEY_free(key);
-  return pem;
+  CertificateSpec spec{.subject = odd.subject};
+  if (!odd.usage.empty()) spec.extensions = {{"extendedKeyUsage", odd.usage}};
+  return MakeCertificate(spec, &authority).certificate_pem;
 }
 
 struct Fixture {
