@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/arena.h"
+#include "apiserver/runtime/value.h"
+
+namespace apiserver::inline v0::codec {
+
+// Reads a configuration file (one YAML or JSON document with apiVersion and kind) strictly, and
+// says of everything wrong in which line it stands and what would be right. A field of another type
+// reads as absent.
+class ConfigReader {
+ public:
+  // `text` outlives the reader.
+  explicit ConfigReader(std::string_view text) : text_(text) {}
+
+  // The document, if it can be read and is of this kind and one of these versions. kInvalid.
+  Result<runtime::Value> Parse(std::string_view kind,
+                               std::initializer_list<std::string_view> api_versions);
+
+  // Reports members of `map` that are not `known`.
+  void CheckFields(const field::Path& path, runtime::Value map,
+                   std::initializer_list<std::string_view> known);
+  // Whether `value` is a map; null is none, anything else is wrong.
+  bool IsMap(const field::Path& path, runtime::Value value);
+  std::string Text(const field::Path& path, runtime::Value value);
+  std::optional<bool> Bool(const field::Path& path, runtime::Value value);
+  std::optional<std::int64_t> Number(const field::Path& path, runtime::Value value);
+  std::vector<std::string> Texts(const field::Path& path, runtime::Value value);
+  // Items of a list with their paths; empty for null.
+  struct Item {
+    field::Path path;
+    runtime::Value value;
+  };
+  std::vector<Item> Items(const field::Path& path, runtime::Value value);
+
+  // `what` is wrong with the value there.
+  void Wrong(const field::Path& path, std::string_view what);
+  void Wrong(const field::ErrorList& errors);
+  // kInvalid with everything that was wrong, in the order of the file.
+  Status Outcome() const;
+
+ private:
+  struct Finding {
+    std::size_t line;
+    std::string text;
+  };
+  bool Is(const field::Path& path, runtime::Value value, bool right, std::string_view what);
+
+  std::string_view text_;
+  runtime::Arena arena_;
+  std::vector<Finding> findings_;
+};
+
+// The line, from 1, in which the value at `path` ("rules[2].level") begins in a YAML document, or
+// that of the nearest value around it; 0 where the text cannot be read.
+std::size_t YamlLineOf(std::string_view text, std::string_view path);
+
+}  // namespace apiserver::inline v0::codec
