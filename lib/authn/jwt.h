@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/arena.h"
+#include "apiserver/runtime/value.h"
+#include "authn/jwk_set.h"
+#include "authn/signature_key.h"
+
+namespace apiserver::inline v0::authn {
+
+// Longer tokens are malformed. More than a header field of HTTP/1.1 holds here.
+inline constexpr std::size_t kTokenBytesMax = 64 << 10;
+
+// A compact JWS whose payload are claims, taken apart. Borrows the token. Nothing in it is to be
+// believed before VerifySignature has said so.
+struct Jwt {
+  SigningAlgorithm algorithm = SigningAlgorithm::kRs256;
+  std::string key_id;  // Empty: the header names none. Compared, never used for anything else.
+  std::string_view signing_input;
+  std::string signature;
+  runtime::Arena arena;   // Holds what `claims` borrows.
+  runtime::Value claims;  // A map.
+};
+
+// The issuer that the token claims to be from, so that whoever else's token it is is asked instead;
+// empty: it is no token, or names none. Reads the payload only.
+std::string UntrustedIssuer(std::string_view token);
+
+// kUnauthorized: longer than kTokenBytesMax; not three parts of base64url; header or claims no JSON
+// object, or one with a member twice; an algorithm that is none of ours; header `crit`. Keys that a
+// header brings or points to (jwk, jku, x5c, x5u) are not looked at.
+Result<Jwt> ParseJwt(std::string_view token);
+
+// Which keys are tried: those of the key id, or all when the token has none; at most so many.
+inline constexpr std::size_t kKeysTriedMax = 16;
+// kUnauthorized: `allowed` does not name the algorithm, or no key has made the signature.
+Status VerifySignature(const Jwt& jwt, std::span<const SigningAlgorithm> allowed,
+                       std::span<const Jwk> keys);
+// Whether some key is meant by the token's header.
+bool HasKeyFor(const Jwt& jwt, std::span<const Jwk> keys);
+
+// RFC 7519's NumericDate in whole seconds; nullopt: not a number, or out of range.
+std::optional<std::int64_t> NumericDate(runtime::Value value);
+// The claim `aud`, one text or a list; nullopt: anything else, or absent.
+std::optional<std::vector<std::string>> AudienceOf(runtime::Value claims);
+// Go's %q of a list: ["a" "b"].
+std::string QuoteAll(std::span<const std::string> texts);
+
+// `claims` as a signed token; `key_id` empty: none in its header.
+Result<std::string> SignJwt(const SigningKey& key, SigningAlgorithm algorithm,
+                            std::string_view key_id, std::string_view claims);
+
+}  // namespace apiserver::inline v0::authn

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "authn/signing_algorithm.h"
+
+namespace apiserver::inline v0::authn {
+
+// Which signatures a key can make: each type knows algorithms of its own, so that no key is ever
+// used with another's.
+enum class KeyType : std::uint8_t { kRsa, kP256, kP384, kP521, kEd25519 };
+
+// Verifies. Immutable, cheap to copy, any thread.
+class VerificationKey final {
+ public:
+  // Of what a JWK holds, big endian bytes. kInvalid: no such key; of RSA, also a modulus under 2048
+  // or over 8192 bits, or an exponent that is even, under 3 or over 31 bits.
+  static Result<VerificationKey> Rsa(std::string_view modulus, std::string_view exponent);
+  // Coordinates as long as the curve's field; the point must be on it.
+  static Result<VerificationKey> Ec(KeyType type, std::string_view x, std::string_view y);
+  static Result<VerificationKey> Ed25519(std::string_view bytes);
+  // kInvalid: a key of another type or size.
+  static Result<VerificationKey> Of(std::shared_ptr<EVP_PKEY> key);
+
+  KeyType type() const { return type_; }
+  bool Fits(SigningAlgorithm algorithm) const;
+  // False too for an algorithm that does not fit.
+  bool Verify(SigningAlgorithm algorithm, std::string_view input, std::string_view signature) const;
+  // The name that Kubernetes gives a key: SHA-256 of its PKIX form, base64url.
+  std::string KeyId() const;
+  // A JWK's members kty, crv, x, y, n, e; empty strings where the type has none.
+  struct Jwk {
+    std::string kty, crv, x, y, n, e;
+  };
+  Jwk ToJwk() const;
+
+ private:
+  VerificationKey(std::shared_ptr<EVP_PKEY> key, KeyType type)
+      : key_(std::move(key)), type_(type) {}
+
+  std::shared_ptr<EVP_PKEY> key_;
+  KeyType type_;
+};
+
+// Signs. Immutable, cheap to copy, any thread.
+class SigningKey final {
+ public:
+  static Result<SigningKey> Of(std::shared_ptr<EVP_PKEY> key);
+  // PKCS #1, SEC 1 or PKCS #8, not encrypted. kInvalid: none such.
+  static Result<SigningKey> FromPem(const std::string& pem);
+
+  const VerificationKey& public_key() const { return public_key_; }
+  // What keys of the type sign with unless told: RS256, ES256, ES384, ES512, EdDSA.
+  SigningAlgorithm algorithm() const;
+  // As RFC 7515 writes it. kInternalError: OpenSSL failed, or the algorithm does not fit.
+  Result<std::string> Sign(SigningAlgorithm algorithm, std::string_view input) const;
+
+ private:
+  SigningKey(std::shared_ptr<EVP_PKEY> key, VerificationKey public_key)
+      : key_(std::move(key)), public_key_(std::move(public_key)) {}
+
+  std::shared_ptr<EVP_PKEY> key_;
+  VerificationKey public_key_;
+};
+
+// The public keys of all certificates, public and private keys of a PEM file, as
+// k8s.io/client-go/util/keyutil.ParsePublicKeysPEM; other blocks are passed over. kInvalid: there
+// is none, or one that cannot be used.
+Result<std::vector<VerificationKey>> ReadPublicKeys(const std::string& pem);
+
+}  // namespace apiserver::inline v0::authn
