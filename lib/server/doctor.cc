@@ -1,0 +1,408 @@
+#include "apiserver/server/doctor.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/http/certificates.h"
+#include "apiserver/runtime/arena.h"
+#include "codec/base64.h"
+#include "server/doctor_yaml.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+using Level = Finding::Level;
+using std::chrono::hours;
+
+constexpr std::string_view kConfigMap =
+    "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+// A certificate that ends sooner deserves a word.
+constexpr hours kSoon(24 * 14);
+
+// What the cluster says to one request.
+struct ClusterAnswer {
+  int code = 0;                             // Zero: nothing.
+  std::string message;                      // Of its Status, or why there is no answer.
+  std::shared_ptr<const std::string> text;  // `body` points into it.
+  runtime::Arena arena;
+  runtime::Value body;
+};
+
+class Doctor {
+ public:
+  Doctor(const Context& ctx, const DoctorOptions& options) : ctx_(ctx), options_(options) {}
+
+  std::vector<Finding> Run() {
+    if (!LookAtCluster()) return std::move(findings_);
+    LookAtIdentity();
+    LookAtConfigMap();
+    LookAtPermissions();
+    LookAtServingCertificate();
+    LookAtApiServices();
+    return std::move(findings_);
+  }
+
+ private:
+  void Add(Level level, std::string check, std::string text, std::string remedy = {},
+           std::string yaml = {}) {
+    findings_.push_back(
+        {level, std::move(check), std::move(text), std::move(remedy), std::move(yaml)});
+  }
+
+  ClusterAnswer Ask(std::string method, std::string path, std::string body = {}) {
+    ClusterAnswer answer;
+    http::ClientRequest request{.method = std::move(method), .target = std::move(path)};
+    request.headers.Set("Accept", "application/json");
+    if (!body.empty()) request.headers.Set("Content-Type", "application/json");
+    request.body = std::move(body);
+    const auto got = options_.cluster->Call(ctx_, std::move(request));
+    if (!got.ok()) {
+      answer.message = got.status().message();
+      return answer;
+    }
+    answer.code = got->code;
+    answer.text = std::make_shared<const std::string>(got->body);
+    const auto parsed = codec::ParseJson(*answer.text, answer.arena);
+    if (parsed.ok()) answer.body = *parsed;
+    answer.message = answer.body["message"].AsString();
+    if (answer.message.empty()) answer.message = "HTTP " + std::to_string(answer.code);
+    return answer;
+  }
+
+  bool LookAtCluster() {
+    const ClusterAnswer version = Ask("GET", "/version");
+    if (version.code == 200) {
+      Add(Level::kOk, "cluster",
+          "answers, version " + std::string(version.body["gitVersion"].AsString()));
+      return true;
+    }
+    Add(Level::kProblem, "cluster", "does not answer: " + version.message,
+        version.code == 401 ? "The kubeconfig's credentials are not, or no longer, accepted."
+                            : "Check the kubeconfig's server, certificate authority and network.");
+    return false;
+  }
+
+  void LookAtIdentity() {
+    const ClusterAnswer review =
+        Ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+            R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})");
+    if (review.code != 201) {
+      // Clusters before 1.28 cannot say.
+      Add(Level::kWarning, "identity", "cannot tell who asks: " + review.message);
+      return;
+    }
+    user_ = review.body["status"]["userInfo"]["username"].AsString();
+    if (user_ == "system:anonymous") {
+      Add(Level::kProblem, "identity", "the cluster takes us for system:anonymous",
+          "Give the kubeconfig a token or a client certificate.");
+      return;
+    }
+    Add(Level::kOk, "identity", "asks as " + user_);
+  }
+
+  void LookAtConfigMap() {
+    const ClusterAnswer map = Ask("GET", std::string(kConfigMap));
+    if (map.code == 403) {
+      Add(Level::kProblem, "extension-apiserver-authentication", map.message,
+          "Let the server read the ConfigMap:", AuthenticationReaderYaml(user_));
+      return;
+    }
+    if (map.code == 404) {
+      Add(Level::kProblem, "extension-apiserver-authentication",
+          "the cluster has no ConfigMap of this name in kube-system",
+          "A kube-apiserver writes it when it has --client-ca-file or "
+          "--requestheader-client-ca-file.");
+      return;
+    }
+    if (map.code != 200) {
+      Add(Level::kProblem, "extension-apiserver-authentication", map.message);
+      return;
+    }
+    Add(Level::kOk, "extension-apiserver-authentication", "can be read");
+    LookAtWatch();
+    LookAtAuthorities(map.body["data"]);
+    LookAtRequestHeader(map.body["data"]);
+  }
+
+  // It is followed, so that a rotated authority needs no restart.
+  void LookAtWatch() {
+    for (const std::string_view verb : {"list", "watch"}) {
+      if (Allowed({.verb = verb,
+                   .resource = "configmaps",
+                   .namespace_ = "kube-system",
+                   .name = "extension-apiserver-authentication"})) {
+        continue;
+      }
+      Add(Level::kProblem, "extension-apiserver-authentication",
+          "may not " + std::string(verb) + " it, so a rotated authority would not be noticed",
+          "Let the server follow the ConfigMap:", AuthenticationReaderYaml(user_));
+      return;
+    }
+  }
+
+  void LookAtAuthorities(runtime::Value data) {
+    const bool clients = LookAtBundle(data, "client-ca-file");
+    const bool proxy = LookAtBundle(data, "requestheader-client-ca-file");
+    if (!clients) {
+      Add(Level::kWarning, "client authority",
+          "the cluster has no client-ca-file, so client certificates prove nothing here");
+    }
+    if (!proxy) {
+      Add(Level::kProblem, "request header",
+          "the cluster has no requestheader-client-ca-file, so its aggregator cannot speak for "
+          "its users",
+          "Start kube-apiserver with --requestheader-client-ca-file, --proxy-client-cert-file and "
+          "--proxy-client-key-file.");
+    }
+    if (clients && data["client-ca-file"] == data["requestheader-client-ca-file"]) {
+      Add(Level::kWarning, "request header",
+          "one authority signs users' certificates and the aggregator's",
+          "Give the aggregator an authority of its own: with a shared one, any user whose name is "
+          "an allowed name could speak for everybody.");
+    }
+  }
+
+  // Whether there is one.
+  bool LookAtBundle(runtime::Value data, std::string_view key) {
+    const std::string pem(data[key].AsString());
+    if (pem.empty()) return false;
+    const auto facts = http::DescribeCertificates(pem);
+    if (!facts.ok()) {
+      Add(Level::kProblem, std::string(key), std::string(facts.status().message()));
+      return true;
+    }
+    for (const http::CertificateFacts& each : *facts) LookAtValidity(std::string(key), each);
+    return true;
+  }
+
+  void LookAtValidity(const std::string& check, const http::CertificateFacts& facts) {
+    const Clock::Wall now = options_.clock->WallNow();
+    if (now > facts.not_after) {
+      Add(Level::kProblem, check, facts.subject + " has expired", "Renew it.");
+    } else if (now < facts.not_before) {
+      Add(Level::kProblem, check, facts.subject + " is not valid yet",
+          "Check the clocks of this machine and of the one that made it.");
+    } else if (facts.not_after - now < kSoon) {
+      const auto left = std::chrono::duration_cast<hours>(facts.not_after - now).count();
+      Add(Level::kWarning, check, facts.subject + " expires in " + std::to_string(left) + " hours",
+          "Renew it.");
+    } else {
+      Add(Level::kOk, check, facts.subject);
+    }
+  }
+
+  void LookAtRequestHeader(runtime::Value data) {
+    if (data["requestheader-client-ca-file"].is_null()) return;
+    const auto texts = [this, &data](std::string_view key) -> std::optional<std::size_t> {
+      const std::string text(data[key].AsString());
+      if (text.empty()) return 0;
+      runtime::Arena arena;
+      const auto list = codec::ParseJson(text, arena);
+      if (list.ok() && list->is_list()) return list->size();
+      Add(Level::kProblem, "request header", std::string(key) + " is no JSON list: " + text);
+      return std::nullopt;
+    };
+    if (texts("requestheader-username-headers") == 0U) {
+      Add(Level::kProblem, "request header", "there is no header for the user's name",
+          "Start kube-apiserver with --requestheader-username-headers=X-Remote-User.");
+    }
+    if (texts("requestheader-allowed-names") == 0U) {
+      Add(Level::kWarning, "request header",
+          "every certificate that requestheader-client-ca-file signed may speak for everybody",
+          "Start kube-apiserver with --requestheader-allowed-names=<the aggregator's common "
+          "name>.");
+    }
+    for (const std::string_view key :
+         {"requestheader-group-headers", "requestheader-extra-headers-prefix"}) {
+      if (texts(key) == 0U) {
+        Add(Level::kWarning, "request header",
+            std::string(key) +
+                " is empty: users lose what it "
+                "would bring");
+      }
+    }
+  }
+
+  struct Permission {
+    std::string_view verb;
+    std::string_view group = {};
+    std::string_view resource;
+    std::string_view namespace_ = {};
+    std::string_view name = {};
+  };
+  bool Allowed(const Permission& permission) {
+    std::string body =
+        R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{)"
+        R"("resourceAttributes":{"verb":")";
+    body += std::string(permission.verb) + R"(","group":")" + std::string(permission.group) +
+            R"(","resource":")" + std::string(permission.resource) + R"(","namespace":")" +
+            std::string(permission.namespace_) + R"(","name":")" + std::string(permission.name) +
+            R"("}}})";
+    const ClusterAnswer review =
+        Ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", std::move(body));
+    return review.code == 201 && review.body["status"]["allowed"].AsBool();
+  }
+
+  void LookAtPermissions() {
+    const bool tokens =
+        Allowed({.verb = "create", .group = "authentication.k8s.io", .resource = "tokenreviews"});
+    const bool access = Allowed(
+        {.verb = "create", .group = "authorization.k8s.io", .resource = "subjectaccessreviews"});
+    if (tokens && access) {
+      Add(Level::kOk, "delegation", "may ask for TokenReviews and SubjectAccessReviews");
+      return;
+    }
+    std::string what = tokens ? "SubjectAccessReviews" : "TokenReviews";
+    if (!tokens && !access) what = "TokenReviews nor SubjectAccessReviews";
+    Add(Level::kProblem, "delegation",
+        "may not ask for " + what +
+            ": nobody but the server's own administrators could do "
+            "anything",
+        "Let the server ask:", AuthDelegatorYaml(user_));
+  }
+
+  std::string ServiceHost() const {
+    return options_.service_name + "." + options_.service_namespace + ".svc";
+  }
+
+  void LookAtServingCertificate() {
+    if (options_.serving_certificate_pem.empty()) return;
+    const auto chain = http::DescribeCertificates(options_.serving_certificate_pem);
+    if (!chain.ok()) {
+      Add(Level::kProblem, "serving certificate", std::string(chain.status().message()));
+      return;
+    }
+    LookAtValidity("serving certificate", chain->front());
+    if (options_.service_name.empty()) return;
+    const auto& names = chain->front().dns_names;
+    if (std::find(names.begin(), names.end(), ServiceHost()) == names.end()) {
+      Add(Level::kProblem, "serving certificate", "is not for " + ServiceHost(),
+          "Make one whose subject alternative names have DNS:" + ServiceHost() +
+              "; the aggregator asks for that name.");
+    }
+  }
+
+  void LookAtApiServices() {
+    if (options_.service_name.empty()) return;
+    for (const runtime::GroupVersion& each : options_.group_versions) LookAtApiService(each);
+  }
+
+  void LookAtApiService(const runtime::GroupVersion& served) {
+    const std::string name = served.version + "." + served.group;
+    const std::string check = "APIService " + name;
+    const ServiceReference service{options_.service_name, options_.service_namespace};
+    const std::string yaml = ApiServiceYaml(served, service, ServingAuthority());
+    const ClusterAnswer found = Ask("GET", "/apis/apiregistration.k8s.io/v1/apiservices/" + name);
+    if (found.code == 404) {
+      Add(Level::kProblem, check, "there is none, so the cluster does not ask this server",
+          "Register it:", yaml);
+      return;
+    }
+    if (found.code != 200) {
+      Add(Level::kWarning, check, "cannot be read: " + found.message);
+      return;
+    }
+    const runtime::Value spec = found.body["spec"];
+    if (spec["service"]["name"].AsString() != service.name ||
+        spec["service"]["namespace"].AsString() != service.namespace_) {
+      Add(Level::kProblem, check, "names another Service", "Change it:", yaml);
+      return;
+    }
+    LookAtCaBundle(check, spec, yaml);
+    LookAtAvailability(check, found.body["status"]["conditions"]);
+  }
+
+  void LookAtCaBundle(const std::string& check, runtime::Value spec, const std::string& yaml) {
+    if (spec["insecureSkipTLSVerify"].AsBool()) {
+      Add(Level::kWarning, check, "does not verify this server's certificate",
+          "Give it the authority instead:", yaml);
+      return;
+    }
+    if (options_.serving_certificate_pem.empty()) return;
+    const auto bundle = codec::DecodeBase64(spec["caBundle"].AsString());
+    if (!bundle || bundle->empty()) {
+      Add(Level::kProblem, check, "has no caBundle, so the aggregator does not connect",
+          "Give it the authority:", yaml);
+      return;
+    }
+    const Status verified = http::VerifyServerCertificate(options_.serving_certificate_pem, *bundle,
+                                                          ServiceHost(), *options_.clock);
+    if (verified.ok()) {
+      Add(Level::kOk, check, "verifies this server's certificate");
+      return;
+    }
+    Add(Level::kProblem, check,
+        "its caBundle does not verify this server's certificate: " +
+            std::string(verified.message()),
+        "Give it the authority that signed the certificate:", yaml);
+  }
+
+  void LookAtAvailability(const std::string& check, runtime::Value conditions) {
+    for (const runtime::Value condition : conditions.items()) {
+      if (condition["type"].AsString() != "Available") continue;
+      if (condition["status"].AsString() == "True") {
+        Add(Level::kOk, check, "is available");
+      } else {
+        Add(Level::kProblem, check,
+            "is not available: " + std::string(condition["message"].AsString()));
+      }
+    }
+  }
+
+  std::string ServingAuthority() const {
+    if (!options_.serving_ca_pem.empty()) return options_.serving_ca_pem;
+    // The last of a chain is the one nearest to its root.
+    const std::string& chain = options_.serving_certificate_pem;
+    const std::size_t last = chain.rfind("-----BEGIN CERTIFICATE-----");
+    return last == std::string::npos ? "" : chain.substr(last);
+  }
+
+  const Context& ctx_;
+  const DoctorOptions& options_;
+  std::string user_;
+  std::vector<Finding> findings_;
+};
+
+std::string_view Mark(Level level) {
+  switch (level) {
+    case Level::kOk:
+      return "ok       ";
+    case Level::kWarning:
+      return "warning  ";
+    case Level::kProblem:
+      return "problem  ";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Finding> Diagnose(const Context& ctx, const DoctorOptions& options) {
+  return Doctor(ctx, options).Run();
+}
+
+std::string Render(const std::vector<Finding>& findings) {
+  std::string text;
+  std::vector<std::string> documents;
+  for (const Finding& each : findings) {
+    text += std::string(Mark(each.level)) + each.check + ": " + each.text + "\n";
+    if (!each.remedy.empty()) {
+      text += "         " + each.remedy + (each.yaml.empty() ? "\n" : " see below\n");
+    }
+    if (each.yaml.empty()) continue;
+    if (std::find(documents.begin(), documents.end(), each.yaml) == documents.end()) {
+      documents.push_back(each.yaml);
+    }
+  }
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    text += (i == 0 ? "\n# kubectl apply -f -\n" : "---\n") + documents[i];
+  }
+  return text;
+}
+
+}  // namespace apiserver::inline v0::server
