@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "apiserver/authz/rbac.h"
+#include "apiserver/base/field_path.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/meta/errors.h"
+#include "authz/aggregate.h"
+#include "authz/rbac/cow_map.h"
+#include "authz/rbac/role_index.h"
+
+namespace apiserver::inline v0::authz::rbac {
+namespace {
+
+using auth::Decision;
+using auth::Verdict;
+
+// Sorts of keys.
+constexpr char kRoleSort = 'r';
+constexpr char kBindingSort = 'b';
+constexpr char kUserSort = 'u';  // Service accounts among them: they are users.
+constexpr char kGroupSort = 'g';
+
+// What a binding gives to one of its subjects. Immutable.
+struct Grant {
+  std::shared_ptr<const Binding> binding;
+  std::size_t subject = 0;
+  bool has_role = false;  // Its role is of a kind that can be there.
+  std::string_view role_namespace;
+  std::uint64_t role_hash = 0;
+  std::string reason;
+};
+using Grants = std::vector<std::shared_ptr<const Grant>>;  // By name of binding.
+
+std::string Describe(const Subject& subject, std::string_view binding_namespace) {
+  std::string name = subject.name;
+  if (subject.kind == kServiceAccountKind) {
+    name.append("/").append(subject.namespace_.empty() ? binding_namespace : subject.namespace_);
+  }
+  return subject.kind + " " + field::Quote(name);
+}
+
+// As upstream says it: `RoleBinding "name/namespace"`.
+std::string ReasonOf(const Binding& binding, const Subject& subject) {
+  const bool cluster = binding.namespace_.empty();
+  return std::string("RBAC: allowed by ") +
+         (cluster ? "ClusterRoleBinding " + field::Quote(binding.name)
+                  : "RoleBinding " + field::Quote(binding.name + "/" + binding.namespace_)) +
+         " of " + binding.role.kind + " " + field::Quote(binding.role.name) + " to " +
+         Describe(subject, binding.namespace_);
+}
+
+// The user name that a service account has; empty: it cannot be told.
+std::string ServiceAccountUser(const Subject& subject, std::string_view binding_namespace) {
+  const std::string_view ns = subject.namespace_.empty() ? binding_namespace : subject.namespace_;
+  if (ns.empty()) return "";
+  return "system:serviceaccount:" + std::string(ns) + ":" + subject.name;
+}
+
+bool AppliesTo(const Subject& subject, const auth::UserInfo& user,
+               std::string_view binding_namespace) {
+  if (subject.kind == kUserKind) return user.name == subject.name;
+  if (subject.kind == kGroupKind) return user.InGroup(subject.name);
+  if (subject.kind != kServiceAccountKind) return false;
+  const std::string name = ServiceAccountUser(subject, binding_namespace);
+  return !name.empty() && user.name == name;
+}
+
+// Where the role of a binding lives; false: nowhere.
+bool RoleNamespace(const RoleRef& role, std::string_view binding_namespace,
+                   std::string_view& role_namespace) {
+  role_namespace = role.kind == "Role" ? binding_namespace : std::string_view();
+  // A Role without namespace would be taken for the ClusterRole of its name.
+  return role.kind == "ClusterRole" || (role.kind == "Role" && !binding_namespace.empty());
+}
+
+Status NoSuchRole(const RoleRef& role) {
+  if (role.kind != "Role" && role.kind != "ClusterRole") {
+    return Status(Reason::kInvalid, "unsupported role reference kind: " + field::Quote(role.kind));
+  }
+  const char* const resource = role.kind == "Role" ? "role" : "clusterrole";
+  return meta::NewNotFound({std::string(kGroupName), resource}, role.name);
+}
+
+// One state of everything; immutable once it is published.
+struct Snapshot {
+  CowMap<RoleIndex> roles;
+  CowMap<Binding> bindings;
+  CowMap<Grants> grants;
+
+  const RoleIndex* RoleOf(const Grant& grant) const {
+    if (!grant.has_role) return nullptr;
+    return roles.FindHashed({kRoleSort, grant.role_namespace, grant.binding->role.name},
+                            grant.role_hash);
+  }
+  // Calls `visit` with what is given to `user` in `namespace_` exactly, until it returns false;
+  // with one binding several times if the user is several of its subjects. False: it did.
+  template <class Visit>
+  bool ForEachGrant(const auth::UserInfo& user, std::string_view namespace_,
+                    const Visit& visit) const {
+    const auto each = [&](char sort, std::string_view name) {
+      const Grants* const found = grants.Find({sort, namespace_, name});
+      return found == nullptr ||
+             std::ranges::all_of(*found, [&](const auto& grant) { return visit(*grant); });
+    };
+    return each(kUserSort, user.name) && std::ranges::all_of(user.groups, [&](const auto& group) {
+             return each(kGroupSort, group);
+           });
+  }
+  // The same cluster-wide, then in `namespace_`, if there is one.
+  template <class Visit>
+  bool ForEachGrantUpTo(const auth::UserInfo& user, std::string_view namespace_,
+                        const Visit& visit) const {
+    return ForEachGrant(user, "", visit) &&
+           (namespace_.empty() || ForEachGrant(user, namespace_, visit));
+  }
+};
+
+// Calls `change` with the key of each subject and what the binding gives to it.
+template <class Change>
+void ForEachSubject(const Binding& binding, const Change& change) {
+  for (std::size_t i = 0; i < binding.subjects.size(); ++i) {
+    const Subject& subject = binding.subjects[i];
+    if (subject.kind == kGroupKind) {
+      change(Key{kGroupSort, binding.namespace_, subject.name}, i);
+    } else if (subject.kind == kUserKind) {
+      change(Key{kUserSort, binding.namespace_, subject.name}, i);
+    } else if (subject.kind == kServiceAccountKind) {
+      const std::string user = ServiceAccountUser(subject, binding.namespace_);
+      if (!user.empty()) change(Key{kUserSort, binding.namespace_, user}, i);
+    }
+  }
+}
+
+void Withdraw(const std::shared_ptr<const Binding>& binding, Snapshot& snapshot) {
+  ForEachSubject(*binding, [&](const Key& key, std::size_t /*subject*/) {
+    const Grants* const old = snapshot.grants.Find(key);
+    if (old == nullptr) return;  // A subject that stands there twice.
+    auto grants = std::make_shared<Grants>(*old);
+    std::erase_if(*grants, [&](const auto& grant) { return grant->binding == binding; });
+    snapshot.grants.Set(key, grants->empty() ? nullptr : std::move(grants));
+  });
+}
+
+void Give(const std::shared_ptr<const Binding>& binding, Snapshot& snapshot) {
+  std::string_view role_namespace;
+  const bool has_role = RoleNamespace(binding->role, binding->namespace_, role_namespace);
+  const std::uint64_t role_hash = Key{kRoleSort, role_namespace, binding->role.name}.Hash();
+  ForEachSubject(*binding, [&](const Key& key, std::size_t subject) {
+    const Grants* const old = snapshot.grants.Find(key);
+    auto grants = old == nullptr ? std::make_shared<Grants>() : std::make_shared<Grants>(*old);
+    const auto at = std::ranges::upper_bound(
+        *grants, binding->name, {},
+        [](const auto& grant) -> const std::string& { return grant->binding->name; });
+    if (at != grants->begin() && (*std::prev(at))->binding == binding) return;  // There twice.
+    grants->insert(at, std::make_shared<const Grant>(
+                           Grant{.binding = binding,
+                                 .subject = subject,
+                                 .has_role = has_role,
+                                 .role_namespace = role_namespace,
+                                 .role_hash = role_hash,
+                                 .reason = ReasonOf(*binding, binding->subjects[subject])}));
+    snapshot.grants.Set(key, std::move(grants));
+  });
+}
+
+class IndexedRbac final : public RbacAuthorizer {
+ public:
+  void Upsert(Role role) override {
+    auto index = std::make_shared<const RoleIndex>(std::move(role));
+    const Key key{kRoleSort, index->role().namespace_, index->role().name};
+    Change([&](Snapshot& snapshot) { snapshot.roles.Set(key, index); });
+  }
+  void DeleteRole(std::string_view namespace_, std::string_view name) override {
+    Change([&](Snapshot& snapshot) { snapshot.roles.Set({kRoleSort, namespace_, name}, nullptr); });
+  }
+  void Upsert(Binding binding) override {
+    const auto now = std::make_shared<const Binding>(std::move(binding));
+    const Key key{kBindingSort, now->namespace_, now->name};
+    Change([&](Snapshot& snapshot) {
+      const auto before = snapshot.bindings.FindShared(key);
+      if (before && before->role == now->role && before->subjects == now->subjects) return;
+      if (before) Withdraw(before, snapshot);
+      snapshot.bindings.Set(key, now);
+      Give(now, snapshot);
+    });
+  }
+  void DeleteBinding(std::string_view namespace_, std::string_view name) override {
+    const Key key{kBindingSort, namespace_, name};
+    Change([&](Snapshot& snapshot) {
+      const auto before = snapshot.bindings.FindShared(key);
+      if (!before) return;
+      Withdraw(before, snapshot);
+      snapshot.bindings.Set(key, nullptr);
+    });
+  }
+
+  Result<Verdict> Authorize(const Context& /*ctx*/, const auth::Attributes& asked) const override {
+    const auto snapshot = Current();
+    const Question question(asked);
+    const Grant* allowing = nullptr;
+    std::vector<std::string> errors;
+    snapshot->ForEachGrantUpTo(*asked.user, asked.namespace_, [&](const Grant& grant) {
+      const RoleIndex* const role = snapshot->RoleOf(grant);
+      if (role == nullptr) {
+        errors.emplace_back(NoSuchRole(grant.binding->role).message());
+      } else if (role->Allows(question)) {
+        allowing = &grant;
+      }
+      return allowing == nullptr;
+    });
+    if (allowing != nullptr) return Allowed(*allowing, *asked.user);
+    if (errors.empty()) return Verdict{};
+    return Verdict{.reason = "RBAC: " + Aggregate(errors)};
+  }
+
+  HeldRules HeldBy(const auth::UserInfo& user, std::string_view namespace_) const override {
+    const auto snapshot = Current();
+    HeldRules held;
+    std::set<const Binding*> seen;
+    snapshot->ForEachGrantUpTo(user, namespace_, [&](const Grant& grant) {
+      if (!seen.insert(grant.binding.get()).second) return true;
+      const RoleIndex* const role = snapshot->RoleOf(grant);
+      if (role == nullptr) {
+        held.errors.emplace_back(NoSuchRole(grant.binding->role).message());
+      } else {
+        const auto& rules = role->role().rules;
+        held.rules.insert(held.rules.end(), rules.begin(), rules.end());
+      }
+      return true;
+    });
+    return held;
+  }
+
+  Result<std::vector<PolicyRule>> RulesOf(const RoleRef& role,
+                                          std::string_view binding_namespace) const override {
+    std::string_view role_namespace;
+    if (!RoleNamespace(role, binding_namespace, role_namespace)) return NoSuchRole(role);
+    const auto snapshot = Current();
+    const RoleIndex* const found = snapshot->roles.Find({kRoleSort, role_namespace, role.name});
+    if (found == nullptr) return NoSuchRole(role);
+    return found->role().rules;
+  }
+
+  auth::Rules RulesFor(const Context& /*ctx*/, const auth::UserInfoPtr& user,
+                       std::string_view namespace_) const override {
+    HeldRules held = HeldBy(*user, namespace_);
+    auth::Rules rules;
+    for (PolicyRule& rule : held.rules) {
+      if (!rule.non_resource_urls.empty()) {
+        rules.non_resource_rules.push_back({rule.verbs, rule.non_resource_urls});
+      }
+      if (!rule.resources.empty()) {
+        rules.resource_rules.push_back({std::move(rule.verbs), std::move(rule.api_groups),
+                                        std::move(rule.resources), std::move(rule.resource_names)});
+      }
+    }
+    rules.error = Aggregate(held.errors);
+    return rules;
+  }
+
+ private:
+  std::shared_ptr<const Snapshot> Current() const { return *current_.Lock(); }
+
+  // Publishes what `change` makes of the present state. One at a time.
+  template <class Apply>
+  void Change(const Apply& change) {
+    const auto turn = changing_.Lock();
+    auto snapshot = std::make_shared<Snapshot>(*Current());
+    change(*snapshot);
+    *current_.Lock() = std::move(snapshot);
+  }
+
+  // The subject that is named is the first of the binding that applies, as upstream.
+  static Verdict Allowed(const Grant& grant, const auth::UserInfo& user) {
+    const Binding& binding = *grant.binding;
+    for (std::size_t i = 0; i < grant.subject; ++i) {
+      if (AppliesTo(binding.subjects[i], user, binding.namespace_)) {
+        return {Decision::kAllow, ReasonOf(binding, binding.subjects[i])};
+      }
+    }
+    return {Decision::kAllow, grant.reason};
+  }
+
+  struct Turn {};
+  Guarded<Turn> changing_;
+  Guarded<std::shared_ptr<const Snapshot>> current_{std::make_shared<const Snapshot>()};
+};
+
+}  // namespace
+
+std::unique_ptr<RbacAuthorizer> NewRbacAuthorizer() { return std::make_unique<IndexedRbac>(); }
+
+}  // namespace apiserver::inline v0::authz::rbac

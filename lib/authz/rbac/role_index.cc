@@ -1,0 +1,86 @@
+#include "authz/rbac/role_index.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "authz/rbac/rules.h"
+
+namespace apiserver::inline v0::authz::rbac {
+
+void TextTable::Reserve(std::size_t texts) {
+  if (texts > 0) slots_.resize(std::bit_ceil(2 * texts));
+}
+
+void TextTable::Add(std::string_view text, std::uint32_t number) {
+  const std::uint64_t hash = Hash(text);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at].used) at = (at + 1) & mask;
+  slots_[at] = {hash, text, number, true};
+}
+
+Question::Question(const auth::Attributes& asked) : asked_(asked) {
+  if (!asked.resource_request) {
+    text_ = asked.path;
+  } else if (asked.subresource.empty()) {
+    text_ = asked.resource;
+  } else {
+    any_.append("*/").append(asked.subresource);
+    any_hash_ = TextTable::Hash(any_);
+    buffer_.append(asked.resource).append("/").append(asked.subresource);
+    text_ = buffer_;
+  }
+  hash_ = TextTable::Hash(text_);
+}
+
+RoleIndex::RoleIndex(Role role) : role_(std::move(role)) {
+  std::size_t resources = 0;
+  std::size_t urls = 0;
+  for (const PolicyRule& rule : role_.rules) {
+    resources += rule.resources.size();
+    urls += rule.non_resource_urls.size();
+  }
+  resources_.Reserve(resources);
+  urls_.Reserve(urls);
+  for (std::uint32_t number = 0; number < role_.rules.size(); ++number) {
+    for (const std::string& resource : role_.rules[number].resources) {
+      if (resource == kAll) {
+        all_resources_.push_back(number);
+      } else {
+        resources_.Add(resource, number);
+      }
+    }
+    for (const std::string& url : role_.rules[number].non_resource_urls) {
+      if (url.ends_with('*')) {
+        url_prefixes_.emplace_back(UrlPrefix(url), number);
+      } else {
+        urls_.Add(url, number);
+      }
+    }
+  }
+}
+
+bool RoleIndex::Allows(const Question& question) const {
+  return question.asked().resource_request ? AllowsResource(question) : AllowsPath(question);
+}
+
+bool RoleIndex::AllowsResource(const Question& question) const {
+  const auto fits = [&](std::uint32_t number) {
+    return AllowsBesideResource(question.asked(), role_.rules[number]);
+  };
+  return resources_.AnyOf(question.text_, question.hash_, fits) ||
+         (!question.any_.empty() && resources_.AnyOf(question.any_, question.any_hash_, fits)) ||
+         std::ranges::any_of(all_resources_, fits);
+}
+
+bool RoleIndex::AllowsPath(const Question& question) const {
+  const auto fits = [&](std::uint32_t number) {
+    return HasTextOrAll(role_.rules[number].verbs, question.asked().verb);
+  };
+  return urls_.AnyOf(question.text_, question.hash_, fits) ||
+         std::ranges::any_of(url_prefixes_, [&](const auto& prefix) {
+           return question.text_.starts_with(prefix.first) && fits(prefix.second);
+         });
+}
+
+}  // namespace apiserver::inline v0::authz::rbac

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/authz/rbac.h"
+
+namespace apiserver::inline v0::authz::rbac {
+
+// Numbers by text, several for one text: open addressing, filled once.
+class TextTable {
+ public:
+  // Room for `texts` of them. They are borrowed.
+  void Reserve(std::size_t texts);
+  void Add(std::string_view text, std::uint32_t number);
+  // Whether `accept`, called with the numbers of `text`, says yes to one.
+  template <class Accept>
+  bool AnyOf(std::string_view text, std::uint64_t hash, const Accept& accept) const {
+    if (slots_.empty()) return false;
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = hash & mask; slots_[at].used; at = (at + 1) & mask) {
+      const Slot& slot = slots_[at];
+      if (slot.hash == hash && slot.text == text && accept(slot.number)) return true;
+    }
+    return false;
+  }
+  static std::uint64_t Hash(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    std::string_view text;
+    std::uint32_t number = 0;
+    bool used = false;
+  };
+  std::vector<Slot> slots_;  // A power of two, at most half of them used; or empty.
+};
+
+// What is asked, with what every role's index needs of it. Borrows the attributes.
+class Question {
+ public:
+  explicit Question(const auth::Attributes& asked);
+  Question(const Question&) = delete;  // It points into itself.
+  Question& operator=(const Question&) = delete;
+  ~Question() = default;
+
+  const auth::Attributes& asked() const { return asked_; }
+
+ private:
+  friend class RoleIndex;
+  const auth::Attributes& asked_;
+  std::string buffer_;
+  std::string_view text_;  // "pods", "pods/log", or the path.
+  std::uint64_t hash_ = 0;
+  std::string any_;  // "*/log"; empty without a subresource.
+  std::uint64_t any_hash_ = 0;
+};
+
+// A role, indexed by the resources and URLs that its rules name, so that a decision does not grow
+// with the number of its rules. Immutable.
+class RoleIndex {
+ public:
+  explicit RoleIndex(Role role);
+  RoleIndex(const RoleIndex&) = delete;  // The tables point into it.
+  RoleIndex& operator=(const RoleIndex&) = delete;
+  ~RoleIndex() = default;
+
+  const Role& role() const { return role_; }
+  bool Allows(const Question& question) const;
+
+ private:
+  bool AllowsResource(const Question& question) const;
+  bool AllowsPath(const Question& question) const;
+
+  const Role role_;
+  TextTable resources_;
+  std::vector<std::uint32_t> all_resources_;  // Rules with the resource "*".
+  TextTable urls_;
+  std::vector<std::pair<std::string_view, std::uint32_t>> url_prefixes_;
+};
+
+}  // namespace apiserver::inline v0::authz::rbac
