@@ -1,0 +1,34 @@
+#include "client/cpprest/body.h"
+
+#include <utility>
+
+namespace apiserver::inline v0::client {
+
+void BoundedBody::Append(const std::uint8_t* bytes, std::size_t count) {
+  // `count` is what the peer has claimed: compared before a byte is touched.
+  if (count <= bytes_max_ - text_.size()) {
+    text_.append(reinterpret_cast<const char*>(bytes), count);
+  } else if (on_overflow_) {
+    std::exchange(on_overflow_, nullptr)();
+  }
+}
+
+pplx::task<std::size_t> BoundedBody::putn(const std::uint8_t* bytes, std::size_t count) {
+  return _putn(bytes, count);
+}
+
+pplx::task<std::size_t> BoundedBody::putn_nocopy(const std::uint8_t* bytes, std::size_t count) {
+  return _putn(bytes, count);
+}
+
+pplx::task<std::size_t> BoundedBody::_putn(const std::uint8_t* bytes, std::size_t count) {
+  Append(bytes, count);
+  return pplx::task_from_result(count);
+}
+
+pplx::task<BoundedBody::int_type> BoundedBody::_putc(std::uint8_t byte) {
+  Append(&byte, 1);
+  return pplx::task_from_result<int_type>(byte);
+}
+
+}  // namespace apiserver::inline v0::client

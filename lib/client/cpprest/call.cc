@@ -1,0 +1,173 @@
+#include "client/cpprest/call.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace apiserver::inline v0::client {
+namespace {
+
+// What a peer may send for an answer of `bytes` beside it: head, chunk sizes, TLS.
+constexpr std::size_t FramingBytesMax(std::size_t bytes) { return bytes + (256 << 10); }
+
+std::string CallName(const std::string& method, const std::string& url) {
+  std::string name = method;
+  std::transform(name.begin() + 1, name.end(), name.begin() + 1, [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return name + " \"" + url + "\"";
+}
+
+web::http::http_request NewRequest(const CallTarget& target, HttpRequest& from) {
+  web::http::http_request request(from.method);
+  request.set_request_uri(web::uri(target.resource));
+  auto& headers = request.headers();
+  if (!from.body.empty()) {
+    const std::size_t size = from.body.size();
+    request.set_body(concurrency::streams::bytestream::open_istream(std::move(from.body)), size);
+    headers.remove(web::http::header_names::content_type);
+  }
+  headers.add(web::http::header_names::host, target.host_line);
+  for (const auto& field : from.headers) headers.add(field.name, field.value);
+  return request;
+}
+
+}  // namespace
+
+PendingCall::PendingCall(std::shared_ptr<Lines> lines, std::size_t response_bytes_max,
+                         HttpClient::Done done)
+    : lines_(std::move(lines)),
+      response_bytes_max_(response_bytes_max),
+      done_(std::move(done)),
+      timer_(crossplat::threadpool::shared_instance().service()) {}
+
+void PendingCall::Start(const Context& ctx, const CallTarget& target, HttpRequest request) {
+  name_ = CallName(request.method, request.url);
+  try {
+    line_ = lines_->Take(target);
+    body_ = std::make_shared<BoundedBody>(
+        response_bytes_max_,
+        FailLater(Reason::kRequestEntityTooLarge,
+                  "the answer is longer than " + std::to_string(response_bytes_max_) + " bytes"));
+    line_.peer->Allow(response_bytes_max_ + FramingBytesMax(response_bytes_max_),
+                      FailLater(Reason::kRequestEntityTooLarge,
+                                "the answer's head and framing are longer than they may be"));
+    Arm(ctx, request.timeout);
+    Send(target, request);
+  } catch (...) {
+    FailByException();
+  }
+}
+
+void PendingCall::Arm(const Context& ctx, std::chrono::milliseconds timeout) {
+  std::chrono::nanoseconds left = timeout;
+  if (const auto deadline = ctx.deadline()) left = std::min(left, *deadline - RealClock().Now());
+  timer_.expires_after(std::max(left, std::chrono::nanoseconds(0)));
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
+    if (!cancelled) self->Fail(Reason::kTimeout, "context deadline exceeded");
+  });
+  auto registration = ctx.OnDone(FailLater(Reason::kTimeout, "context canceled"));
+  std::swap(*registration_.Lock(), registration);
+  // It may have ended already, and found nothing to unregister.
+  if (finished_) Unregister();
+}
+
+void PendingCall::Send(const CallTarget& target, HttpRequest& from) {
+  web::http::http_request request = NewRequest(target, from);
+  request.set_response_stream(
+      concurrency::streams::ostream(concurrency::streams::streambuf<std::uint8_t>(body_)));
+  // Every task's outcome is looked at: cpprestsdk ends the process over one that nobody has seen.
+  line_.client->request(request, cancel_.get_token())
+      .then([self = shared_from_this()](const pplx::task<Response>& task) { self->OnHead(task); });
+}
+
+void PendingCall::OnHead(const pplx::task<Response>& task) {
+  try {
+    const Response response = task.get();
+    const auto length = response.headers().content_length();
+    response.content_ready().then(
+        [self = shared_from_this()](const pplx::task<Response>& whole) { self->OnEnd(whole); });
+    if (length > response_bytes_max_) {
+      FailLater(Reason::kRequestEntityTooLarge, "the answer has " + std::to_string(length) +
+                                                    " bytes, more than " +
+                                                    std::to_string(response_bytes_max_))();
+    }
+  } catch (...) {
+    FailByException();
+  }
+}
+
+void PendingCall::OnEnd(const pplx::task<Response>& task) {
+  try {
+    const Response response = task.get();
+    // To cpprestsdk an interim answer is one like any other.
+    if (response.status_code() < 200 || response.status_code() > 999) {
+      return Fail(Reason::kServiceUnavailable,
+                  "the server answered " + std::to_string(response.status_code()));
+    }
+    http::ClientResponse answer{.code = response.status_code()};
+    for (const auto& [name, value] : response.headers()) answer.headers.Add(name, value);
+    answer.body = body_->Take();
+    body_->WhenGone([self = shared_from_this(), answer = std::move(answer)]() mutable {
+      self->Finish(std::move(answer));
+    });
+    body_.reset();
+  } catch (...) {
+    FailByException();
+  }
+}
+
+UniqueFunction<void()> PendingCall::FailLater(Reason reason, std::string why) {
+  return [weak = weak_from_this(), reason, why = std::move(why)] {
+    crossplat::threadpool::shared_instance().service().post([weak, reason, why] {
+      if (const auto self = weak.lock()) self->Fail(reason, why);
+    });
+  };
+}
+
+void PendingCall::Fail(Reason reason, const std::string& why) {
+  Finish(Status(reason, name_ + ": " + why));
+}
+
+void PendingCall::FailByException() {
+  std::string why = "unknown error";
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what has no words is unknown
+  }
+  const std::string tls = line_.peer ? line_.peer->Why() : "";
+  Fail(Reason::kServiceUnavailable, tls.empty() ? why : "tls: " + tls);
+}
+
+void PendingCall::Finish(Result<http::ClientResponse> result) {
+  if (finished_.exchange(true)) return;
+  HttpClient::Done done = std::exchange(done_, nullptr);
+  try {
+    Release(result.ok());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): nothing that the answer depends on
+  }
+  try {
+    done(std::move(result));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): cpprestsdk's threads must not see it
+  }
+}
+
+void PendingCall::Release(bool whole) {
+  timer_.cancel();
+  Unregister();
+  // After an error the connection is closed: what may still come on it belongs to no later call.
+  if (whole) {
+    lines_->GiveBack(std::move(line_));
+  } else {
+    cancel_.cancel();
+  }
+}
+
+void PendingCall::Unregister() {
+  Context::Registration dropped;  // After the lock is given up.
+  std::swap(*registration_.Lock(), dropped);
+}
+
+}  // namespace apiserver::inline v0::client

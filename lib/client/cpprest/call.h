@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/client/http_client.h"
+#include "client/cpprest/body.h"
+#include "client/cpprest/cpprest.h"
+#include "client/cpprest/peer.h"
+#include "client/cpprest/target.h"
+
+namespace apiserver::inline v0::client {
+
+// A cpprestsdk client with at most one connection in use, so that who speaks on the connection is
+// known and a connection with a doubtful past is dropped by dropping this.
+struct Line {
+  std::string key;
+  std::shared_ptr<Peer> peer;
+  std::unique_ptr<web::http::client::http_client> client;
+};
+
+// Where lines come from and, after a whole answer, go back to.
+class Lines {
+ public:
+  virtual ~Lines() = default;
+  // Throws what cpprestsdk throws.
+  virtual Line Take(const CallTarget& target) = 0;
+  virtual void GiveBack(Line line) = 0;
+};
+
+// One call from its start to `done`. Ends by whatever comes first: the answer, an error, too many
+// bytes, the timeout, the Context's end; all of them on cpprestsdk's threads.
+class PendingCall final : public std::enable_shared_from_this<PendingCall> {
+ public:
+  PendingCall(std::shared_ptr<Lines> lines, std::size_t response_bytes_max, HttpClient::Done done);
+
+  void Start(const Context& ctx, const CallTarget& target, HttpRequest request);
+
+ private:
+  using Response = web::http::http_response;
+
+  void Arm(const Context& ctx, std::chrono::milliseconds timeout);
+  void Send(const CallTarget& target, HttpRequest& request);
+  void OnHead(const pplx::task<Response>& task);
+  void OnEnd(const pplx::task<Response>& task);
+  // Finish() with an error, from anywhere: even in the middle of a read.
+  UniqueFunction<void()> FailLater(Reason reason, std::string why);
+  void Fail(Reason reason, const std::string& why);
+  // What went wrong, of the exception being handled.
+  void FailByException();
+  void Finish(Result<http::ClientResponse> result);
+  void Release(bool whole);
+  void Unregister();
+
+  const std::shared_ptr<Lines> lines_;
+  const std::size_t response_bytes_max_;
+  HttpClient::Done done_;
+  std::string name_;  // `Post "https://…"`, as Go names a call in its errors.
+  std::atomic<bool> finished_{false};
+  Line line_;
+  std::shared_ptr<BoundedBody> body_;
+  pplx::cancellation_token_source cancel_;
+  boost::asio::steady_timer timer_;
+  Guarded<Context::Registration> registration_;
+};
+
+}  // namespace apiserver::inline v0::client

@@ -1,0 +1,10 @@
+#pragma once
+
+// The one door to cpprestsdk's client. <utility> first: Boost 1.74 uses std::exchange without
+// including it.
+#include <utility>
+
+#include <cpprest/http_client.h>
+#include <pplx/threadpool.h>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/steady_timer.hpp>

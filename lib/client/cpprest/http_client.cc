@@ -1,0 +1,101 @@
+#include "apiserver/client/cpprest/http_client.h"
+
+#include <deque>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "base/status_macros.h"
+#include "client/cpprest/call.h"
+#include "client/cpprest/peer.h"
+#include "client/cpprest/target.h"
+
+namespace apiserver::inline v0::client {
+namespace {
+
+// Lines kept for later calls, those given back longest ago are dropped first. cpprestsdk closes a
+// connection that was not used for 30 to 60 seconds.
+constexpr std::size_t kIdleLinesMax = 32;
+// cpprestsdk's own timeout, from read to read: ours comes first.
+constexpr auto kReadTimeout = std::chrono::hours(1);
+
+class KeptLines final : public Lines {
+ public:
+  explicit KeptLines(std::shared_ptr<const TlsMaterial> material)
+      : material_(std::move(material)) {}
+
+  Line Take(const CallTarget& target) override {
+    std::string key = target.base + " " + target.host;
+    {
+      auto idle = idle_.Lock();
+      for (auto line = idle->rbegin(); line != idle->rend(); ++line) {
+        if (line->key != key) continue;
+        Line found = std::move(*line);
+        idle->erase(std::next(line).base());
+        return found;
+      }
+    }
+    return NewLine(target, std::move(key));
+  }
+
+  void GiveBack(Line line) override {
+    Line dropped;  // After the lock is given up.
+    auto idle = idle_.Lock();
+    idle->push_back(std::move(line));
+    if (idle->size() <= kIdleLinesMax) return;
+    dropped = std::move(idle->front());
+    idle->pop_front();
+  }
+
+ private:
+  Line NewLine(const CallTarget& target, std::string key) const {
+    auto peer = std::make_shared<Peer>(material_, target.host);
+    web::http::client::http_client_config config;
+    config.set_timeout(kReadTimeout);
+    config.set_max_redirects(0);
+    config.set_tlsext_sni_enabled(false);  // The peer does it.
+    config.set_ssl_context_callback([peer](boost::asio::ssl::context& context) {
+      Peer::Prepare(peer, context.native_handle());
+    });
+    return {.key = std::move(key),
+            .peer = peer,
+            .client = std::make_unique<web::http::client::http_client>(target.base, config)};
+  }
+
+  const std::shared_ptr<const TlsMaterial> material_;
+  Guarded<std::deque<Line>> idle_;
+};
+
+class CpprestHttpClient final : public HttpClient {
+ public:
+  CpprestHttpClient(const HttpClientOptions& options, std::shared_ptr<const TlsMaterial> material)
+      : address_(options.address),
+        response_bytes_max_(options.response_bytes_max),
+        lines_(std::make_shared<KeptLines>(std::move(material))) {}
+
+  void Start(const Context& ctx, HttpRequest request, Done done) override {
+    if (Status bad = CheckCallHead(request); !bad.ok()) return done(std::move(bad));
+    auto target = ParseCallTarget(request.url, address_);
+    if (!target.ok()) return done(target.status());
+    if (Status ended = ctx.Err(); !ended.ok()) {
+      return done(Status(Reason::kTimeout, std::string(ended.message())));
+    }
+    std::make_shared<PendingCall>(lines_, response_bytes_max_, std::move(done))
+        ->Start(ctx, *target, std::move(request));
+  }
+
+ private:
+  const std::string address_;
+  const std::size_t response_bytes_max_;
+  const std::shared_ptr<KeptLines> lines_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<HttpClient>> NewCpprestHttpClient(const HttpClientOptions& options) {
+  ASSIGN_OR_RETURN(auto material, ReadTlsMaterial(options.tls));
+  return std::make_shared<CpprestHttpClient>(options, std::move(material));
+}
+
+HttpClientFactory NewCpprestHttpClientFactory() { return NewCpprestHttpClient; }
+
+}  // namespace apiserver::inline v0::client

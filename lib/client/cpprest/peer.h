@@ -1,0 +1,67 @@
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/function.h"
+#include "apiserver/base/status.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/http/tls.h"
+#include "http/pem.h"
+
+// TLS towards a server, beneath cpprestsdk: it makes an SSL_CTX for every connection, and these are
+// told everything that it cannot be told.
+namespace apiserver::inline v0::client {
+
+struct StoreFree {
+  void operator()(X509_STORE* store) const { X509_STORE_free(store); }
+};
+
+// Read once for all connections of a client. Immutable.
+struct TlsMaterial {
+  std::unique_ptr<X509_STORE, StoreFree> authorities;  // Null: the machine's.
+  std::vector<http::Certificate> chain;                // Empty: no client certificate.
+  http::PrivateKey key;
+  std::string server_name;  // Empty: the URL's host.
+};
+
+// kInvalid: what cannot be read, by name.
+Result<std::shared_ptr<const TlsMaterial>> ReadTlsMaterial(const http::ClientTls& tls);
+
+// One connection's other end: whom it must prove to be, and how much it has sent. Shared with the
+// connection's SSL_CTX, whose callbacks run on cpprestsdk's threads.
+class Peer {
+ public:
+  Peer(std::shared_ptr<const TlsMaterial> material, std::string name)
+      : material_(std::move(material)), name_(std::move(name)) {}
+
+  // Makes `context`, new from cpprestsdk, one for this peer. Throws if OpenSSL will not.
+  static void Prepare(const std::shared_ptr<Peer>& peer, SSL_CTX* context);
+
+  // From now on the peer may send so many bytes; `on_excess` is called once if it sends more. Must
+  // not touch the connection: it is called in the middle of a read.
+  void Allow(std::size_t bytes, UniqueFunction<void()> on_excess);
+  // Why there is no connection, in TLS's words; empty: TLS has nothing to say.
+  std::string Why() const { return *why_.Lock(); }
+
+ private:
+  static void OnInfo(const SSL* ssl, int where, int result);
+  // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
+  static void OnMessage(int written, int version, int type, const void* bytes, std::size_t size,
+                        SSL* ssl, void* peer);
+  void Begin(SSL* ssl) const;
+  void Count(std::size_t bytes);
+
+  const std::shared_ptr<const TlsMaterial> material_;
+  const std::string name_;
+  std::atomic<std::size_t> left_{0};
+  Guarded<UniqueFunction<void()>> on_excess_;
+  Guarded<std::string> why_;
+};
+
+}  // namespace apiserver::inline v0::client

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/client/http_client.h"
+
+namespace apiserver::inline v0::client {
+
+// A URL taken apart.
+struct CallTarget {
+  std::string base;       // "https://HOST:PORT", where to connect.
+  std::string host;       // Whose certificate it must be: "webhook.default.svc", "::1".
+  std::string host_line;  // The Host header.
+  std::string resource;   // "/path?query".
+  bool tls = true;
+};
+
+// kInvalid: not "http[s]://host[:port][/path][?query]".
+Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& address);
+
+// kInvalid: a method or header that is none, or that belongs to the transport.
+Status CheckCallHead(const HttpRequest& request);
+
+}  // namespace apiserver::inline v0::client
