@@ -39,14 +39,19 @@ class CachedLookUps {
   explicit CachedLookUps(Options options) : state_(std::make_shared<State>(std::move(options))) {}
 
   // kWouldBlock: `ask` was begun, or somebody had begun it; see Waiting. Waits where `ctx` may.
-  // kTimeout: `ctx` was done first.
-  Answer Get(const Context& ctx, const std::string& key, Ask ask) {
+  // kTimeout: `ctx` was done first. `from_cache`, if not null, is told whether the answer was there
+  // before anybody waited.
+  Answer Get(const Context& ctx, const std::string& key, Ask ask, bool* from_cache = nullptr) {
+    if (from_cache) *from_cache = false;
     const WaitingPtr* const waiting = ctx.Get<WaitingPtr>();
     if (waiting && *waiting) {
       LookUp* const known = (*waiting)->Find(state_.get(), key);
       if (known && known->done()) return *static_cast<Question*>(known)->answer;
     }
-    if (std::optional<Answer> answer = state_->Find(key)) return std::move(*answer);
+    if (std::optional<Answer> answer = state_->Find(key)) {
+      if (from_cache) *from_cache = true;
+      return std::move(*answer);
+    }
     const std::shared_ptr<Question> question = Join(key, std::move(ask));
     if (!ctx.may_block()) {
       if (question->done()) return *question->answer;

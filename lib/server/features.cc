@@ -10,6 +10,9 @@ FeatureGates DefaultFeatureGates() {
                    {.name = std::string(kAPIResponseCompression),
                     .enabled_by_default = true,
                     .stage = FeatureGate::Stage::kBeta},
+                   {.name = std::string(kUnauthenticatedHTTP2DOSMitigation),
+                    .enabled_by_default = true,
+                    .stage = FeatureGate::Stage::kBeta},
                    {.name = std::string(kWatchListCompression),
                     .enabled_by_default = true,
                     .stage = FeatureGate::Stage::kBeta}});

@@ -25,7 +25,7 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewDeadline(config.request_timeout, *config.clock));
   // Before authentication, which may warn.
   then(NewWarnings());
-  then(NewAuthentication(config.authenticator, config.loopback_token));
+  then(NewAuthentication(config.authentication));
   // Nothing behind the chain can be reached around it.
   then(NewAuthorization(config.authorizer));
   // Only who is authorized may make the server hold a body.

@@ -6,21 +6,20 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver/auth/authenticator.h"
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/random.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/request/request_info.h"
+#include "server/filters/filters.h"
 #include "server/in_flight.h"
 
 namespace apiserver::inline v0::server {
 
 // What the filters are told; everything outlives the chain.
 struct FilterConfig {
-  const auth::Authenticator* authenticator = nullptr;
+  AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
-  std::string loopback_token;
   InFlight* in_flight = nullptr;
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;

@@ -40,9 +40,16 @@ Server::Server(Config config, Server* delegate)
                   .clock = config_.clock,
                   .random = config_.random};
   service_.filters = DefaultFilterChain(
-      {.authenticator = config_.authenticator.get(),
+      {.authentication = {.authenticator = config_.authenticator.get(),
+                          .loopback_token = loopback_token_,
+                          .api_audiences = config_.api_audiences,
+                          .request_headers = config_.request_headers,
+                          .close_unauthenticated_http2 =
+                              config_.features.Enabled(kUnauthenticatedHTTP2DOSMitigation),
+                          .clock = config_.clock,
+                          .metrics = metrics_.get(),
+                          .log = config_.log},
        .authorizer = config_.authorizer.get(),
-       .loopback_token = loopback_token_,
        .in_flight = &in_flight_,
        .request_timeout = config_.request_timeout,
        .body_bytes_max = config_.body_bytes_max,

@@ -16,6 +16,10 @@ inline constexpr std::string_view kAPIResponseCompression = "APIResponseCompress
 // So are watches that begin with the present state, however long.
 inline constexpr std::string_view kWatchListCompression = "WatchListCompression";
 
+// Connections over HTTP/2 of clients that nobody knows are closed after each answer.
+inline constexpr std::string_view kUnauthenticatedHTTP2DOSMitigation =
+    "UnauthenticatedHTTP2DOSMitigation";
+
 // All of them, as they are by default.
 FeatureGates DefaultFeatureGates();
 

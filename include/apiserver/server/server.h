@@ -13,6 +13,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/auth/authorizer.h"
+#include "apiserver/authn/request_header.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
@@ -56,6 +57,11 @@ struct Config {
 
   // Required. Who asks; everyone it does not know is answered 401.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
+  // Whom credentials must be for, where they say for whom; empty: that is not checked.
+  std::vector<std::string> api_audiences = {};
+  // By which headers a front proxy names the user; they are taken out of every request, as the
+  // standard X-Remote-* always are. Null: no others.
+  authn::RequestHeaderNamesSource request_headers = nullptr;
   // Who may; null: everyone authenticated may do everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
   // Run in this order on every write.

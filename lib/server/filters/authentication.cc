@@ -1,16 +1,24 @@
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "apiserver/auth/audiences.h"
+#include "apiserver/authn/anonymous.h"
 #include "apiserver/authn/bearer_token.h"
+#include "apiserver/authn/websocket.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "server/filters/authentication_metrics.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 
 namespace apiserver::inline v0::server {
 
 namespace {
+
+using Answer = Result<std::optional<auth::AuthenticateResponse>>;
 
 // Compares in a time that does not tell how much of the token was right.
 bool SameToken(std::string_view a, std::string_view b) {
@@ -22,66 +30,117 @@ bool SameToken(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// Says to Head() that the connection is to be closed after this answer.
+struct CloseUnauthenticated {};
+
 class Authentication final : public http::Filter {
  public:
-  Authentication(const auth::Authenticator* authenticator, std::string loopback_token)
-      : authenticator_(authenticator),
-        loopback_authorization_("Bearer " + std::move(loopback_token)),
+  explicit Authentication(AuthenticationOptions options)
+      : options_(std::move(options)),
+        loopback_authorization_("Bearer " + options_.loopback_token),
         loopback_(std::make_shared<auth::UserInfo>(
             auth::UserInfo{.name = std::string(auth::kAPIServerUser),
                            .groups = {std::string(auth::kAllAuthenticated),
-                                      std::string(auth::kSystemPrivilegedGroup)}})) {}
+                                      std::string(auth::kSystemPrivilegedGroup)}})) {
+    if (options_.metrics) metrics_.emplace(*options_.metrics);
+  }
 
   std::string_view name() const override { return "authentication"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
+    const Clock::Monotonic start = options_.clock->Now();
     const std::string_view authorization = exchange.request().headers.Get("Authorization");
-    if (SameToken(authorization, loopback_authorization_)) return Accept(exchange, loopback_);
-    if (!authenticator_) return Refuse(exchange);
-    return BeginWithLookUps(exchange, [this, &exchange] { return Ask(exchange); });
+    if (SameToken(authorization, loopback_authorization_)) {
+      Count(AuthenticationResult::kSuccess, loopback_->name, start);
+      return Accept(exchange, loopback_);
+    }
+    if (!options_.authenticator) return Refuse(exchange);
+    if (!options_.api_audiences.empty()) exchange.Set(auth::Audiences{options_.api_audiences});
+    return BeginWithLookUps(exchange, [this, &exchange, start] { return Ask(exchange, start); });
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
     // Whoever is not known must connect again for each try.
-    if (head.code == 401 && exchange.request().http_major >= 2) head.close_connection = true;
+    if (exchange.request().http_major >= 2 && exchange.Find<CloseUnauthenticated>()) {
+      head.close_connection = true;
+    }
   }
 
  private:
-  Result<http::Step> Ask(http::Exchange& exchange) const {
-    auto answer = authenticator_->Authenticate(exchange.ctx(), exchange.request());
+  Result<http::Step> Ask(http::Exchange& exchange, Clock::Monotonic start) const {
+    Answer answer = options_.authenticator->Authenticate(exchange.ctx(), exchange.request());
     if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
-    // A bad credential and none at all look the same from outside.
-    if (!answer.ok() || !*answer) return Refuse(exchange);
-    return Accept(exchange, (*answer)->user);
+    if (answer.ok() && answer->has_value()) answer = CheckAudiences(*std::move(answer));
+    WarnOfSpace(exchange);
+    if (!answer.ok()) {
+      Count(AuthenticationResult::kError, "", start);
+      Log(*options_.log, LogLevel::kWarning, "Unable to authenticate the request",
+          {{"err", std::string(answer.status().message())}});
+      // The one failure that is not the client's, and that it can do something about.
+      if (answer.status().reason() == Reason::kTooManyRequests) return answer.status();
+      return Refuse(exchange);
+    }
+    if (!answer->has_value()) {
+      Count(AuthenticationResult::kFailure, "", start);
+      return Refuse(exchange);
+    }
+    auth::UserInfoPtr& user = answer->value().user;
+    Count(AuthenticationResult::kSuccess, user->name, start);
+    return Accept(exchange, std::move(user));
   }
 
-  static http::Step Accept(http::Exchange& exchange, auth::UserInfoPtr user) {
+  Answer CheckAudiences(std::optional<auth::AuthenticateResponse> response) const {
+    if (options_.api_audiences.empty() || response->audiences.empty() ||
+        !auth::Intersect(options_.api_audiences, response->audiences).empty()) {
+      return response;
+    }
+    return Status(Reason::kUnauthorized,
+                  "the credential is for other audiences than this server's");
+  }
+
+  http::Step Accept(http::Exchange& exchange, auth::UserInfoPtr user) const {
     http::Headers& headers = exchange.request().headers;
     // What proved the identity is nobody's business further down.
-    headers.Remove("Authorization");
-    headers.RemovePrefix("X-Remote-");
+    (void)headers.Remove("Authorization");
+    authn::RemoveRequestHeaders(authn::StandardRequestHeaders(), headers);
+    if (options_.request_headers) {
+      authn::RemoveRequestHeaders(*options_.request_headers->Get(), headers);
+    }
+    authn::RemoveWebSocketToken(headers);
+    if (options_.close_unauthenticated_http2 && authn::IsAnonymous(*user)) {
+      exchange.Set(CloseUnauthenticated());
+    }
     exchange.Set(std::move(user));
     return http::Step::Next();
   }
 
-  static http::Step Refuse(http::Exchange& exchange) {
-    if (authn::HasSpaceBeforeToken(exchange.request())) {
-      auto recorder = std::make_shared<rest::WarningRecorder>();
-      recorder->Add(std::string(authn::kTokenWithSpaceWarning));
-      exchange.Set(std::move(recorder));
-    }
+  http::Step Refuse(http::Exchange& exchange) const {
+    if (options_.close_unauthenticated_http2) exchange.Set(CloseUnauthenticated());
     return meta::NewUnauthorized();
   }
 
-  const auth::Authenticator* authenticator_;
-  std::string loopback_authorization_;
-  auth::UserInfoPtr loopback_;
+  static void WarnOfSpace(http::Exchange& exchange) {
+    if (!authn::HasSpaceBeforeToken(exchange.request())) return;
+    if (!exchange.Find<rest::WarningRecorderPtr>()) {
+      exchange.Set(std::make_shared<rest::WarningRecorder>());
+    }
+    rest::AddWarning(exchange.ctx(), std::string(authn::kTokenWithSpaceWarning));
+  }
+
+  void Count(AuthenticationResult result, std::string_view username, Clock::Monotonic start) const {
+    if (metrics_) metrics_->Count(result, username, options_.clock->Now() - start);
+  }
+
+  const AuthenticationOptions options_;
+  const std::string loopback_authorization_;
+  const auth::UserInfoPtr loopback_;
+  std::optional<AuthenticationMetrics> metrics_;
 };
 
 }  // namespace
 
-FilterPtr NewAuthentication(const auth::Authenticator* authenticator, std::string loopback_token) {
-  return std::make_unique<Authentication>(authenticator, std::move(loopback_token));
+FilterPtr NewAuthentication(AuthenticationOptions options) {
+  return std::make_unique<Authentication>(std::move(options));
 }
 
 }  // namespace apiserver::inline v0::server

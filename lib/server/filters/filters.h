@@ -6,10 +6,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/auth/authorizer.h"
+#include "apiserver/authn/request_header.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/request/request_info.h"
@@ -41,8 +45,21 @@ FilterPtr NewInFlight(InFlight& in_flight);
 FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock);
 // Sets rest::WarningRecorderPtr and sends what it has collected.
 FilterPtr NewWarnings();
-// Sets auth::UserInfoPtr, or answers 401. Takes credentials out of the request.
-FilterPtr NewAuthentication(const auth::Authenticator* authenticator, std::string loopback_token);
+struct AuthenticationOptions {
+  const auth::Authenticator* authenticator = nullptr;  // Null: nobody but the loopback is known.
+  std::string loopback_token = {};
+  // As Config::api_audiences and Config::request_headers.
+  std::vector<std::string> api_audiences = {};
+  authn::RequestHeaderNamesSource request_headers = nullptr;
+  // Feature gate UnauthenticatedHTTP2DOSMitigation.
+  bool close_unauthenticated_http2 = true;
+  const Clock* clock = &RealClock();
+  metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
+  LogSink* log = &NullLogSink();
+};
+// Sets auth::UserInfoPtr, or answers 401; 429 when whom it must ask is asked too much. Takes
+// credentials out of the request.
+FilterPtr NewAuthentication(AuthenticationOptions options);
 // 403 unless `authorizer` allows; null allows everything.
 FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
 // Reads the body of what may have one; 413 over `bytes_max`.

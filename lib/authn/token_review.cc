@@ -1,0 +1,179 @@
+#include "apiserver/authn/token_review.h"
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/auth/audiences.h"
+#include "apiserver/meta/errors.h"
+#include "auth/cached_look_ups.h"
+#include "authn/token_hash.h"
+#include "authn/token_review_messages.h"
+#include "authn/token_review_metrics.h"
+
+namespace apiserver::inline v0::authn {
+namespace {
+
+using auth::AuthenticateResponse;
+using Found = Result<std::optional<AuthenticateResponse>>;
+
+// What came of one review; an error is a finding too.
+struct Reviewed {
+  Found found;
+  std::chrono::nanoseconds took;
+};
+
+struct Spec {
+  std::string token;
+  std::optional<std::vector<std::string>> audiences;  // nullopt: asked for none.
+};
+
+// Limits what was found to the audiences that were asked for.
+Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>& implicit) {
+  if (!found.ok() || !found->has_value()) return found;
+  std::vector<std::string>& audiences = found->value().audiences;
+  if (!spec.audiences) {
+    audiences.clear();
+    return found;
+  }
+  audiences = auth::Intersect(audiences.empty() ? implicit : audiences, *spec.audiences);
+  if (audiences.empty()) return std::optional<AuthenticateResponse>();
+  return found;
+}
+
+Status BadAnswer(const http::ClientResponse& answer) {
+  // The body is somebody else's and may be anything; its beginning is enough to find out what.
+  constexpr std::size_t kShown = 200;
+  return Status(Reason::kInternalError, "the token review was answered " +
+                                            std::to_string(answer.code) + ": " +
+                                            answer.body.substr(0, kShown));
+}
+
+// Outlives the authenticator while reviews are under way.
+class Reviewer final : public std::enable_shared_from_this<Reviewer> {
+ public:
+  explicit Reviewer(const TokenReviewOptions& options)
+      : options_(options), metrics_(options.metrics) {}
+
+  const TokenReviewMetrics& metrics() const { return metrics_; }
+
+  // Does not wait. `done` is called once.
+  void Start(Spec spec, UniqueFunction<void(Result<Reviewed>)> done) {
+    const Clock::Monotonic start = options_.clock->Now();
+    if (in_flight_.fetch_add(1) >= options_.in_flight_max) {
+      in_flight_.fetch_sub(1);
+      done(Reviewed{meta::NewTooManyRequests("too many tokens are being reviewed, please try again",
+                                             /*retry_after_seconds=*/1),
+                    std::chrono::nanoseconds(0)});
+      return;
+    }
+    metrics_.FetchBegins();
+    client::HttpRequest request = RequestFor(spec);
+    options_.client->Start(Context::Background(), std::move(request),
+                           [self = shared_from_this(), start, spec = std::move(spec),
+                            done = std::move(done)](Result<http::ClientResponse> answer) mutable {
+                             done(self->Finish(std::move(answer), spec, start));
+                           });
+  }
+
+ private:
+  client::HttpRequest RequestFor(const Spec& spec) const {
+    client::HttpRequest request{
+        .url = options_.url,
+        .headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
+        .body = TokenReviewBody(options_.version, spec.token,
+                                spec.audiences ? &*spec.audiences : nullptr),
+        .timeout = options_.timeout};
+    if (options_.bearer_token) {
+      const std::shared_ptr<const std::string> own = options_.bearer_token->Get();
+      if (!own->empty()) request.headers.Add("Authorization", "Bearer " + *own);
+    }
+    return request;
+  }
+
+  Reviewed Finish(Result<http::ClientResponse> answer, const Spec& spec, Clock::Monotonic start) {
+    in_flight_.fetch_sub(1);
+    const std::chrono::nanoseconds took = options_.clock->Now() - start;
+    metrics_.Called(answer.ok() ? std::to_string(answer->code) : "<error>", took);
+    Found found = Read(std::move(answer));
+    metrics_.FetchEnds(found.ok());
+    if (found.status().reason() == Reason::kInternalError) {
+      Log(*options_.log, LogLevel::kError, "Failed to make webhook authenticator request",
+          {{"url", options_.url}, {"err", std::string(found.status().message())}});
+    }
+    return {ForAudiences(std::move(found), spec, options_.implicit_audiences), took};
+  }
+
+  static Found Read(Result<http::ClientResponse> answer) {
+    if (!answer.ok()) {
+      return Status(Reason::kInternalError,
+                    "the token review failed: " + std::string(answer.status().message()));
+    }
+    if (answer->code != 200 && answer->code != 201) return BadAnswer(*answer);
+    return ReadTokenReview(answer->body);
+  }
+
+  const TokenReviewOptions options_;
+  const TokenReviewMetrics metrics_;
+  std::atomic<std::size_t> in_flight_{0};
+};
+
+class TokenReviewAuthenticator final : public auth::TokenAuthenticator {
+ public:
+  explicit TokenReviewAuthenticator(const TokenReviewOptions& options)
+      : clock_(*options.clock),
+        hasher_(*options.random),
+        reviewer_(std::make_shared<Reviewer>(options)),
+        reviews_({.entries_max = options.cache_entries_max,
+                  .clock = options.clock,
+                  .lifetime = [success = options.success_ttl, failure = options.failure_ttl](
+                                  const Result<Reviewed>& reviewed) -> std::chrono::nanoseconds {
+                    if (!reviewed.ok() || !reviewed->found.ok()) return {};
+                    return reviewed->found->has_value() ? success : failure;
+                  }}) {}
+
+  Found AuthenticateToken(const Context& ctx, std::string_view token) const override {
+    const Clock::Monotonic start = clock_.Now();
+    const std::vector<std::string>* const audiences = auth::AudiencesOf(ctx);
+    bool hit = false;
+    Result<Reviewed> reviewed = reviews_.Get(
+        ctx, hasher_.Hash(token, audiences),
+        [this, token, audiences](UniqueFunction<void(Result<Reviewed>)> done) {
+          Spec spec{.token = std::string(token)};
+          if (audiences) spec.audiences = *audiences;
+          reviewer_->Start(std::move(spec), std::move(done));
+        },
+        &hit);
+    if (!reviewed.ok()) return reviewed.status();
+    reviewer_->metrics().Requested(hit, hit ? clock_.Now() - start : reviewed->took);
+    return std::move(reviewed->found);
+  }
+
+ private:
+  const Clock& clock_;
+  const TokenHasher hasher_;
+  const std::shared_ptr<Reviewer> reviewer_;
+  mutable auth::CachedLookUps<Reviewed> reviews_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(TokenReviewOptions options) {
+  if (options.client == nullptr) {
+    return Status(Reason::kInvalid,
+                  "token reviews need an HTTP client: set TokenReviewOptions::client");
+  }
+  if (options.url.empty()) {
+    return Status(Reason::kInvalid, "token reviews need a server: set TokenReviewOptions::url");
+  }
+  if (options.version != "v1" && options.version != "v1beta1") {
+    return Status(Reason::kInvalid, "unsupported authentication webhook version \"" +
+                                        options.version +
+                                        "\", supported versions are \"v1\", \"v1beta1\"");
+  }
+  return std::make_unique<TokenReviewAuthenticator>(options);
+}
+
+}  // namespace apiserver::inline v0::authn
