@@ -12,6 +12,10 @@
 
 namespace apiserver::inline v0::http {
 
+// An answer whose head is larger than this, or has more fields, is given up.
+inline constexpr std::size_t kAnswerHeadBytesMax = 1 << 20;
+inline constexpr std::size_t kAnswerHeadFieldsMax = 1000;
+
 // One request of a client, as long as its protocol works on it. Of the loop.
 struct ClientCall {
   ClientRequest request;

@@ -10,9 +10,6 @@
 namespace apiserver::inline v0::http {
 namespace {
 
-constexpr std::size_t kAnswerHeadBytesMax = 1 << 20;
-constexpr std::size_t kHeadFieldsMax = 1000;
-
 // Requests one after another on a connection; each waits for the answer to the one before.
 class Http1Client final : public ClientProtocol {
  public:
@@ -56,7 +53,7 @@ class Http1Client final : public ClientProtocol {
   bool in_body_ = false;
   bool raw_ = false;  // After a 101.
   bool close_after_ = false;
-  HeadScanner scanner_{kAnswerHeadBytesMax, kHeadFieldsMax};
+  HeadScanner scanner_{kAnswerHeadBytesMax, kAnswerHeadFieldsMax};
   BodyDecoder body_;
   std::string in_;
   std::string out_;

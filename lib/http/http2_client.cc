@@ -41,6 +41,8 @@ class Http2Client final : public ClientProtocol {
     std::shared_ptr<ClientCall> call;
     ResponseHead head;
     bool head_told = false;
+    std::size_t head_bytes = 0;
+    std::size_t head_fields = 0;
   };
 
   static Http2Client& Of(void* user) { return *static_cast<Http2Client*>(user); }
@@ -172,7 +174,15 @@ void Http2Client::Consume(const std::shared_ptr<ClientCall>& call, std::size_t b
 
 void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Stream* stream = Find(id);
-  if (stream == nullptr || stream->head_told) return;
+  if (stream == nullptr || stream->head_told || stream->call->ended) return;
+  // What a few bytes on the wire name in the table may be long, and named often.
+  stream->head_bytes += name.size() + value.size();
+  if (stream->head_bytes > kAnswerHeadBytesMax || ++stream->head_fields > kAnswerHeadFieldsMax) {
+    (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+    stream->head = {};
+    stream->call->End(Status(Reason::kServiceUnavailable, "the answer's head is too large"));
+    return;
+  }
   if (name == ":status") {
     stream->head.code = 0;
     std::from_chars(value.data(), value.data() + value.size(), stream->head.code);
