@@ -44,6 +44,7 @@ void Carrier::Handshake() {
       protocol_ = setup_.make_protocol(*this);
       if (!protocol_) return Close(Status(Reason::kInternalError, "no protocol"));
       if (drain_) protocol_->Drain();
+      setup_.on_handshake_error = nullptr;
       return OnReadable();
     case Io::kWantRead:
       AwaitReadable();
@@ -52,10 +53,15 @@ void Carrier::Handshake() {
       AwaitWritable();
       return UpdateTimer();
     case Io::kClosed:
-      return Close(Status(Reason::kServiceUnavailable, "tls: closed during the handshake"));
+      return FailHandshake(Status(Reason::kServiceUnavailable, "tls: closed during the handshake"));
     case Io::kFailed:
-      return Close(Status(Reason::kServiceUnavailable, "tls: " + socket_.error()));
+      return FailHandshake(Status(Reason::kServiceUnavailable, "tls: " + socket_.error()));
   }
+}
+
+void Carrier::FailHandshake(const Status& why) {
+  if (setup_.on_handshake_error) setup_.on_handshake_error(why);
+  Close(why);
 }
 
 void Carrier::Drain() {
@@ -309,6 +315,9 @@ void Carrier::OnTimer() {
   const auto next = NextDeadline();
   const bool stalled = phase_ == Phase::kOpen && now >= progress_ + setup_.write_stall_timeout;
   if (stalled || (next && now >= *next)) {
+    if (phase_ == Phase::kHandshake) {
+      return FailHandshake(Status(Reason::kTimeout, "tls: the handshake did not come"));
+    }
     return Close(
         Status(Reason::kTimeout, stalled ? "the peer takes no bytes" : "idle for too long"));
   }

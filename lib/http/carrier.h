@@ -37,6 +37,8 @@ class Carrier final : public Wire,
     std::shared_ptr<MemoryBudget> memory = {};
     // Called when the handshake is done.
     UniqueFunction<std::unique_ptr<Protocol>(Carrier&)> make_protocol = {};
+    // Called when the handshake fails, or does not come; not when we end it.
+    UniqueFunction<void(const Status&)> on_handshake_error = {};
     // Called once, last.
     UniqueFunction<void(Carrier&, const Status&)> on_closed = {};
   };
@@ -68,6 +70,7 @@ class Carrier final : public Wire,
   };
 
   void Handshake();
+  void FailHandshake(const Status& why);
   void ReadSome();
   void ReadAndDrop();
   void WriteSome();

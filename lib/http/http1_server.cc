@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kReadAheadBytes = 64 << 10;
 // What is read of a body that nobody wanted, to keep the connection. As Go's net/http.
 constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
+// How long a connection that is idle when the server drains is still open for a request.
+constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
 // Written into a tunnel and not taken by the peer; more closes it.
 constexpr std::size_t kTunnelBytesMax = 16 << 20;
@@ -40,6 +42,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   bool linger() const override { return linger_; }
   std::optional<Clock::Monotonic> deadline() const override;
   void Drain() override;
+  std::optional<Clock::Monotonic> wake_at() const override;
   void OnClosed(const Status& why) override;
 
   // --- ServerStream.
@@ -103,6 +106,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   bool head_only_ = false;
   bool http10_ = false;
   bool draining_ = false;
+  std::optional<Clock::Monotonic> drain_until_;  // An idle connection goes then.
   bool linger_ = false;
 
   Answer answer_ = Answer::kNone;
@@ -256,7 +260,15 @@ std::optional<Clock::Monotonic> Http1Server::deadline() const {
 
 void Http1Server::Drain() {
   draining_ = true;
-  if (!exchange_ && !head_begun_ && body_.done()) Finish();
+  // A request may be on its way: whoever sends it must not lose it.
+  if (!exchange_ && !head_begun_ && body_.done()) {
+    drain_until_ = wire_.loop()->now() + kDrainDelay;
+    wire_.MarkDirty();
+  }
+}
+
+std::optional<Clock::Monotonic> Http1Server::wake_at() const {
+  return exchange_ || head_begun_ ? std::nullopt : drain_until_;
 }
 
 void Http1Server::OnClosed(const Status& why) {
@@ -378,6 +390,7 @@ void Http1Server::OnTunnelPour(std::unique_ptr<BodySource> body) {
 
 void Http1Server::Produce(std::string& out, std::size_t limit) {
   if (state_ == State::kBroken) return;
+  if (const auto until = wake_at(); until && wire_.loop()->now() >= *until) Finish();
   for (;;) {
     if (!control_.empty()) {
       out += control_;

@@ -8,6 +8,7 @@
 #include "http/http2_stream.h"
 #include "http/nghttp2_session.h"
 #include "http/server_config.h"
+#include "http/token_bucket.h"
 #include "http/tokens.h"
 
 namespace apiserver::inline v0::http {

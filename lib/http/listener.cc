@@ -72,6 +72,11 @@ void Crowd::Add(int fd, const Address& peer) {
   setup.on_closed = [weak = weak_from_this()](Carrier& carrier, const Status& why) {
     if (const auto self = weak.lock()) self->Remove(carrier.shared_from_this(), why);
   };
+  if (options.tls && options.on_handshake_error) {
+    setup.on_handshake_error = [config = config_, peer = FormatAddress(peer)](const Status& why) {
+      config->options.on_handshake_error(peer, why);
+    };
+  }
   ConfigureConnection(fd);
   const auto carrier = std::make_shared<Carrier>(std::move(setup));
   carriers_.insert(carrier);
@@ -214,6 +219,7 @@ class LoopListener final : public Listener {
   std::string address() const override { return host_; }
   std::size_t connections() const override { return *population_->count.Lock(); }
   void Drain() override;
+  bool WaitUntilNoConnections(std::chrono::milliseconds longest) override;
   void Stop(std::chrono::milliseconds grace) override;
 
  private:
@@ -237,15 +243,16 @@ void LoopListener::Drain() {
   });
 }
 
+bool LoopListener::WaitUntilNoConnections(std::chrono::milliseconds longest) {
+  auto count = population_->count.Lock();
+  return count.WaitUntil(RealClock().Now() + longest, [&] { return *count == 0; });
+}
+
 void LoopListener::Stop(std::chrono::milliseconds grace) {
   auto stopped = stopped_.Lock();
   if (std::exchange(*stopped, true)) return;
   Drain();
-  const Clock::Monotonic until = RealClock().Now() + grace;
-  {
-    auto count = population_->count.Lock();
-    (void)count.WaitUntil(until, [&] { return *count == 0; });
-  }
+  (void)WaitUntilNoConnections(grace);
   for (const auto& crowd : crowds_) {
     auto done = std::make_shared<Notification>();
     crowd->loop().Post([crowd, done] {

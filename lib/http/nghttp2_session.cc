@@ -87,13 +87,4 @@ bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit) {
   return true;
 }
 
-bool TokenBucket::Take(Clock::Monotonic now) {
-  const double passed = std::chrono::duration<double>(now - last_).count();
-  if (last_ != Clock::Monotonic()) tokens_ = std::min(burst_, tokens_ + passed * per_second_);
-  last_ = now;
-  if (tokens_ < 1) return false;
-  tokens_ -= 1;
-  return true;
-}
-
 }  // namespace apiserver::inline v0::http

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/base/clock.h"
 #include "apiserver/http/message.h"
 
 // What the server's and the client's use of nghttp2 have in common.
@@ -63,20 +62,5 @@ inline std::string_view View(const uint8_t* text, std::size_t size) {
 
 // Appends what the session has to say until `out` holds `limit` bytes or more; false: broken.
 bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit);
-
-// Counts what a peer may do often, but not endlessly.
-class TokenBucket final {
- public:
-  TokenBucket(double burst, double per_second)
-      : burst_(burst), per_second_(per_second), tokens_(burst) {}
-  // False: too much.
-  bool Take(Clock::Monotonic now);
-
- private:
-  double burst_;
-  double per_second_;
-  double tokens_;
-  Clock::Monotonic last_{};
-};
 
 }  // namespace apiserver::inline v0::http

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "http/net.h"
 
 namespace apiserver::inline v0::http {
 namespace {
@@ -48,6 +49,10 @@ const BIO_METHOD* SocketBio() {
   return method;
 }
 
+// A peer in good order changes its keys once in gigabytes.
+constexpr double kKeyUpdateBurst = 64;
+constexpr double kKeyUpdatesPerSecond = 1;
+
 std::string ErrnoText() { return std::generic_category().message(errno); }
 
 std::string Der(const X509* certificate) {
@@ -61,11 +66,27 @@ std::string Der(const X509* certificate) {
 
 }  // namespace
 
-Socket::Socket(Loop& loop, int fd) : watch_(loop, fd) {}
+Socket::Socket(Loop& loop, int fd)
+    : loop_(loop), watch_(loop, fd), key_updates_(kKeyUpdateBurst, kKeyUpdatesPerSecond) {}
 
 Socket::~Socket() = default;
 
+void Socket::CountKeyUpdate() {
+  if (!key_updates_.Take(loop_.now())) key_update_flood_ = true;
+}
+
+std::string Socket::LocalIp() const {
+  if (watch_.fd() < 0) return {};
+  const std::string text = FormatAddress(LocalAddress(watch_.fd()));
+  const std::string ip = text.substr(0, text.rfind(':'));
+  return ip.starts_with('[') ? ip.substr(1, ip.size() - 2) : ip;
+}
+
 ssize_t Socket::Receive(char* into, std::size_t size) {
+  if (key_update_flood_) {
+    errno = EPROTO;
+    return -1;
+  }
   if (drained_) {
     errno = EAGAIN;
     return -1;
@@ -89,6 +110,7 @@ Status Socket::Attach(const SslContext& context) {
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_.get(), bio, bio);
+  SSL_set_app_data(ssl_.get(), this);
   return Status::Ok();
 }
 

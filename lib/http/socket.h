@@ -13,6 +13,7 @@
 #include "http/fd_watch.h"
 #include "http/loop.h"
 #include "http/tls_context.h"
+#include "http/token_bucket.h"
 
 namespace apiserver::inline v0::http {
 
@@ -54,8 +55,15 @@ class Socket final {
   std::string_view Alpn() const;
   // The peer's chain; null if it sent none.
   std::shared_ptr<const PeerCertificates> Peer() const;
+  // Our end's IP address, without port; empty: unknown.
+  std::string LocalIp() const;
   // Why the last call failed.
   const std::string& error() const { return error_; }
+
+  // The socket that `ssl` runs on.
+  static Socket& Of(const SSL* ssl) { return *static_cast<Socket*>(SSL_get_app_data(ssl)); }
+  // The peer has changed its keys, which costs us more than it: too often breaks the connection.
+  void CountKeyUpdate();
 
   // For the BIO between OpenSSL and the descriptor: as recv and send.
   ssize_t Receive(char* into, std::size_t size);
@@ -68,9 +76,12 @@ class Socket final {
   Status Attach(const SslContext& context);
   Io Judge(int result);
 
+  Loop& loop_;
   FdWatch watch_;
   std::unique_ptr<SSL, SslFree> ssl_;
   std::string error_;
+  TokenBucket key_updates_;
+  bool key_update_flood_ = false;
   // The last read took all there was: the next one need not ask the kernel.
   bool drained_ = false;
 };

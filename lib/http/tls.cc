@@ -19,14 +19,16 @@ namespace {
 constexpr std::string_view kAlpnBoth("\x02h2\x08http/1.1", 12);
 constexpr std::string_view kAlpnHttp1("\x08http/1.1", 9);
 
+}  // namespace
+
 Status SslError(const std::string& what) {
   const std::string why = TakeSslError();
   return Status(Reason::kInvalid, why.empty() ? what : what + ": " + why);
 }
 
-SslContext NewContext(const SSL_METHOD* method) {
+Result<SslContext> NewContext(const SSL_METHOD* method) {
   SslContext context(SSL_CTX_new(method), SSL_CTX_free);
-  if (!context) return nullptr;
+  if (!context) return SslError("tls: no context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // Small idle connections, writes that may be cut and moved, and one read call per record.
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
@@ -58,53 +60,6 @@ Status UsePair(SSL_CTX* context, const KeyPair& pair) {
   return Status::Ok();
 }
 
-// NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
-int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
-               const unsigned char* in, unsigned in_size, void* /*argument*/) {
-  unsigned char* chosen = nullptr;
-  const auto* ours = reinterpret_cast<const unsigned char*>(kAlpnBoth.data());
-  if (SSL_select_next_proto(&chosen, out_size, ours, kAlpnBoth.size(), in, in_size) !=
-      OPENSSL_NPN_NEGOTIATED) {
-    return SSL_TLSEXT_ERR_ALERT_FATAL;
-  }
-  *out = chosen;
-  return SSL_TLSEXT_ERR_OK;
-}
-
-// Whose certificate it is, authentication decides; that the peer holds its key, TLS has proven.
-int AcceptAnyClient(int /*verified*/, X509_STORE_CTX* /*chain*/) { return 1; }
-
-Result<SslContext> NewServerContext(const KeyPair& pair) {
-  SslContext context = NewContext(TLS_server_method());
-  if (!context) return SslError("tls: no context");
-  RETURN_IF_ERROR(UsePair(context.get(), pair));
-  SSL_CTX_set_options(context.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
-  if (SSL_CTX_set_cipher_list(context.get(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
-    return SslError("tls: ciphers");
-  }
-  SSL_CTX_set_alpn_select_cb(context.get(), SelectAlpn, nullptr);
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, AcceptAnyClient);
-  return context;
-}
-
-class RealServerTls final : public ServerTls {
- public:
-  explicit RealServerTls(SslContext context) : context_(std::move(context)) {}
-
-  Status Replace(const KeyPair& pair) override {
-    ASSIGN_OR_RETURN(SslContext context, NewServerContext(pair));
-    context_.Lock()->swap(context);
-    return Status::Ok();
-  }
-
-  SslContext Current() const { return *context_.Lock(); }
-
- private:
-  Guarded<SslContext> context_;
-};
-
-}  // namespace
-
 std::string TakeSslError() {
   std::string text;
   while (const unsigned long code = ERR_get_error()) {
@@ -115,18 +70,8 @@ std::string TakeSslError() {
   return text;
 }
 
-Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair) {
-  ASSIGN_OR_RETURN(SslContext context, NewServerContext(pair));
-  return std::shared_ptr<ServerTls>(std::make_shared<RealServerTls>(std::move(context)));
-}
-
-SslContext CurrentContext(const ServerTls& tls) {
-  return static_cast<const RealServerTls&>(tls).Current();
-}
-
 Result<SslContext> NewClientContext(const ClientTls& tls, bool http2) {
-  SslContext context = NewContext(TLS_client_method());
-  if (!context) return SslError("tls: no context");
+  ASSIGN_OR_RETURN(SslContext context, NewContext(TLS_client_method()));
   if (!tls.client.certificate_pem.empty()) RETURN_IF_ERROR(UsePair(context.get(), tls.client));
   if (!tls.ca_pem.empty()) {
     ASSIGN_OR_RETURN(const auto authorities, ReadCertificates(tls.ca_pem));

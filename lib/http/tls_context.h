@@ -18,6 +18,13 @@ SslContext CurrentContext(const ServerTls& tls);
 // A client's context; `http2` says whether h2 is offered. kInvalid: bad CA or key pair.
 Result<SslContext> NewClientContext(const ClientTls& tls, bool http2);
 
+// What servers and clients have in common.
+Result<SslContext> NewContext(const SSL_METHOD* method);
+// kInvalid: not a matching pair.
+Status UsePair(SSL_CTX* context, const KeyPair& pair);
+// kInvalid, with `what` and OpenSSL's reason.
+Status SslError(const std::string& what);
+
 // OpenSSL's own words for what went wrong last on this thread; clears them.
 std::string TakeSslError();
 

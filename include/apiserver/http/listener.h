@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,8 @@ struct ListenerOptions {
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
   // A peer that takes no bytes for this long while some are waiting is dead: closed.
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(60);
+  // Told of every handshake that fails, with the peer's address; on a loop, must not wait.
+  std::function<void(const std::string& peer, const Status& why)> on_handshake_error = {};
   LogSink* log = &NullLogSink();
 };
 
@@ -40,9 +43,11 @@ class Listener {
   virtual ~Listener() = default;
   virtual int port() const = 0;
   virtual std::string address() const = 0;
-  // Stops accepting; idle connections close, busy ones after their answers (Connection: close,
-  // GOAWAY). Returns at once.
+  // Stops accepting. Connections close after their answers (Connection: close, GOAWAY); idle ones
+  // after a second, in which a request that was on its way is still answered. Returns at once.
   virtual void Drain() = 0;
+  // Waits, at most so long; says whether there are none.
+  virtual bool WaitUntilNoConnections(std::chrono::milliseconds longest) = 0;
   // Drains, waits at most `grace` for answers in progress, closes the rest. Idempotent.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
   virtual std::size_t connections() const = 0;

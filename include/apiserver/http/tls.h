@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/base/clock.h"
+#include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
 
 namespace apiserver::inline v0::http {
@@ -33,16 +34,45 @@ Result<KeyPair> NewCertificateAuthority(const std::string& common_name, const Cl
 Result<KeyPair> NewCertificate(const KeyPair& authority, const CertificateRequest& request,
                                const Clock& clock);
 
-// A server's TLS settings: TLS 1.2 at least, ALPN h2 and http/1.1, client certificates requested
-// but not verified. Shared by listeners; Replace() may be called while connections are made.
+// When the first certificate of a chain ends. kInvalid: no certificate.
+Result<Clock::Wall> ExpirationOf(const std::string& certificate_pem);
+
+// A pair for clients that ask for one of these names.
+struct SniKeyPair {
+  KeyPair pair = {};
+  // "x.example.com", "*.example.com", or an IP address, which is matched with the address that a
+  // client that names no host has connected to. Empty: the certificate's names.
+  std::vector<std::string> names = {};
+};
+
+// What a server offers in a handshake.
+struct ServerTlsOptions {
+  // IANA's names of suites of TLS 1.2, in order of preference; empty: all with forward secrecy and
+  // authenticated encryption. Those of TLS 1.3 are always on and may be named.
+  std::vector<std::string> cipher_suites = {};
+  // "VersionTLS12" or "VersionTLS13"; empty: VersionTLS12.
+  std::string min_version = {};
+};
+
+// A server's TLS settings: ALPN h2 and http/1.1, client certificates requested but not verified, no
+// session resumption (it would outlive a change of the client authorities), no renegotiation.
+// Shared by listeners; may be changed while connections are made: new handshakes use what is new,
+// old connections go on.
 class ServerTls {
  public:
   virtual ~ServerTls() = default;
-  // New handshakes use `pair`; old connections go on. kInvalid: not a matching pair.
+  // kInvalid: not a matching pair; the old one stays.
   virtual Status Replace(const KeyPair& pair) = 0;
+  // As Replace; the first of `sni` with a name that matches exactly, or else by a wildcard for the
+  // first label, is used instead of `pair`. kInvalid: all stay as they were.
+  virtual Status ReplaceAll(const KeyPair& pair, const std::vector<SniKeyPair>& sni) = 0;
+  // Names these authorities (PEM) to clients, so that they choose the right certificate; looked at
+  // on each handshake. What is no PEM is not used.
+  virtual void OfferClientAuthorities(std::shared_ptr<const Source<std::string>> ca_pem) = 0;
 };
-// kInvalid: not a matching pair; the message names what is wrong.
-Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair);
+// kInvalid: not a matching pair, or an unknown suite or version; the message names what is wrong.
+Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,
+                                                const ServerTlsOptions& options = {});
 
 // A client's TLS settings.
 struct ClientTls {

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "apiserver/base/clock.h"
+
+namespace apiserver::inline v0::http {
+
+// Counts what a peer may do now and then, but not all the time.
+class TokenBucket final {
+ public:
+  TokenBucket(double burst, double per_second)
+      : burst_(burst), per_second_(per_second), tokens_(burst) {}
+
+  // False: too much.
+  bool Take(Clock::Monotonic now) {
+    if (last_ != Clock::Monotonic()) {
+      const std::chrono::duration<double> elapsed = now - last_;
+      tokens_ = std::min(burst_, tokens_ + elapsed.count() * per_second_);
+    }
+    last_ = now;
+    if (tokens_ < 1) return false;
+    tokens_ -= 1;
+    return true;
+  }
+
+ private:
+  double burst_;
+  double per_second_;
+  double tokens_;
+  Clock::Monotonic last_{};
+};
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,244 @@
+// What a server offers in handshakes, seen by OpenSSL itself.
+#include <catch2/catch.hpp>
+
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "support.h"
+
+namespace http_test {
+namespace {
+
+using SslClientContext = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
+
+// One blocking connection of OpenSSL's own client.
+class TlsPeer {
+ public:
+  explicit TlsPeer(int port, const std::string& server_name = "", SSL_SESSION* session = nullptr)
+      : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
+    SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_CLIENT);
+    bio_ = BIO_new_ssl_connect(context_.get());
+    BIO_get_ssl(bio_, &ssl_);
+    BIO_set_conn_hostname(bio_, ("127.0.0.1:" + std::to_string(port)).c_str());
+    if (!server_name.empty()) SSL_set_tlsext_host_name(ssl_, server_name.c_str());
+    if (session != nullptr) SSL_set_session(ssl_, session);
+  }
+  ~TlsPeer() { BIO_free_all(bio_); }
+  TlsPeer(const TlsPeer&) = delete;
+  TlsPeer& operator=(const TlsPeer&) = delete;
+
+  bool Handshake() { return BIO_do_connect(bio_) == 1 && BIO_do_handshake(bio_) == 1; }
+  SSL* ssl() { return ssl_; }
+  SSL_CTX* context() { return context_.get(); }
+  std::string CommonName() {
+    X509* certificate = SSL_get0_peer_certificate(ssl_);
+    if (certificate == nullptr) return "none";
+    char name[128] = "";
+    X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name,
+                              sizeof(name));
+    return name;
+  }
+  // The answer to "GET /", over HTTP/1.1; empty: the connection is gone.
+  std::string Get() {
+    constexpr char kRequest[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    if (BIO_write(bio_, kRequest, sizeof(kRequest) - 1) <= 0) return "";
+    char answer[4096];
+    const int count = BIO_read(bio_, answer, sizeof(answer));
+    return count > 0 ? std::string(answer, static_cast<std::size_t>(count)) : "";
+  }
+
+ private:
+  SslClientContext context_;
+  BIO* bio_ = nullptr;
+  SSL* ssl_ = nullptr;
+};
+
+KeyPair PairFor(const std::string& common_name, std::vector<std::string> dns_names = {}) {
+  return NewCertificate(Pki().ca, {.common_name = common_name, .dns_names = std::move(dns_names)},
+                        RealClock())
+      .value();
+}
+
+Step Hello(Exchange& exchange) { return Answer(exchange, "hello"); }
+
+std::string CommonNameFor(int port, const std::string& server_name) {
+  TlsPeer peer(port, server_name);
+  return peer.Handshake() ? peer.CommonName() : "no handshake";
+}
+
+TEST_CASE("http: the certificate is chosen by the name that a client asks for", "[http]") {
+  const auto tls = NewServerTls(PairFor("default")).value();
+  REQUIRE(tls->ReplaceAll(PairFor("default"),
+                          {{.pair = PairFor("first"), .names = {"a.example.com"}},
+                           {.pair = PairFor("second"), .names = {"a.example.com", "B.example.com"}},
+                           {.pair = PairFor("wild"), .names = {"*.example.com"}},
+                           {.pair = PairFor("own.example.org", {"also.example.org"})},
+                           {.pair = PairFor("by-address"), .names = {"127.0.0.1"}}})
+              .ok());
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1, {.tls = tls});
+  const int port = server.listener().port();
+
+  // The first in the list that has the name.
+  CHECK(CommonNameFor(port, "a.example.com") == "first");
+  CHECK(CommonNameFor(port, "b.EXAMPLE.com") == "second");
+  CHECK(CommonNameFor(port, "c.example.com") == "wild");
+  // A wildcard is one label.
+  CHECK(CommonNameFor(port, "c.d.example.com") == "default");
+  CHECK(CommonNameFor(port, "example.com") == "default");
+  // The certificate's own names.
+  CHECK(CommonNameFor(port, "own.example.org") == "own.example.org");
+  CHECK(CommonNameFor(port, "also.example.org") == "own.example.org");
+  // Who names no host, because it dials an address.
+  CHECK(CommonNameFor(port, "") == "by-address");
+
+  REQUIRE(tls->ReplaceAll(PairFor("new"), {}).ok());
+  CHECK(CommonNameFor(port, "a.example.com") == "new");
+}
+
+TEST_CASE("http: a handshake that began before a change of certificates is finished", "[http]") {
+  const auto tls = NewServerTls(PairFor("old")).value();
+  REQUIRE(tls->ReplaceAll(PairFor("old"), {{.pair = PairFor("sni"), .names = {"a"}}}).ok());
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1, {.tls = tls});
+  TlsPeer early(server.listener().port(), "a");
+  // Connected, and not a byte of TLS yet.
+  RawClient silent(server.listener().port());
+  const auto until = RealClock().Now() + kPatience;
+  while (server.listener().connections() < 1 && RealClock().Now() < until) {
+  }
+
+  REQUIRE(tls->ReplaceAll(PairFor("new"), {}).ok());
+
+  CHECK(early.Handshake());
+  CHECK(CommonNameFor(server.listener().port(), "a") == "new");
+}
+
+TEST_CASE("http: clients are told whose certificates are wanted, and of a change", "[http]") {
+  const auto authority = std::make_shared<Variable<std::string>>(Pki().ca.certificate_pem);
+  const auto tls = NewServerTls(Pki().server).value();
+  tls->OfferClientAuthorities(authority);
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1, {.tls = tls});
+  const auto offered = [&server] {
+    TlsPeer peer(server.listener().port());
+    REQUIRE(peer.Handshake());
+    std::vector<std::string> names;
+    const STACK_OF(X509_NAME)* list = SSL_get_client_CA_list(peer.ssl());
+    for (int i = 0; i < sk_X509_NAME_num(list); ++i) {
+      char name[128] = "";
+      X509_NAME_get_text_by_NID(sk_X509_NAME_value(list, i), NID_commonName, name, sizeof(name));
+      names.emplace_back(name);
+    }
+    return names;
+  };
+  const auto first = offered();
+  REQUIRE(first.size() == 1);
+
+  const auto other = NewCertificateAuthority("other-ca", RealClock()).value();
+  authority->Set(Pki().ca.certificate_pem + other.certificate_pem);
+  CHECK(offered() == std::vector<std::string>{first[0], "other-ca"});
+  authority->Set("not PEM");
+  CHECK(offered() == std::vector<std::string>{first[0], "other-ca"});
+}
+
+// CVE-2025-68121: a resumed session would bring an identity past a change of the authorities.
+TEST_CASE("http: no session is resumed", "[http]") {
+  const int version = GENERATE(TLS1_2_VERSION, TLS1_3_VERSION);
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1);
+  TlsPeer first(server.listener().port());
+  SSL_set_max_proto_version(first.ssl(), version);
+  REQUIRE(first.Handshake());
+  REQUIRE(first.Get().find("hello") != std::string::npos);
+  SSL_SESSION* session = SSL_get1_session(first.ssl());
+
+  TlsPeer again(server.listener().port(), "", session);
+  SSL_set_max_proto_version(again.ssl(), version);
+  REQUIRE(again.Handshake());
+
+  CHECK(SSL_SESSION_is_resumable(session) == 0);
+  CHECK(SSL_session_reused(again.ssl()) == 0);
+  CHECK(again.Get().find("hello") != std::string::npos);
+  SSL_SESSION_free(session);
+}
+
+// CVE-2026-32283: key updates without end.
+TEST_CASE("http: a flood of key updates ends the connection, a few do not", "[http]") {
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1);
+  TlsPeer peer(server.listener().port());
+  SSL_set_min_proto_version(peer.ssl(), TLS1_3_VERSION);
+  REQUIRE(peer.Handshake());
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(SSL_key_update(peer.ssl(), SSL_KEY_UPDATE_REQUESTED) == 1);
+    REQUIRE(peer.Get().find("hello") != std::string::npos);
+  }
+
+  // OpenSSL's own sockets raise it.
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  int updates = 0;
+  while (updates < 100'000 && SSL_key_update(peer.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 &&
+         SSL_do_handshake(peer.ssl()) == 1) {
+    ++updates;
+  }
+
+  CHECK(updates < 100'000);
+  CHECK(peer.Get().empty());
+  std::signal(SIGPIPE, before);
+}
+
+TEST_CASE("http: versions and suites are those that were set", "[http]") {
+  const auto handshake = [](const ServerTlsOptions& options, int max_version,
+                            const char* ciphers) -> std::string {
+    TestService service(Hello);
+    TestServer server(service.service, Wire::kTlsHttp1,
+                      {.tls = NewServerTls(Pki().server, options).value()});
+    TlsPeer peer(server.listener().port());
+    SSL_set_max_proto_version(peer.ssl(), max_version);
+    if (ciphers != nullptr) SSL_set_cipher_list(peer.ssl(), ciphers);
+    if (!peer.Handshake()) return "none";
+    return SSL_CIPHER_standard_name(SSL_get_current_cipher(peer.ssl()));
+  };
+  const ServerTlsOptions chacha{
+      .cipher_suites = {"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"}};
+
+  CHECK(handshake({.min_version = "VersionTLS13"}, TLS1_2_VERSION, nullptr) == "none");
+  CHECK(handshake({.min_version = "VersionTLS13"}, TLS1_3_VERSION, nullptr) != "none");
+  CHECK(handshake({.min_version = "VersionTLS12"}, TLS1_2_VERSION, nullptr) != "none");
+  CHECK(handshake({}, TLS1_1_VERSION, "ALL:@SECLEVEL=0") == "none");
+  CHECK(handshake(chacha, TLS1_2_VERSION, nullptr) ==
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256");
+  CHECK(handshake(chacha, TLS1_2_VERSION, "ECDHE-ECDSA-AES128-GCM-SHA256") == "none");
+}
+
+TEST_CASE("http: failed handshakes are told, with who and why", "[http]") {
+  Journal errors;
+  TestService service(Hello);
+  ListenerOptions options{.tls = NewServerTls(Pki().server).value(),
+                          .handshake_timeout = std::chrono::milliseconds(50)};
+  options.on_handshake_error = [&errors](const std::string& peer, const Status& why) {
+    errors.Add(peer.substr(0, peer.rfind(':')) + " " + std::string(why.message()));
+  };
+  TestServer server(service.service, Wire::kTlsHttp1, options);
+  TlsPeer good(server.listener().port());
+  REQUIRE(good.Handshake());
+
+  RawClient silent(server.listener().port());
+  CHECK(silent.ReadAll().empty());
+  RawClient plain(server.listener().port());
+  plain.Send("GET / HTTP/1.1\r\n\r\n");
+  CHECK(plain.ReadAll().find("200") == std::string::npos);
+
+  CHECK(errors.Await("127.0.0.1 tls: the handshake did not come"));
+  CHECK(errors.Await("127.0.0.1 tls: http request"));
+  CHECK(errors.lines().size() == 2);
+}
+
+}  // namespace
+}  // namespace http_test
