@@ -1,7 +1,9 @@
 #include <utility>
 
 #include "apiserver/server/server.h"
+#include "base/status_macros.h"
 #include "server/generic_api_server.h"
+#include "server/operations.h"
 
 namespace apiserver::inline v0::server {
 
@@ -13,6 +15,10 @@ Result<CompletedConfig> Config::Complete() && {
   }
   if (!clock || !random || !log) {
     return Status(Reason::kInvalid, "server config: clock, random and log must not be null");
+  }
+  RETURN_IF_ERROR(CheckOperations(*this));
+  if (serving && !serving->tls && !certificates.empty()) {
+    ASSIGN_OR_RETURN(serving->tls, certificates.Load(tls));
   }
   if (serving && !serving->tls) {
     return Status(Reason::kInvalid,

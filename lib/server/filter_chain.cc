@@ -13,18 +13,28 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   };
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
+  // Before anything that may take time: what counts is when the request came.
+  then(NewMuxComplete(config.signals->mux_and_discovery_complete));
   // Everything below asks the RequestInfo what the request is about.
   then(NewRequestInfo(config.long_running));
   // Before whatever answers, errors too.
   if (config.cbor) then(NewCbor());
+  // Before the request is counted as one to wait for.
+  if (config.send_retry_after) then(NewRetryAfter(config.signals->not_accepting_new_request));
+  // On every answer, refusals too.
+  if (!config.hsts_directives.empty()) then(NewHsts(config.hsts_directives));
   // Answers are not to be cached unless a handler says so.
   then(NewCacheControl());
+  // Whatever the answer is, its connection may be the one to go.
+  if (config.goaway_chance > 0) then(NewGoaway(config.goaway_chance, *config.random));
   // Before anything that takes long, so that stopping knows of every request it must wait for.
   then(NewInFlight(*config.in_flight));
   // Before authentication, so that a slow look-up there is bounded too.
   then(NewDeadline(config.request_timeout, *config.clock));
   // Before authentication, which may warn.
   then(NewWarnings());
+  // Before authentication: a browser's preflight request carries no credentials.
+  if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
   then(NewAuthentication(config.authentication));
   // Nothing behind the chain can be reached around it.
   then(NewAuthorization(config.authorizer));

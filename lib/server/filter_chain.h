@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/clock.h"
@@ -13,6 +14,7 @@
 #include "apiserver/request/request_info.h"
 #include "server/filters/filters.h"
 #include "server/in_flight.h"
+#include "server/lifecycle_signals.h"
 
 namespace apiserver::inline v0::server {
 
@@ -21,6 +23,11 @@ struct FilterConfig {
   AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
   InFlight* in_flight = nullptr;
+  const LifecycleSignals* signals = nullptr;
+  bool send_retry_after = false;  // While the server stops.
+  double goaway_chance = 0;
+  std::vector<std::string> hsts_directives = {};       // Empty: no header.
+  std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
   bool cbor = false;  // Feature gate CBORServingAndStorage.

@@ -10,6 +10,7 @@
 #include "apiserver/response/response.h"
 #include "base/status_macros.h"
 #include "server/filter_chain.h"
+#include "server/filters/filters.h"
 #include "server/loopback.h"
 #include "server/openapi_handlers.h"
 #include "server/version.h"
@@ -18,8 +19,13 @@ namespace apiserver::inline v0::server {
 
 namespace {
 
-// For work that goes on although nobody waits for its answer any more.
-constexpr std::chrono::minutes kLastWait{1};
+// k8s.io/apiserver/pkg/util/notfoundhandler.
+Status NotInstalledYet() {
+  return meta::NewServiceUnavailable(
+             "the request has been made before all known HTTP paths have been installed, please "
+             "try again")
+      .WithDetails({.retry_after_seconds = 5});
+}
 
 }  // namespace
 
@@ -28,15 +34,14 @@ Server::Server(Config config, Server* delegate)
       delegate_(delegate),
       loopback_token_(NewUuid(*config_.random)),
       audit_ids_(NewBufferedRandom(*config_.random)),
-      admission_(config_.admission, *metrics_, *config_.clock),
-      equivalents_([this] { return State(); }),
+      admission_(config_.admission),
       healthz_("healthz", *config_.log),
       livez_("livez", *config_.log),
       readyz_("readyz", *config_.log),
+      signals_(*config_.log),
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
       memory_(std::make_shared<MemoryBudget>(config_.memory)) {
   environment_ = {.admission = &admission_,
-                  .equivalents = &equivalents_,
                   .authorizer = config_.authorizer.get(),
                   .min_request_timeout = config_.min_request_timeout,
                   .clock = config_.clock,
@@ -53,6 +58,11 @@ Server::Server(Config config, Server* delegate)
                           .log = config_.log},
        .authorizer = config_.authorizer.get(),
        .in_flight = &in_flight_,
+       .signals = &signals_,
+       .send_retry_after = config_.shutdown_send_retry_after,
+       .goaway_chance = config_.goaway_chance,
+       .hsts_directives = config_.hsts_directives,
+       .cors_allowed_origins = config_.cors_allowed_origins,
        .request_timeout = config_.request_timeout,
        .body_bytes_max = config_.body_bytes_max,
        .cbor = config_.features.Enabled(kCBORServingAndStorage),
@@ -60,6 +70,7 @@ Server::Server(Config config, Server* delegate)
                               std::string_view method) { return IsLongRunning(info, method); },
        .clock = config_.clock,
        .random = audit_ids_.get()});
+  readyz_.OnPassed([this] { signals_.has_been_ready.Signal(); });
   service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
   service_.write_error = [](http::Exchange& exchange, const Status& status) {
     response::WriteStatus(exchange, status);
@@ -78,18 +89,25 @@ Status Server::HandlePath(std::string path, http::Handler handler, bool listed) 
 
 Status Server::AddHealthCheck(HealthCheck check) {
   Status status;
-  if (check.healthz) status = healthz_.Add(check.name, check.check);
-  if (status.ok() && check.livez) status = livez_.Add(check.name, check.check);
-  if (status.ok() && check.readyz) status = readyz_.Add(check.name, check.check);
-  return status;
+  if (check.healthz) status = healthz_.Add(check.name, check.check, check.group);
+  if (status.ok() && check.readyz) status = readyz_.Add(check.name, check.check, check.group);
+  if (!status.ok() || !check.livez) return status;
+  const auto alive_until = config_.clock->Now() + check.livez_grace;
+  const auto after_grace = [this, alive_until, run = check.check]() -> Status {
+    return config_.clock->Now() > alive_until ? run() : Status();
+  };
+  return livez_.Add(check.name, check.livez_grace.count() > 0 ? after_grace : check.check,
+                    check.group);
 }
 
 Status Server::AddPostStartHook(std::string name, Hook hook) {
   RETURN_IF_ERROR(post_start_.Add(name, std::move(hook)));
-  return AddHealthCheck({.name = "poststarthook/" + name, .check = [this, name]() -> Status {
+  return AddHealthCheck({.name = "poststarthook/" + name,
+                         .check = [this, name]() -> Status {
                            if (post_start_.Done(name)) return {};
                            return {Reason::kServiceUnavailable, "not finished"};
-                         }});
+                         },
+                         .livez_grace = config_.livez_grace});
 }
 
 Status Server::AddPreShutdownHook(std::string name, Hook hook) {
@@ -161,6 +179,7 @@ http::Step Server::Direct(http::Exchange& exchange) const {
 http::Step Server::ServeApi(http::Exchange& exchange, const ApiState& state) const {
   const bool known = state.discovery().Knows(exchange.request().path);
   if (!known && delegate_) return delegate_->Direct(exchange);
+  if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
   // Of what is not served no method is allowed, but that is not what is wrong.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
@@ -170,6 +189,7 @@ http::Step Server::ServeApi(http::Exchange& exchange, const ApiState& state) con
 
 http::Step Server::NotFound(http::Exchange& exchange) const {
   if (delegate_) return delegate_->Direct(exchange);
+  if (exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
   return ServeIndex(exchange, 404);
 }
 
@@ -209,7 +229,7 @@ Status Server::InstallHealthChecks() {
   RETURN_IF_ERROR(
       AddHealthCheck({.name = "shutdown",
                       .check = [this]() -> Status {
-                        if (!stopping_) return {};
+                        if (!signals_.shutdown_initiated.Signaled()) return {};
                         return {Reason::kServiceUnavailable, "process is shutting down"};
                       },
                       .healthz = false,
@@ -287,57 +307,6 @@ Status Server::PrepareRun() {
   RETURN_IF_ERROR(InstallStandardPaths());
   RETURN_IF_ERROR(InstallOpenApi());
   return InstallHealthChecks();
-}
-
-Status Server::Start() {
-  if (!prepared_) return {Reason::kInvalid, "PrepareRun has not been called"};
-  if (started_.exchange(true)) return {Reason::kInvalid, "Start was called before"};
-  if (config_.serving) {
-    ASSIGN_OR_RETURN(listener_, http::Listen(*config_.serving, service_));
-    port_ = listener_->port();
-    // Discovery tells the address; the port is known only now.
-    ASSIGN_OR_RETURN(auto state, NewState(State()->installed()));
-    *state_.Lock() = std::move(state);
-    Log(*config_.log, LogLevel::kInfo, "serving",
-        {{"server", config_.name}, {"address", ServerAddress()}});
-  }
-  return post_start_.Run({*this, running_}, *config_.log);
-}
-
-void Server::Stop() {
-  auto stopped = stopped_.Lock();
-  if (std::exchange(*stopped, true)) return;
-  stopping_ = true;
-  if (started_) {
-    if (config_.shutdown_delay.count() > 0) {
-      Notification never;
-      (void)never.WaitFor(config_.shutdown_delay);
-    }
-    (void)pre_shutdown_.Run({*this, running_}, *config_.log);  // Logged; stopping goes on.
-  }
-  running_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
-  in_flight_.Close();
-  if (listener_) listener_->Drain();
-  const bool drained = in_flight_.WaitUntilEmpty(config_.shutdown_grace);
-  if (!drained) {
-    Log(*config_.log, LogLevel::kWarning, "requests were still running when the server stopped",
-        {{"requests", std::to_string(in_flight_.size())}});
-  }
-  if (listener_) listener_->Stop(drained ? config_.shutdown_grace : std::chrono::milliseconds(0));
-  // A write that is on its way to disk holds no thread, and comes back to this server all the same.
-  if (!drained) (void)in_flight_.WaitUntilEmpty(kLastWait);
-  // Before the pool, which runs the storages' timers.
-  for (const auto& storage : *storages_.Lock()) storage->Destroy();
-  pool_->Stop();
-}
-
-Status Server::Run(const Context& ctx) {
-  Notification done;
-  const auto registration = ctx.OnDone([&done] { done.Notify(); });
-  RETURN_IF_ERROR(Start());
-  done.Wait();
-  Stop();
-  return {};
 }
 
 int Server::port() const { return port_; }

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/base/reload.h"
 #include "apiserver/server/server.h"
 #include "server/api_state.h"
-#include "server/equivalent_resources.h"
 #include "server/health.h"
 #include "server/hooks.h"
 #include "server/in_flight.h"
+#include "server/lifecycle_signals.h"
 #include "server/path_mux.h"
 
 namespace apiserver::inline v0::server {
@@ -45,6 +46,9 @@ class Server final : public GenericAPIServer {
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   http::Step ServeApi(http::Exchange& exchange, const ApiState& state) const;
   http::Step NotFound(http::Exchange& exchange) const;
+  // lifecycle.cc
+  Status Listen();
+  Status FollowCertificates();
   http::Step ServeIndex(http::Exchange& exchange, int code) const;
 
   std::shared_ptr<const ApiState> State() const { return *state_.Lock(); }
@@ -63,9 +67,7 @@ class Server final : public GenericAPIServer {
   Server* delegate_;  // Null: none.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
-  const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
   admission::Chain admission_;
-  const EquivalentResources equivalents_;
   endpoints::Environment environment_;
   runtime::Scheme scheme_;
   PathMux mux_;
@@ -75,11 +77,14 @@ class Server final : public GenericAPIServer {
   Hooks post_start_;
   Hooks pre_shutdown_;
   InFlight in_flight_;
+  LifecycleSignals signals_;
   std::unique_ptr<ThreadPool> pool_;
   const std::shared_ptr<MemoryBudget> memory_;
+  const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
   Context::Registration memory_shown_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
+  std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
   // Storages of all groups, for Destroy().
   Guarded<std::vector<std::shared_ptr<rest::Storage>>> storages_;
   Guarded<std::shared_ptr<const ApiState>> state_;
@@ -88,7 +93,6 @@ class Server final : public GenericAPIServer {
   std::atomic<int> port_{0};
   std::atomic<bool> prepared_{false};
   std::atomic<bool> started_{false};
-  std::atomic<bool> stopping_{false};
   Guarded<bool> stopped_{false};
 };
 

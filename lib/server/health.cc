@@ -1,6 +1,7 @@
 #include "server/health.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "apiserver/meta/errors.h"
@@ -28,7 +29,7 @@ std::string QuotedList(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Status Health::Add(std::string check_name, std::function<Status()> check) {
+Status Health::Add(std::string check_name, std::function<Status()> check, std::string group) {
   auto checks = checks_.Lock();
   for (const Check& existing : **checks) {
     if (existing.name == check_name) {
@@ -36,15 +37,23 @@ Status Health::Add(std::string check_name, std::function<Status()> check) {
     }
   }
   auto next = std::make_shared<Checks>(**checks);
-  next->push_back({std::move(check_name), std::move(check)});
+  next->push_back({std::move(check_name), std::move(check), std::move(group)});
   *checks = std::move(next);
   return {};
+}
+
+Status Health::Run(const Check& check) {
+  try {
+    return check.run();
+  } catch (const std::exception& bug) {
+    return {Reason::kInternalError, std::string("exception: ") + bug.what()};
+  }
 }
 
 bool Health::Passes() const {
   const std::shared_ptr<const Checks> checks = Snapshot();
   return std::all_of(checks->begin(), checks->end(),
-                     [](const Check& check) { return check.run().ok(); });
+                     [](const Check& check) { return Run(check).ok(); });
 }
 
 std::vector<std::string> Health::CheckNames() const {
@@ -69,12 +78,20 @@ http::Step Health::All(http::Exchange& exchange) const {
   std::string lines;
   std::string failed;
   for (const Check& check : *Snapshot()) {
-    if (std::find(exclude.begin(), exclude.end(), check.name) != exclude.end()) {
+    const auto excluded = [&](const std::string& name) {
+      return std::find(exclude.begin(), exclude.end(), name) != exclude.end();
+    };
+    if (excluded(check.name)) {
       std::erase(unknown, check.name);
       lines += "[+]" + check.name + " excluded: ok\n";
       continue;
     }
-    const Status status = check.run();
+    if (!check.group.empty() && excluded(check.group)) {
+      std::erase(unknown, check.group);
+      lines += "[+]" + check.name + " excluded with " + check.group + ": ok\n";
+      continue;
+    }
+    const Status status = Run(check);
     if (status.ok()) {
       lines += "[+]" + check.name + " ok\n";
       continue;
@@ -86,11 +103,14 @@ http::Step Health::All(http::Exchange& exchange) const {
     Log(log_, LogLevel::kWarning, name_ + " check failed",
         {{"check", check.name}, {"error", status.ToString()}});
   }
+  std::sort(unknown.begin(), unknown.end());
+  unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
   if (!unknown.empty()) {
     lines +=
         "warn: some health checks cannot be excluded: no matches for " + QuotedList(unknown) + "\n";
   }
   if (!failed.empty()) return Text(exchange, 500, lines + name_ + " check failed\n");
+  if (passed_) passed_();
   if (!exchange.query().Has("verbose")) return Text(exchange, 200, "ok");
   return Text(exchange, 200, lines + name_ + " check passed\n");
 }
@@ -98,7 +118,7 @@ http::Step Health::All(http::Exchange& exchange) const {
 http::Step Health::One(http::Exchange& exchange, std::string_view check_name) const {
   for (const Check& check : *Snapshot()) {
     if (check.name != check_name) continue;
-    const Status status = check.run();
+    const Status status = Run(check);
     if (status.ok()) return Text(exchange, 200, "ok");
     return Text(exchange, 500, "internal server error: " + std::string(status.message()) + "\n");
   }

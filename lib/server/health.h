@@ -20,7 +20,9 @@ class Health {
   Health(std::string name, LogSink& log) : name_(std::move(name)), log_(log) {}
 
   // kConflict: there is one of that name.
-  Status Add(std::string check_name, std::function<Status()> check);
+  Status Add(std::string check_name, std::function<Status()> check, std::string group = {});
+  // Called whenever all checks have passed; before the first request.
+  void OnPassed(std::function<void()> passed) { passed_ = std::move(passed); }
 
   bool Passes() const;
   // Answers "/healthz" and "/healthz/<check>".
@@ -32,15 +34,19 @@ class Health {
   struct Check {
     std::string name;
     std::function<Status()> run;
+    std::string group;
   };
   using Checks = std::vector<Check>;
 
   std::shared_ptr<const Checks> Snapshot() const { return *checks_.Lock(); }
+  // What is wrong with one; also if it throws.
+  static Status Run(const Check& check);
   http::Step All(http::Exchange& exchange) const;
   http::Step One(http::Exchange& exchange, std::string_view check_name) const;
 
   std::string name_;
   LogSink& log_;
+  std::function<void()> passed_;
   Guarded<std::shared_ptr<const Checks>> checks_{std::make_shared<const Checks>()};
 };
 

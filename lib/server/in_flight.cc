@@ -1,5 +1,6 @@
 #include "server/in_flight.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -7,16 +8,24 @@
 
 namespace apiserver::inline v0::server {
 
-std::uint64_t InFlight::Enter(const Context& ctx, bool long_running) {
+namespace {
+
+constexpr std::uint64_t kKindBits = 3;
+constexpr std::size_t kEndsPerSecondMin = 200;
+constexpr std::chrono::milliseconds kEndsTick(10);
+
+}  // namespace
+
+std::uint64_t InFlight::Enter(const Context& ctx, Kind kind) {
   auto state = state_.Lock();
-  if (state->closed) return 0;
-  state->last_id += 2;
-  if (!long_running) {
-    ++state->short_running;
-    return state->last_id + 1;
-  }
-  state->long_running.emplace(state->last_id, ctx);
-  return state->last_id;
+  if (state->sealed) return 0;
+  if (kind == Kind::kLong && state->refuses_long) return 0;
+  if (kind == Kind::kShort && state->refuses_short) return 0;
+  state->last_id += kKindBits + 1;
+  if (kind == Kind::kShort) ++state->short_running;
+  if (kind == Kind::kProbe) ++state->probes;
+  if (kind == Kind::kLong) state->long_running.emplace(state->last_id, ctx);
+  return state->last_id | static_cast<std::uint64_t>(kind);
 }
 
 void InFlight::Leave(std::uint64_t id) {
@@ -24,25 +33,59 @@ void InFlight::Leave(std::uint64_t id) {
   std::unordered_map<std::uint64_t, Context>::node_type left;
   {
     auto state = state_.Lock();
-    if (id % 2 == 1) {
-      --state->short_running;
-    } else {
-      left = state->long_running.extract(id);
+    switch (static_cast<Kind>(id & kKindBits)) {
+      case Kind::kShort:
+        --state->short_running;
+        break;
+      case Kind::kProbe:
+        --state->probes;
+        break;
+      case Kind::kLong:
+        left = state->long_running.extract(id & ~kKindBits);
+        break;
     }
   }
   state_.NotifyAll();
 }
 
-void InFlight::Close() {
+std::size_t InFlight::EndsPerSecond(std::size_t count, std::chrono::milliseconds grace) {
+  const auto of_grace =
+      count * 1000 / static_cast<std::size_t>(std::max<std::int64_t>(grace.count(), 1));
+  return std::max(of_grace, kEndsPerSecondMin);
+}
+
+void InFlight::EndLongRunning(std::chrono::milliseconds grace) {
   std::vector<Context> running;
   {
     auto state = state_.Lock();
-    state->closed = true;
+    state->refuses_long = true;
+    running.reserve(state->long_running.size());
     for (const auto& [id, ctx] : state->long_running) running.push_back(ctx);
   }
-  for (const Context& ctx : running) {
-    ctx.Cancel({Reason::kServiceUnavailable, "the server is shutting down"});
+  std::size_t at_once = running.size();
+  if (grace.count() > 0) {
+    at_once =
+        std::max<std::size_t>(EndsPerSecond(running.size(), grace) * kEndsTick.count() / 1000, 1);
   }
+  const Clock::Monotonic until = RealClock().Now() + grace;
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (i > 0 && i % at_once == 0 && RealClock().Now() < until) {
+      Notification never;
+      (void)never.WaitFor(kEndsTick);
+    }
+    running[i].Cancel({Reason::kServiceUnavailable, "the server is shutting down"});
+  }
+}
+
+void InFlight::Close() {
+  state_.Lock()->refuses_short = true;
+  EndLongRunning(std::chrono::milliseconds(0));
+}
+
+void InFlight::Seal(std::chrono::milliseconds longest) {
+  auto state = state_.Lock();
+  state->sealed = true;
+  (void)state.WaitUntil(RealClock().Now() + longest, [&state] { return state->probes == 0; });
 }
 
 bool InFlight::WaitUntilEmpty(std::chrono::milliseconds longest) {

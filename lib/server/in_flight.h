@@ -11,27 +11,45 @@
 namespace apiserver::inline v0::server {
 
 // The requests that are being answered, so that stopping can wait for the short ones and end the
-// long ones. Any thread.
+// long ones: the two wait groups of k8s.io/apiserver. Any thread.
 class InFlight {
  public:
+  enum class Kind : std::uint8_t {
+    kShort,
+    kLong,
+    kProbe,  // Health and metrics: answered to the end, and not waited for.
+  };
+
   // Zero: the server stops, and the request is to be refused. Else give it to Leave().
-  std::uint64_t Enter(const Context& ctx, bool long_running);
+  std::uint64_t Enter(const Context& ctx, Kind kind);
   void Leave(std::uint64_t id);
 
-  // From now on Enter refuses, and the long ones are cancelled.
+  // From now on long ones are refused, and those there are cancelled: all at once, or spread over
+  // `grace`, but not fewer than 200 a second. Waits until the last was cancelled.
+  void EndLongRunning(std::chrono::milliseconds grace);
+  // From now on all but probes are refused; EndLongRunning at once if that has not happened.
   void Close();
-  // Until none is left, or `longest` has passed; says whether none is left.
+  // From now on everything is refused; waits for probes, at most so long.
+  void Seal(std::chrono::milliseconds longest);
+  // Until only probes are left, or `longest` has passed; says whether none but probes is left.
   bool WaitUntilEmpty(std::chrono::milliseconds longest);
+  // All but probes.
   std::size_t size() const;
+
+  // How many long ones are cancelled a second, of `count` within `grace`.
+  static std::size_t EndsPerSecond(std::size_t count, std::chrono::milliseconds grace);
 
  private:
   struct State {
-    bool closed = false;
+    bool refuses_long = false;
+    bool refuses_short = false;
+    bool sealed = false;
     std::uint64_t last_id = 0;
     std::size_t short_running = 0;
+    std::size_t probes = 0;
     std::unordered_map<std::uint64_t, Context> long_running;
   };
-  // Ids of short requests are odd, so that Leave need not look them up.
+  // The lowest two bits of an id are its kind, so that Leave need not look short ones up.
   Guarded<State> state_;
 };
 

@@ -90,14 +90,14 @@ TEST_CASE("server: closing refuses new requests and cancels the long ones", "[se
   InFlight in_flight;
   const Context short_one = Context::Child(Context::Background());
   const Context watch = Context::Child(Context::Background());
-  const auto short_id = in_flight.Enter(short_one, /*long_running=*/false);
-  const auto watch_id = in_flight.Enter(watch, /*long_running=*/true);
+  const auto short_id = in_flight.Enter(short_one, InFlight::Kind::kShort);
+  const auto watch_id = in_flight.Enter(watch, InFlight::Kind::kLong);
 
   in_flight.Close();
 
   CHECK(watch.done());
   CHECK_FALSE(short_one.done());
-  CHECK(in_flight.Enter(short_one, false) == 0);
+  CHECK(in_flight.Enter(short_one, InFlight::Kind::kShort) == 0);
   CHECK_FALSE(in_flight.WaitUntilEmpty(std::chrono::milliseconds(1)));
   in_flight.Leave(short_id);
   in_flight.Leave(watch_id);

@@ -21,12 +21,14 @@
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
+#include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/listener.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/scheme.h"
+#include "apiserver/server/certificate_files.h"
 #include "apiserver/server/features.h"
 
 // The server itself: Config -> Complete -> New -> PrepareRun -> Run, as
@@ -54,6 +56,11 @@ struct Config {
   // Where it listens; TLS is required for it (Run refuses plain text). Absent address and no TLS:
   // the server answers in process only.
   std::optional<http::ListenerOptions> serving = std::nullopt;
+  // Where serving.tls comes from, and is kept up to date with, if it is not set.
+  CertificateFiles certificates = {};
+  http::ServerTlsOptions tls = {};  // Of what comes from `certificates`.
+  // PEM of the authorities whose names clients are told in the handshake; null: none.
+  std::shared_ptr<const Source<std::string>> client_ca = nullptr;
 
   // Required. Who asks; everyone it does not know is answered 401.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
@@ -77,9 +84,25 @@ struct Config {
   std::size_t body_bytes_max = 3 << 20;  // 413 over it.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
+  // Between the moment /readyz fails and the moment anything else changes: load balancers notice.
   std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
   // How long Stop waits for answers in progress.
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
+  // Over how long Stop ends watches, at least 200 a second; zero: all at once.
+  std::chrono::milliseconds shutdown_watch_termination_grace = std::chrono::milliseconds(0);
+  // Stop answers new requests 429 with Retry-After while those in progress are finished, and stops
+  // listening last rather than first.
+  bool shutdown_send_retry_after = false;
+  // How long after New /livez takes post-start hooks that are not finished for alive.
+  std::chrono::milliseconds livez_grace = std::chrono::milliseconds(0);
+  // The chance with which an answer over HTTP/2 sends its client to another connection, so that
+  // clients spread over servers: 0 ... 0.02.
+  double goaway_chance = 0;
+  // Origins of web pages that may read answers, as regular expressions that pin both ends of the
+  // host, e.g. "//example\\.com(:|$)". Empty: no CORS.
+  std::vector<std::string> cors_allowed_origins = {};
+  // Of Strict-Transport-Security: "max-age=31536000", "includeSubDomains", "preload". Empty: none.
+  std::vector<std::string> hsts_directives = {};
   // At most; they start as work for them comes. A write holds one until it is durable.
   std::size_t pool_threads = 64;
   // What it may keep in memory beyond the state it serves, and what happens when that is used up.
@@ -122,6 +145,10 @@ struct HealthCheck {
   bool healthz = true;
   bool livez = true;
   bool readyz = true;
+  // "?exclude=<group>" excludes all checks of a group; empty: of none.
+  std::string group = {};
+  // /livez takes it for passed until so long after it was added.
+  std::chrono::milliseconds livez_grace = std::chrono::milliseconds(0);
 };
 
 // One API server. Methods from any thread unless they say otherwise.

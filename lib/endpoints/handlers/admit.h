@@ -10,13 +10,7 @@ namespace apiserver::inline v0::endpoints {
 // A request's view of the admission chain. Copyable; borrows the exchange and the scope.
 class Admitter {
  public:
-  // Of a create, update or patch.
-  Admitter(const RequestScope& scope, const http::Exchange& exchange,
-           const meta::CreateOptions& options);
-  Admitter(const RequestScope& scope, const http::Exchange& exchange,
-           const meta::DeleteOptions& options);
-  // Of a connect.
-  Admitter(const RequestScope& scope, const http::Exchange& exchange);
+  Admitter(const RequestScope& scope, const http::Exchange& exchange, bool dry_run);
 
   // Runs the mutating phase; `old` null: a create.
   Status Admit(const Context& ctx, runtime::Object& object, const runtime::Object* old) const;
@@ -33,15 +27,12 @@ class Admitter {
   Status Connect(const Context& ctx) const;
 
  private:
-  // Null where nobody cares for such an operation.
-  const admission::Chain* ChainFor(admission::Operation operation) const;
   admission::Attributes For(admission::Operation operation) const;
 
   const RequestScope* scope_;
   const request::RequestInfo* info_;
   auth::UserInfoPtr user_;
-  admission::OperationOptions options_;
-  bool dry_run_ = false;
+  bool dry_run_;
 };
 
 }  // namespace apiserver::inline v0::endpoints

@@ -7,22 +7,18 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
-// Of the update that the patch is, or of the create.
-meta::UpdateOptions UpdateOptionsOf(const meta::PatchOptions& options) {
-  return {.dry_run = options.dry_run,
-          .field_manager = options.field_manager,
-          .field_validation = options.field_validation};
-}
-
 Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields) {
   const PatchedObject patched(request, track_fields);
+  const meta::PatchOptions& options = request.options;
   return request.scope.capabilities.updater->Update(
       request.exchange.ctx(), request.exchange.Get<request::RequestInfo>().name,
       {.info = patched,
        .validate_create = request.admitter.AuthorizeAndValidateCreate(),
        .validate_update = request.admitter.ValidateUpdate(),
        .force_allow_create = request.type == PatchType::kApply,
-       .options = UpdateOptionsOf(request.options)});
+       .options = {.dry_run = options.dry_run,
+                   .field_manager = options.field_manager,
+                   .field_validation = options.field_validation}});
 }
 
 }  // namespace
@@ -44,7 +40,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
     if (apply) {
       ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, cbor));
     }
-    const Admitter admitter(*scope, exchange, UpdateOptionsOf(options));
+    const Admitter admitter(*scope, exchange, options.dry_run);
     const PatchRequest request{.scope = *scope,
                                .exchange = exchange,
                                .type = *type,

@@ -18,6 +18,7 @@
 #include "apiserver/http/exchange.h"
 #include "apiserver/request/request_info.h"
 #include "server/in_flight.h"
+#include "server/lifecycle_signals.h"
 
 // The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
 // and why.
@@ -39,6 +40,17 @@ FilterPtr NewRequestInfo(LongRunningCheck check = nullptr);
 FilterPtr NewCacheControl();
 // Sets response::ServesCbor.
 FilterPtr NewCbor();
+// Marks what came before everything was installed; a 404 to it would be no news.
+struct BeforeMuxComplete {};
+FilterPtr NewMuxComplete(const LifecycleSignal& complete);
+// While the server stops: 429 with Retry-After, and the connection closes.
+FilterPtr NewRetryAfter(const LifecycleSignal& not_accepting);
+// Strict-Transport-Security with these directives.
+FilterPtr NewHsts(const std::vector<std::string>& directives);
+// Sends HTTP/2 clients to another connection, with this chance for each answer.
+FilterPtr NewGoaway(double chance, Random& random);
+// Lets scripts of pages from these origins (regular expressions that compile) read answers.
+FilterPtr NewCors(const std::vector<std::string>& allowed_origins);
 // Registers the request with `in_flight`; refuses new ones while the server stops.
 FilterPtr NewInFlight(InFlight& in_flight);
 // 504 after `longest`, or after the query's `timeout` if that is shorter; not for watches.

@@ -1,4 +1,7 @@
+#include "server/in_flight.h"
+
 #include "apiserver/meta/errors.h"
+#include "server/filters/exempt.h"
 #include "server/filters/filters.h"
 
 namespace apiserver::inline v0::server {
@@ -9,6 +12,7 @@ struct InFlightId {
   std::uint64_t value;
 };
 
+// Both WithWaitGroup and WithWatchTerminationDuringShutdown of k8s.io/apiserver/pkg/server/filters.
 class InFlightFilter final : public http::Filter {
  public:
   explicit InFlightFilter(InFlight& in_flight) : in_flight_(in_flight) {}
@@ -16,8 +20,9 @@ class InFlightFilter final : public http::Filter {
   std::string_view name() const override { return "in-flight"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    const std::uint64_t id = in_flight_.Enter(exchange.ctx(), IsLongRunning(exchange));
+    const std::uint64_t id = in_flight_.Enter(exchange.ctx(), KindOf(exchange));
     if (id == 0) {
+      // Most likely the next try meets another server, so it may come soon.
       return meta::NewServiceUnavailable("apiserver is shutting down")
           .WithDetails({.retry_after_seconds = 1});
     }
@@ -30,6 +35,12 @@ class InFlightFilter final : public http::Filter {
   }
 
  private:
+  static InFlight::Kind KindOf(const http::Exchange& exchange) {
+    if (IsLongRunning(exchange)) return InFlight::Kind::kLong;
+    return ExemptFromRetryAfter(exchange.request()) ? InFlight::Kind::kProbe
+                                                    : InFlight::Kind::kShort;
+  }
+
   InFlight& in_flight_;
 };
 

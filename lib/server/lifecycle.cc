@@ -1,0 +1,86 @@
+// How a Server starts and stops; shutdown.cc has the phases.
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "server/certificates.h"
+#include "server/generic_api_server.h"
+#include "server/shutdown.h"
+
+namespace apiserver::inline v0::server {
+
+Status Server::FollowCertificates() {
+  if (!config_.serving || config_.certificates.empty()) return {};
+  ASSIGN_OR_RETURN(certificates_,
+                   WatchCertificates(config_.certificates, config_.serving->tls, *metrics_,
+                                     {.files = *config_.certificates.file_system,
+                                      .executor = *pool_,
+                                      .clock = *config_.clock,
+                                      .log = *config_.log}));
+  return {};
+}
+
+Status Server::Listen() {
+  if (!config_.serving) return {};
+  if (config_.client_ca) config_.serving->tls->OfferClientAuthorities(config_.client_ca);
+  auto& errors = metrics_
+                     ->Counters({.name = "apiserver_tls_handshake_errors_total",
+                                 .help = "[ALPHA] Number of requests dropped with 'TLS handshake "
+                                         "error from' error"})
+                     .With({});
+  config_.serving->on_handshake_error = [this, &errors](const std::string& peer,
+                                                        const Status& why) {
+    errors.Add();
+    Log(*config_.log, LogLevel::kDebug, "TLS handshake error",
+        {{"from", peer}, {"error", std::string(why.message())}});
+  };
+  ASSIGN_OR_RETURN(listener_, http::Listen(*config_.serving, service_));
+  port_ = listener_->port();
+  // Discovery tells the address; the port is known only now.
+  ASSIGN_OR_RETURN(auto state, NewState(State()->installed()));
+  *state_.Lock() = std::move(state);
+  Log(*config_.log, LogLevel::kInfo, "serving",
+      {{"server", config_.name}, {"address", ServerAddress()}});
+  return {};
+}
+
+Status Server::Start() {
+  if (!prepared_) return {Reason::kInvalid, "PrepareRun has not been called"};
+  if (started_.exchange(true)) return {Reason::kInvalid, "Start was called before"};
+  RETURN_IF_ERROR(FollowCertificates());
+  RETURN_IF_ERROR(Listen());
+  RETURN_IF_ERROR(post_start_.Run({*this, running_}, *config_.log));
+  signals_.mux_and_discovery_complete.Signal();
+  return {};
+}
+
+void Server::Stop() {
+  auto stopped = stopped_.Lock();
+  if (std::exchange(*stopped, true)) return;
+  Hooks none;
+  // Delay and hooks are for those who could see it run.
+  ShutDown({.delay = started_ ? config_.shutdown_delay : std::chrono::milliseconds(0),
+            .grace = config_.shutdown_grace,
+            .watch_grace = config_.shutdown_watch_termination_grace,
+            .send_retry_after = config_.shutdown_send_retry_after},
+           {.context = {*this, running_},
+            .pre_shutdown_hooks = started_ ? pre_shutdown_ : none,
+            .in_flight = in_flight_,
+            .listener = listener_.get()},
+           signals_);
+  certificates_ = nullptr;
+  // Before the pool, which runs the storages' timers.
+  for (const auto& storage : *storages_.Lock()) storage->Destroy();
+  pool_->Stop();
+}
+
+Status Server::Run(const Context& ctx) {
+  Notification done;
+  const auto registration = ctx.OnDone([&done] { done.Notify(); });
+  RETURN_IF_ERROR(Start());
+  done.Wait();
+  Stop();
+  return {};
+}
+
+}  // namespace apiserver::inline v0::server
