@@ -1,0 +1,53 @@
+#include "flowcontrol/dropped_requests_tracker.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace apiserver::inline v0::flowcontrol {
+
+namespace {
+
+constexpr std::int64_t kRetryAfterMax = 32;
+
+}  // namespace
+
+void DroppedRequestsTracker::NextSecond(Stats& stats, std::int64_t unix_time) {
+  stats.history.push_back(stats.current);
+  const std::int64_t kept = std::min(2 * stats.retry_after, kRetryAfterMax);
+  while (stats.current.unix_time - stats.history.front().unix_time > kept) {
+    stats.history.pop_front();
+  }
+  stats.current = {unix_time, 0};
+
+  std::int64_t dropped = 0;
+  for (auto second = stats.history.rbegin(); second != stats.history.rend(); ++second) {
+    if (unix_time - second->unix_time > stats.retry_after) break;
+    if (second->unix_time < unix_time) dropped += second->requests;
+  }
+  if (unix_time - stats.raised_at >= stats.retry_after && dropped >= 3 * stats.retry_after) {
+    stats.retry_after = std::min(2 * stats.retry_after, kRetryAfterMax);
+    stats.raised_at = unix_time;
+  } else if (dropped < stats.retry_after && stats.retry_after > 1) {
+    --stats.retry_after;
+  }
+}
+
+int DroppedRequestsTracker::RecordDroppedRequest(std::string_view priority_level) {
+  const std::int64_t unix_time =
+      std::chrono::floor<std::chrono::seconds>(clock_.WallNow()).time_since_epoch().count();
+  auto levels = levels_.Lock();
+  auto found = levels->find(priority_level);
+  if (found == levels->end()) found = levels->emplace(std::string(priority_level), Stats()).first;
+  Stats& stats = found->second;
+  if (stats.current.unix_time != unix_time) NextSecond(stats, unix_time);
+  ++stats.current.requests;
+  return static_cast<int>(stats.retry_after);
+}
+
+int DroppedRequestsTracker::RetryAfter(std::string_view priority_level) const {
+  const auto levels = levels_.Lock();
+  const auto found = levels->find(priority_level);
+  return found == levels->end() ? 1 : static_cast<int>(found->second.retry_after);
+}
+
+}  // namespace apiserver::inline v0::flowcontrol

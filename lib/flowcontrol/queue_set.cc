@@ -1,0 +1,130 @@
+#include "flowcontrol/queue_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "flowcontrol/queue_set_state.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+QueueSet::QueueSet(const QueueSetOptions& options)
+    : options_(options), state_(std::make_unique<State>(*options.metrics, options.clock->Now())) {}
+
+QueueSet::~QueueSet() = default;
+
+template <class Change>
+auto QueueSet::Do(Change change) {
+  FlowRequest* decided = nullptr;
+  bool idle = false;
+  const auto run = [&] {
+    const auto locked = state_.Lock();
+    State& state = **locked;
+    state.SyncTime(options_.clock->Now());
+    const auto result = change(state);
+    decided = std::exchange(state.decided, nullptr);
+    idle = state.retiring && state.IsIdle();
+    return result;
+  };
+  const auto result = run();
+  while (decided != nullptr) {
+    // The call may be the end of it.
+    auto on_decision = std::move(decided->on_decision);
+    decided = std::exchange(decided->next_decided, nullptr);
+    on_decision(true);
+  }
+  if (idle && options_.on_idle) options_.on_idle();
+  return result;
+}
+
+Status QueueSet::Check(const QueuingConfig& queuing) {
+  if (queuing.desired_num_queues <= 0) return {};
+  const auto dealer = Dealer::New(queuing.desired_num_queues, queuing.hand_size);
+  if (dealer.ok()) return {};
+  return {Reason::kInvalid,
+          "the QueueSetConfig implies an invalid shuffle sharding config (DesiredNumQueues is "
+          "deckSize): " +
+              std::string(dealer.status().message())};
+}
+
+void QueueSet::Configure(const QueuingConfig& queuing, int concurrency_limit) {
+  Do([&](State& state) {
+    state.Configure(queuing, concurrency_limit);
+    return true;
+  });
+}
+
+QueueSet::Decision QueueSet::Start(FlowRequest& request) {
+  return Do([&request](State& state) {
+    if (state.queuing.desired_num_queues < 1) {
+      return state.StartWithoutQueue(request) ? Decision::kExecute : Decision::kReject;
+    }
+    if (!state.Enqueue(request)) return Decision::kReject;
+    state.DispatchAsMuchAsPossible();
+    return request.state == FlowRequest::State::kExecuting ? Decision::kExecute : Decision::kWait;
+  });
+}
+
+void QueueSet::Await(FlowRequest& request, UniqueFunction<void(bool execute)> on_decision) {
+  const bool waits = Do([&](State&) {
+    if (request.state != FlowRequest::State::kWaiting) return false;
+    request.on_decision = std::move(on_decision);
+    return true;
+  });
+  // Nobody else changes it now.
+  if (!waits) on_decision(request.state == FlowRequest::State::kExecuting);
+}
+
+bool QueueSet::Cancel(FlowRequest& request, bool timed_out) {
+  UniqueFunction<void(bool)> on_decision;
+  const bool cancelled = Do([&](State& state) {
+    if (request.state != FlowRequest::State::kWaiting) return false;
+    ++(timed_out ? state.timed_out : state.cancelled);
+    on_decision = std::move(request.on_decision);
+    state.RemoveFromQueue(request);
+    return true;
+  });
+  if (on_decision) on_decision(false);
+  return cancelled;
+}
+
+void QueueSet::Finish(FlowRequest& request) {
+  Queue* const queue = request.queue;
+  const FlowMetrics& flow = *request.metrics;
+  const bool lingers = Do([&](State& state) {
+    state.FinishRegularPhase(request);
+    if (request.work.additional_latency.count() <= 0) {
+      state.ReleaseSeats(queue, flow, request.work.max_seats());
+      return false;
+    }
+    if (queue) ++queue->lingering;
+    state.DispatchAsMuchAsPossible();
+    return true;
+  });
+  if (!lingers) return;
+  (void)options_.executor->PostAfter(
+      request.work.additional_latency,
+      [self = shared_from_this(), queue, &flow, seats = request.work.max_seats()] {
+        self->Do([&](State& state) {
+          if (queue) --queue->lingering;
+          state.ReleaseSeats(queue, flow, seats);
+          return true;
+        });
+      });
+}
+
+bool QueueSet::IsIdle() const { return (*state_.Lock())->IsIdle(); }
+
+void QueueSet::set_retiring(bool retiring) { (*state_.Lock())->retiring = retiring; }
+
+IntegratorResults QueueSet::ResetSeatDemand() {
+  const auto locked = state_.Lock();
+  return (*locked)->seat_demand.Reset(options_.clock->Now());
+}
+
+QueueSetDump QueueSet::Dump(bool with_details) const {
+  return (*state_.Lock())->Dump(with_details);
+}
+
+void QueueSet::ShowProgress() const { (*state_.Lock())->ShowProgress(); }
+
+}  // namespace apiserver::inline v0::flowcontrol

@@ -1,0 +1,272 @@
+#include "flowcontrol/queue_set_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace apiserver::inline v0::flowcontrol {
+
+namespace {
+
+// What a request is thought to take before it has shown what it takes.
+constexpr std::chrono::milliseconds kEstimatedServiceDuration{3};
+// The progress meter is set back by this before it overflows.
+constexpr SeatSeconds kEpoch = kSeatSecondsMax / 2;
+constexpr SeatSeconds kHighR = kEpoch + kEpoch / 2;
+
+}  // namespace
+
+QueueSet::State::State(const LevelMetrics& level_metrics, Clock::Monotonic start)
+    : now(start), seat_demand(start), metrics(level_metrics) {}
+
+void QueueSet::State::SyncTime(Clock::Monotonic time) {
+  const auto passed = time - now;
+  now = time;
+  if (active_queues == 0) return;
+  const double rate =
+      static_cast<double>(std::min(seats_requested, concurrency_limit)) / active_queues;
+  current_r += SeatsTimesDuration(rate, passed);
+  if (current_r >= kHighR) AdvanceEpoch();
+}
+
+void QueueSet::State::AdvanceEpoch() {
+  current_r -= kEpoch;
+  for (const auto& queue : queues) {
+    if (queue->empty()) {
+      // May be older than an epoch; it is set when the next request comes.
+      queue->next_dispatch_r = 0;
+      continue;
+    }
+    queue->next_dispatch_r -= kEpoch;
+    for (FlowRequest* each = queue->waiting.front(); each; each = each->next) {
+      each->arrival_r -= kEpoch;
+    }
+  }
+  RebuildFinishes();
+  metrics.epoch_advances.Add();
+}
+
+void QueueSet::State::Configure(const QueuingConfig& wanted, int limit) {
+  const QueuingConfig before = std::exchange(queuing, wanted);
+  concurrency_limit = limit;
+  dealer.reset();
+  if (wanted.desired_num_queues > 0) {
+    if (auto made = Dealer::New(wanted.desired_num_queues, wanted.hand_size); made.ok()) {
+      dealer = *made;
+    }
+    const auto desired = static_cast<std::size_t>(wanted.desired_num_queues);
+    while (queues.size() < desired) {
+      queues.push_back(std::make_unique<Queue>());
+      queues.back()->index = queues.size() - 1;
+    }
+    RebuildFinishes();
+  } else {
+    // What waits goes on waiting as before.
+    queuing.queue_length_limit = before.queue_length_limit;
+    queuing.hand_size = before.hand_size;
+  }
+  DispatchAsMuchAsPossible();
+}
+
+bool QueueSet::State::CanAccommodate(int seats) const {
+  if (queuing.desired_num_queues < 0) return true;
+  // Wider than all there is: alone, then.
+  if (seats > concurrency_limit) return requests_executing == 0;
+  return seats_in_use + seats <= concurrency_limit;
+}
+
+void QueueSet::State::NoteSeatDemand() { seat_demand.Set(now, seats_in_use + seats_waiting); }
+
+void QueueSet::State::Execute(FlowRequest& request, RequestList& executing) {
+  const int seats = request.work.max_seats();
+  request.state = FlowRequest::State::kExecuting;
+  request.started = now;
+  executing.PushBack(request);
+  ++requests_executing;
+  ++dispatched;
+  seats_in_use += seats;
+  request.metrics->executing_requests.Add();
+  request.metrics->executing_seats.Add(seats);
+  NoteSeatDemand();
+}
+
+bool QueueSet::State::StartWithoutQueue(FlowRequest& request) {
+  if (!CanAccommodate(request.work.max_seats())) {
+    ++rejected;
+    request.state = FlowRequest::State::kRejected;
+    request.metrics->rejected_concurrency_limit.Add();
+    return false;
+  }
+  request.arrived = now;
+  Execute(request, executing_without_queue);
+  return true;
+}
+
+Queue& QueueSet::State::ChooseQueue(std::uint64_t flow_hash) {
+  Dealer::Hand cards;
+  const auto hand = dealer->Deal(flow_hash, cards);
+  // Beginning elsewhere each time removes a bias where hands overlap.
+  const std::uint64_t offset = enqueues++;
+  Queue* best = nullptr;
+  for (std::size_t i = 0; i < hand.size(); ++i) {
+    Queue* queue = queues[hand[(offset + i) % hand.size()]].get();
+    if (!best || queue->total_work_sum < best->total_work_sum) best = queue;
+  }
+  return *best;
+}
+
+bool QueueSet::State::Enqueue(FlowRequest& request) {
+  Queue& queue = ChooseQueue(request.flow_hash);
+  if (seats_in_use >= concurrency_limit &&
+      queue.waiting.size() >= static_cast<std::size_t>(queuing.queue_length_limit)) {
+    ++rejected;
+    request.state = FlowRequest::State::kRejected;
+    request.metrics->rejected_queue_full.Add();
+    BoundNextDispatch(queue);
+    return false;
+  }
+  const WorkEstimate& work = request.work;
+  request.final_work = SeatsTimesDuration(work.final_seats, work.additional_latency);
+  request.total_work =
+      SeatsTimesDuration(work.initial_seats, kEstimatedServiceDuration) + request.final_work;
+  request.arrived = now;
+  request.arrival_r = current_r;
+  request.queue = &queue;
+  request.state = FlowRequest::State::kWaiting;
+  if (queue.empty()) {
+    queue.next_dispatch_r = current_r;
+    ++active_queues;
+  }
+  queue.Enqueue(request);
+  ++requests_waiting;
+  seats_waiting += work.max_seats();
+  seats_requested += work.max_seats();
+  request.metrics->inqueue_requests.Add();
+  request.metrics->inqueue_seats.Add(work.max_seats());
+  request.metrics->queue_length.Observe(static_cast<double>(queue.waiting.size()));
+  NoteSeatDemand();
+  BoundNextDispatch(queue);
+  return true;
+}
+
+void QueueSet::State::Refresh(const Queue& queue) {
+  const FlowRequest* oldest = queue.waiting.front();
+  finishes.Set(queue.index,
+               oldest ? queue.next_dispatch_r + oldest->total_work : Tournament::kNone);
+}
+
+void QueueSet::State::RebuildFinishes() {
+  finishes.Resize(queues.size());
+  for (const auto& queue : queues) Refresh(*queue);
+}
+
+// A queue that cannot use all it is given would save it up; so nothing leaves before it came.
+void QueueSet::State::BoundNextDispatch(Queue& queue) {
+  if (const FlowRequest* oldest = queue.waiting.front()) {
+    queue.next_dispatch_r = std::max(queue.next_dispatch_r, oldest->arrival_r);
+  }
+  Refresh(queue);
+}
+
+void QueueSet::State::DispatchAsMuchAsPossible() {
+  while (requests_waiting != 0 && seats_in_use < concurrency_limit && DispatchOne()) {
+  }
+}
+
+void QueueSet::State::ReshapeFinalWork(FlowRequest& request) const {
+  WorkEstimate& work = request.work;
+  if (work.final_seats <= concurrency_limit) return;
+  work.final_seats = concurrency_limit;
+  work.additional_latency = DurationPerSeat(request.final_work, work.final_seats);
+}
+
+bool QueueSet::State::DispatchOne() {
+  const std::size_t index = finishes.FirstMin(robin_index + 1);
+  Queue& queue = *queues[index];
+  FlowRequest& request = *queue.waiting.front();
+  if (!CanAccommodate(request.work.max_seats())) {
+    request.metrics->dispatch_with_no_accommodation.Add();
+    return false;
+  }
+  // So that of queues with the same finish those not chosen are next.
+  robin_index = index;
+  last_dispatch_r = current_r;
+  last_s = queue.next_dispatch_r;
+  const int seats = request.work.max_seats();
+  queue.Dequeue(request);
+  --requests_waiting;
+  seats_waiting -= seats;
+  seats_requested -= seats;
+  request.metrics->inqueue_requests.Subtract();
+  request.metrics->inqueue_seats.Subtract(seats);
+  ReshapeFinalWork(request);
+  Execute(request, queue.executing);
+  queue.seats_in_use += request.work.max_seats();
+  seats_requested += request.work.max_seats();
+  queue.next_dispatch_r += request.total_work;
+  BoundNextDispatch(queue);
+  if (request.on_decision) request.next_decided = std::exchange(decided, &request);
+  return true;
+}
+
+void QueueSet::State::RemoveFromQueue(FlowRequest& request) {
+  Queue& queue = *request.queue;
+  const int seats = request.work.max_seats();
+  queue.Dequeue(request);
+  if (queue.empty()) --active_queues;
+  --requests_waiting;
+  seats_waiting -= seats;
+  seats_requested -= seats;
+  ++rejected;
+  request.state = FlowRequest::State::kRejected;
+  request.metrics->rejected_time_out.Add();
+  request.metrics->inqueue_requests.Subtract();
+  request.metrics->inqueue_seats.Subtract(seats);
+  NoteSeatDemand();
+  BoundNextDispatch(queue);
+  // What stood behind it may be narrower.
+  DispatchAsMuchAsPossible();
+}
+
+void QueueSet::State::FinishRegularPhase(FlowRequest& request) {
+  request.state = FlowRequest::State::kFinished;
+  --requests_executing;
+  request.metrics->executing_requests.Subtract();
+  if (request.queue == nullptr) {
+    executing_without_queue.Remove(request);
+    return;
+  }
+  Queue& queue = *request.queue;
+  queue.executing.Remove(request);
+  if (queue.empty()) --active_queues;
+  // It was charged for the estimate; now it is known what it took.
+  queue.next_dispatch_r -= SeatsTimesDuration(request.work.initial_seats,
+                                              kEstimatedServiceDuration - (now - request.started));
+  BoundNextDispatch(queue);
+}
+
+void QueueSet::State::ReleaseSeats(Queue* queue, const FlowMetrics& flow, int seats) {
+  seats_in_use -= seats;
+  flow.executing_seats.Subtract(seats);
+  NoteSeatDemand();
+  if (queue != nullptr) {
+    queue->seats_in_use -= seats;
+    seats_requested -= seats;
+    RemoveQueueIfUnwanted(*queue);
+  }
+  DispatchAsMuchAsPossible();
+}
+
+void QueueSet::State::RemoveQueueIfUnwanted(Queue& queue) {
+  const int desired = std::max(queuing.desired_num_queues, 0);
+  if (queues.size() <= static_cast<std::size_t>(desired) || !queue.empty() || queue.lingering > 0) {
+    return;
+  }
+  const std::size_t index = queue.index;
+  queues.erase(queues.begin() + static_cast<std::ptrdiff_t>(index));
+  for (std::size_t i = index; i < queues.size(); ++i) --queues[i]->index;
+  // May go below zero; one is added before it is used.
+  if (robin_index + 1 > index) --robin_index;
+  RebuildFinishes();
+}
+
+}  // namespace apiserver::inline v0::flowcontrol

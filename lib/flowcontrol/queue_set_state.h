@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "flowcontrol/queue_set.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+// What a QueueSet's lock guards, and the algorithm on it. Not thread-safe.
+struct QueueSet::State {
+  State(const LevelMetrics& level_metrics, Clock::Monotonic now);
+
+  // Virtual time goes on as if everything had been as it is since the last call. Before any change.
+  void SyncTime(Clock::Monotonic now);
+  void Configure(const QueuingConfig& queuing, int limit);
+  bool StartWithoutQueue(FlowRequest& request);
+  bool Enqueue(FlowRequest& request);
+  // As many as there are seats for.
+  void DispatchAsMuchAsPossible();
+  void RemoveFromQueue(FlowRequest& request);
+  // All but giving its seats back.
+  void FinishRegularPhase(FlowRequest& request);
+  void ReleaseSeats(Queue* queue, const FlowMetrics& flow, int seats);
+  bool IsIdle() const { return requests_waiting == 0 && requests_executing == 0; }
+  QueueSetDump Dump(bool with_details) const;
+  void ShowProgress() const;
+
+  SeatSeconds current_r = 0;
+  Clock::Monotonic now;
+  QueuingConfig queuing;
+  int concurrency_limit = 0;
+  std::optional<Dealer> dealer;
+  std::vector<std::unique_ptr<Queue>> queues;
+  // By queue: at which R the oldest waiting request would finish.
+  Tournament finishes;
+  RequestList executing_without_queue;
+  std::size_t robin_index = 0;
+  std::uint64_t enqueues = 0;
+
+  int active_queues = 0;
+  int seats_requested = 0;  // In queues: in use and waiting for.
+  int requests_waiting = 0;
+  int requests_executing = 0;
+  int seats_in_use = 0;
+  int seats_waiting = 0;
+  std::uint64_t dispatched = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t timed_out = 0;
+  std::uint64_t cancelled = 0;
+  Integrator seat_demand;
+  bool retiring = false;
+  // Those whose on_decision is to be called, linked by next_decided.
+  FlowRequest* decided = nullptr;
+  SeatSeconds last_dispatch_r = 0;
+  SeatSeconds last_s = 0;
+  const LevelMetrics& metrics;
+
+ private:
+  bool CanAccommodate(int seats) const;
+  Queue& ChooseQueue(std::uint64_t flow_hash);
+  bool DispatchOne();
+  void Execute(FlowRequest& request, RequestList& executing);
+  void ReshapeFinalWork(FlowRequest& request) const;
+  void BoundNextDispatch(Queue& queue);
+  void Refresh(const Queue& queue);
+  void RemoveQueueIfUnwanted(Queue& queue);
+  void RebuildFinishes();
+  void AdvanceEpoch();
+  void NoteSeatDemand();
+};
+
+}  // namespace apiserver::inline v0::flowcontrol

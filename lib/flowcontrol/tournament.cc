@@ -1,0 +1,38 @@
+#include "flowcontrol/tournament.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace apiserver::inline v0::flowcontrol {
+
+void Tournament::Resize(std::size_t size) {
+  size_ = size;
+  leaves_ = std::bit_ceil(std::max<std::size_t>(size, 1));
+  tree_.assign(2 * leaves_, kNone);
+}
+
+void Tournament::Set(std::size_t index, std::uint64_t value) {
+  std::size_t node = leaves_ + index;
+  tree_[node] = value;
+  while (node > 1) {
+    node /= 2;
+    const std::uint64_t smaller = std::min(tree_[2 * node], tree_[2 * node + 1]);
+    if (tree_[node] == smaller) return;
+    tree_[node] = smaller;
+  }
+}
+
+std::size_t Tournament::FirstMin(std::size_t from) const {
+  const std::uint64_t wanted = min();
+  // Upward from the leaf: the first subtree to the right that has it, then down its left side.
+  std::size_t node = leaves_ + from % size_;
+  if (tree_[node] != wanted) {
+    while (node > 1 && (node % 2 == 1 || tree_[node + 1] != wanted)) node /= 2;
+    // None to the right: the first of all.
+    node = node <= 1 ? 1 : node + 1;
+  }
+  while (node < leaves_) node = tree_[2 * node] == wanted ? 2 * node : 2 * node + 1;
+  return node - leaves_;
+}
+
+}  // namespace apiserver::inline v0::flowcontrol

@@ -1,0 +1,130 @@
+#include "flowcontrol/work_estimate.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "flowcontrol/seat_seconds.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+namespace {
+
+constexpr std::int64_t kBytesPerSeat = 100'000;
+// A list from the watch cache is streamed, and holds no more than this at once.
+constexpr std::int64_t kCacheBytesMax = 1'000'000;
+constexpr std::int64_t kObjectBytesMax = 1'500'000;
+constexpr std::int64_t kInfiniteObjects = 1'000'000'000;
+
+// What of metav1.ListOptions matters here.
+struct ListQuery {
+  std::int64_t limit = 0;
+  std::optional<bool> send_initial_events;
+  std::string_view resource_version;
+  std::string_view resource_version_match;
+  bool continues = false;
+};
+
+// nullopt: the request will be refused.
+std::optional<ListQuery> ParseListQuery(const http::Query& query) {
+  ListQuery result{.resource_version = query.Get("resourceVersion"),
+                   .resource_version_match = query.Get("resourceVersionMatch"),
+                   .continues = !query.Get("continue").empty()};
+  const std::string_view limit = query.Get("limit");
+  if (!limit.empty()) {
+    const char* end = limit.data() + limit.size();
+    const auto [read, error] = std::from_chars(limit.data(), end, result.limit);
+    if (error != std::errc() || read != end) return std::nullopt;
+  }
+  if (query.Has("sendInitialEvents")) {
+    const std::string_view send = query.Get("sendInitialEvents");
+    result.send_initial_events = send != "false" && send != "0";
+  }
+  return result;
+}
+
+// As upstream's delegator.ShouldDelegateListMeta without snapshots.
+bool IsFromStorage(const ListQuery& list, bool consistent_reads_from_cache) {
+  if (list.resource_version_match == "NotOlderThan") return false;
+  if (!list.resource_version_match.empty()) return true;
+  if (list.continues) return true;
+  const std::string_view revision = list.resource_version;
+  if (list.limit > 0 && !revision.empty() && revision != "0") return true;
+  return revision.empty() && !consistent_reads_from_cache;
+}
+
+}  // namespace
+
+std::int64_t SeatsBasedOnObjectSize(ObjectStats stats, std::int64_t limit, bool has_selector,
+                                    bool from_cache, bool matches_single) {
+  if (stats.average_bytes <= 0 && stats.count != 0) stats.average_bytes = kObjectBytesMax;
+  std::int64_t loaded = stats.count;
+  if (limit > 0 && limit < loaded) loaded = limit;
+  if (matches_single) {
+    loaded = 1;
+  } else if (!from_cache && has_selector) {
+    // Pages are read until so many match.
+    loaded = std::max(loaded, stats.count / 2);
+  }
+  std::int64_t bytes = loaded * stats.average_bytes;
+  if (from_cache) bytes = std::min(bytes, kCacheBytesMax);
+  return (bytes + kBytesPerSeat - 1) / kBytesPerSeat;
+}
+
+bool WorkEstimator::IsMutating(const request::RequestInfo& info) {
+  return info.verb == "create" || info.verb == "update" || info.verb == "patch" ||
+         info.verb == "delete";
+}
+
+WorkEstimate WorkEstimator::Estimate(const request::RequestInfo& info, const http::Query& query,
+                                     int max_seats, int watches) const {
+  if (info.verb == "list" || info.verb == "watch") return EstimateList(info, query, max_seats);
+  if (IsMutating(info)) return EstimateMutating(info, max_seats, watches);
+  return {.initial_seats = config_.minimum_seats};
+}
+
+WorkEstimate WorkEstimator::EstimateList(const request::RequestInfo& info, const http::Query& query,
+                                         int max_seats) const {
+  if (max_seats == 0 || max_seats > config_.maximum_list_seats) {
+    max_seats = config_.maximum_list_seats;
+  }
+  const std::optional<ListQuery> list = ParseListQuery(query);
+  if (!list) return {.initial_seats = max_seats};
+  const bool watch = info.verb == "watch";
+  if (watch && !list->send_initial_events.value_or(false) && !list->resource_version.empty() &&
+      list->resource_version != "0") {
+    return {.initial_seats = config_.minimum_seats};
+  }
+  const bool from_cache = watch || !IsFromStorage(*list, config_.consistent_reads_from_cache);
+  if (!stats_of_) return {.initial_seats = config_.minimum_seats};
+  Result<ObjectStats> stats = stats_of_(info.api_group, info.resource);
+  if (stats.status().reason() == Reason::kNotFound) {
+    return {.initial_seats = config_.minimum_seats};
+  }
+  if (!stats.ok()) stats = ObjectStats{kInfiniteObjects, kObjectBytesMax};
+  const bool has_selector = query.Has("fieldSelector") || query.Has("labelSelector");
+  const std::int64_t seats = SeatsBasedOnObjectSize(*stats, list->limit, has_selector, from_cache,
+                                                    /*matches_single=*/!info.name.empty());
+  const auto bounded = std::min<std::int64_t>(seats, max_seats);
+  return {.initial_seats = std::max(static_cast<int>(bounded), config_.minimum_seats)};
+}
+
+WorkEstimate WorkEstimator::EstimateMutating(const request::RequestInfo& info, int max_seats,
+                                             int watches) const {
+  if (max_seats == 0 || max_seats > config_.maximum_mutating_seats) {
+    max_seats = config_.maximum_mutating_seats;
+  }
+  WorkEstimate estimate{.initial_seats = config_.minimum_seats};
+  // Issuing a token changes nothing that is watched.
+  if (info.resource == "serviceaccounts" && info.subresource == "token") return estimate;
+  if (watches < static_cast<int>(config_.watches_per_seat)) return estimate;
+  const double seats = std::ceil(watches / config_.watches_per_seat);
+  const SeatSeconds work = SeatsTimesDuration(seats, config_.event_additional_duration);
+  // The same work by fewer seats takes longer.
+  estimate.final_seats = static_cast<int>(std::min<double>(seats, max_seats));
+  estimate.additional_latency = DurationPerSeat(work, estimate.final_seats);
+  return estimate;
+}
+
+}  // namespace apiserver::inline v0::flowcontrol
