@@ -71,6 +71,7 @@ TEST_CASE("faults: errors of the disk show an acknowledgement before the write",
   CHECK(outcome.violations > 0);
 }
 
+// Row 60 of docs/security.md.
 TEST_CASE("faults: damaged files give right answers or an error", "[faults]") {
   const FlipOutcome flips = RunFlips({.seed = kSeed, .rounds = 60});
   INFO(flips.outcome.first_violation);
