@@ -26,6 +26,9 @@ Complaints IsValidLabelValue(std::string_view value);
 Complaints IsPathSegmentName(std::string_view value);
 Complaints IsPathSegmentPrefix(std::string_view value);
 
+// A subdomain, a slash and what a URL's path may hold: "acme.io/foo".
+field::ErrorList IsDomainPrefixedPath(const field::Path& path, std::string_view value);
+
 // The rules for the names of one kind. `prefix`: the name is a generateName, something is appended.
 using NameValidator = std::function<Complaints(std::string_view name, bool prefix)>;
 Complaints NameIsDNSSubdomain(std::string_view name, bool prefix);

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/base/status.h"
+
+// The file of --authentication-config: AuthenticationConfiguration of apiserver.config.k8s.io,
+// versions v1, v1beta1 and v1alpha1, which say the same. k8s.io/apiserver/pkg/apis/apiserver.
+namespace apiserver::inline v0::authn {
+
+// Expressions of the common expression language are read, but no server may be configured with
+// them yet; see ValidateAuthenticationConfiguration.
+struct PrefixedClaimOrExpression {
+  std::string claim = {};
+  std::optional<std::string> prefix = {};  // Required with `claim`; may be empty.
+  std::string expression = {};
+
+  friend bool operator==(const PrefixedClaimOrExpression&,
+                         const PrefixedClaimOrExpression&) = default;
+};
+
+struct ClaimOrExpression {
+  std::string claim = {};
+  std::string expression = {};
+
+  friend bool operator==(const ClaimOrExpression&, const ClaimOrExpression&) = default;
+};
+
+struct ExtraMapping {
+  std::string key;
+  std::string value_expression;
+
+  friend bool operator==(const ExtraMapping&, const ExtraMapping&) = default;
+};
+
+struct ClaimMappings {
+  PrefixedClaimOrExpression username = {};  // Required.
+  PrefixedClaimOrExpression groups = {};
+  ClaimOrExpression uid = {};
+  std::vector<ExtraMapping> extra = {};
+
+  friend bool operator==(const ClaimMappings&, const ClaimMappings&) = default;
+};
+
+struct Issuer {
+  std::string url;                          // Required; https.
+  std::string discovery_url = {};           // Empty: at the well-known path of `url`.
+  std::string certificate_authority = {};   // PEM; empty: the machine's.
+  std::vector<std::string> audiences = {};  // Required.
+  std::string audience_match_policy = {};   // "MatchAny", or empty with one audience.
+  std::string egress_selector_type = {};
+
+  friend bool operator==(const Issuer&, const Issuer&) = default;
+};
+
+// A claim and its only good value, or an expression.
+struct ClaimValidationRule {
+  std::string claim = {};
+  std::string required_value = {};
+  std::string expression = {};
+  std::string message = {};
+
+  friend bool operator==(const ClaimValidationRule&, const ClaimValidationRule&) = default;
+};
+
+struct UserValidationRule {
+  std::string expression;
+  std::string message = {};
+
+  friend bool operator==(const UserValidationRule&, const UserValidationRule&) = default;
+};
+
+struct JwtAuthenticator {
+  Issuer issuer;
+  std::vector<ClaimValidationRule> claim_validation_rules = {};
+  ClaimMappings claim_mappings = {};
+  std::vector<UserValidationRule> user_validation_rules = {};
+
+  friend bool operator==(const JwtAuthenticator&, const JwtAuthenticator&) = default;
+};
+
+struct AnonymousAuthConfig {
+  bool enabled = false;
+  std::vector<std::string> paths = {};  // Only these; empty: all.
+
+  friend bool operator==(const AnonymousAuthConfig&, const AnonymousAuthConfig&) = default;
+};
+
+struct AuthenticationConfiguration {
+  std::vector<JwtAuthenticator> jwt = {};  // May be empty: some may be added later.
+  std::optional<AnonymousAuthConfig> anonymous = {};
+
+  friend bool operator==(const AuthenticationConfiguration&,
+                         const AuthenticationConfiguration&) = default;
+};
+
+// Issuers at most.
+inline constexpr std::size_t kJwtAuthenticatorsMax = 64;
+
+// As validation.ValidateAuthenticationConfiguration, but that expressions and egress selectors are
+// refused. `disallowed_issuers`: those of the server's own tokens.
+field::ErrorList ValidateAuthenticationConfiguration(
+    const AuthenticationConfiguration& config,
+    const std::vector<std::string>& disallowed_issuers = {});
+
+// YAML or JSON, strictly decoded and validated. kInvalid: all that is wrong, each with its line and
+// field.
+Result<AuthenticationConfiguration> ParseAuthenticationConfiguration(
+    std::string_view text, const std::vector<std::string>& disallowed_issuers = {});
+
+}  // namespace apiserver::inline v0::authn

@@ -1,0 +1,170 @@
+#include <utility>
+
+#include "apiserver/authn/config.h"
+#include "base/status_macros.h"
+#include "codec/config_reader.h"
+
+namespace apiserver::inline v0::authn {
+namespace {
+
+using codec::ConfigReader;
+using field::Path;
+using runtime::Value;
+
+constexpr std::string_view kConfigKind = "AuthenticationConfiguration";
+
+// Reads members of one object of the file.
+class FieldsOf {
+ public:
+  FieldsOf(ConfigReader& reader, const Path& path, Value value)
+      : reader_(reader), path_(path), value_(value) {}
+
+  std::string Text(std::string_view name) const {
+    return reader_.Text(path_.Child(name), value_[name]);
+  }
+  std::vector<std::string> Texts(std::string_view name) const {
+    return reader_.Texts(path_.Child(name), value_[name]);
+  }
+  std::vector<ConfigReader::Item> Items(std::string_view name) const {
+    return reader_.Items(path_.Child(name), value_[name]);
+  }
+  bool Bool(std::string_view name) const {
+    return reader_.Bool(path_.Child(name), value_[name]).value_or(false);
+  }
+
+ private:
+  ConfigReader& reader_;
+  const Path& path_;
+  const Value value_;
+};
+
+Issuer ReadIssuer(ConfigReader& reader, const Path& path, Value value) {
+  Issuer issuer;
+  if (!reader.IsMap(path, value)) return issuer;
+  reader.CheckFields(path, value,
+                     {"url", "discoveryURL", "certificateAuthority", "audiences",
+                      "audienceMatchPolicy", "egressSelectorType"});
+  const FieldsOf fields(reader, path, value);
+  issuer.url = fields.Text("url");
+  issuer.discovery_url = fields.Text("discoveryURL");
+  issuer.certificate_authority = fields.Text("certificateAuthority");
+  issuer.audiences = fields.Texts("audiences");
+  issuer.audience_match_policy = fields.Text("audienceMatchPolicy");
+  issuer.egress_selector_type = fields.Text("egressSelectorType");
+  return issuer;
+}
+
+ClaimValidationRule ReadClaimRule(ConfigReader& reader, const Path& path, Value value) {
+  ClaimValidationRule rule;
+  if (!reader.IsMap(path, value)) return rule;
+  reader.CheckFields(path, value, {"claim", "requiredValue", "expression", "message"});
+  const FieldsOf fields(reader, path, value);
+  rule.claim = fields.Text("claim");
+  rule.required_value = fields.Text("requiredValue");
+  rule.expression = fields.Text("expression");
+  rule.message = fields.Text("message");
+  return rule;
+}
+
+PrefixedClaimOrExpression ReadPrefixedClaim(ConfigReader& reader, const Path& path, Value value) {
+  PrefixedClaimOrExpression claim;
+  if (!reader.IsMap(path, value)) return claim;
+  reader.CheckFields(path, value, {"claim", "prefix", "expression"});
+  const FieldsOf fields(reader, path, value);
+  claim.claim = fields.Text("claim");
+  if (!value["prefix"].is_null()) claim.prefix = fields.Text("prefix");
+  claim.expression = fields.Text("expression");
+  return claim;
+}
+
+ClaimOrExpression ReadClaim(ConfigReader& reader, const Path& path, Value value) {
+  ClaimOrExpression claim;
+  if (!reader.IsMap(path, value)) return claim;
+  reader.CheckFields(path, value, {"claim", "expression"});
+  const FieldsOf fields(reader, path, value);
+  claim.claim = fields.Text("claim");
+  claim.expression = fields.Text("expression");
+  return claim;
+}
+
+ClaimMappings ReadClaimMappings(ConfigReader& reader, const Path& path, Value value) {
+  ClaimMappings mappings;
+  if (!reader.IsMap(path, value)) return mappings;
+  reader.CheckFields(path, value, {"username", "groups", "uid", "extra"});
+  mappings.username = ReadPrefixedClaim(reader, path.Child("username"), value["username"]);
+  mappings.groups = ReadPrefixedClaim(reader, path.Child("groups"), value["groups"]);
+  mappings.uid = ReadClaim(reader, path.Child("uid"), value["uid"]);
+  for (const auto& [at, item] : reader.Items(path.Child("extra"), value["extra"])) {
+    ExtraMapping extra;
+    if (reader.IsMap(at, item)) {
+      reader.CheckFields(at, item, {"key", "valueExpression"});
+      extra.key = FieldsOf(reader, at, item).Text("key");
+      extra.value_expression = FieldsOf(reader, at, item).Text("valueExpression");
+    }
+    mappings.extra.push_back(std::move(extra));
+  }
+  return mappings;
+}
+
+JwtAuthenticator ReadAuthenticator(ConfigReader& reader, const Path& path, Value value) {
+  JwtAuthenticator authenticator;
+  if (!reader.IsMap(path, value)) return authenticator;
+  reader.CheckFields(path, value,
+                     {"issuer", "claimValidationRules", "claimMappings", "userValidationRules"});
+  const FieldsOf fields(reader, path, value);
+  authenticator.issuer = ReadIssuer(reader, path.Child("issuer"), value["issuer"]);
+  for (const auto& [at, item] : fields.Items("claimValidationRules")) {
+    authenticator.claim_validation_rules.push_back(ReadClaimRule(reader, at, item));
+  }
+  authenticator.claim_mappings =
+      ReadClaimMappings(reader, path.Child("claimMappings"), value["claimMappings"]);
+  for (const auto& [at, item] : fields.Items("userValidationRules")) {
+    UserValidationRule rule;
+    if (reader.IsMap(at, item)) {
+      reader.CheckFields(at, item, {"expression", "message"});
+      rule.expression = FieldsOf(reader, at, item).Text("expression");
+      rule.message = FieldsOf(reader, at, item).Text("message");
+    }
+    authenticator.user_validation_rules.push_back(std::move(rule));
+  }
+  return authenticator;
+}
+
+std::optional<AnonymousAuthConfig> ReadAnonymous(ConfigReader& reader, Value value) {
+  const Path path("anonymous");
+  if (!reader.IsMap(path, value)) return std::nullopt;
+  reader.CheckFields(path, value, {"enabled", "conditions"});
+  AnonymousAuthConfig anonymous;
+  const FieldsOf fields(reader, path, value);
+  anonymous.enabled = fields.Bool("enabled");
+  for (const auto& [at, item] : fields.Items("conditions")) {
+    if (!reader.IsMap(at, item)) continue;
+    reader.CheckFields(at, item, {"path"});
+    anonymous.paths.push_back(FieldsOf(reader, at, item).Text("path"));
+  }
+  return anonymous;
+}
+
+}  // namespace
+
+Result<AuthenticationConfiguration> ParseAuthenticationConfiguration(
+    std::string_view text, const std::vector<std::string>& disallowed_issuers) {
+  ConfigReader reader(text);
+  ASSIGN_OR_RETURN(
+      const Value root,
+      reader.Parse(kConfigKind, {"apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1beta1",
+                                 "apiserver.config.k8s.io/v1alpha1"}));
+  reader.CheckFields(Path(), root, {"apiVersion", "kind", "jwt", "anonymous"});
+  AuthenticationConfiguration config;
+  for (const auto& [at, item] : reader.Items(Path("jwt"), root["jwt"])) {
+    config.jwt.push_back(ReadAuthenticator(reader, at, item));
+  }
+  config.anonymous = ReadAnonymous(reader, root["anonymous"]);
+  // What could not be read would only be called missing.
+  RETURN_IF_ERROR(reader.Outcome());
+  reader.Wrong(ValidateAuthenticationConfiguration(config, disallowed_issuers));
+  RETURN_IF_ERROR(reader.Outcome());
+  return config;
+}
+
+}  // namespace apiserver::inline v0::authn
