@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace apiserver::inline v0::authn {
+
+// How metrics name what would be too long or too telling: "sha256:<hex>"; empty for nothing.
+std::string ConfigHash(std::string_view text);
+
+}  // namespace apiserver::inline v0::authn
