@@ -1,11 +1,30 @@
 #include "apiserver/client/http_client.h"
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "apiserver/base/sync.h"
 
 namespace apiserver::inline v0::client {
+
+namespace {
+
+constexpr std::string_view kResetCause = "ConnectionReset";
+
+}  // namespace
+
+Status ConnectionReset(std::string message) {
+  return Status(Reason::kServiceUnavailable, std::move(message))
+      .WithDetails({.causes = {{.reason = std::string(kResetCause)}}});
+}
+
+bool IsConnectionReset(const Status& error) {
+  const StatusDetails* details = error.details();
+  return details != nullptr && details->causes.size() == 1 &&
+         details->causes.front().reason == kResetCause;
+}
 
 Result<http::ClientResponse> HttpClient::Call(const Context& ctx, HttpRequest request) {
   if (!ctx.may_block()) return Status(Reason::kWouldBlock, "an HTTP call waits");

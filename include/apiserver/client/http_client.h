@@ -54,6 +54,10 @@ class HttpClient {
   Result<http::ClientResponse> Call(const Context& ctx, HttpRequest request);
 };
 
+// The error of a call whose connection was reset: the server may never have seen it.
+Status ConnectionReset(std::string message);
+bool IsConnectionReset(const Status& error);
+
 // Makes clients, one for each set of options; the program that links an implementation gives it.
 // kInvalid: TLS material that cannot be read.
 using HttpClientFactory =

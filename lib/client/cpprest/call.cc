@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace apiserver::inline v0::client {
@@ -133,6 +134,11 @@ void PendingCall::FailByException() {
   std::string why = "unknown error";
   try {
     throw;
+  } catch (const web::http::http_exception& error) {
+    why = error.what();
+    if (error.error_code() == std::errc::connection_reset) {
+      return Finish(ConnectionReset(name_ + ": " + why + ": connection reset by peer"));
+    }
   } catch (const std::exception& error) {
     why = error.what();
   } catch (...) {  // NOLINT(bugprone-empty-catch): what has no words is unknown

@@ -66,10 +66,6 @@ Result<Authority> ParseAuthority(const std::string& url, std::string_view text) 
   return parsed;
 }
 
-std::string Bracketed(const std::string& host) {
-  return host.find(':') == std::string::npos ? host : "[" + host + "]";
-}
-
 }  // namespace
 
 Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& address) {
@@ -93,8 +89,12 @@ Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& ad
     ASSIGN_OR_RETURN(to, ParseAuthority(address, address));
     if (to.port.empty()) return BadUrl(address, "an address is host:port");
   }
+  // cpprestsdk hands the resolver "[::1]", which that does not know.
+  if (to.host.find(':') != std::string::npos) {
+    return BadUrl(url, "connecting to an IPv6 address is not supported; give a name");
+  }
   if (to.port.empty()) to.port = target.tls ? "443" : "80";
-  target.base = (target.tls ? "https://" : "http://") + Bracketed(to.host) + ":" + to.port;
+  target.base = (target.tls ? "https://" : "http://") + to.host + ":" + to.port;
   return target;
 }
 

@@ -17,13 +17,12 @@ namespace {
 
 // Our own listener over TLS as "server.test"; answers with what it was asked.
 struct EchoServer {
-  explicit EchoServer(const http::KeyPair& pair = Pki().server)
-      : pool(NewThreadPool({.name = "echo"})) {
+  EchoServer() : pool(NewThreadPool({.name = "echo"})) {
     service.pool = pool.get();
     service.handler = [this](http::Exchange& exchange) {
       return exchange.request().method == "GET" ? Answer(exchange) : Collected(exchange);
     };
-    auto tls = http::NewServerTls(pair).value();
+    auto tls = http::NewServerTls(Pki().server).value();
     listener = http::Listen({.tls = tls}, service).value();
   }
   ~EchoServer() { listener->Stop(std::chrono::milliseconds(0)); }
@@ -226,6 +225,19 @@ TEST_CASE("client.cpprest: nobody there, or a Context that is done, is an error 
   CHECK(client->Call(Context::Background().WithMayBlock(false), {.url = "http://" + address})
             .status()
             .reason() == Reason::kWouldBlock);
+}
+
+TEST_CASE("client.cpprest: a connection that is reset is told from one that was refused",
+          "[client.cpprest]") {
+  RawServer server([](Wire& wire) {
+    wire.ReadUntil("\r\n\r\n");
+    wire.Reset();
+  });
+  const Status status = Get(*NewClient(), "http://" + server.address() + "/").status();
+  CHECK(IsConnectionReset(status));
+  CHECK(status.message() == "Get \"http://" + server.address() +
+                                "/\": Failed to read HTTP status line: connection reset by peer");
+  CHECK(!IsConnectionReset(Get(*NewClient(), "https://name.invalid/").status()));
 }
 
 TEST_CASE("client.cpprest: a call ends when its Context does, and its connection with it",

@@ -85,6 +85,12 @@ class Wire {
     return alive_;
   }
   bool alive() const { return alive_; }
+  // Breaks the connection off.
+  void Reset() {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    alive_ = false;
+  }
   // Says that no more comes.
   void Close() {
     if (ssl_) SSL_shutdown(ssl_.get());

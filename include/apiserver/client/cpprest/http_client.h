@@ -12,6 +12,7 @@
 // even one that is a single huge chunk (over TLS; a plain peer's head and chunks are read whole);
 // TLS 1.2 at least, and the server's name is looked for among its alternative names only. A host
 // name is looked up by one thread at a time, and a look-up outlives the call that gave up on it.
+// cpprestsdk cannot connect to an IPv6 address that is not a name: kInvalid.
 //
 // A call on a kept connection that the server closes before it has answered anything is sent once
 // more, on a new one: as a rule the closing is older than the call.

@@ -1,0 +1,100 @@
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/reload.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/client/client_config.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::client {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+std::string Trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
+}
+
+// Who a client is now.
+struct Identity {
+  std::shared_ptr<HttpClient> client;
+  std::string token;
+};
+
+class FollowedClient final : public HttpClient {
+ public:
+  FollowedClient(const ClientConfig& config, FollowedClientDeps deps)
+      : config_(config), deps_(std::move(deps)) {}
+
+  Status Begin() {
+    std::vector<std::string> paths;
+    for (const auto* path :
+         {&config_.ca_file, &config_.certificate_file, &config_.key_file, &config_.token_file}) {
+      if (!path->empty()) paths.push_back(*path);
+    }
+    if (paths.empty()) return Use({});
+    ASSIGN_OR_RETURN(
+        watched_,
+        WatchFiles(paths, deps_.period, {*deps_.files, *deps_.executor, *deps_.clock, *deps_.log},
+                   [this](const std::vector<std::string>& contents) { return Use(contents); }));
+    return Status::Ok();
+  }
+
+  void Start(const Context& ctx, HttpRequest request, Done done) override {
+    if (!OfServer(request.url)) {
+      return done(Status(Reason::kInvalid,
+                         "this client is for " + config_.server + ", not for " + request.url));
+    }
+    const Identity now = *identity_.Lock();
+    if (!now.token.empty() && !request.headers.Has("Authorization")) {
+      request.headers.Add("Authorization", "Bearer " + now.token);
+    }
+    now.client->Start(ctx, std::move(request), std::move(done));
+  }
+
+ private:
+  bool OfServer(const std::string& url) const {
+    std::string_view server = config_.server;
+    while (server.ends_with('/')) server.remove_suffix(1);
+    if (!url.starts_with(server)) return false;
+    return url.size() == server.size() || url[server.size()] == '/' || url[server.size()] == '?';
+  }
+
+  // `contents` of the files that there are, in the order of Begin().
+  Status Use(const std::vector<std::string>& contents) {
+    std::size_t next = 0;
+    const auto text = [&](const std::string& file, const std::string& given) {
+      return file.empty() ? given : contents[next++];
+    };
+    HttpClientOptions options;
+    options.tls.server_name = config_.server_name;
+    options.tls.ca_pem = text(config_.ca_file, config_.ca_pem);
+    options.tls.client.certificate_pem = text(config_.certificate_file, config_.certificate_pem);
+    options.tls.client.key_pem = text(config_.key_file, config_.key_pem);
+    Identity identity{.token = Trimmed(text(config_.token_file, config_.token))};
+    if (identity.token.empty() && !config_.token_file.empty()) {
+      return Status(Reason::kInvalid, config_.token_file + ": the token is empty");
+    }
+    ASSIGN_OR_RETURN(identity.client, deps_.new_client(options));
+    std::swap(*identity_.Lock(), identity);
+    return Status::Ok();
+  }
+
+  const ClientConfig config_;
+  const FollowedClientDeps deps_;
+  Guarded<Identity> identity_;
+  std::unique_ptr<WatchedFiles> watched_;  // Last: its callback uses the rest.
+};
+
+}  // namespace
+
+Result<std::shared_ptr<HttpClient>> NewFollowedClient(const ClientConfig& config,
+                                                      const FollowedClientDeps& deps) {
+  auto client = std::make_shared<FollowedClient>(config, deps);
+  RETURN_IF_ERROR(client->Begin());
+  return std::shared_ptr<HttpClient>(std::move(client));
+}
+
+}  // namespace apiserver::inline v0::client

@@ -1,0 +1,39 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/client/client_config.h"
+#include "apiserver/client/webhook_config.h"
+
+// A kubeconfig is refused with a message, or names a server over https; a webhook's URL and service
+// path are judged.
+namespace {
+
+namespace client = apiserver::client;
+using apiserver::field::Path;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto config = client::ReadClientConfig(text, "/etc");
+  if (config.ok()) {
+    Require(config->server.starts_with("https://"));
+    Require(config->token.empty() || config->token_file.empty());
+  } else {
+    Require(config.status().reason() == apiserver::Reason::kInvalid);
+    Require(config.status().message().starts_with("kubeconfig: "));
+  }
+  const auto url = client::ValidateWebhookURL(Path("url"), text);
+  if (url.empty()) Require(text.find('@') == std::string::npos || text.find('/') < text.find('@'));
+  const auto path = client::ValidateWebhookService(Path("s"), "ns", "n", text, 443);
+  Require(!path.empty() || text.empty() || text.starts_with('/'));
+  return 0;
+}
