@@ -59,6 +59,7 @@ std::vector<std::string> DnsNames(X509* certificate) {
 Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pem) {
   ASSIGN_OR_RETURN(const std::vector<Certificate> certificates, ReadCertificates(pem));
   std::vector<CertificateFacts> facts;
+  facts.reserve(certificates.size());
   for (const Certificate& each : certificates) {
     facts.push_back({.subject = NameText(X509_get_subject_name(each.get())),
                      .issuer = NameText(X509_get_issuer_name(each.get())),
