@@ -13,10 +13,10 @@ int main(int argc, char** argv) {
   const sample::Parsed parsed = sample::ParseCommandLine(argc, argv);
   if (parsed.exit) return parsed.exit_code;
   const auto ban_flunder = std::make_shared<wardle::BanFlunder>();
-  return sample::Serve(parsed.options, {.name = "sample-apiserver",
-                                        .openapi_title = "Wardle",
-                                        .admission = {ban_flunder},
-                                        .install = [&](auto& server, const auto& storage) {
-                                          return wardle::Install(server, storage, *ban_flunder);
-                                        }});
+  return sample::Serve(parsed, {.name = "sample-apiserver",
+                                .openapi_title = "Wardle",
+                                .admission = {ban_flunder},
+                                .install = [&](auto& server, const auto& storage) {
+                                  return wardle::Install(server, storage, *ban_flunder);
+                                }});
 }

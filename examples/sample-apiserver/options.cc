@@ -1,14 +1,10 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
-#include <string_view>
 
-#include "apiserver/server/features.h"
+#include "duration_flag.h"
 
 namespace sample {
 
@@ -22,33 +18,6 @@ std::string DefaultDataDir() {
   const char* home = std::getenv("HOME");
   // NOLINTEND(concurrency-mt-unsafe)
   return std::string(home ? home : ".") + "/.local/share/sample-apiserver";
-}
-
-// A Go duration of whole milliseconds or more.
-std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
-  if (text == "0") return std::chrono::milliseconds(0);
-  std::chrono::milliseconds total(0);
-  while (!text.empty()) {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (error != std::errc() || count < 0 || count > 1'000'000'000) return std::nullopt;
-    const std::size_t unit = std::min(text.find_first_of("0123456789"), text.size());
-    const std::string_view name = text.substr(0, unit);
-    text.remove_prefix(unit);
-    if (name == "h") {
-      total += std::chrono::hours(count);
-    } else if (name == "m") {
-      total += std::chrono::minutes(count);
-    } else if (name == "s") {
-      total += std::chrono::seconds(count);
-    } else if (name == "ms") {
-      total += std::chrono::milliseconds(count);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return total;
 }
 
 void AddOptions(CLI::App& app, Options& options) {
@@ -67,14 +36,6 @@ void AddOptions(CLI::App& app, Options& options) {
                  "Concurrent requests on one HTTP/2 connection")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  app.add_option("--request-timeout", options.request_timeout_seconds,
-                 "Seconds a request may take, watches aside")
-      ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
-  app.add_option("--min-request-timeout", options.min_request_timeout_seconds,
-                 "Seconds a watch lasts at least, unless its client says otherwise")
-      ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
   app.add_option("--storage", options.storage,
                  "Where objects live: rocks, memory or etcd (default: rocks, and etcd with "
                  "--etcd-servers)");
@@ -87,25 +48,9 @@ void AddOptions(CLI::App& app, Options& options) {
                "Use the file set by --encryption-provider-config anew when it changes");
   app.add_option("--kubeconfig-out", options.kubeconfig_out,
                  "Where to write the kubeconfig (default: <data-dir>/kubeconfig)");
-  std::string gates = "Feature gates as pairs, e.g. A=true,B=false. Known are:";
-  for (const std::string& gate : apiserver::server::DefaultFeatureGates().Help()) {
-    gates += "\n" + gate;
-  }
-  app.add_option("--feature-gates", options.feature_gates, gates);
   app.add_flag("--standalone,!--no-standalone", options.standalone,
                "Be a server of its own, with an authority and an administrator of its own");
   app.add_option("-v,--v", options.v, "Log verbosity")->capture_default_str();
-}
-
-// Durations of the command line are Go's: "5m", "1m30s", "0".
-CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
-                         const std::string& help) {
-  const auto read = [&value](const CLI::results_t& texts) {
-    const auto duration = ParseDuration(texts.at(0));
-    if (duration) value = *duration;
-    return duration.has_value();
-  };
-  return app.add_option(name, read, help)->type_name("DURATION");
 }
 
 void AddEtcdOptions(CLI::App& app, Options& options) {
@@ -162,6 +107,8 @@ Parsed ParseCommandLine(int argc, char** argv) {
   CLI::App app("A Kubernetes-style API server for the group wardle.example.com");
   AddOptions(app, parsed.options);
   AddEtcdOptions(app, parsed.options);
+  parsed.parts = AllParts();
+  for (const auto& part : parsed.parts) part->AddFlags(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -172,7 +119,10 @@ Parsed ParseCommandLine(int argc, char** argv) {
   if (parsed.options.storage.empty()) {
     parsed.options.storage = parsed.options.etcd_servers.empty() ? "rocks" : "etcd";
   }
-  const std::string problem = Problem(parsed.options);
+  std::string problem = Problem(parsed.options);
+  for (const auto& part : parsed.parts) {
+    if (problem.empty()) problem = part->Problem();
+  }
   if (!problem.empty()) {
     std::cerr << "error: " << problem << "\n";
     parsed.exit = true;

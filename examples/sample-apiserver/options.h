@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "apiserver/base/status.h"
+#include "part.h"
 
 namespace sample {
 
-// The command line; kube-apiserver's names where it has one.
+// The command line's part that everything else needs; kube-apiserver's names where it has one. The
+// rest belongs to the parts.
 struct Options {
   int secure_port = 6443;  // Zero picks a free one.
   std::string bind_address = "127.0.0.1";
@@ -16,8 +18,6 @@ struct Options {
   std::string tls_cert_file;
   std::string tls_private_key_file;
   int http2_max_streams = 1000;
-  int request_timeout_seconds = 60;
-  int min_request_timeout_seconds = 1800;
 
   std::string storage;   // "memory", "rocks" or "etcd"; "rocks" if nothing says otherwise.
   std::string data_dir;  // Empty: $XDG_DATA_HOME or ~/.local/share, /sample-apiserver.
@@ -34,9 +34,6 @@ struct Options {
   std::chrono::milliseconds etcd_compaction_interval = std::chrono::minutes(5);
   std::chrono::milliseconds etcd_healthcheck_timeout = std::chrono::seconds(2);
 
-  // Feature gates, "A=true,B=false".
-  std::string feature_gates;
-
   bool standalone = true;
   int v = 0;  // Verbosity; from 4 on debug lines are logged.
 };
@@ -44,6 +41,7 @@ struct Options {
 // What to do after reading the command line.
 struct Parsed {
   Options options;
+  Parts parts;
   bool exit = false;  // Help was printed, or the command line is wrong.
   int exit_code = 0;
 };

@@ -75,9 +75,47 @@ void Encrypt(const storage::value::Encryption* encryption, registry::StorageConf
   }
 }
 
+// Before the server is made.
+Status Configure(const Environment& environment, const Parts& parts, server::Config& config) {
+  for (const auto& part : parts) {
+    RETURN_IF_NOT_OK(part->Configure(environment, config));
+  }
+  return {};
+}
+
+// After it: what the parts serve, then what the program does.
+Status Install(const Environment& environment, const Parts& parts, const Program& program,
+               server::GenericAPIServer& api, const registry::StorageConfig& storage) {
+  for (const auto& part : parts) {
+    RETURN_IF_NOT_OK(part->Install(environment, api, storage));
+  }
+  RETURN_IF_NOT_OK(program.install(api, storage));
+  return api.PrepareRun();
+}
+
+// Writes the kubeconfig and says what to do with it.
+void Announce(const Options& options, const server::Standalone& standalone, int port) {
+  const std::string& path = options.kubeconfig_out;
+  const Status written = standalone.WriteKubeconfig(path, port);
+  if (!written.ok()) {
+    examples::Fail(written);
+    return;
+  }
+  const std::string kubectl = "  kubectl --kubeconfig " + path;
+  std::string place = options.data_dir;
+  if (options.storage == "etcd") place = options.etcd_servers[0] + options.etcd_prefix;
+  std::printf("ready: https://127.0.0.1:%d (%s in %s)\ntry:\n", port, options.storage.c_str(),
+              place.c_str());
+  std::printf("%s api-resources\n", kubectl.c_str());
+  std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
+  std::printf("%s get flunders -w\n", kubectl.c_str());
+  std::fflush(stdout);
+}
+
 }  // namespace
 
-int Serve(const Options& options, const Program& program) {
+int Serve(const Parsed& parsed, const Program& program) {
+  const Options& options = parsed.options;
   const auto log = apiserver::NewStderrLogSink(options.v >= 4 ? apiserver::LogLevel::kDebug
                                                               : apiserver::LogLevel::kInfo);
   const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
@@ -96,14 +134,13 @@ int Serve(const Options& options, const Program& program) {
   config.admission = program.admission;
   config.openapi_title = program.openapi_title;
   config.openapi_version = "0.1";
-  config.request_timeout = std::chrono::seconds(options.request_timeout_seconds);
-  config.min_request_timeout = std::chrono::seconds(options.min_request_timeout_seconds);
   config.shutdown_grace = std::chrono::seconds(4);
-  const Status gates = config.features.Set(options.feature_gates);
-  if (!gates.ok()) return examples::Fail(gates);
   config.log = log.get();
   standalone->Apply(config);
   config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
+  const Environment environment{.options = options, .log = *log};
+  const Status configured = Configure(environment, parsed.parts, config);
+  if (!configured.ok()) return examples::Fail(configured);
   auto completed = std::move(config).Complete();
   if (!completed.ok()) return examples::Fail(completed.status());
   auto api = std::move(*completed).New();
@@ -117,27 +154,10 @@ int Serve(const Options& options, const Program& program) {
                                          .metrics = (*api)->metrics(),
                                          .log = log.get()};
   Encrypt(encryption->get(), storage_config);
-  const Status installed = program.install(**api, storage_config);
+  const Status installed = Install(environment, parsed.parts, program, **api, storage_config);
   if (!installed.ok()) return examples::Fail(installed);
-  if (const Status ready = (*api)->PrepareRun(); !ready.ok()) return examples::Fail(ready);
 
-  return examples::RunUntilSignal(**api, [&] {
-    const std::string& path = options.kubeconfig_out;
-    const Status written = standalone->WriteKubeconfig(path, (*api)->port());
-    if (!written.ok()) {
-      examples::Fail(written);
-      return;
-    }
-    const std::string kubectl = "  kubectl --kubeconfig " + path;
-    std::string place = options.data_dir;
-    if (options.storage == "etcd") place = options.etcd_servers[0] + options.etcd_prefix;
-    std::printf("ready: https://127.0.0.1:%d (%s in %s)\ntry:\n", (*api)->port(),
-                options.storage.c_str(), place.c_str());
-    std::printf("%s api-resources\n", kubectl.c_str());
-    std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
-    std::printf("%s get flunders -w\n", kubectl.c_str());
-    std::fflush(stdout);
-  });
+  return examples::RunUntilSignal(**api, [&] { Announce(options, *standalone, (*api)->port()); });
 }
 
 }  // namespace sample

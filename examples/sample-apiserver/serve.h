@@ -12,7 +12,7 @@
 
 namespace sample {
 
-// What a program serves with these options.
+// What a program serves with this command line.
 struct Program {
   std::string name;
   std::string openapi_title;
@@ -24,6 +24,6 @@ struct Program {
 };
 
 // Opens the storage, serves until a signal comes, and prints what went wrong; main's exit code.
-int Serve(const Options& options, const Program& program);
+int Serve(const Parsed& parsed, const Program& program);
 
 }  // namespace sample

@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
     if (status.ok()) status = apiserver::groups::authorization::Install(server, nullptr);
     return status;
   };
-  return sample::Serve(parsed.options, {.name = "e2e-server",
-                                        .openapi_title = "For tests",
-                                        .admission = {ban_flunder},
-                                        .install = install});
+  return sample::Serve(parsed, {.name = "e2e-server",
+                                .openapi_title = "For tests",
+                                .admission = {ban_flunder},
+                                .install = install});
 }
