@@ -34,7 +34,8 @@ Server::Server(Config config, Server* delegate)
       delegate_(delegate),
       loopback_token_(NewUuid(*config_.random)),
       audit_ids_(NewBufferedRandom(*config_.random)),
-      admission_(config_.admission),
+      admission_(config_.admission, *metrics_, *config_.clock),
+      equivalents_([this] { return State(); }),
       healthz_("healthz", *config_.log),
       livez_("livez", *config_.log),
       readyz_("readyz", *config_.log),
@@ -42,6 +43,7 @@ Server::Server(Config config, Server* delegate)
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
       memory_(std::make_shared<MemoryBudget>(config_.memory)) {
   environment_ = {.admission = &admission_,
+                  .equivalents = &equivalents_,
                   .authorizer = config_.authorizer.get(),
                   .min_request_timeout = config_.min_request_timeout,
                   .clock = config_.clock,

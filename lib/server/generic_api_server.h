@@ -8,6 +8,7 @@
 #include "apiserver/base/reload.h"
 #include "apiserver/server/server.h"
 #include "server/api_state.h"
+#include "server/equivalent_resources.h"
 #include "server/health.h"
 #include "server/hooks.h"
 #include "server/in_flight.h"
@@ -67,7 +68,9 @@ class Server final : public GenericAPIServer {
   Server* delegate_;  // Null: none.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
+  const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
   admission::Chain admission_;
+  const EquivalentResources equivalents_;
   endpoints::Environment environment_;
   runtime::Scheme scheme_;
   PathMux mux_;
@@ -80,7 +83,6 @@ class Server final : public GenericAPIServer {
   LifecycleSignals signals_;
   std::unique_ptr<ThreadPool> pool_;
   const std::shared_ptr<MemoryBudget> memory_;
-  const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
   Context::Registration memory_shown_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;

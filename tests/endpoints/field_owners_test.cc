@@ -36,8 +36,8 @@ class Breaker final : public admission::Plugin {
   std::string_view name() const override { return "Breaker"; }
   bool Handles(admission::Operation) const override { return true; }
   Status Admit(const Context&, admission::Attributes& attributes) const override {
-    if (attributes.object == nullptr) return {};
-    runtime::Object& object = *attributes.object;
+    if (attributes.editable == nullptr) return {};
+    runtime::Object& object = *attributes.editable;
     if (object["spec"]["image"].AsString() != "broken") return {};
     runtime::ListBuilder list(object.arena());
     runtime::MapBuilder entry(object.arena());

@@ -25,7 +25,9 @@ namespace apiserver::inline v0::endpoints {
 
 // What every handler of a server shares; outlives all of them.
 struct Environment {
-  const admission::Chain* admission = nullptr;   // Null: nothing is admitted or refused.
+  const admission::Chain* admission = nullptr;  // Null: nothing is admitted or refused.
+  // In which versions else a resource is served; null: in none.
+  const admission::EquivalentResourceMapper* equivalents = nullptr;
   const auth::Authorizer* authorizer = nullptr;  // For create-on-update; null: allowed.
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);  // Watches: x 1..2.
   std::chrono::milliseconds write_timeout = std::chrono::seconds(34);        // 504 after it.

@@ -1,5 +1,7 @@
 #include "endpoints/handlers/admit.h"
 
+#include <utility>
+
 #include "apiserver/meta/errors.h"
 #include "apiserver/patch/apply/managed_fields.h"
 #include "apiserver/rest/warnings.h"
@@ -25,9 +27,28 @@ void KeepManagedFieldsValid(const Context& ctx, runtime::Object& object, runtime
 
 }  // namespace
 
-Admitter::Admitter(const RequestScope& scope, const http::Exchange& exchange, bool dry_run)
-    : scope_(&scope), info_(&exchange.Get<request::RequestInfo>()), dry_run_(dry_run) {
+Admitter::Admitter(const RequestScope& scope, const http::Exchange& exchange)
+    : scope_(&scope), info_(&exchange.Get<request::RequestInfo>()) {
   if (const auto* user = exchange.Find<auth::UserInfoPtr>()) user_ = *user;
+}
+
+Admitter::Admitter(const RequestScope& scope, const http::Exchange& exchange,
+                   const meta::CreateOptions& options)
+    : Admitter(scope, exchange) {
+  options_ = options;
+  dry_run_ = options.dry_run;
+}
+
+Admitter::Admitter(const RequestScope& scope, const http::Exchange& exchange,
+                   const meta::DeleteOptions& options)
+    : Admitter(scope, exchange) {
+  options_ = options;
+  dry_run_ = options.dry_run;
+}
+
+const admission::Chain* Admitter::ChainFor(admission::Operation operation) const {
+  const admission::Chain* chain = scope_->environment->admission;
+  return chain != nullptr && chain->Handles(operation) ? chain : nullptr;
 }
 
 admission::Attributes Admitter::For(admission::Operation operation) const {
@@ -37,18 +58,21 @@ admission::Attributes Admitter::For(admission::Operation operation) const {
           .subresource = scope_->subresource,
           .namespace_ = std::string(info_->namespace_),
           .name = info_->name,
+          .options = options_,
           .dry_run = dry_run_,
-          .user = user_.get()};
+          .user = user_.get(),
+          .equivalents = scope_->environment->equivalents};
 }
 
 Status Admitter::Admit(const Context& ctx, runtime::Object& object,
                        const runtime::Object* old) const {
-  const admission::Chain* chain = scope_->environment->admission;
-  if (!chain || chain->empty()) return {};
-  admission::Attributes attributes =
-      For(old ? admission::Operation::kUpdate : admission::Operation::kCreate);
+  const auto operation = old ? admission::Operation::kUpdate : admission::Operation::kCreate;
+  const admission::Chain* chain = ChainFor(operation);
+  if (!chain) return {};
+  admission::Attributes attributes = For(operation);
   if (attributes.name.empty()) attributes.name = object.name();
   attributes.object = &object;
+  attributes.editable = &object;
   attributes.old_object = old;
   const runtime::Value before = object.metadata()["managedFields"];
   RETURN_IF_ERROR(chain->Admit(ctx, attributes));
@@ -58,38 +82,35 @@ Status Admitter::Admit(const Context& ctx, runtime::Object& object,
 
 rest::ValidateObject Admitter::ValidateCreate() const {
   return [self = *this](const Context& ctx, const runtime::Object& object) -> Status {
-    const admission::Chain* chain = self.scope_->environment->admission;
-    if (!chain || chain->empty()) return {};
+    const admission::Chain* chain = self.ChainFor(admission::Operation::kCreate);
+    if (!chain) return {};
     admission::Attributes attributes = self.For(admission::Operation::kCreate);
     if (attributes.name.empty()) attributes.name = object.name();
-    // Validating plugins get a copy: what they do to it is lost, as in Go.
-    const std::unique_ptr<runtime::Object> copy = object.Clone();
-    attributes.object = copy.get();
-    return chain->Validate(ctx, attributes);
+    attributes.object = &object;
+    return chain->Validate(ctx, std::move(attributes));
   };
 }
 
 rest::ValidateObjectUpdate Admitter::ValidateUpdate() const {
   return [self = *this](const Context& ctx, const runtime::Object& object,
                         const runtime::Object& old) -> Status {
-    const admission::Chain* chain = self.scope_->environment->admission;
-    if (!chain || chain->empty()) return {};
+    const admission::Chain* chain = self.ChainFor(admission::Operation::kUpdate);
+    if (!chain) return {};
     admission::Attributes attributes = self.For(admission::Operation::kUpdate);
-    const std::unique_ptr<runtime::Object> copy = object.Clone();
-    attributes.object = copy.get();
+    attributes.object = &object;
     attributes.old_object = &old;
-    return chain->Validate(ctx, attributes);
+    return chain->Validate(ctx, std::move(attributes));
   };
 }
 
 rest::ValidateObject Admitter::ValidateDelete() const {
   return [self = *this](const Context& ctx, const runtime::Object& object) -> Status {
-    const admission::Chain* chain = self.scope_->environment->admission;
-    if (!chain || chain->empty()) return {};
+    const admission::Chain* chain = self.ChainFor(admission::Operation::kDelete);
+    if (!chain) return {};
     admission::Attributes attributes = self.For(admission::Operation::kDelete);
     attributes.old_object = &object;
     RETURN_IF_ERROR(chain->Admit(ctx, attributes));
-    return chain->Validate(ctx, attributes);
+    return chain->Validate(ctx, std::move(attributes));
   };
 }
 
@@ -118,11 +139,11 @@ rest::ValidateObject Admitter::AuthorizeAndValidateCreate() const {
 }
 
 Status Admitter::Connect(const Context& ctx) const {
-  const admission::Chain* chain = scope_->environment->admission;
-  if (!chain || chain->empty()) return {};
+  const admission::Chain* chain = ChainFor(admission::Operation::kConnect);
+  if (!chain) return {};
   admission::Attributes attributes = For(admission::Operation::kConnect);
   RETURN_IF_ERROR(chain->Admit(ctx, attributes));
-  return chain->Validate(ctx, attributes);
+  return chain->Validate(ctx, std::move(attributes));
 }
 
 }  // namespace apiserver::inline v0::endpoints

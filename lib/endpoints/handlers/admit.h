@@ -10,7 +10,13 @@ namespace apiserver::inline v0::endpoints {
 // A request's view of the admission chain. Copyable; borrows the exchange and the scope.
 class Admitter {
  public:
-  Admitter(const RequestScope& scope, const http::Exchange& exchange, bool dry_run);
+  // Of a create, update or patch.
+  Admitter(const RequestScope& scope, const http::Exchange& exchange,
+           const meta::CreateOptions& options);
+  Admitter(const RequestScope& scope, const http::Exchange& exchange,
+           const meta::DeleteOptions& options);
+  // Of a connect.
+  Admitter(const RequestScope& scope, const http::Exchange& exchange);
 
   // Runs the mutating phase; `old` null: a create.
   Status Admit(const Context& ctx, runtime::Object& object, const runtime::Object* old) const;
@@ -27,12 +33,15 @@ class Admitter {
   Status Connect(const Context& ctx) const;
 
  private:
+  // Null where nobody cares for such an operation.
+  const admission::Chain* ChainFor(admission::Operation operation) const;
   admission::Attributes For(admission::Operation operation) const;
 
   const RequestScope* scope_;
   const request::RequestInfo* info_;
   auth::UserInfoPtr user_;
-  bool dry_run_;
+  admission::OperationOptions options_;
+  bool dry_run_ = false;
 };
 
 }  // namespace apiserver::inline v0::endpoints

@@ -9,7 +9,7 @@ http::Handler NewConnectHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
     if (exchange.query().Has("dryRun")) return meta::NewBadRequest("dryRun is not supported");
-    RETURN_IF_ERROR(Admitter(*scope, exchange, /*dry_run=*/false).Connect(exchange.ctx()));
+    RETURN_IF_ERROR(Admitter(*scope, exchange).Connect(exchange.ctx()));
     const auto& info = exchange.Get<request::RequestInfo>();
     rest::Connecter& connecter = *scope->capabilities.connecter;
     const std::string subpath = connecter.TakesSubpath() ? SubpathOf(info) : "";

@@ -19,8 +19,7 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
   RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
   DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
   scope.TrackFields(exchange, nullptr, *object, options.field_manager);
-  RETURN_IF_ERROR(
-      Admitter(scope, exchange, options.dry_run).Admit(exchange.ctx(), *object, nullptr));
+  RETURN_IF_ERROR(Admitter(scope, exchange, options).Admit(exchange.ctx(), *object, nullptr));
   DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/true);
   return object;
 }
@@ -46,7 +45,7 @@ http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
                        const meta::CreateOptions& options) {
   return http::Step::Later(
       [scope, &exchange, object = std::move(object), options](http::Resume resume) mutable {
-        const auto validate = Admitter(*scope, exchange, options.dry_run).ValidateCreate();
+        const auto validate = Admitter(*scope, exchange, options).ValidateCreate();
         scope->capabilities.async_creater->CreateAsync(
             exchange.ctx(), std::move(object), validate, options,
             [scope, &exchange,
@@ -59,7 +58,7 @@ http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
 Result<runtime::ObjectPtr> StoreOnce(const RequestScope& scope, http::Exchange& exchange,
                                      std::unique_ptr<runtime::Object> object,
                                      const meta::CreateOptions& options) {
-  const Admitter admitter(scope, exchange, options.dry_run);
+  const Admitter admitter(scope, exchange, options);
   if (scope.capabilities.named_creater) {
     return scope.capabilities.named_creater->Create(
         exchange.ctx(), exchange.Get<request::RequestInfo>().name, std::move(object),

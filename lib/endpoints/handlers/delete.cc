@@ -24,7 +24,7 @@ http::Handler NewDeleteHandler(ScopePtr scope) {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));
-    const Admitter admitter(*scope, exchange, options.dry_run);
+    const Admitter admitter(*scope, exchange, options);
     ASSIGN_OR_RETURN(const rest::DeleteResult result,
                      scope->capabilities.graceful_deleter->Delete(
                          exchange.ctx(), exchange.Get<request::RequestInfo>().name,

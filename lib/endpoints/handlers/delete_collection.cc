@@ -11,7 +11,7 @@ http::Handler NewDeleteCollectionHandler(ScopePtr scope) {
     ASSIGN_OR_RETURN(const meta::ListOptions list_options,
                      ReadListOptions(*scope, exchange, /*forced_watch=*/false));
     ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));
-    const Admitter admitter(*scope, exchange, options.dry_run);
+    const Admitter admitter(*scope, exchange, options);
     ASSIGN_OR_RETURN(const runtime::List deleted,
                      scope->capabilities.collection_deleter->DeleteCollection(
                          exchange.ctx(), admitter.ValidateDelete(), options, list_options));

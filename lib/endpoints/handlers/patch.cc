@@ -7,18 +7,22 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
+// Of the update that the patch is, or of the create.
+meta::UpdateOptions UpdateOptionsOf(const meta::PatchOptions& options) {
+  return {.dry_run = options.dry_run,
+          .field_manager = options.field_manager,
+          .field_validation = options.field_validation};
+}
+
 Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields) {
   const PatchedObject patched(request, track_fields);
-  const meta::PatchOptions& options = request.options;
   return request.scope.capabilities.updater->Update(
       request.exchange.ctx(), request.exchange.Get<request::RequestInfo>().name,
       {.info = patched,
        .validate_create = request.admitter.AuthorizeAndValidateCreate(),
        .validate_update = request.admitter.ValidateUpdate(),
        .force_allow_create = request.type == PatchType::kApply,
-       .options = {.dry_run = options.dry_run,
-                   .field_manager = options.field_manager,
-                   .field_validation = options.field_validation}});
+       .options = UpdateOptionsOf(request.options)});
 }
 
 }  // namespace
@@ -40,7 +44,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
     if (apply) {
       ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, cbor));
     }
-    const Admitter admitter(*scope, exchange, options.dry_run);
+    const Admitter admitter(*scope, exchange, UpdateOptionsOf(options));
     const PatchRequest request{.scope = *scope,
                                .exchange = exchange,
                                .type = *type,

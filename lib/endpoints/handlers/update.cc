@@ -74,7 +74,7 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
     RETURN_IF_ERROR(scope->CheckName(*object, info.name, info.namespace_));
     DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
 
-    const Admitter admitter(*scope, exchange, options.dry_run);
+    const Admitter admitter(*scope, exchange, options);
     const ReplaceRequest request{
         .scope = *scope, .exchange = exchange, .options = options, .admitter = admitter};
     auto result = Replace(request, *object, /*track_fields=*/true);

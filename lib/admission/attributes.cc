@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/admission/admission.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/meta/validation.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+Status Refused(std::string why) { return {Reason::kInvalid, std::move(why)}; }
+
+// As checkKeyFormat of attributes.go.
+Status CheckAnnotationKey(std::string_view key) {
+  if (std::ranges::count(key, '/') != 1) {
+    return Refused(
+        "annotation key has invalid format, the right format is a DNS subdomain prefix and '/' and "
+        "key name. (e.g. 'podsecuritypolicy.admission.k8s.io/admit-policy')");
+  }
+  const meta::Complaints complaints = meta::IsQualifiedName(key);
+  if (complaints.empty()) return {};
+  std::string all;
+  for (const std::string& complaint : complaints) all += (all.empty() ? "" : ",") + complaint;
+  return Refused("annotation key has invalid format " + all +
+                 ". A qualified name like 'podsecuritypolicy.admission.k8s.io/admit-policy' is "
+                 "required.");
+}
+
+// What errors call the object; Go's extractResourceName.
+std::string ErrorName(const Attributes& attributes) {
+  if (!attributes.name.empty()) return attributes.name;
+  if (attributes.object == nullptr) return "Unknown";
+  if (!attributes.object->name().empty()) return std::string(attributes.object->name());
+  const std::string_view generate_name = attributes.object->generate_name();
+  return generate_name.empty() ? "Unknown" : std::string(generate_name);
+}
+
+}  // namespace
+
+std::string_view OperationName(Operation operation) {
+  switch (operation) {
+    case Operation::kCreate:
+      return "CREATE";
+    case Operation::kUpdate:
+      return "UPDATE";
+    case Operation::kDelete:
+      return "DELETE";
+    case Operation::kConnect:
+      return "CONNECT";
+  }
+  return "";
+}
+
+Status Annotations::Add(std::string_view key, std::string_view value, audit::Level level) {
+  if (Status status = CheckAnnotationKey(key); !status.ok()) return status;
+  if (level < audit::Level::kMetadata) {
+    return Refused(
+        "admission annotations are not allowed to be set at audit level lower than Metadata, "
+        "key: " +
+        field::Quote(key) + ", level: " + std::string(audit::LevelWord(level)));
+  }
+  Annotation annotation{std::string(key), std::string(value), level};
+  auto annotations = annotations_.Lock();
+  const auto [at, added] = annotations->try_emplace(annotation.key, annotation);
+  if (added || at->second == annotation) return {};
+  return Refused(
+      "admission annotations are not allowed to be overwritten, key:" + field::Quote(key) +
+      ", old value: " + at->second.value + ", new value: " + annotation.value);
+}
+
+std::vector<Annotation> Annotations::All() const {
+  std::vector<Annotation> all;
+  for (const auto& [key, annotation] : *annotations_.Lock()) all.push_back(annotation);
+  return all;
+}
+
+Reinvocation::State* Reinvocation::Find(std::string_view plugin) const {
+  const auto at = states_.find(plugin);
+  return at == states_.end() ? nullptr : at->second.get();
+}
+
+Reinvocation::State& Reinvocation::Set(std::string_view plugin, std::unique_ptr<State> state) {
+  auto& kept = states_[std::string(plugin)];
+  kept = std::move(state);
+  return *kept;
+}
+
+Status NewForbidden(const Attributes& attributes, std::string_view why) {
+  return meta::NewForbidden(attributes.resource.group_resource(), ErrorName(attributes), why);
+}
+
+Status NewNotFound(const Attributes& attributes) {
+  return meta::NewNotFound(attributes.resource.group_resource(), ErrorName(attributes));
+}
+
+}  // namespace apiserver::inline v0::admission

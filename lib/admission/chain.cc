@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <utility>
+
+#include "admission/metrics.h"
+#include "apiserver/admission/admission.h"
+#include "apiserver/audit/context.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+// Hands what plugins noted to the request's event, as far as that is to say so much.
+void TellAudit(const Context& ctx, const Attributes& attributes) {
+  const audit::Level level = audit::LevelOf(ctx);
+  if (level == audit::Level::kNone) return;
+  for (const Annotation& annotation : attributes.annotations->All()) {
+    if (annotation.level <= level) audit::AddAnnotation(ctx, annotation.key, annotation.value);
+  }
+}
+
+}  // namespace
+
+Chain::Chain(std::vector<std::shared_ptr<const Plugin>> plugins, metrics::Registry& registry,
+             const Clock& clock)
+    : plugins_(std::move(plugins)), metrics_(std::make_shared<Metrics>(registry, clock)) {}
+
+bool Chain::Handles(Operation operation) const {
+  return std::ranges::any_of(plugins_,
+                             [&](const auto& plugin) { return plugin->Handles(operation); });
+}
+
+void Chain::Prepare(Attributes& attributes) const {
+  attributes.metrics = metrics_.get();
+  if (!attributes.annotations) attributes.annotations = std::make_shared<Annotations>();
+  if (!attributes.reinvocation) attributes.reinvocation = std::make_shared<Reinvocation>();
+}
+
+Status Chain::AdmitOnce(const Context& ctx, Attributes& attributes) const {
+  for (const auto& plugin : plugins_) {
+    if (!plugin->mutates() || !plugin->Handles(attributes.operation)) continue;
+    const PluginTimer timer(metrics_.get(), plugin->name(), Step::kAdmit);
+    Status status = plugin->Admit(ctx, attributes);
+    timer.Observe(attributes.operation, !status.ok());
+    TellAudit(ctx, attributes);
+    RETURN_IF_ERROR(status);
+  }
+  return {};
+}
+
+Status Chain::Admit(const Context& ctx, Attributes& attributes) const {
+  Prepare(attributes);
+  const PluginTimer timer(metrics_.get(), "", Step::kAdmit);
+  Status status = AdmitOnce(ctx, attributes);
+  if (status.ok() && attributes.reinvocation->should_reinvoke()) {
+    attributes.reinvocation->SetIsReinvoke();
+    status = AdmitOnce(ctx, attributes);
+  }
+  timer.Observe(attributes.operation, !status.ok());
+  return status;
+}
+
+Status Chain::Validate(const Context& ctx, Attributes attributes) const {
+  Prepare(attributes);
+  attributes.editable = nullptr;
+  const PluginTimer timer(metrics_.get(), "", Step::kValidate);
+  Status status;
+  for (const auto& plugin : plugins_) {
+    if (!plugin->validates() || !plugin->Handles(attributes.operation)) continue;
+    const PluginTimer own(metrics_.get(), plugin->name(), Step::kValidate);
+    status = plugin->Validate(ctx, attributes);
+    own.Observe(attributes.operation, !status.ok());
+    TellAudit(ctx, attributes);
+    if (!status.ok()) break;
+  }
+  timer.Observe(attributes.operation, !status.ok());
+  return status;
+}
+
+}  // namespace apiserver::inline v0::admission

@@ -1,0 +1,129 @@
+#include "apiserver/admission/namespace_lifecycle.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "apiserver/base/sync.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+// Namespaces whose deletion began a short while ago.
+class RecentlyDeleted {
+ public:
+  RecentlyDeleted(const Clock& clock, std::chrono::milliseconds ttl) : clock_(clock), ttl_(ttl) {}
+
+  void Add(const std::string& name) {
+    auto entries = entries_.Lock();
+    std::erase_if(*entries, [&](const Entry& entry) { return entry.name == name; });
+    entries->push_back({name, clock_.Now() + ttl_});
+    if (entries->size() > kEntriesMax) entries->pop_front();
+  }
+
+  bool Has(std::string_view name) const {
+    const auto now = clock_.Now();
+    const auto entries = entries_.Lock();
+    return std::ranges::any_of(
+        *entries, [&](const Entry& entry) { return entry.name == name && now <= entry.until; });
+  }
+
+ private:
+  // As in Go; beyond, the oldest are forgotten.
+  static constexpr std::size_t kEntriesMax = 100;
+  struct Entry {
+    std::string name;
+    Clock::Monotonic until;
+  };
+  const Clock& clock_;
+  const std::chrono::milliseconds ttl_;
+  Guarded<std::deque<Entry>> entries_;
+};
+
+bool IsNamespace(const Attributes& attributes) {
+  return attributes.kind.group.empty() && attributes.kind.kind == "Namespace";
+}
+
+// Whoever asks what somebody may do in a namespace must not learn from the answer whether it
+// exists.
+bool IsAccessReview(const Attributes& attributes) {
+  return attributes.resource.group == "authorization.k8s.io" &&
+         attributes.resource.resource == "localsubjectaccessreviews";
+}
+
+std::string_view PhaseOf(const runtime::Object& object) {
+  return object["status"]["phase"].AsString();
+}
+
+Status Terminating(const Attributes& attributes) {
+  const std::string& name = attributes.namespace_;
+  const Status refused = NewForbidden(attributes, "unable to create new content in namespace " +
+                                                      name + " because it is being terminated");
+  StatusDetails details = refused.details() ? *refused.details() : StatusDetails();
+  details.causes.push_back({.reason = "NamespaceTerminating",
+                            .message = "namespace " + name + " is being terminated",
+                            .field = "metadata.namespace"});
+  return refused.WithDetails(std::move(details));
+}
+
+class NamespaceLifecycle final : public Plugin {
+ public:
+  explicit NamespaceLifecycle(NamespaceLifecycleOptions options)
+      : options_(std::move(options)), deleted_(*options_.clock, options_.force_live) {}
+
+  std::string_view name() const override { return "NamespaceLifecycle"; }
+  bool Handles(Operation operation) const override { return operation != Operation::kConnect; }
+  bool validates() const override { return false; }
+
+  Status Admit(const Context& ctx, Attributes& attributes) const override {
+    if (IsNamespace(attributes)) return AdmitNamespace(attributes);
+    if (attributes.namespace_.empty()) return {};
+    if (attributes.operation != Operation::kCreate || IsAccessReview(attributes)) return {};
+    if (!options_.namespaces->WaitForSync(options_.ready_wait)) {
+      return NewForbidden(attributes, "not yet ready to handle request");
+    }
+    ASSIGN_OR_RETURN(const runtime::ObjectPtr found, Find(ctx, attributes.namespace_));
+    return PhaseOf(*found) == "Terminating" ? Terminating(attributes) : Status();
+  }
+
+ private:
+  Status AdmitNamespace(const Attributes& attributes) const {
+    if (attributes.operation != Operation::kDelete) return {};
+    if (options_.immortal.contains(attributes.name)) {
+      return meta::NewForbidden(attributes.resource.group_resource(), attributes.name,
+                                "this namespace may not be deleted");
+    }
+    // What is known here may lag behind.
+    deleted_.Add(attributes.name);
+    return {};
+  }
+
+  Result<runtime::ObjectPtr> Find(const Context& ctx, const std::string& name) const {
+    runtime::ObjectPtr found = options_.namespaces->Get(name);
+    if (!found) {
+      // Who makes a namespace and at once something in it is faster than the watch.
+      const Notification never;
+      (void)never.WaitFor(options_.missing_wait);
+      found = options_.namespaces->Get(name);
+    }
+    const bool doubtful = found && PhaseOf(*found) == "Active" && deleted_.Has(name);
+    if (found && !doubtful) return found;
+    auto live = options_.namespaces->GetLive(ctx, name);
+    if (live.ok() || live.status().reason() == Reason::kNotFound) return live;
+    return meta::NewInternalError(live.status().message());
+  }
+
+  const NamespaceLifecycleOptions options_;
+  mutable RecentlyDeleted deleted_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Plugin> NewNamespaceLifecycle(NamespaceLifecycleOptions options) {
+  return std::make_shared<NamespaceLifecycle>(std::move(options));
+}
+
+}  // namespace apiserver::inline v0::admission

@@ -1,0 +1,50 @@
+#include "apiserver/admission/namespaces.h"
+
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+client::Target NamespacesTarget() { return {.resource = {"", "v1", "namespaces"}}; }
+
+}  // namespace
+
+InformedNamespaces::~InformedNamespaces() { Stop(); }
+
+void InformedNamespaces::Start(std::shared_ptr<client::Client> client) {
+  std::shared_ptr<client::Informer> informer =
+      client::NewInformer(*client, {.target = NamespacesTarget(), .log = &log_});
+  *followed_.Lock() = {std::move(client), informer};
+  informer->Start();
+  started_.Notify();
+}
+
+void InformedNamespaces::Stop() {
+  if (const Followed known = followed(); known.informer) known.informer->Stop();
+}
+
+bool InformedNamespaces::WaitForSync(std::chrono::milliseconds timeout) const {
+  if (!started_.WaitFor(timeout)) return false;
+  return followed().informer->WaitForSync(timeout);
+}
+
+runtime::ObjectPtr InformedNamespaces::Get(std::string_view name) const {
+  const Followed known = followed();
+  return known.informer ? known.informer->Get("", name) : nullptr;
+}
+
+Result<runtime::ObjectPtr> InformedNamespaces::GetLive(const Context& ctx,
+                                                       std::string_view name) const {
+  const Followed known = followed();
+  if (!known.client) return Status(Reason::kServiceUnavailable, "namespaces are not known yet");
+  client::Target target = NamespacesTarget();
+  target.name = name;
+  ASSIGN_OR_RETURN(auto object, known.client->Get(ctx, target));
+  return runtime::ObjectPtr(std::move(object));
+}
+
+}  // namespace apiserver::inline v0::admission
