@@ -1,9 +1,11 @@
 #include "apiserver/base/file_system.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -79,6 +81,26 @@ Result<std::string> WriteTemporary(const std::string& path, std::string_view byt
   return ErrnoStatus("write", name, error);
 }
 
+class MachineAppendFile final : public AppendFile {
+ public:
+  MachineAppendFile(int fd, std::string path, std::uint64_t size)
+      : file_(fd), path_(std::move(path)), size_(size) {}
+
+  Status Append(std::string_view bytes) override {
+    if (const int error = WriteAll(file_.get(), bytes); error != 0) {
+      return ErrnoStatus("write", path_, error);
+    }
+    size_ += bytes.size();
+    return {};
+  }
+  std::uint64_t size() const override { return size_; }
+
+ private:
+  Descriptor file_;
+  std::string path_;
+  std::uint64_t size_;
+};
+
 class MachineFileSystem final : public FileSystem {
  public:
   Result<std::string> Read(const std::string& path) const override {
@@ -94,6 +116,57 @@ class MachineFileSystem final : public FileSystem {
       out.resize(size + static_cast<std::size_t>(got > 0 ? got : 0));
       if (got == 0) return out;
     }
+  }
+
+  Result<std::string> ReadRange(const std::string& path, std::uint64_t offset,
+                                std::size_t bytes_max) const override {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return ErrnoStatus("open", path, errno);
+    std::string out(bytes_max, '\0');
+    std::size_t size = 0;
+    while (size < bytes_max) {
+      const ssize_t got =
+          pread(file.get(), out.data() + size, bytes_max - size, static_cast<off_t>(offset + size));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return ErrnoStatus("read", path, errno);
+      if (got == 0) break;
+      size += static_cast<std::size_t>(got);
+    }
+    out.resize(size);
+    return out;
+  }
+
+  Result<std::unique_ptr<AppendFile>> OpenAppend(const std::string& path, unsigned mode) override {
+    constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC;
+    int fd = open(path.c_str(), kFlags | O_CREAT | O_EXCL, mode);
+    if (fd >= 0) {
+      (void)fchmod(fd, mode);  // Exactly, whatever the umask.
+    } else if (errno == EEXIST) {
+      fd = open(path.c_str(), kFlags);
+    }
+    if (fd < 0) return ErrnoStatus("open", path, errno);
+    const off_t size = lseek(fd, 0, SEEK_END);  // -1: a pipe or a terminal.
+    return std::make_unique<MachineAppendFile>(fd, path,
+                                               size < 0 ? 0 : static_cast<std::uint64_t>(size));
+  }
+
+  Status Rename(const std::string& from, const std::string& to) override {
+    if (rename(from.c_str(), to.c_str()) != 0) return ErrnoStatus("rename", from, errno);
+    return {};
+  }
+
+  Result<std::vector<std::string>> List(const std::string& directory) const override {
+    DIR* const open_directory = opendir(directory.c_str());
+    if (open_directory == nullptr) return ErrnoStatus("open", directory, errno);
+    std::vector<std::string> names;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): not on a stream of one's own
+    while (const dirent* entry = readdir(open_directory)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    closedir(open_directory);
+    std::sort(names.begin(), names.end());
+    return names;
   }
 
   Status WriteAtomically(const std::string& path, std::string_view bytes, unsigned mode) override {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../base/manual.h"
+#include "base/manual.h"
 
 namespace apiserver::inline v0::audit {
 namespace {

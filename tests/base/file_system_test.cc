@@ -175,5 +175,39 @@ TEST_CASE("base: file systems in memory do not see each other", "[base]") {
   CHECK_FALSE(two->Exists("f"));
 }
 
+TEST_CASE("base: a file that is appended to grows, and is made with its mode", "[base]") {
+  OnBoth([](FileSystem& files, const std::string& folder) {
+    {
+      auto file = files.OpenAppend(folder + "/log", 0600);
+      REQUIRE(file.ok());
+      CHECK((*file)->size() == 0);
+      REQUIRE((*file)->Append("one\n").ok());
+      CHECK((*file)->size() == 4);
+    }
+    auto again = files.OpenAppend(folder + "/log", 0600);
+    REQUIRE(again.ok());
+    CHECK((*again)->size() == 4);
+    REQUIRE((*again)->Append("two\n").ok());
+    CHECK(files.Read(folder + "/log").value() == "one\ntwo\n");
+    CHECK(files.ReadRange(folder + "/log", 2, 4).value() == "e\ntw");
+    CHECK(files.ReadRange(folder + "/log", 6, 100).value() == "o\n");
+    CHECK(files.ReadRange(folder + "/log", 100, 1).value().empty());
+    CHECK(files.OpenAppend(folder + "/missing/log", 0600).status().reason() == Reason::kNotFound);
+  });
+}
+
+TEST_CASE("base: a renamed file has its new name alone", "[base]") {
+  OnBoth([](FileSystem& files, const std::string& folder) {
+    REQUIRE(files.WriteAtomically(folder + "/b", "1", 0600).ok());
+    REQUIRE(files.WriteAtomically(folder + "/a", "2", 0600).ok());
+    CHECK(files.List(folder).value() == std::vector<std::string>{"a", "b"});
+    REQUIRE(files.Rename(folder + "/b", folder + "/c").ok());
+    CHECK(files.List(folder).value() == std::vector<std::string>{"a", "c"});
+    CHECK(files.Read(folder + "/c").value() == "1");
+    CHECK(files.Rename(folder + "/b", folder + "/c").reason() == Reason::kNotFound);
+    CHECK(files.List(folder + "/none").status().reason() == Reason::kNotFound);
+  });
+}
+
 }  // namespace
 }  // namespace apiserver

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +12,15 @@
 
 namespace apiserver::inline v0 {
 
+// A file that grows. One thread at a time.
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  // After an error some of `bytes` may be there.
+  virtual Status Append(std::string_view bytes) = 0;
+  virtual std::uint64_t size() const = 0;
+};
+
 // The files a server reads and writes outside its storage engine (certificates, tokens,
 // kubeconfigs), so that tests can hold them in memory and make them fail. Paths are UTF-8. All
 // methods may block and may be called from any thread.
@@ -19,10 +30,20 @@ class FileSystem {
 
   // kNotFound: no such file. kInternalError: anything else, with path and errno's text.
   virtual Result<std::string> Read(const std::string& path) const = 0;
+  // At most `bytes_max` of its bytes from `offset` on; fewer only at its end.
+  virtual Result<std::string> ReadRange(const std::string& path, std::uint64_t offset,
+                                        std::size_t bytes_max) const = 0;
   // Replaces `path` by a file with exactly these bytes: written to a temporary name beside it with
   // `mode`, synced, renamed. Readers see the old file or the new one, never a part.
   virtual Status WriteAtomically(const std::string& path, std::string_view bytes,
                                  unsigned mode) = 0;
+  // Appends to `path`, which is made with exactly `mode` if it is missing.
+  virtual Result<std::unique_ptr<AppendFile>> OpenAppend(const std::string& path,
+                                                         unsigned mode) = 0;
+  // A file only; replaces what is at `to`.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // The names in a directory, sorted.
+  virtual Result<std::vector<std::string>> List(const std::string& directory) const = 0;
   // Creates `path` and its parents with `mode`; no error if it exists.
   virtual Status MakeDirectories(const std::string& path, unsigned mode) = 0;
   virtual bool Exists(const std::string& path) const = 0;

@@ -1,0 +1,71 @@
+#include "audit/gzip_file.h"
+
+#include <zlib.h>
+
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::audit {
+
+namespace {
+
+constexpr std::size_t kPieceBytes = 256 << 10;
+constexpr int kGzipWindow = 15 + 16;
+
+class Deflater {
+ public:
+  Deflater() {
+    valid_ = deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8,
+                          Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+  ~Deflater() {
+    if (valid_) deflateEnd(&stream_);
+  }
+
+  Status Add(std::string& piece, bool last, AppendFile& out) {
+    if (!valid_) return {Reason::kInternalError, "gzip: out of memory"};
+    stream_.next_in = reinterpret_cast<Bytef*>(piece.data());
+    stream_.avail_in = static_cast<uInt>(piece.size());
+    int state = Z_OK;
+    do {
+      std::string packed(kPieceBytes, '\0');
+      stream_.next_out = reinterpret_cast<Bytef*>(packed.data());
+      stream_.avail_out = static_cast<uInt>(packed.size());
+      state = deflate(&stream_, last ? Z_FINISH : Z_NO_FLUSH);
+      if (state == Z_STREAM_ERROR) return {Reason::kInternalError, "gzip: stream error"};
+      packed.resize(packed.size() - stream_.avail_out);
+      RETURN_IF_ERROR(out.Append(packed));
+    } while (stream_.avail_out == 0);
+    return {};
+  }
+
+ private:
+  z_stream stream_{};
+  bool valid_ = false;
+};
+
+Status Compress(FileSystem& files, const std::string& from, AppendFile& out) {
+  Deflater deflater;
+  std::uint64_t offset = 0;
+  for (bool last = false; !last;) {
+    ASSIGN_OR_RETURN(std::string piece, files.ReadRange(from, offset, kPieceBytes));
+    offset += piece.size();
+    last = piece.size() < kPieceBytes;
+    RETURN_IF_ERROR(deflater.Add(piece, last, out));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status GzipFile(FileSystem& files, const std::string& from, const std::string& to, unsigned mode) {
+  if (files.Exists(to)) RETURN_IF_ERROR(files.Remove(to));  // Of a try that was cut short.
+  ASSIGN_OR_RETURN(const auto out, files.OpenAppend(to, mode));
+  const Status compressed = Compress(files, from, *out);
+  if (compressed.ok()) return files.Remove(from);
+  (void)files.Remove(to);
+  return compressed;
+}
+
+}  // namespace apiserver::inline v0::audit

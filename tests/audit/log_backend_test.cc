@@ -1,0 +1,203 @@
+#include "apiserver/audit/log_backend.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+
+#include "audit/fakes.h"
+#include "gunzip.h"
+
+namespace apiserver::inline v0::audit {
+namespace {
+
+// Lines in memory; may be stopped, or fail.
+class Page final : public LineWriter {
+ public:
+  struct State {
+    std::string text;
+    bool stopped = false;
+    bool entered = false;
+    Status result;
+  };
+  using Shared = std::shared_ptr<Guarded<State>>;
+
+  explicit Page(Shared shared) : shared_(std::move(shared)) {}
+  Status Write(std::string_view lines) override {
+    auto state = shared_->Lock();
+    state->entered = true;
+    shared_->NotifyAll();
+    state.Wait([&] { return !state->stopped; });
+    if (state->result.ok()) state->text += lines;
+    return state->result;
+  }
+
+ private:
+  Shared shared_;
+};
+
+std::vector<std::string> NamesIn(FileSystem& files, const std::string& folder) {
+  auto names = files.List(folder);
+  REQUIRE(names.ok());
+  return *names;
+}
+
+constexpr std::string_view kLegacyOfOne =
+    R"(0001-01-01T00:00:00Z AUDIT: id="1" stage="RequestReceived" ip="<unknown>" method="" )"
+    R"(user="<none>" groups="<none>" as="<self>" asgroups="<lookup>" user-agent="" )"
+    R"(namespace="<none>" uri="" response="<deferred>")";
+
+}  // namespace
+
+// TestLogEventsJson, TestLogEventsLegacy: what a line says is tested with Event.
+TEST_CASE("audit: the log writes a line an event, and all of them before it stops", "[audit]") {
+  for (const LogFormat format : {LogFormat::kJson, LogFormat::kLegacy}) {
+    auto page = std::make_shared<Guarded<Page::State>>();
+    Counted counted;
+    const BackendPtr log =
+        NewLogBackend(std::make_unique<Page>(page), {.format = format, .strict = false});
+    REQUIRE(log->Run(counted.environment()).ok());
+    log->ProcessEvents({EventNamed("1")}, nullptr);
+    log->ProcessEvents({EventNamed("2"), EventNamed("3")}, nullptr);
+    log->Shutdown(kSoon);
+    const std::string text = page->Lock()->text;
+    CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+    const std::string first = text.substr(0, text.find('\n'));
+    if (format == LogFormat::kLegacy) {
+      CHECK(first == kLegacyOfOne);
+    } else {
+      CHECK(first ==
+            R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"1",)"
+            R"("stage":"RequestReceived","requestURI":"","verb":"","user":{},)"
+            R"("requestReceivedTimestamp":null,"stageTimestamp":null})");
+    }
+  }
+}
+
+TEST_CASE("audit: a strict log says whether it could write", "[audit]") {
+  auto page = std::make_shared<Guarded<Page::State>>();
+  Counted counted;
+  const BackendPtr log = NewLogBackend(std::make_unique<Page>(page), {.strict = true});
+  CHECK(log->Holds());
+  REQUIRE(log->Run(counted.environment()).ok());
+  const auto processed = [&log] {
+    auto answer = std::make_shared<std::promise<bool>>();
+    auto future = answer->get_future();
+    log->ProcessEvents({EventNamed("1")}, [answer](bool value) { answer->set_value(value); });
+    REQUIRE(future.wait_for(kSoon) == std::future_status::ready);
+    return future.get();
+  };
+  CHECK(processed());
+  page->Lock()->result = Status(Reason::kInternalError, "No space left on device");
+  CHECK_FALSE(processed());
+  CHECK(counted.Shows("apiserver_audit_error_total{plugin=\"log\"} 1"));
+  log->Shutdown(kSoon);
+  CHECK_FALSE(processed());
+  CHECK(counted.Shows("apiserver_audit_error_total{plugin=\"log\"} 2"));
+}
+
+TEST_CASE("audit: a log that falls behind holds requests, and its memory has an end", "[audit]") {
+  auto page = std::make_shared<Guarded<Page::State>>();
+  page->Lock()->stopped = true;
+  Counted counted;
+  const BackendPtr log = NewLogBackend(std::make_unique<Page>(page),
+                                       {.held_bytes = 10'000, .waiting_bytes_max = 30'000});
+  REQUIRE(log->Run(counted.environment()).ok());
+  CHECK_FALSE(log->Holds());
+  log->ProcessEvents({EventNamed("1", 12'000)}, nullptr);
+  CHECK(log->Holds());
+  log->ProcessEvents({EventNamed("2", 12'000)}, nullptr);
+  log->ProcessEvents({EventNamed("3", 12'000)}, nullptr);  // Over the end.
+  CHECK(counted.Shows("apiserver_audit_error_total{plugin=\"log\"} 1"));
+  page->Lock()->stopped = false;
+  page->NotifyAll();
+  log->Shutdown(kSoon);
+  CHECK_FALSE(log->Holds());
+  const std::string text = page->Lock()->text;
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+}
+
+TEST_CASE("audit: the log's file is its owner's alone", "[audit]") {
+  std::string folder = (std::filesystem::temp_directory_path() / "audit-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string path = folder + "/new/audit.log";
+  auto file = NewRotatingFile({.path = path});
+  REQUIRE(file.ok());
+  REQUIRE((*file)->Write("line\n").ok());
+  struct stat found {};
+  REQUIRE(stat(path.c_str(), &found) == 0);
+  CHECK((found.st_mode & 0777) == 0600);
+  REQUIRE(stat((folder + "/new").c_str(), &found) == 0);
+  CHECK((found.st_mode & 0777) == 0700);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("audit: a log file that cannot be opened is an error at once", "[audit]") {
+  const auto files = NewMemoryFileSystem();
+  REQUIRE(files->WriteAtomically("/file", "", 0600).ok());
+  CHECK(NewRotatingFile({.path = "/file/audit.log", .files = files.get()}).status().message() ==
+        "mkdir /file: File exists");
+}
+
+// lumberjack: TestRotate, TestMaxBackups, TestOldLogFiles
+TEST_CASE("audit: a full log file becomes a backup with the time in its name", "[audit]") {
+  const auto files = NewMemoryFileSystem();
+  SetClock clock;
+  clock.Advance(std::chrono::milliseconds(1'700'000'000'123));
+  {
+    auto file = NewRotatingFile({.path = "/log/audit.log",
+                                 .bytes_max = 10,
+                                 .max_backups = 2,
+                                 .files = files.get(),
+                                 .clock = &clock});
+    REQUIRE(file.ok());
+    REQUIRE((*file)->Write("one\ntwo\n").ok());
+    CHECK(NamesIn(*files, "/log") == std::vector<std::string>{"audit.log"});
+    REQUIRE((*file)->Write("three\n").ok());
+    CHECK(files->Read("/log/audit-2023-11-14T22-13-20.123.log").value() == "one\ntwo\n");
+    CHECK(files->Read("/log/audit.log").value() == "three\n");
+    // Longer than a file may be: alone in its own.
+    clock.Advance(std::chrono::seconds(1));
+    REQUIRE((*file)->Write("a line too long\n").ok());
+    clock.Advance(std::chrono::seconds(1));
+    REQUIRE((*file)->Write("four\n").ok());
+  }
+  CHECK(NamesIn(*files, "/log") == std::vector<std::string>{"audit-2023-11-14T22-13-21.123.log",
+                                                            "audit-2023-11-14T22-13-22.123.log",
+                                                            "audit.log"});
+  CHECK(files->Read("/log/audit-2023-11-14T22-13-22.123.log").value() == "a line too long\n");
+}
+
+// lumberjack: TestMaxAge, TestCompressOnRotate
+TEST_CASE("audit: old backups are removed, and those that stay compressed", "[audit]") {
+  const auto files = NewMemoryFileSystem();
+  SetClock clock;
+  clock.Advance(std::chrono::seconds(1'700'000'000));
+  REQUIRE(files->MakeDirectories("/log", 0700).ok());
+  for (const char* name : {"audit-2023-11-12T22-13-19.000.log.gz", "audit-2023-11-13T22-13-19.log",
+                           "audit-2023-11-12T22-13-21.000.log", "other.log"}) {
+    REQUIRE(files->WriteAtomically(std::string("/log/") + name, "old\n", 0600).ok());
+  }
+  {
+    auto file = NewRotatingFile({.path = "/log/audit.log",
+                                 .bytes_max = 6,
+                                 .max_age_days = 2,
+                                 .compress = true,
+                                 .files = files.get(),
+                                 .clock = &clock});
+    REQUIRE(file.ok());
+    REQUIRE((*file)->Write("one\n").ok());
+    REQUIRE((*file)->Write("two\n").ok());
+  }
+  CHECK(NamesIn(*files, "/log") == std::vector<std::string>{"audit-2023-11-12T22-13-21.000.log.gz",
+                                                            "audit-2023-11-13T22-13-19.log",
+                                                            "audit-2023-11-14T22-13-20.000.log.gz",
+                                                            "audit.log", "other.log"});
+  CHECK(testing::Gunzip().Add(files->Read("/log/audit-2023-11-14T22-13-20.000.log.gz").value()) ==
+        "one\n");
+}
+
+}  // namespace apiserver::inline v0::audit
