@@ -40,7 +40,7 @@ Result<Value> ClaimOf(Value claims, const std::string& name) {
   return *claim;
 }
 
-Status Because(std::string before, const Status& why) {
+Status Because(const std::string& before, const Status& why) {
   return BadClaim(before + ": " + std::string(why.message()));
 }
 

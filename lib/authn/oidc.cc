@@ -19,7 +19,7 @@ using OidcAnswer = Result<std::optional<AuthenticateResponse>>;
 
 constexpr std::string_view kWellKnownPath = "/.well-known/openid-configuration";
 // How far in the future `nbf` may be, as other providers of OpenID Connect have it.
-constexpr std::int64_t kNotBeforeLeewaySeconds = 5 * 60;
+constexpr std::int64_t kNotBeforeLeewaySeconds = 300;
 
 Status BadIdToken(std::string why) {
   return Status(Reason::kUnauthorized, "oidc: verify token: " + std::move(why));

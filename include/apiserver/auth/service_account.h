@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/auth/user.h"
+
+// The users that service accounts are: k8s.io/apiserver/pkg/authentication/serviceaccount.
+namespace apiserver::inline v0::auth::serviceaccount {
+
+inline constexpr std::string_view kUsernamePrefix = "system:serviceaccount:";
+inline constexpr std::string_view kGroupPrefix = "system:serviceaccounts:";
+inline constexpr std::string_view kAllServiceAccountsGroup = "system:serviceaccounts";
+// Keys of UserInfo::extra.
+inline constexpr std::string_view kPodNameKey = "authentication.kubernetes.io/pod-name";
+inline constexpr std::string_view kPodUIDKey = "authentication.kubernetes.io/pod-uid";
+inline constexpr std::string_view kNodeNameKey = "authentication.kubernetes.io/node-name";
+inline constexpr std::string_view kNodeUIDKey = "authentication.kubernetes.io/node-uid";
+
+// "system:serviceaccount:<namespace>:<name>".
+std::string MakeUsername(std::string_view namespace_, std::string_view name);
+
+struct AccountName {
+  std::string_view namespace_;
+  std::string_view name;
+};
+// Borrows from `username`; nullopt: MakeUsername has not made it of valid names.
+std::optional<AccountName> SplitUsername(std::string_view username);
+
+// Those of every account, and of every account of the namespace.
+std::vector<std::string> MakeGroupNames(std::string_view namespace_);
+
+// What is known of an account that sends a request. Empty: not known.
+struct ServiceAccountInfo {
+  std::string name;
+  std::string namespace_;
+  std::string uid = {};
+  std::string pod_name = {};
+  std::string pod_uid = {};
+  std::string credential_id = {};  // "JTI=…".
+  std::string node_name = {};
+  std::string node_uid = {};
+
+  // A pod needs name and uid to be told of, a node its name.
+  UserInfo ToUserInfo() const;
+};
+
+}  // namespace apiserver::inline v0::auth::serviceaccount

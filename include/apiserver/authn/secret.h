@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
+#include "apiserver/base/status.h"
+
+namespace apiserver::inline v0::authn {
+
+// What tokens are checked against: an object that still exists, or is being deleted.
+struct StoredObject {
+  std::string uid;
+  std::optional<Clock::Wall> deleted_at = {};  // metadata.deletionTimestamp.
+};
+
+struct StoredSecret {
+  std::string uid = {};
+  std::optional<Clock::Wall> deleted_at = {};
+  std::string type = {};
+  std::map<std::string, std::string> data = {};  // Decoded.
+};
+
+// Where Secrets are. Any thread.
+class SecretGetter {
+ public:
+  virtual ~SecretGetter() = default;
+  // kNotFound; kWouldBlock: it must ask, see auth/look_up.h.
+  virtual Result<StoredSecret> GetSecret(const Context& ctx, std::string_view namespace_,
+                                         std::string_view name) const = 0;
+};
+
+}  // namespace apiserver::inline v0::authn

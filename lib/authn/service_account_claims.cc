@@ -1,0 +1,213 @@
+#include "authn/service_account_claims.h"
+
+#include <openssl/crypto.h>
+
+#include <utility>
+
+#include "authn/jwt.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::authn {
+namespace {
+
+using auth::serviceaccount::ServiceAccountInfo;
+using runtime::Value;
+
+// For other servers' clocks, and for what is deleted a moment ago.
+constexpr std::chrono::seconds kLeeway = std::chrono::minutes(1);
+
+Status BadAccountToken(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
+
+Status Invalidated() { return BadAccountToken("service account token has been invalidated"); }
+
+// A name and a uid, as a claim has them.
+struct ClaimedObject {
+  std::string name;
+  std::string uid;
+};
+ClaimedObject Claimed(Value reference) {
+  return {std::string(reference["name"].AsString()), std::string(reference["uid"].AsString())};
+}
+
+// A refusal where `found` is an error other than "ask again".
+Status NotFoundAs(const Status& found, Status refusal) {
+  if (found.reason() == Reason::kWouldBlock) return found;
+  return refusal;
+}
+
+std::string UidMismatch(const std::string& what, const std::string& now, const std::string& claim,
+                        const std::string& claimed) {
+  return what + " UID (" + now + ") does not match " + claim + " (" + claimed + ")";
+}
+
+class BoundCheck {
+ public:
+  BoundCheck(const Context& ctx, const ServiceAccountTokenOptions& options)
+      : ctx_(ctx), getter_(*options.getter), deleted_before_(options.clock->WallNow() - kLeeway) {}
+
+  Status Account(const std::string& namespace_, const ClaimedObject& account) const {
+    const auto found = getter_.GetServiceAccount(ctx_, namespace_, account.name);
+    if (!found.ok()) {
+      return NotFoundAs(found.status(), BadAccountToken(std::string(found.status().message())));
+    }
+    if (IsGone(found->deleted_at)) {
+      return BadAccountToken("service account " + namespace_ + "/" + account.name +
+                             " has been deleted");
+    }
+    if (found->uid == account.uid) return {};
+    return BadAccountToken(UidMismatch("service account", found->uid, "claim", account.uid));
+  }
+
+  // Of a pod, a secret or a node.
+  template <class Found>
+  Status Bound(const Result<Found>& found, const ClaimedObject& claimed,
+               const std::string& what) const {
+    if (!found.ok()) return NotFoundAs(found.status(), Invalidated());
+    if (IsGone(found->deleted_at)) return Invalidated();
+    if (found->uid == claimed.uid) return {};
+    return BadAccountToken(
+        UidMismatch(what, found->uid, "service account " + what + " ref claim", claimed.uid));
+  }
+
+  bool IsGone(const std::optional<Clock::Wall>& deleted_at) const {
+    return deleted_at && *deleted_at < deleted_before_;
+  }
+
+ private:
+  const Context& ctx_;
+  const ServiceAccountTokenGetter& getter_;
+  const Clock::Wall deleted_before_;
+};
+
+Status CheckTimes(Value claims, const Clock& clock) {
+  const std::int64_t now =
+      std::chrono::floor<std::chrono::seconds>(clock.WallNow().time_since_epoch()).count();
+  const auto expires = NumericDate(claims["exp"]);
+  if (!expires) return BadAccountToken("service account token does not say when it expires");
+  if (now - kLeeway.count() > *expires) {
+    return BadAccountToken("service account token has expired");
+  }
+  for (const char* claim : {"nbf", "iat"}) {
+    if (claims[claim].is_null()) continue;
+    const auto begins = NumericDate(claims[claim]);
+    if (!begins || now + kLeeway.count() < *begins) {
+      return BadAccountToken("service account token is not valid yet");
+    }
+  }
+  return {};
+}
+
+Status CheckBinding(const Context& ctx, const ServiceAccountTokenOptions& options, Value kubernetes,
+                    const std::string& namespace_) {
+  const BoundCheck check(ctx, options);
+  const ServiceAccountTokenGetter& getter = *options.getter;
+  const bool with_pod = kubernetes["pod"].is_map();
+  const bool with_secret = kubernetes["secret"].is_map();
+  RETURN_IF_ERROR(check.Account(namespace_, Claimed(kubernetes["serviceaccount"])));
+  if (with_secret) {
+    const ClaimedObject secret = Claimed(kubernetes["secret"]);
+    RETURN_IF_ERROR(check.Bound(getter.GetSecret(ctx, namespace_, secret.name), secret, "secret"));
+  }
+  if (with_pod) {
+    const ClaimedObject pod = Claimed(kubernetes["pod"]);
+    RETURN_IF_ERROR(check.Bound(getter.GetPod(ctx, namespace_, pod.name), pod, "pod"));
+  }
+  // The node of a pod or a secret is told of, not bound to.
+  if (!kubernetes["node"].is_map() || with_pod || with_secret) return {};
+  const ClaimedObject node = Claimed(kubernetes["node"]);
+  return check.Bound(getter.GetNode(ctx, node.name), node, "node");
+}
+
+std::string CredentialIdOf(Value claims) {
+  const std::string_view id = claims["jti"].AsString();
+  return id.empty() ? "" : "JTI=" + std::string(id);
+}
+
+constexpr std::string_view kLegacyNamespace = "kubernetes.io/serviceaccount/namespace";
+constexpr std::string_view kLegacySecret = "kubernetes.io/serviceaccount/secret.name";
+constexpr std::string_view kLegacyName = "kubernetes.io/serviceaccount/service-account.name";
+constexpr std::string_view kLegacyUid = "kubernetes.io/serviceaccount/service-account.uid";
+
+Status CheckLegacySecret(const Context& ctx, const ServiceAccountTokenOptions& options,
+                         std::string_view token, Value claims) {
+  const auto secret = options.getter->GetSecret(ctx, claims[kLegacyNamespace].AsString(),
+                                                claims[kLegacySecret].AsString());
+  if (!secret.ok()) {
+    return NotFoundAs(secret.status(), BadAccountToken("Token has been invalidated"));
+  }
+  if (secret->deleted_at) return BadAccountToken("Token has been invalidated");
+  const auto kept = secret->data.find("token");
+  if (kept == secret->data.end() || kept->second.size() != token.size() ||
+      CRYPTO_memcmp(kept->second.data(), token.data(), token.size()) != 0) {
+    return BadAccountToken("Token does not match server's copy");
+  }
+  return {};
+}
+
+Status CheckLegacyAccount(const Context& ctx, const ServiceAccountTokenOptions& options,
+                          const ServiceAccountInfo& info) {
+  const auto account = options.getter->GetServiceAccount(ctx, info.namespace_, info.name);
+  if (!account.ok()) {
+    return NotFoundAs(account.status(), BadAccountToken(std::string(account.status().message())));
+  }
+  if (account->deleted_at) {
+    return BadAccountToken("ServiceAccount " + info.namespace_ + "/" + info.name +
+                           " has been deleted");
+  }
+  if (account->uid == info.uid) return {};
+  return BadAccountToken(UidMismatch("ServiceAccount", account->uid, "claim", info.uid));
+}
+
+}  // namespace
+
+Result<ServiceAccountInfo> ValidateBoundClaims(const Context& ctx,
+                                               const ServiceAccountTokenOptions& options,
+                                               Value claims) {
+  RETURN_IF_ERROR(CheckTimes(claims, *options.clock));
+  const Value kubernetes = claims["kubernetes.io"];
+  ServiceAccountInfo info{.name = Claimed(kubernetes["serviceaccount"]).name,
+                          .namespace_ = std::string(kubernetes["namespace"].AsString()),
+                          .uid = Claimed(kubernetes["serviceaccount"]).uid,
+                          .credential_id = CredentialIdOf(claims)};
+  // Whoever else uses the key for tokens of other claims makes nobody a service account.
+  const auto subject = auth::serviceaccount::SplitUsername(claims["sub"].AsString());
+  if (!subject || subject->namespace_ != info.namespace_ || subject->name != info.name) {
+    return BadAccountToken("sub claim is invalid");
+  }
+  if (options.getter != nullptr) {
+    RETURN_IF_ERROR(CheckBinding(ctx, options, kubernetes, info.namespace_));
+  }
+  const ClaimedObject pod = Claimed(kubernetes["pod"]);
+  const ClaimedObject node = Claimed(kubernetes["node"]);
+  info.pod_name = pod.name;
+  info.pod_uid = pod.uid;
+  info.node_name = node.name;
+  info.node_uid = node.uid;
+  return info;
+}
+
+Result<ServiceAccountInfo> ValidateLegacyClaims(const Context& ctx,
+                                                const ServiceAccountTokenOptions& options,
+                                                std::string_view token, Value claims) {
+  const std::string_view subject = claims["sub"].AsString();
+  ServiceAccountInfo info{.name = std::string(claims[kLegacyName].AsString()),
+                          .namespace_ = std::string(claims[kLegacyNamespace].AsString()),
+                          .uid = std::string(claims[kLegacyUid].AsString())};
+  if (subject.empty()) return BadAccountToken("sub claim is missing");
+  if (info.namespace_.empty()) return BadAccountToken("namespace claim is missing");
+  if (claims[kLegacySecret].AsString().empty()) {
+    return BadAccountToken("secretName claim is missing");
+  }
+  if (info.name.empty()) return BadAccountToken("serviceAccountName claim is missing");
+  if (info.uid.empty()) return BadAccountToken("serviceAccountUID claim is missing");
+  const auto account = auth::serviceaccount::SplitUsername(subject);
+  if (!account || account->namespace_ != info.namespace_ || account->name != info.name) {
+    return BadAccountToken("sub claim is invalid");
+  }
+  if (options.getter == nullptr) return info;
+  RETURN_IF_ERROR(CheckLegacySecret(ctx, options, token, claims));
+  RETURN_IF_ERROR(CheckLegacyAccount(ctx, options, info));
+  return info;
+}
+
+}  // namespace apiserver::inline v0::authn
