@@ -1,0 +1,176 @@
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apiserver/authz/webhook.h"
+#include "auth/cached_look_ups.h"
+#include "authz/webhook/metrics.h"
+#include "authz/webhook/rate_limit.h"
+#include "authz/webhook/review.h"
+#include "authz/webhook/stale_answers.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::authz {
+namespace {
+
+constexpr std::size_t kControlledBytesMax = 10'000;
+
+// If what the client chooses is too much, it may want to fill the cache.
+bool ShouldCache(const auth::Attributes& asked) {
+  return asked.namespace_.size() + asked.verb.size() + asked.group.size() + asked.version.size() +
+             asked.resource.size() + asked.subresource.size() + asked.name.size() +
+             asked.path.size() + asked.field_selector.size() + asked.label_selector.size() <
+         kControlledBytesMax;
+}
+
+struct Reviewed {
+  ReviewStatus status;
+  bool cacheable = false;
+};
+using Reviews = auth::CachedLookUps<Reviewed>;
+
+// What questions under way need; outlives the authorizer with them.
+struct Reviewer {
+  explicit Reviewer(const WebhookAuthorizerOptions& from)
+      : options(from),
+        metrics(from.metrics, from.name),
+        stale(from.cache_entries_max, *from.webhook.clock),
+        limit(from.qps, from.burst, *from.webhook.clock) {
+    client::WebhookOptions webhook_options = options.webhook;
+    webhook_options.observe = [this](const client::WebhookAttempt& attempt) {
+      metrics.Attempted(attempt);
+      if (options.webhook.observe) options.webhook.observe(attempt);
+    };
+    webhook.emplace(std::move(webhook_options));
+  }
+
+  std::chrono::nanoseconds TtlOf(const ReviewStatus& status) const {
+    return status.allowed ? options.authorized_ttl : options.unauthorized_ttl;
+  }
+
+  const WebhookAuthorizerOptions options;
+  const WebhookMetrics metrics;
+  StaleAnswers stale;
+  RateLimit limit;
+  std::optional<client::Webhook> webhook;
+};
+
+void Review(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec, bool cacheable,
+            Reviews::Done done) {
+  const auto& options = reviewer->options;
+  const Context ctx =
+      Context::Child(Context::Background(), options.webhook.clock->Now() + options.timeout);
+  auto take = [reviewer, spec, cacheable,
+               done = std::move(done)](Result<http::ClientResponse> answer) mutable {
+    if (!answer.ok()) return done(answer.status());
+    const auto status = ReadReview(answer->body, reviewer->options.version);
+    if (!status.ok()) return done(status.status());
+    if (cacheable && reviewer->options.stale_for.count() > 0) {
+      reviewer->stale.Put(spec, *status, reviewer->TtlOf(*status) + reviewer->options.stale_for);
+    }
+    done(Reviewed{*status, cacheable});
+  };
+  reviewer->webhook->Post(ctx, ReviewOf(spec, options.version), std::move(take));
+}
+
+class WebhookAuthorizer final : public auth::Authorizer {
+ public:
+  explicit WebhookAuthorizer(const WebhookAuthorizerOptions& options)
+      : reviewer_(std::make_shared<Reviewer>(options)),
+        reviews_({.entries_max = options.cache_entries_max,
+                  .clock = options.webhook.clock,
+                  .lifetime = [reviewer = reviewer_](const Reviews::Answer& answer) {
+                    const bool keep = answer.ok() && answer->cacheable;
+                    return keep ? reviewer->TtlOf(answer->status) : std::chrono::nanoseconds(0);
+                  }}) {}
+
+  Result<auth::Verdict> Authorize(const Context& ctx,
+                                  const auth::Attributes& asked) const override {
+    const auto& options = reviewer_->options;
+    const std::string spec = ReviewSpec(asked, options.version);
+    const bool cacheable = ShouldCache(asked);
+    const auto answer = reviews_.Get(
+        ctx, spec, [&](Reviews::Done done) { Ask(reviewer_, spec, cacheable, std::move(done)); });
+    if (answer.ok()) return VerdictOf(answer->status);
+    if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
+    if (const auto earlier = reviewer_->stale.Find(spec)) return VerdictOf(*earlier);
+    return OnError(ctx, answer.status());
+  }
+
+ private:
+  // When the limit has room.
+  static void Ask(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec,
+                  bool cacheable, Reviews::Done done) {
+    const auto wait = reviewer->limit.Take(reviewer->options.timeout);
+    if (!wait) {
+      return done(Status(Reason::kTooManyRequests,
+                         "the authorization webhook is asked too often: its client's limit of " +
+                             std::to_string(static_cast<int>(reviewer->options.qps)) +
+                             " questions a second"));
+    }
+    if (wait->count() == 0) return Review(reviewer, spec, cacheable, std::move(done));
+    // Told even if the executor stops before.
+    struct Turn {
+      Reviews::Done done;
+      ~Turn() {
+        if (done) done(Status(Reason::kServiceUnavailable, "shutting down"));
+      }
+    };
+    auto turn = std::make_shared<Turn>();
+    turn->done = std::move(done);
+    (void)reviewer->options.webhook.executor->PostAfter(*wait, [reviewer, spec, cacheable, turn] {
+      Review(reviewer, spec, cacheable, std::exchange(turn->done, nullptr));
+    });
+  }
+
+  static auth::Verdict VerdictOf(const ReviewStatus& status) {
+    if (status.denied && status.allowed) {
+      return {auth::Decision::kDeny,
+              "webhook subject access review returned both allow and deny response"};
+    }
+    if (status.denied) return {auth::Decision::kDeny, status.reason};
+    return {status.allowed ? auth::Decision::kAllow : auth::Decision::kNoOpinion, status.reason};
+  }
+
+  Result<auth::Verdict> OnError(const Context& ctx, const Status& error) const {
+    const auto& options = reviewer_->options;
+    Log(*options.log, LogLevel::kError, "Failed to make webhook authorizer request",
+        {{"error", error.ToString()}});
+    if (options.decision_on_error == auth::Decision::kDeny) {
+      return auth::Verdict{auth::Decision::kDeny, "the authorization webhook could not be asked"};
+    }
+    if (!ctx.done()) reviewer_->metrics.FailedOpen(error);
+    // Whatever the webhook's answer was, it is not the client's.
+    return Status(Reason::kInternalError, std::string(error.message()));
+  }
+
+  const std::shared_ptr<Reviewer> reviewer_;
+  mutable Reviews reviews_;
+};
+
+class WebhookRules final : public auth::RuleResolver {
+ public:
+  auth::Rules RulesFor(const Context& /*ctx*/, const auth::UserInfoPtr& /*user*/,
+                       std::string_view /*namespace_*/) const override {
+    return {.incomplete = true,
+            .error = "webhook authorizer does not support user rule resolution"};
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
+    const WebhookAuthorizerOptions& options) {
+  if (options.version != "v1" && options.version != "v1beta1") {
+    return Status(Reason::kInvalid, "unsupported webhook authorizer version \"" + options.version +
+                                        "\", supported versions are \"v1\", \"v1beta1\"");
+  }
+  if (!options.webhook.client || options.webhook.url.empty() || !options.webhook.executor) {
+    return Status(Reason::kInvalid, "a webhook authorizer needs a client, a URL and an executor");
+  }
+  return std::make_unique<WebhookAuthorizer>(options);
+}
+
+std::unique_ptr<auth::RuleResolver> NewWebhookRules() { return std::make_unique<WebhookRules>(); }
+
+}  // namespace apiserver::inline v0::authz

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "apiserver/base/metrics.h"
+#include "apiserver/client/webhook.h"
+
+namespace apiserver::inline v0::authz {
+
+// What upstream counts of a webhook's calls: of a delegated authorizer, or of a configured one by
+// its name. Any thread.
+class WebhookMetrics {
+ public:
+  // `registry` null: counts nothing.
+  WebhookMetrics(metrics::Registry* registry, std::string name);
+
+  void Attempted(const client::WebhookAttempt& attempt) const;
+  // The webhook could not be asked, and that means: no opinion.
+  void FailedOpen(const Status& error) const;
+
+ private:
+  const std::string name_;
+  metrics::Family<metrics::Counter>* requests_ = nullptr;
+  metrics::Family<metrics::Histogram>* durations_ = nullptr;
+  metrics::Family<metrics::Counter>* fail_open_ = nullptr;
+};
+
+}  // namespace apiserver::inline v0::authz
