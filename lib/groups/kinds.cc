@@ -13,9 +13,10 @@ Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
   ASSIGN_OR_RETURN(const codec::ProtoSchemas schemas, codec::ProtoSchemas::Load(descriptors));
   std::vector<runtime::KindPtr> result;
   for (runtime::KindOptions& options : kinds) {
-    runtime::KindVersion version{.version = "v1"};
+    options.versions.resize(1);
+    runtime::KindVersion& version = options.versions.front();
+    version.version = "v1";
     ASSIGN_OR_RETURN(version.schema, schemas.Find(std::string(package) + "." + options.kind));
-    options.versions.push_back(std::move(version));
     ASSIGN_OR_RETURN(runtime::KindPtr kind, runtime::Kind::New(std::move(options)));
     result.push_back(std::move(kind));
   }

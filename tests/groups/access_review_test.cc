@@ -341,12 +341,26 @@ TEST_CASE("groups: access reviews are listed in discovery and described in OpenA
         std::string::npos);
   CHECK(resources.find(R"("namespaced":true,"kind":"LocalSubjectAccessReview")") !=
         std::string::npos);
-  CHECK(resources.find("selfsubjectrulesreviews") == std::string::npos);
+  CHECK(resources.find("selfsubjectrulesreviews") != std::string::npos);
   const std::string openapi = server->Call("GET", "/openapi/v3/apis/authorization.k8s.io/v1").body;
   CHECK(openapi.find("io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec") !=
         std::string::npos);
   CHECK(openapi.find("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") !=
         std::string::npos);
+}
+
+// selfsubjectrulesreview/rest.go: without an authorizer everything is allowed.
+TEST_CASE("groups: an authorizer whose rules nobody can list serves no rules review", "[groups]") {
+  const std::string asked = R"({"spec":{"namespace":"a"}})";
+  const std::string rules = kPath + "selfsubjectrulesreviews";
+  CHECK(Start(Says(auth::Decision::kAllow))->Call("POST", rules, asked).code == 404);
+  const auto answer = Start(nullptr)->Call("POST", rules, asked);
+  CHECK(answer.code == 201);
+  CHECK(
+      answer.body.find(
+          R"("status":{"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}],)"
+          R"("nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}],"incomplete":false})") !=
+      std::string::npos);
 }
 
 }  // namespace

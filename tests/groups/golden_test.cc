@@ -18,6 +18,7 @@
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/groups/rbac.h"
 
 namespace {
 
@@ -32,7 +33,8 @@ std::vector<KindPtr> AllKinds() {
   std::vector<KindPtr> all;
   for (const auto& kinds :
        {apiserver::groups::core::Kinds(), apiserver::groups::apps::Kinds(),
-        apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds()}) {
+        apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds(),
+        apiserver::groups::rbac::Kinds()}) {
     INFO(kinds.status().ToString());
     REQUIRE(kinds.ok());
     all.insert(all.end(), kinds->begin(), kinds->end());

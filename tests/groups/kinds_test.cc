@@ -8,6 +8,7 @@
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/groups/rbac.h"
 
 namespace {
 
@@ -60,11 +61,16 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
       {"authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews", {}, false},
       {"authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews", {}, false},
       {"coordination.k8s.io", "Lease", "leases", {}, true},
+      {"rbac.authorization.k8s.io", "ClusterRole", "clusterroles", {}, false},
+      {"rbac.authorization.k8s.io", "ClusterRoleBinding", "clusterrolebindings", {}, false},
+      {"rbac.authorization.k8s.io", "Role", "roles", {}, true},
+      {"rbac.authorization.k8s.io", "RoleBinding", "rolebindings", {}, true},
   };
   std::vector<KindPtr> all;
   for (const auto& kinds :
        {apiserver::groups::core::Kinds(), apiserver::groups::apps::Kinds(),
-        apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds()}) {
+        apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds(),
+        apiserver::groups::rbac::Kinds()}) {
     REQUIRE(kinds.ok());
     all.insert(all.end(), kinds->begin(), kinds->end());
   }

@@ -94,10 +94,6 @@ class RbacAuthorizer : public auth::Authorizer, public auth::RuleResolver {
 
   // Those that hold in `namespace_`, cluster-wide ones included; empty: cluster-wide ones alone.
   virtual HeldRules HeldBy(const auth::UserInfo& user, std::string_view namespace_) const = 0;
-  // The rules of the role that a binding in `binding_namespace` names. kNotFound, as a client sees
-  // it; kInvalid: a kind that is no role.
-  virtual Result<std::vector<PolicyRule>> RulesOf(const RoleRef& role,
-                                                  std::string_view binding_namespace) const = 0;
 };
 std::unique_ptr<RbacAuthorizer> NewRbacAuthorizer();
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/auth/authorizer.h"
+#include "apiserver/auth/rules.h"
 #include "apiserver/base/status.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/kind.h"
@@ -19,20 +20,23 @@ namespace apiserver::inline v0::groups::authorization {
 // SubjectAccessReview; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
-// Serves the access reviews, which `authorizer` answers; it must be the one that the server itself
-// asks, or the answers are wrong. `kubectl auth can-i` needs no more than this.
+// Serves the access reviews, which `authorizer` answers, and SelfSubjectRulesReview, which `rules`
+// answers; they must be what the server itself asks, or the answers are wrong. `kubectl auth can-i`
+// needs no more than this.
 //
-//   RETURN_IF_ERROR(groups::authorization::Install(*server, authorizer));
+//   RETURN_IF_ERROR(groups::authorization::Install(*server, authorizer, rules));
 //
-// `authorizer` null: everything is allowed, as by a server without one. SelfSubjectRulesReview is
-// not served: an Authorizer cannot list its rules. kConflict: the server has the group already.
-Status Install(server::GenericAPIServer& server,
-               std::shared_ptr<const auth::Authorizer> authorizer);
+// `authorizer` null: everything is allowed, as by a server without one. `rules` null, with an
+// authorizer: SelfSubjectRulesReview is not served, for an Authorizer cannot list its rules.
+// kConflict: the server has the group already.
+Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Authorizer> authorizer,
+               std::shared_ptr<const auth::RuleResolver> rules = nullptr);
 
 // The storages alone, by resource, for hosts that serve more of the group. `kinds` is what Kinds()
-// gave; `authorizer` must not be null.
+// gave; `authorizer` must not be null; `rules` may be, then there is no SelfSubjectRulesReview.
 std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
     const std::vector<runtime::KindPtr>& kinds,
-    const std::shared_ptr<const auth::Authorizer>& authorizer);
+    const std::shared_ptr<const auth::Authorizer>& authorizer,
+    const std::shared_ptr<const auth::RuleResolver>& rules = nullptr);
 
 }  // namespace apiserver::inline v0::groups::authorization

@@ -233,16 +233,6 @@ class IndexedRbac final : public RbacAuthorizer {
     return held;
   }
 
-  Result<std::vector<PolicyRule>> RulesOf(const RoleRef& role,
-                                          std::string_view binding_namespace) const override {
-    std::string_view role_namespace;
-    if (!RoleNamespace(role, binding_namespace, role_namespace)) return NoSuchRole(role);
-    const auto snapshot = Current();
-    const RoleIndex* const found = snapshot->roles.Find({kRoleSort, role_namespace, role.name});
-    if (found == nullptr) return NoSuchRole(role);
-    return found->role().rules;
-  }
-
   auth::Rules RulesFor(const Context& /*ctx*/, const auth::UserInfoPtr& user,
                        std::string_view namespace_) const override {
     HeldRules held = HeldBy(*user, namespace_);

@@ -2,9 +2,11 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/authz/builtin.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "groups/authorization/rules_review.h"
 #include "groups/authorization/selectors.h"
 #include "groups/authorization/validation.h"
 
@@ -13,14 +15,6 @@ namespace apiserver::inline v0::groups::authorization {
 namespace {
 
 using runtime::Value;
-
-class AlwaysAllow final : public auth::Authorizer {
- public:
-  Result<auth::Verdict> Authorize(const Context& /*ctx*/,
-                                  const auth::Attributes& /*attributes*/) const override {
-    return auth::Verdict{.decision = auth::Decision::kAllow};
-  }
-};
 
 // Whom a SubjectAccessReview is about.
 auth::UserInfoPtr SubjectOf(const Value& spec) {
@@ -152,7 +146,8 @@ class AccessReview final : public rest::Storage,
 
 std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
     const std::vector<runtime::KindPtr>& kinds,
-    const std::shared_ptr<const auth::Authorizer>& authorizer) {
+    const std::shared_ptr<const auth::Authorizer>& authorizer,
+    const std::shared_ptr<const auth::RuleResolver>& rules) {
   const Form forms[] = {
       {"LocalSubjectAccessReview", &ValidateLocalSubjectAccessReview},
       {"SelfSubjectAccessReview", &ValidateSelfSubjectAccessReview, /*self=*/true},
@@ -163,17 +158,23 @@ std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
       if (form.kind != kind->kind()) continue;
       storages.emplace(kind->plural(), std::make_shared<AccessReview>(kind, form, authorizer));
     }
+    if (rules && kind->kind() == "SelfSubjectRulesReview") {
+      storages.emplace(kind->plural(), NewRulesReview(kind, rules));
+    }
   }
   return storages;
 }
 
-Status Install(server::GenericAPIServer& server,
-               std::shared_ptr<const auth::Authorizer> authorizer) {
-  if (!authorizer) authorizer = std::make_shared<AlwaysAllow>();
+Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Authorizer> authorizer,
+               std::shared_ptr<const auth::RuleResolver> rules) {
+  if (!authorizer) {
+    authorizer = authz::NewAlwaysAllow();
+    if (!rules) rules = authz::NewAlwaysAllowRules();
+  }
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
   server::APIGroupInfo group{.group = "authorization.k8s.io"};
   auto& reviews = group.storage["v1"];
-  reviews = AccessReviews(kinds, authorizer);
+  reviews = AccessReviews(kinds, authorizer, rules);
   for (const runtime::KindPtr& kind : kinds) {
     if (!reviews.contains(kind->plural())) continue;
     RETURN_IF_ERROR(server.scheme().Add(kind));

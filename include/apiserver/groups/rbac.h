@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/authz/rbac.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/status.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/runtime/kind.h"
+#include "apiserver/server/server.h"
+
+// The group rbac.authorization.k8s.io, v1, as of Kubernetes 1.35: roles, and to whom they are
+// given.
+namespace apiserver::inline v0::groups::rbac {
+
+// ClusterRole, ClusterRoleBinding, Role and RoleBinding; see core::Kinds().
+Result<std::vector<runtime::KindPtr>> Kinds();
+
+struct Options {
+  // Required. Where the objects live.
+  registry::StorageConfig storage;
+  // Required. Kept up to date with the objects; the server's authorizer asks it.
+  std::shared_ptr<authz::rbac::RbacAuthorizer> rbac;
+  // Required. What the server itself asks: whether somebody may give away more than she holds
+  // (verbs `escalate` and `bind`) is asked of it too.
+  std::shared_ptr<const auth::Authorizer> authorizer;
+  // Create what every server has, if it is not there, and add what is missing of it:
+  // cluster-admin, admin, edit, view, system:discovery and so on.
+  bool bootstrap = true;
+  LogSink* log = &NullLogSink();  // Must outlive the server.
+};
+
+// Serves the group, and follows its objects from the start of the server on. Before Start.
+//
+//   std::shared_ptr<authz::rbac::RbacAuthorizer> rbac = authz::rbac::NewRbacAuthorizer();
+//   config.authorizer = authz::NewUnion({authz::NewPrivilegedGroups({"system:masters"}), rbac});
+//   …
+//   RETURN_IF_ERROR(groups::rbac::Install(*server, {.storage = storage, .rbac = rbac,
+//                                                   .authorizer = authorizer}));
+//
+// The post-start hook rbac/bootstrap-roles returns when `rbac` knows all objects; until then
+// /readyz fails, and `rbac` allows nobody anything. Later changes are known within milliseconds.
+// Nobody can create or change a role or binding that gives more than she holds herself, but with
+// the verbs `escalate` or `bind`, or in system:masters. A ClusterRole with an aggregationRule gets
+// its rules from the server.
+//
+// kInvalid: something required is missing. kConflict: the server has the group already.
+Status Install(server::GenericAPIServer& server, Options options);
+
+}  // namespace apiserver::inline v0::groups::rbac

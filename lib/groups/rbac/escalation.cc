@@ -1,0 +1,235 @@
+#include "groups/rbac/escalation.h"
+
+#include <string>
+#include <utility>
+
+#include "apiserver/authz/escalation.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "groups/rbac/convert.h"
+#include "groups/rbac/forwarding_store.h"
+
+namespace apiserver::inline v0::groups::rbac {
+namespace {
+
+using authz::rbac::ConfirmNoEscalation;
+using authz::rbac::PolicyRule;
+using runtime::Object;
+using runtime::Value;
+
+// Who asks; null: nobody, which is the server itself.
+auth::UserInfoPtr Asking(const Context& ctx) {
+  const auth::UserInfoPtr* const user = ctx.Get<auth::UserInfoPtr>();
+  return user == nullptr ? nullptr : *user;
+}
+
+Status ForbiddenIn(const Object& object, std::string_view name, std::string_view why) {
+  return meta::NewForbidden(object.kind().group_resource(), name, why);
+}
+
+// Whether only what the garbage collector changes before it deletes is new.
+bool OnlyForGarbageCollector(const Object& now, const Object& old) {
+  const auto copy = now.Clone();
+  for (const char* field : {"ownerReferences", "finalizers", "managedFields"}) {
+    const Value before = old.metadata()[field];
+    if (before.is_null()) {
+      copy->Erase("metadata", field);
+    } else {
+      copy->Edit("metadata", field) = before;
+    }
+  }
+  return copy->root() == old.root();
+}
+
+// Says of writes whether they give away too much.
+class Guard {
+ public:
+  explicit Guard(Powers powers) : powers_(std::move(powers)) {}
+  virtual ~Guard() = default;
+
+  // `old` is null for a create; `name` is that of the URL, empty for a POST. kForbidden, or what
+  // went wrong.
+  Status Check(const Context& ctx, std::string_view name, const Object& now,
+               const Object* old) const {
+    const auth::UserInfoPtr user = Asking(ctx);
+    if (!user || user->InGroup(auth::kSystemPrivilegedGroup)) return {};
+    if (old != nullptr && OnlyForGarbageCollector(now, *old)) return {};
+    return Decide(ctx, {user, name, now, old});
+  }
+
+ protected:
+  struct Write {
+    const auth::UserInfoPtr& user;
+    std::string_view name;
+    const Object& now;
+    const Object* old;
+  };
+  virtual Status Decide(const Context& ctx, const Write& write) const = 0;
+
+  const Powers& powers() const { return powers_; }
+
+  // An error of the authorizer is no permission, as upstream.
+  Result<bool> May(const Context& ctx, const auth::Attributes& asked) const {
+    const Result<auth::Verdict> verdict = powers_.authorizer->Authorize(ctx, asked);
+    if (!verdict.ok()) {
+      if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
+      return false;
+    }
+    return verdict->decision == auth::Decision::kAllow;
+  }
+
+ private:
+  const Powers powers_;
+};
+
+class RoleGuard final : public Guard {
+ public:
+  using Guard::Guard;
+
+ protected:
+  Status Decide(const Context& ctx, const Write& write) const override {
+    const std::string ns(rest::NamespaceOf(ctx));
+    ASSIGN_OR_RETURN(const bool may_escalate, May(ctx, {.user = write.user,
+                                                        .verb = "escalate",
+                                                        .resource_request = true,
+                                                        .group = authz::rbac::kGroupName,
+                                                        .version = "*",
+                                                        .resource = write.now.kind().plural(),
+                                                        .namespace_ = ns,
+                                                        .name = write.name}));
+    if (may_escalate) return {};
+    const Status held =
+        ConfirmNoEscalation(*powers().rbac, *write.user, ns, RulesOf(write.now["rules"]));
+    if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
+    // It can gather anything, now or later.
+    if (!Aggregates(write.now) && !(write.old != nullptr && Aggregates(*write.old))) return {};
+    const std::vector<PolicyRule> everything{
+        {.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
+        {.verbs = {"*"}, .non_resource_urls = {"*"}}};
+    if (ConfirmNoEscalation(*powers().rbac, *write.user, ns, everything).ok()) return {};
+    return ForbiddenIn(write.now, write.now.name(),
+                       "must have cluster-admin privileges to use the aggregationRule");
+  }
+
+ private:
+  static bool Aggregates(const Object& role) {
+    return role["aggregationRule"]["clusterRoleSelectors"].size() > 0;
+  }
+};
+
+class BindingGuard final : public Guard {
+ public:
+  using Guard::Guard;
+
+ protected:
+  Status Decide(const Context& ctx, const Write& write) const override {
+    const std::string ns(rest::NamespaceOf(ctx));
+    const authz::rbac::RoleRef role = RoleRefOf(write.now["roleRef"]);
+    ASSIGN_OR_RETURN(const bool may_bind, MayBind(ctx, write, role, ns));
+    if (may_bind) return {};
+    ASSIGN_OR_RETURN(const std::vector<PolicyRule> rules, Rules(ctx, role, ns));
+    const Status held = ConfirmNoEscalation(*powers().rbac, *write.user, ns, rules);
+    if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
+    return {};
+  }
+
+ private:
+  Result<bool> MayBind(const Context& ctx, const Write& write, const authz::rbac::RoleRef& role,
+                       std::string_view ns) const {
+    if (role.kind != "ClusterRole" && role.kind != "Role") return false;
+    return May(ctx, {.user = write.user,
+                     .verb = "bind",
+                     .resource_request = true,
+                     .group = write.now["roleRef"]["apiGroup"].AsString(),
+                     .version = "*",
+                     .resource = role.kind == "Role" ? "roles" : "clusterroles",
+                     .namespace_ = ns,
+                     .name = role.name});
+  }
+
+  Result<std::vector<PolicyRule>> Rules(const Context& ctx, const authz::rbac::RoleRef& role,
+                                        const std::string& ns) const {
+    const bool cluster = role.kind == "ClusterRole";
+    if (!cluster && role.kind != "Role") {
+      return Status(Reason::kInternalError,
+                    "unsupported role reference kind: " + field::Quote(role.kind));
+    }
+    if (!cluster && ns.empty()) {
+      return Status(Reason::kInternalError, "must provide namespace when getting role");
+    }
+    Context reading = Context::Child(ctx);
+    reading.Set(rest::Namespace{cluster ? "" : ns});
+    registry::Store& store = cluster ? *powers().cluster_roles : *powers().roles;
+    ASSIGN_OR_RETURN(const runtime::ObjectPtr found, store.Get(reading, role.name, {}));
+    return RulesOf((*found)["rules"]);
+  }
+};
+
+class CheckedUpdate final : public rest::UpdatedObjectInfo {
+ public:
+  CheckedUpdate(const rest::UpdatedObjectInfo& inner, const Guard& guard, std::string_view name)
+      : inner_(inner), guard_(guard), name_(name) {}
+
+  meta::Preconditions GetPreconditions() const override { return inner_.GetPreconditions(); }
+  Result<std::unique_ptr<Object>> UpdatedObject(const Context& ctx,
+                                                const runtime::ObjectPtr& old) const override {
+    ASSIGN_OR_RETURN(std::unique_ptr<Object> now, inner_.UpdatedObject(ctx, old));
+    RETURN_IF_ERROR(guard_.Check(ctx, name_, *now, old.get()));
+    return now;
+  }
+
+ private:
+  const rest::UpdatedObjectInfo& inner_;
+  const Guard& guard_;
+  const std::string_view name_;
+};
+
+class GuardedStore final : public ForwardingStore {
+ public:
+  GuardedStore(std::shared_ptr<registry::Store> inner, std::unique_ptr<const Guard> guard)
+      : ForwardingStore(std::move(inner)), guard_(std::move(guard)) {}
+
+  Result<runtime::ObjectPtr> Create(const Context& ctx, std::unique_ptr<Object> object,
+                                    const rest::ValidateObject& validate,
+                                    const meta::CreateOptions& options) override {
+    RETURN_IF_ERROR(guard_->Check(ctx, "", *object, nullptr));
+    return ForwardingStore::Create(ctx, std::move(object), validate, options);
+  }
+
+  void CreateAsync(const Context& ctx, std::unique_ptr<Object> object,
+                   const rest::ValidateObject& validate, const meta::CreateOptions& options,
+                   Done done) override {
+    Status checked = guard_->Check(ctx, "", *object, nullptr);
+    if (!checked.ok()) {
+      return done({.object = nullptr, .error = [checked = std::move(checked)] { return checked; }});
+    }
+    ForwardingStore::CreateAsync(ctx, std::move(object), validate, options, std::move(done));
+  }
+
+  Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
+                                    const rest::UpdateRequest& request) override {
+    const CheckedUpdate checked(request.info, *guard_, name);
+    return ForwardingStore::Update(ctx, name,
+                                   {checked, request.validate_create, request.validate_update,
+                                    request.force_allow_create, request.options});
+  }
+
+ private:
+  const std::unique_ptr<const Guard> guard_;
+};
+
+}  // namespace
+
+std::shared_ptr<registry::Store> NewGuardedRoles(std::shared_ptr<registry::Store> store,
+                                                 Powers powers) {
+  return std::make_shared<GuardedStore>(std::move(store),
+                                        std::make_unique<RoleGuard>(std::move(powers)));
+}
+
+std::shared_ptr<registry::Store> NewGuardedBindings(std::shared_ptr<registry::Store> store,
+                                                    Powers powers) {
+  return std::make_shared<GuardedStore>(std::move(store),
+                                        std::make_unique<BindingGuard>(std::move(powers)));
+}
+
+}  // namespace apiserver::inline v0::groups::rbac

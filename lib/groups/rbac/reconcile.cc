@@ -1,0 +1,185 @@
+#include "groups/rbac/reconcile.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/authz/escalation.h"
+#include "base/status_macros.h"
+#include "groups/rbac/convert.h"
+
+namespace apiserver::inline v0::groups::rbac {
+namespace {
+
+using authz::rbac::PolicyRule;
+using runtime::Object;
+using runtime::Value;
+
+constexpr std::string_view kBootstrapping = "kubernetes.io/bootstrapping";
+// An object that comes and goes, or changes, while it is looked at.
+constexpr int kAttempts = 4;
+
+std::string AggregateTo(const std::string& role) {
+  return std::string(authz::rbac::kGroupName) + "/aggregate-to-" + role;
+}
+
+client::Target TargetOf(const char* resource, const std::string& name = "") {
+  return {.resource = {std::string(authz::rbac::kGroupName), "v1", resource}, .name = name};
+}
+
+std::unique_ptr<Object> NewExpected(const char* kind, const std::string& name) {
+  auto object = std::make_unique<Object>(
+      runtime::Kind::Untyped({std::string(authz::rbac::kGroupName), "v1", kind}), "v1");
+  object->Edit("metadata", "name") = name;
+  object->Edit("metadata", "annotations", kAutoUpdate) = "true";
+  object->Edit("metadata", "labels", kBootstrapping) = "rbac-defaults";
+  return object;
+}
+
+std::unique_ptr<Object> Expected(const BootstrapRole& role) {
+  auto object = NewExpected("ClusterRole", role.name);
+  if (!role.aggregate_to.empty()) {
+    object->Edit("metadata", "labels", AggregateTo(role.aggregate_to)) = "true";
+  }
+  if (!role.rules.empty()) {
+    object->Edit("rules") = ToValue(role.rules, object->arena());
+  }
+  if (role.aggregated) {
+    runtime::Arena& arena = object->arena();
+    const Value labels = With(Value(), AggregateTo(role.name), Value::String("true"), arena);
+    runtime::ListBuilder selectors(arena);
+    selectors.Add(With(Value(), "matchLabels", labels, arena));
+    object->Edit("aggregationRule", "clusterRoleSelectors") = selectors.Build();
+  }
+  return object;
+}
+
+std::unique_ptr<Object> Expected(const BootstrapBinding& binding) {
+  auto object = NewExpected("ClusterRoleBinding", binding.role);
+  object->Edit("roleRef", "apiGroup") = authz::rbac::kGroupName;
+  object->Edit("roleRef", "kind") = "ClusterRole";
+  object->Edit("roleRef", "name") = binding.role;
+  runtime::Arena& arena = object->arena();
+  runtime::ListBuilder subjects(arena);
+  for (const std::string& group : binding.groups) {
+    runtime::MapBuilder subject(arena);
+    subject.Add("kind", Value::String(authz::rbac::kGroupKind));
+    subject.Add("apiGroup", Value::String(authz::rbac::kGroupName));
+    subject.Add("name", Value::String(arena.Copy(group)));
+    subjects.Add(subject.Build());
+  }
+  object->Edit("subjects") = subjects.Build();
+  return object;
+}
+
+// Adds the labels and annotations that `object` does not have; says whether there were any.
+bool AddMetadata(const Object& expected, Object& object) {
+  bool added = false;
+  for (const char* field : {"labels", "annotations"}) {
+    for (const runtime::Member& member : expected.metadata()[field].members()) {
+      if (object.metadata()[field].Find(member.key) != nullptr) continue;
+      object.Edit("metadata", field, member.key) = member.value;
+      added = true;
+    }
+  }
+  return added;
+}
+
+// Appends the items of list `now` that `old` has not; says whether there were any.
+template <class... Path>
+bool AddItems(const Value& old, const Value& now, Object& object, const Path&... path) {
+  runtime::ListBuilder items(object.arena());
+  for (const Value& item : old.items()) items.Add(item);
+  for (const Value& item : now.items()) {
+    if (std::ranges::find(old.items(), item) == old.items().end()) {
+      items.Add(Copy(item, object.arena()));
+    }
+  }
+  if (items.size() == old.size()) return false;
+  object.Edit(path...) = items.Build();
+  return true;
+}
+
+// Says whether `object`, which is stored, had to be changed to have all that is expected.
+bool Complete(const BootstrapRole& role, const Object& expected, Object& object) {
+  bool changed = AddMetadata(expected, object);
+  std::vector<PolicyRule> rules = RulesOf(object["rules"]);
+  const std::vector<PolicyRule> missing = authz::rbac::NotCovered(rules, role.rules);
+  if (!missing.empty()) {
+    rules.insert(rules.end(), missing.begin(), missing.end());
+    object.Edit("rules") = ToValue(rules, object.arena());
+    changed = true;
+  }
+  if (!role.aggregated && !object["aggregationRule"].is_null()) {
+    object.Erase("aggregationRule");
+    return true;
+  }
+  const auto selectors = [](const Object& of) {
+    return of["aggregationRule"]["clusterRoleSelectors"];
+  };
+  return AddItems(selectors(object), selectors(expected), object, "aggregationRule",
+                  "clusterRoleSelectors") ||
+         changed;
+}
+
+bool Complete(const BootstrapBinding& /*binding*/, const Object& expected, Object& object) {
+  const bool changed = AddMetadata(expected, object);
+  return AddItems(object["subjects"], expected["subjects"], object, "subjects") || changed;
+}
+
+// One object, once. `again`: it has changed meanwhile.
+template <class Bootstrap>
+Status ReconcileOnce(client::Client& client, const Context& ctx, const char* resource,
+                     const Bootstrap& bootstrap, bool& again) {
+  const auto expected = Expected(bootstrap);
+  const client::Target target = TargetOf(resource, std::string(expected->name()));
+  const auto create = [&]() -> Status {
+    const Status created = client.Create(ctx, TargetOf(resource), *expected).status();
+    again = created.reason() == Reason::kAlreadyExists;
+    return created;
+  };
+  auto stored = client.Get(ctx, target);
+  if (stored.status().reason() == Reason::kNotFound) return create();
+  RETURN_IF_ERROR(stored.status());
+  Object& object = **stored;
+  if (object.annotations()[kAutoUpdate].AsString() == "false") return {};
+  if (object["roleRef"] != (*expected)["roleRef"]) {
+    const std::string uid(object.uid());
+    meta::DeleteOptions options;
+    options.preconditions.uid = uid;
+    const Status deleted = client.Delete(ctx, target, options).status();
+    again = deleted.reason() == Reason::kConflict;
+    if (!deleted.ok() && deleted.reason() != Reason::kNotFound) return deleted;
+    return create();
+  }
+  if (!Complete(bootstrap, *expected, object)) return {};
+  const Status updated = client.Update(ctx, target, object).status();
+  again = updated.reason() == Reason::kNotFound || updated.reason() == Reason::kConflict;
+  return updated;
+}
+
+template <class Bootstrap>
+Status ReconcileAll(client::Client& client, const Context& ctx, const char* resource,
+                    const std::vector<Bootstrap>& all) {
+  for (const Bootstrap& bootstrap : all) {
+    Status status;
+    bool again = true;
+    for (int attempt = 0; again && attempt < kAttempts; ++attempt) {
+      again = false;
+      status = ReconcileOnce(client, ctx, resource, bootstrap, again);
+    }
+    RETURN_IF_ERROR(status);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Reconcile(client::Client& client, const Context& ctx) {
+  RETURN_IF_ERROR(ReconcileAll(client, ctx, "clusterroles", BootstrapRoles()));
+  return ReconcileAll(client, ctx, "clusterrolebindings", BootstrapBindings());
+}
+
+}  // namespace apiserver::inline v0::groups::rbac

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/rest/strategy.h"
+
+namespace apiserver::inline v0::groups::rbac {
+
+// k8s.io/kubernetes/pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}. A PUT may
+// create, and may do without a resourceVersion.
+std::shared_ptr<const rest::Strategy> NewRoleStrategy(bool namespaced);
+std::shared_ptr<const rest::Strategy> NewBindingStrategy(bool namespaced);
+
+// Columns of `kubectl get rolebindings`: Name, Role, Age; wide: Users, Groups, ServiceAccounts.
+std::shared_ptr<const rest::TableConvertor> NewBindingColumns(const Clock& clock);
+
+}  // namespace apiserver::inline v0::groups::rbac

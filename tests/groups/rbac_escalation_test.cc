@@ -1,0 +1,165 @@
+// Nobody gives away more than she holds: the cases of
+// test/integration/auth/rbac_test.go and pkg/registry/rbac/*/policybased in short.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "groups/rbac_server.h"
+
+namespace {
+
+using rbac_server::RbacServer;
+using Who = RbacServer::Who;
+
+const std::string kGroup = "/apis/rbac.authorization.k8s.io/v1";
+const std::string kRoles = kGroup + "/namespaces/ns/roles";
+const std::string kBindings = kGroup + "/namespaces/ns/rolebindings";
+const std::string kClusterRoles = kGroup + "/clusterroles";
+const std::string kClusterBindings = kGroup + "/clusterrolebindings";
+const std::string kMerge = "application/merge-patch+json";
+const Who kRoot = RbacServer::Root();
+const Who kJane{"jane"};
+
+std::string NamedRole(const std::string& name, const std::string& rules) {
+  return R"({"metadata":{"name":")" + name + R"("},"rules":[)" + rules + "]}";
+}
+std::string NamedBinding(const std::string& name, const std::string& kind, const std::string& role,
+                         const std::string& user) {
+  return R"({"metadata":{"name":")" + name + R"("},"roleRef":{"kind":")" + kind + R"(","name":")" +
+         role + R"("},"subjects":[{"kind":"User","name":")" + user + R"("}]})";
+}
+bool Says(const std::string& text, const std::string& piece) {
+  return text.find(piece) != std::string::npos;
+}
+
+const std::string kGetPods = R"({"verbs":["get"],"apiGroups":[""],"resources":["pods"]})";
+const std::string kAnyPods = R"({"verbs":["*"],"apiGroups":[""],"resources":["pods"]})";
+// May write all objects of the group, and get pods.
+const std::string kManager = R"({"verbs":["get","list","create","update","patch"],)"
+                             R"("apiGroups":["rbac.authorization.k8s.io"],"resources":["*"]},)" +
+                             kGetPods;
+
+// Jane has the rules of `role` everywhere.
+void Give(RbacServer& server, const std::string& rules) {
+  REQUIRE(server.Call(kRoot, "POST", kClusterRoles, NamedRole("janes", rules)).code == 201);
+  REQUIRE(server
+              .Call(kRoot, "POST", kClusterBindings,
+                    NamedBinding("janes", "ClusterRole", "janes", "jane"))
+              .code == 201);
+  REQUIRE(server.Eventually(true, kJane, "GET", kClusterRoles));
+}
+
+TEST_CASE("groups: nobody creates or changes a role beyond what she holds", "[groups]") {
+  RbacServer server;
+  Give(server, kManager);
+  for (const std::string& roles : {kRoles, kClusterRoles}) {
+    CHECK(server.Call(kJane, "POST", roles, NamedRole("fine", kGetPods)).code == 201);
+    const auto refused = server.Call(kJane, "POST", roles, NamedRole("more", kAnyPods));
+    CHECK(refused.code == 403);
+    CHECK(Says(refused.body,
+               R"(\"more\" is forbidden: user \"jane\" (groups=[\"system:authenticated\"]) is )"
+               R"(attempting to grant RBAC permissions not currently held:\n)"
+               R"({APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"*\"]})"));
+    const auto patched =
+        server.Call(kJane, "PATCH", roles + "/fine", R"({"rules":[)" + kAnyPods + "]}", kMerge);
+    CHECK(patched.code == 403);
+    CHECK(server.Call(kJane, "PUT", roles + "/fine", NamedRole("fine", kAnyPods)).code == 403);
+    // A PUT that creates.
+    CHECK(server.Call(kJane, "PUT", roles + "/new", NamedRole("new", kAnyPods)).code == 403);
+    CHECK(server.Call(kJane, "PUT", roles + "/new", NamedRole("new", kGetPods)).code == 201);
+    CHECK(Says(server.Call(kRoot, "GET", roles + "/fine").body, R"("rules":[)" + kGetPods + "]"));
+  }
+}
+
+TEST_CASE("groups: who may escalate gives what she does not hold", "[groups]") {
+  RbacServer server;
+  Give(server, kManager + R"(,{"verbs":["escalate"],"apiGroups":["rbac.authorization.k8s.io"],)"
+                          R"("resources":["roles"]},)"
+                          R"({"verbs":["escalate"],"apiGroups":["rbac.authorization.k8s.io"],)"
+                          R"("resources":["clusterroles"],"resourceNames":["that"]})");
+  CHECK(server.Call(kJane, "POST", kRoles, NamedRole("more", kAnyPods)).code == 201);
+  CHECK(server.Call(kJane, "POST", kClusterRoles, NamedRole("that", kAnyPods)).code == 403);
+  // The name is known where it stands in the URL.
+  CHECK(server.Call(kJane, "PUT", kClusterRoles + "/that", NamedRole("that", kAnyPods)).code ==
+        201);
+  CHECK(server.Call(kJane, "PUT", kClusterRoles + "/it", NamedRole("it", kAnyPods)).code == 403);
+}
+
+TEST_CASE("groups: nobody binds a role beyond what she holds", "[groups]") {
+  RbacServer server;
+  Give(server, kManager);
+  REQUIRE(server.Call(kRoot, "POST", kRoles, NamedRole("fine", kGetPods)).code == 201);
+  REQUIRE(server.Call(kRoot, "POST", kRoles, NamedRole("more", kAnyPods)).code == 201);
+  CHECK(server.Call(kJane, "POST", kBindings, NamedBinding("a", "Role", "fine", "joe")).code ==
+        201);
+  const auto refused =
+      server.Call(kJane, "POST", kBindings, NamedBinding("b", "Role", "more", "joe"));
+  CHECK(refused.code == 403);
+  CHECK(Says(refused.body, "is attempting to grant RBAC permissions not currently held"));
+  CHECK(
+      server
+          .Call(kJane, "POST", kBindings, NamedBinding("c", "ClusterRole", "cluster-admin", "jane"))
+          .code == 403);
+  CHECK(server
+            .Call(kJane, "POST", kClusterBindings,
+                  NamedBinding("c", "ClusterRole", "cluster-admin", "jane"))
+            .code == 403);
+  const auto lost = server.Call(kJane, "POST", kBindings, NamedBinding("d", "Role", "no", "joe"));
+  CHECK(lost.code == 404);
+  CHECK(Says(lost.body, R"(roles.rbac.authorization.k8s.io \"no\" not found)"));
+  // More of it for others, of a role she does not hold.
+  REQUIRE(server.Call(kRoot, "POST", kBindings, NamedBinding("e", "Role", "more", "joe")).code ==
+          201);
+  CHECK(server
+            .Call(kJane, "PATCH", kBindings + "/e",
+                  R"({"subjects":[{"kind":"User","name":"jane"}]})", kMerge)
+            .code == 403);
+  // What the garbage collector does is no grant.
+  CHECK(server
+            .Call(kJane, "PATCH", kBindings + "/e", R"({"metadata":{"finalizers":["a.b/c"]}})",
+                  kMerge)
+            .code == 200);
+}
+
+TEST_CASE("groups: who may bind a role gives it without holding its rules", "[groups]") {
+  RbacServer server;
+  Give(server, kManager + R"(,{"verbs":["bind"],"apiGroups":["rbac.authorization.k8s.io"],)"
+                          R"("resources":["clusterroles"],"resourceNames":["view"]})");
+  CHECK(
+      server.Call(kJane, "POST", kBindings, NamedBinding("a", "ClusterRole", "view", "joe")).code ==
+      201);
+  CHECK(
+      server.Call(kJane, "POST", kClusterBindings, NamedBinding("a", "ClusterRole", "view", "joe"))
+          .code == 201);
+  CHECK(
+      server.Call(kJane, "POST", kBindings, NamedBinding("b", "ClusterRole", "edit", "joe")).code ==
+      403);
+}
+
+TEST_CASE("groups: only a cluster admin has rules gathered for her", "[groups]") {
+  RbacServer server;
+  Give(server, kManager);
+  const std::string gathers =
+      R"({"metadata":{"name":"all"},"aggregationRule":{"clusterRoleSelectors":[{}]}})";
+  const auto refused = server.Call(kJane, "POST", kClusterRoles, gathers);
+  CHECK(refused.code == 403);
+  CHECK(Says(refused.body, "must have cluster-admin privileges to use the aggregationRule"));
+  REQUIRE(server
+              .Call(kRoot, "POST", kClusterBindings,
+                    NamedBinding("more", "ClusterRole", "cluster-admin", "jane"))
+              .code == 201);
+  REQUIRE(server.Eventually(true, kJane, "GET", "/metrics"));
+  CHECK(server.Call(kJane, "POST", kClusterRoles, gathers).code == 201);
+}
+
+TEST_CASE("groups: the role of a binding is not changed by a write", "[groups]") {
+  RbacServer server;
+  REQUIRE(
+      server.Call(kRoot, "POST", kBindings, NamedBinding("a", "ClusterRole", "view", "joe")).code ==
+      201);
+  const auto changed =
+      server.Call(kRoot, "PATCH", kBindings + "/a", R"({"roleRef":{"name":"edit"}})", kMerge);
+  CHECK(changed.code == 422);
+  CHECK(Says(changed.body, "cannot change roleRef"));
+}
+
+}  // namespace
