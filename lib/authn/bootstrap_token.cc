@@ -52,7 +52,7 @@ bool HasExpired(const StoredSecret& secret, Clock::Wall now) {
   const std::string_view text = DataOf(secret, "expiration");
   if (text.empty()) return false;
   const auto expires = runtime::ParseTime(text);
-  return !expires.ok() || *expires <= runtime::UnixTime::From(now);
+  return !expires.ok() || expires->ToSystem() <= now;
 }
 
 // "system:bootstrappers:" and a name.

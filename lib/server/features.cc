@@ -13,6 +13,9 @@ FeatureGates DefaultFeatureGates() {
                    {.name = std::string(kUnauthenticatedHTTP2DOSMitigation),
                     .enabled_by_default = true,
                     .stage = FeatureGate::Stage::kBeta},
+                   {.name = std::string(kConstrainedImpersonation),
+                    .enabled_by_default = true,
+                    .stage = FeatureGate::Stage::kBeta},
                    {.name = std::string(kWatchListCompression),
                     .enabled_by_default = true,
                     .stage = FeatureGate::Stage::kBeta}});

@@ -36,6 +36,11 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
   then(NewAuthentication(config.authentication));
+  // Behind the audit, which names both users; everything below knows only who is acted as.
+  then(NewImpersonation({.authorizer = config.authorizer,
+                         .constrained = config.constrained_impersonation,
+                         .clock = config.clock,
+                         .metrics = config.authentication.metrics}));
   // Nothing behind the chain can be reached around it.
   then(NewAuthorization(config.authorizer));
   // Only who is authorized may make the server hold a body.

@@ -30,7 +30,8 @@ struct FilterConfig {
   std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
-  bool cbor = false;  // Feature gate CBORServingAndStorage.
+  bool cbor = false;                      // Feature gate CBORServingAndStorage.
+  bool constrained_impersonation = true;  // Feature gate ConstrainedImpersonation.
   // Of requests to subresources; null: none takes long.
   std::function<bool(const request::RequestInfo& info, std::string_view method)> long_running;
   const Clock* clock = nullptr;

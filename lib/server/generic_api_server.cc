@@ -68,6 +68,7 @@ Server::Server(Config config, Server* delegate)
        .request_timeout = config_.request_timeout,
        .body_bytes_max = config_.body_bytes_max,
        .cbor = config_.features.Enabled(kCBORServingAndStorage),
+       .constrained_impersonation = config_.features.Enabled(kConstrainedImpersonation),
        .long_running = [this](const request::RequestInfo& info,
                               std::string_view method) { return IsLongRunning(info, method); },
        .clock = config_.clock,

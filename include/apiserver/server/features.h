@@ -20,6 +20,9 @@ inline constexpr std::string_view kWatchListCompression = "WatchListCompression"
 inline constexpr std::string_view kUnauthenticatedHTTP2DOSMitigation =
     "UnauthenticatedHTTP2DOSMitigation";
 
+// Impersonation may be limited to kinds of users, and to what is done as them.
+inline constexpr std::string_view kConstrainedImpersonation = "ConstrainedImpersonation";
+
 // All of them, as they are by default.
 FeatureGates DefaultFeatureGates();
 

@@ -17,6 +17,7 @@
 #include "apiserver/base/random.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/request/request_info.h"
+#include "server/impersonation.h"
 #include "server/in_flight.h"
 #include "server/lifecycle_signals.h"
 
@@ -72,6 +73,13 @@ struct AuthenticationOptions {
 // Sets auth::UserInfoPtr, or answers 401; 429 when whom it must ask is asked too much. Takes
 // credentials out of the request.
 FilterPtr NewAuthentication(AuthenticationOptions options);
+// Who has sent a request that acts as somebody else; a value of the exchange of such requests.
+struct ImpersonatedBy {
+  auth::UserInfoPtr original;  // Never null.
+};
+// Replaces auth::UserInfoPtr by whom the headers Impersonate-* name, and sets ImpersonatedBy; 403
+// where the authorizer does not allow it. Takes those headers out of the request.
+FilterPtr NewImpersonation(const ImpersonationOptions& options);
 // 403 unless `authorizer` allows; null allows everything.
 FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
 // Reads the body of what may have one; 413 over `bytes_max`.

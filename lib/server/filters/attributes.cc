@@ -1,0 +1,24 @@
+#include "server/filters/attributes.h"
+
+#include "apiserver/request/request_info.h"
+
+namespace apiserver::inline v0::server {
+
+auth::Attributes AttributesOf(const http::Exchange& exchange) {
+  const auto& info = exchange.Get<request::RequestInfo>();
+  const auth::UserInfoPtr* const user = exchange.Find<auth::UserInfoPtr>();
+  return {.user = user ? *user : nullptr,
+          .verb = info.verb,
+          .resource_request = info.is_resource_request,
+          .group = info.api_group,
+          .version = info.api_version,
+          .resource = info.resource,
+          .subresource = info.subresource,
+          .namespace_ = info.namespace_,
+          .name = info.name,
+          .path = info.path,
+          .field_selector = info.field_selector,
+          .label_selector = info.label_selector};
+}
+
+}  // namespace apiserver::inline v0::server

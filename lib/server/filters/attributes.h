@@ -1,0 +1,12 @@
+#pragma once
+
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/http/exchange.h"
+
+namespace apiserver::inline v0::server {
+
+// What a request asks for: k8s.io/apiserver filters.GetAuthorizerAttributes. `user` is null where
+// nobody was authenticated. Borrows from the exchange.
+auth::Attributes AttributesOf(const http::Exchange& exchange);
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,49 @@
+#include <memory>
+#include <utility>
+
+#include "apiserver/audit/context.h"
+#include "server/filters/attributes.h"
+#include "server/filters/filters.h"
+#include "server/filters/look_ups.h"
+#include "server/impersonation.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+class ImpersonationFilter final : public http::Filter {
+ public:
+  explicit ImpersonationFilter(const ImpersonationOptions& options) : impersonation_(options) {}
+
+  std::string_view name() const override { return "impersonation"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    const auto wanted = WantedUserOf(exchange.request().headers);
+    if (!wanted.ok()) return wanted.status();
+    if (!*wanted) return http::Step::Next();
+    return BeginWithLookUps(exchange,
+                            [this, &exchange, user = **wanted] { return Become(exchange, user); });
+  }
+
+ private:
+  Result<http::Step> Become(http::Exchange& exchange, const auth::UserInfo& wanted) const {
+    const auth::Attributes attributes = AttributesOf(exchange);
+    Result<ImpersonatedUser> found = impersonation_.Check(exchange.ctx(), wanted, attributes);
+    if (!found.ok()) return found.status();
+    RemoveImpersonationHeaders(exchange.request().headers);
+    exchange.Set(ImpersonatedBy{attributes.user});
+    audit::LogImpersonatedUser(exchange.ctx(), found->user, found->constraint);
+    exchange.Set(std::move(found->user));
+    return http::Step::Next();
+  }
+
+  const Impersonation impersonation_;
+};
+
+}  // namespace
+
+FilterPtr NewImpersonation(const ImpersonationOptions& options) {
+  return std::make_unique<ImpersonationFilter>(options);
+}
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/auth/user.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
+#include "apiserver/base/metrics.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/headers.h"
+
+// Acting as somebody else: k8s.io/apiserver/pkg/endpoints/filters/impersonation.
+namespace apiserver::inline v0::server {
+
+// Whom the headers Impersonate-User, -Group, -Uid and -Extra-<key> name, as sent; nullopt: nobody.
+// kBadRequest: groups, a uid or extras without a user.
+Result<std::optional<auth::UserInfo>> WantedUserOf(const http::Headers& headers);
+// Nobody behind may see that somebody is impersonated.
+void RemoveImpersonationHeaders(http::Headers& headers);
+
+struct ImpersonatedUser {
+  auth::UserInfoPtr user;  // Never null.
+  // The verb that allowed it, "impersonate:user-info"; empty: "impersonate".
+  std::string constraint = {};
+};
+
+struct ImpersonationOptions {
+  const auth::Authorizer* authorizer = nullptr;  // Null: allow.
+  // Feature gate ConstrainedImpersonation: ways to impersonate that are limited to kinds of users
+  // and to verbs are tried before the verb "impersonate", which allows everything.
+  bool constrained = true;
+  const Clock* clock = &RealClock();
+  metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
+};
+
+// Decides who may act as whom. Any thread.
+class Impersonation final {
+ public:
+  explicit Impersonation(const ImpersonationOptions& options);
+
+  // `attributes`: the request, by who sends it. kForbidden: no way allows it; what the first said
+  // that applies. kWouldBlock: the authorizer must ask.
+  Result<ImpersonatedUser> Check(const Context& ctx, const auth::UserInfo& wanted,
+                                 const auth::Attributes& attributes) const;
+
+ private:
+  struct Counters {
+    metrics::Family<metrics::Counter>* total;
+    metrics::Family<metrics::Histogram>* seconds;
+  };
+  void Count(const std::optional<Counters>& counters, std::string_view mode, bool allowed,
+             std::chrono::nanoseconds took) const;
+
+  const ImpersonationOptions options_;
+  std::optional<Counters> attempts_;
+  std::optional<Counters> authorizations_;
+};
+
+}  // namespace apiserver::inline v0::server
