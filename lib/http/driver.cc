@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "http/caught.h"
+
 namespace apiserver::inline v0::http {
 namespace {
 
@@ -135,6 +137,17 @@ void ExchangeDriver::LogError(std::string_view message, std::string_view where,
        {"path", request_.path}});
 }
 
+Status ExchangeDriver::CaughtInStep(std::string_view where) {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    ctx_.Set(Caught{error.what()});
+  } catch (...) {
+    ctx_.Set(Caught{"of unknown type"});
+  }
+  return CaughtError(where);
+}
+
 Step ExchangeDriver::BeginAt(std::size_t index) {
   const bool handler = index >= service_.filters.size();
   if (index > service_.filters.size()) {
@@ -144,7 +157,7 @@ Step ExchangeDriver::BeginAt(std::size_t index) {
   try {
     return handler ? service_.handler(*this) : service_.filters[index]->Begin(*this);
   } catch (...) {
-    return CaughtError(handler ? "handler" : service_.filters[index]->name());
+    return CaughtInStep(handler ? "handler" : service_.filters[index]->name());
   }
 }
 
@@ -154,7 +167,7 @@ Step ExchangeDriver::RunGuarded(std::string_view where, UniqueFunction<Step()>& 
     work = nullptr;
     return step;
   } catch (...) {
-    const Status error = CaughtError(where);
+    const Status error = CaughtInStep(where);
     work = nullptr;
     return error;
   }
@@ -202,7 +215,7 @@ bool ExchangeDriver::BeginLater(Step& step, bool on_loop) {
     start(Resume(target));
   } catch (...) {
     target->bits.fetch_or(Resume::Target::kStarted | Resume::Target::kAbandoned);
-    step = CaughtError("start of a wait");
+    step = CaughtInStep("start of a wait");
     return true;
   }
   const auto before = target->bits.fetch_or(Resume::Target::kStarted);

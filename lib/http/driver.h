@@ -165,6 +165,8 @@ class ExchangeDriver final : public Exchange,
   void RefuseBody(const Status& why);
   void LogError(std::string_view message, std::string_view where, std::string_view error) const;
   Status CaughtError(std::string_view where) const;
+  // The same, and the exchange knows of it.
+  Status CaughtInStep(std::string_view where);
 
   const std::shared_ptr<Loop> loop_;
   const Service& service_;

@@ -3,10 +3,12 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/audit/request.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "response/audit.h"
 #include "response/gzip.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
@@ -116,8 +118,24 @@ http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListBody> list) 
   return http::Step::Done();
 }
 
+// The list as JSON, whatever form it is sent in. One that is too long is not even made.
+void LogWholeList(const http::Exchange& exchange, const runtime::List& list, const Target& target) {
+  if (!IsAudited(exchange)) return;
+  auto encodings = EncodingsOf(exchange, list, target);
+  if (!encodings.ok()) return;
+  ListBody body(list, target, *encodings);
+  if (body.LongerThan(audit::kObjectBytesMax)) return audit::LogObjectTooLarge(exchange.ctx());
+  std::string json = ListPrefix(list, target);
+  for (const runtime::EncodingPtr& encoding : *encodings) {
+    if (json.back() != '[') json += ',';
+    AppendItem(target, *encoding, json);
+  }
+  LogAnswer(exchange, json + "]}");
+}
+
 http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
+  LogWholeList(exchange, list, target);
   if (negotiated.type == codec::MediaType::kProtobuf) {
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
     ASSIGN_OR_RETURN(
@@ -139,14 +157,18 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   return SendJsonAs(exchange, 200, json + "]}\n", negotiated);
 }
 
+http::Step SendPartialProtobuf(http::Exchange& exchange, const runtime::List& list,
+                               const Negotiated& negotiated) {
+  ASSIGN_OR_RETURN(std::string bytes,
+                   codec::EncodePartialObjectMetadataListProtobuf(list, negotiated.meta_version));
+  return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
+}
+
 http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
                             const Target& target, const Negotiated& negotiated) {
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
-  if (negotiated.type == codec::MediaType::kProtobuf) {
-    ASSIGN_OR_RETURN(std::string bytes,
-                     codec::EncodePartialObjectMetadataListProtobuf(list, negotiated.meta_version));
-    return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
-  }
+  const bool protobuf = negotiated.type == codec::MediaType::kProtobuf;
+  if (protobuf && !IsAudited(exchange)) return SendPartialProtobuf(exchange, list, negotiated);
   ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target));
   std::string json =
       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/" +
@@ -157,7 +179,10 @@ http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
     if (json.back() != '[') json += ',';
     AppendMetadataItem(*encoding, json);
   }
-  return SendJsonAs(exchange, 200, json + "]}\n", negotiated);
+  json += "]}\n";
+  LogAnswer(exchange, json);
+  if (protobuf) return SendPartialProtobuf(exchange, list, negotiated);
+  return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
 
 http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, const Target& target,
@@ -173,12 +198,14 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
                                                 .options = options,
                                                 .meta_version = negotiated.meta_version,
                                                 .encodings = EncodingShareOf(exchange)}));
+  LogAnswer(exchange, json);
   return SendJsonAs(exchange, 200, json + "\n", negotiated);
 }
 
 }  // namespace
 
 http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const Target& target) {
+  RETURN_IF_ERROR(MayAuditHere(exchange));
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
   switch (negotiated.shape) {
     case Shape::kObject:

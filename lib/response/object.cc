@@ -4,6 +4,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "response/audit.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
 #include "response/send.h"
@@ -24,8 +25,20 @@ http::Step SendBody(http::Exchange& exchange, int code, const runtime::Object& o
   return SendAs(exchange, code, std::move(bytes), "application/json");
 }
 
+// The object as JSON, whatever form it is sent in.
+void LogWhole(const http::Exchange& exchange, const runtime::Object& object, const Target& target) {
+  if (!IsAudited(exchange)) return;
+  const auto encoding =
+      codec::EncodingOf(object, target.version, runtime::Format::kJson, EncodingShareOf(exchange));
+  if (!encoding.ok()) return;
+  std::string json(object.kind().JsonPrefix(target.version));
+  (*encoding)->AppendTo(json);
+  LogAnswer(exchange, json);
+}
+
 http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object& object,
                       const Target& target, const Negotiated& negotiated) {
+  LogWhole(exchange, object, target);
   if (negotiated.type == codec::MediaType::kProtobuf) {
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
     ASSIGN_OR_RETURN(std::string bytes,
@@ -47,16 +60,20 @@ http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object&
 http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Object& object,
                         const Target& target, const Negotiated& negotiated) {
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
-  if (negotiated.type == codec::MediaType::kProtobuf) {
+  const bool protobuf = negotiated.type == codec::MediaType::kProtobuf;
+  std::string json;
+  if (!protobuf || IsAudited(exchange)) {
+    ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                     codec::EncodingOf(object, target.version, runtime::Format::kJson,
+                                       EncodingShareOf(exchange)));
+    AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
+    LogAnswer(exchange, json);
+  }
+  if (protobuf) {
     ASSIGN_OR_RETURN(std::string bytes,
                      codec::EncodePartialObjectMetadataProtobuf(object, negotiated.meta_version));
     return SendAs(exchange, code, std::move(bytes), std::string(kProtobuf));
   }
-  ASSIGN_OR_RETURN(
-      const runtime::EncodingPtr encoding,
-      codec::EncodingOf(object, target.version, runtime::Format::kJson, EncodingShareOf(exchange)));
-  std::string json;
-  AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
   return SendJsonAs(exchange, code, json + "\n", negotiated);
 }
 
@@ -71,6 +88,7 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
                                                 .options = options,
                                                 .meta_version = negotiated.meta_version,
                                                 .encodings = EncodingShareOf(exchange)}));
+  LogAnswer(exchange, json);
   return SendJsonAs(exchange, code, json + "\n", negotiated);
 }
 
@@ -79,13 +97,14 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
 bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object,
                const Target& target) {
   const auto negotiated = Negotiate(exchange, &target, /*watch=*/false);
-  return negotiated.ok() && negotiated->shape == Shape::kObject && !negotiated->pretty &&
-         negotiated->type == codec::MediaType::kJson &&
+  return !IsAudited(exchange) && negotiated.ok() && negotiated->shape == Shape::kObject &&
+         !negotiated->pretty && negotiated->type == codec::MediaType::kJson &&
          object.FindEncoding(target.version, runtime::Format::kJson);
 }
 
 http::Step WriteObject(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
                        const Target& target) {
+  RETURN_IF_ERROR(MayAuditHere(exchange));
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
   switch (negotiated.shape) {
     case Shape::kObject:

@@ -1,11 +1,13 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/audit/request.h"
 #include "apiserver/codec/cbor.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/status.h"
+#include "response/audit.h"
 #include "response/negotiate.h"
 #include "response/send.h"
 
@@ -20,9 +22,20 @@ Negotiated NegotiateForError(const http::Exchange& exchange) {
   return negotiated.ok() ? *negotiated : Negotiated();
 }
 
+std::string SuccessJson(const StatusDetails& details, int code) {
+  runtime::Arena arena;
+  std::string json;
+  codec::AppendJson(meta::SuccessToValue(&details, code, arena), json);
+  return json;
+}
+
 }  // namespace
 
 void WriteStatus(http::Exchange& exchange, const Status& status) {
+  if (audit::LevelOf(exchange.ctx()) != audit::Level::kNone) {
+    audit::LogResponseStatus(exchange.ctx(), audit::ResponseStatus::Of(status));
+    if (IsAudited(exchange)) LogAnswer(exchange, codec::StatusToJson(status));
+  }
   http::ResponseHead head{.code = status.code(), .headers = {}};
   if (status.details() && status.details()->retry_after_seconds > 0) {
     head.headers.Add("Retry-After", std::to_string(status.details()->retry_after_seconds));
@@ -47,14 +60,13 @@ http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails&
                         bool print_code) {
   Result<Negotiated> negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);
   Negotiated form = negotiated.ok() ? *negotiated : Negotiated();
+  audit::LogResponseStatus(exchange.ctx(), {.status = "Success", .details = details, .code = code});
+  if (IsAudited(exchange)) LogAnswer(exchange, SuccessJson(details, print_code ? code : 0));
   if (form.type == codec::MediaType::kProtobuf) {
     return SendAs(exchange, code, codec::EncodeSuccessProtobuf(details, print_code ? code : 0),
                   "application/vnd.kubernetes.protobuf");
   }
-  runtime::Arena arena;
-  std::string json;
-  codec::AppendJson(meta::SuccessToValue(&details, print_code ? code : 0, arena), json);
-  return SendJsonAs(exchange, code, json + "\n", form);
+  return SendJsonAs(exchange, code, SuccessJson(details, print_code ? code : 0) + "\n", form);
 }
 
 }  // namespace apiserver::inline v0::response

@@ -19,6 +19,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewRequestInfo(config.long_running));
   // Before whatever answers, errors too.
   if (config.cbor) then(NewCbor());
+  // Around whatever answers, so that refusals are logged too.
+  then(NewAccessLog(*config.clock, *config.log));
   // Before the request is counted as one to wait for.
   if (config.send_retry_after) then(NewRetryAfter(config.signals->not_accepting_new_request));
   // On every answer, refusals too.
@@ -35,7 +37,11 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
+  // Around authentication, so that who fails there is recorded too, and what it finds out.
+  if (config.auditing) then(NewAuditInit(*config.auditing));
   then(NewAuthentication(config.authentication));
+  // The policy asks who it is; what is refused from here on is recorded.
+  if (config.auditing) then(NewAudit(*config.auditing));
   // Behind the audit, which names both users; everything below knows only who is acted as.
   then(NewImpersonation({.authorizer = config.authorizer,
                          .constrained = config.constrained_impersonation,

@@ -18,10 +18,13 @@
 
 namespace apiserver::inline v0::server {
 
+class Auditing;
+
 // What the filters are told; everything outlives the chain.
 struct FilterConfig {
   AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
+  const Auditing* auditing = nullptr;            // Null: nothing is recorded.
   InFlight* in_flight = nullptr;
   const LifecycleSignals* signals = nullptr;
   bool send_retry_after = false;  // While the server stops.
@@ -34,6 +37,7 @@ struct FilterConfig {
   bool constrained_impersonation = true;  // Feature gate ConstrainedImpersonation.
   // Of requests to subresources; null: none takes long.
   std::function<bool(const request::RequestInfo& info, std::string_view method)> long_running;
+  LogSink* log = &NullLogSink();  // For the access log.
   const Clock* clock = nullptr;
   Random* random = nullptr;
 };

@@ -59,6 +59,7 @@ Server::Server(Config config, Server* delegate)
                           .metrics = metrics_.get(),
                           .log = config_.log},
        .authorizer = config_.authorizer.get(),
+       .auditing = auditing_.get(),
        .in_flight = &in_flight_,
        .signals = &signals_,
        .send_retry_after = config_.shutdown_send_retry_after,
@@ -71,6 +72,7 @@ Server::Server(Config config, Server* delegate)
        .constrained_impersonation = config_.features.Enabled(kConstrainedImpersonation),
        .long_running = [this](const request::RequestInfo& info,
                               std::string_view method) { return IsLongRunning(info, method); },
+       .log = config_.log,
        .clock = config_.clock,
        .random = audit_ids_.get()});
   readyz_.OnPassed([this] { signals_.has_been_ready.Signal(); });
@@ -302,6 +304,7 @@ Status Server::PrepareRun() {
   if (delegate_ && !delegate_->prepared_) {
     RETURN_IF_ERROR(delegate_->PrepareRun());
   }
+  if (auditing_) RETURN_IF_ERROR(auditing_->Run());
   if (!State()) {
     ASSIGN_OR_RETURN(auto state, NewState({}));
     *state_.Lock() = std::move(state);

@@ -8,6 +8,7 @@
 #include "apiserver/base/reload.h"
 #include "apiserver/server/server.h"
 #include "server/api_state.h"
+#include "server/auditing.h"
 #include "server/equivalent_resources.h"
 #include "server/health.h"
 #include "server/hooks.h"
@@ -69,6 +70,7 @@ class Server final : public GenericAPIServer {
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
+  const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   admission::Chain admission_;
   const EquivalentResources equivalents_;
   endpoints::Environment environment_;

@@ -66,7 +66,11 @@ void Server::Stop() {
            {.context = {*this, running_},
             .pre_shutdown_hooks = started_ ? pre_shutdown_ : none,
             .in_flight = in_flight_,
-            .listener = listener_.get()},
+            .listener = listener_.get(),
+            .flush =
+                [this] {
+                  if (auditing_) auditing_->Shutdown();
+                }},
            signals_);
   certificates_ = nullptr;
   // Before the pool, which runs the storages' timers.

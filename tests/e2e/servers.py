@@ -53,10 +53,10 @@ class Server:
         self.kubeconfig = os.path.join(folder, "kubeconfig")
         self.process = None
 
-    def start(self):
+    def start(self, *more):
         if os.path.exists(self.kubeconfig):
             os.remove(self.kubeconfig)
-        flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder]
+        flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder, *more]
         if self.etcd:
             flags.append("--etcd-servers=" + self.etcd.url)
         if self.encryption:

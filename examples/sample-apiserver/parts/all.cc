@@ -7,6 +7,7 @@ namespace sample {
 Parts AllParts() {
   Parts parts;
   parts.push_back(NewServerRun());
+  parts.push_back(NewAudit());
   return parts;
 }
 

@@ -6,6 +6,8 @@
 
 namespace sample {
 
+// --audit-*.
+std::unique_ptr<Part> NewAudit();
 // --request-timeout, --min-request-timeout, --feature-gates.
 std::unique_ptr<Part> NewServerRun();
 

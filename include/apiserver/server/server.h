@@ -31,6 +31,11 @@
 #include "apiserver/server/certificate_files.h"
 #include "apiserver/server/features.h"
 
+namespace apiserver::inline v0::audit {
+class Backend;
+class PolicyRuleEvaluator;
+}  // namespace apiserver::inline v0::audit
+
 // The server itself: Config -> Complete -> New -> PrepareRun -> Run, as
 // k8s.io/apiserver/pkg/server.
 namespace apiserver::inline v0::server {
@@ -71,6 +76,10 @@ struct Config {
   authn::RequestHeaderNamesSource request_headers = nullptr;
   // Who may; null: everyone authenticated may do everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
+  // What is recorded of requests, and where it goes: see audit/policy.h and audit/backend.h. Both,
+  // or nothing is recorded. The server runs the backend and shuts it down.
+  std::shared_ptr<const audit::PolicyRuleEvaluator> audit_policy = nullptr;
+  std::shared_ptr<audit::Backend> audit_backend = nullptr;
   // Run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
 

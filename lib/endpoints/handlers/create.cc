@@ -1,3 +1,4 @@
+#include "apiserver/audit/request.h"
 #include "apiserver/rest/meta.h"
 #include "base/status_macros.h"
 #include "endpoints/handlers/admit.h"
@@ -32,6 +33,7 @@ void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater:
     return resume(http::Step::OnPool(
         [error = std::move(outcome.error)]() mutable -> http::Step { return error(); }));
   }
+  audit::LogCreatedName(exchange.ctx(), outcome.object->name());
   const bool encoded = response::IsEncoded(exchange, *outcome.object, scope->target);
   auto answer = [scope, &exchange, object = std::move(outcome.object)] {
     return response::WriteObject(exchange, 201, object, scope->target);
@@ -107,6 +109,7 @@ http::Handler NewCreateHandler(ScopePtr scope) {
     }
     ASSIGN_OR_RETURN(const runtime::ObjectPtr created,
                      Store(*scope, exchange, std::move(object), options));
+    audit::LogCreatedName(exchange.ctx(), created->name());
     return response::WriteObject(exchange, 201, created, scope->target);
   };
 }

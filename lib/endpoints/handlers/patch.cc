@@ -1,5 +1,6 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "endpoints/handlers/audit.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/patched_object.h"
 
@@ -44,6 +45,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
     if (apply) {
       ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, cbor));
     }
+    LogRequestPatch(exchange, *type, cbor);
     const Admitter admitter(*scope, exchange, UpdateOptionsOf(options));
     const PatchRequest request{.scope = *scope,
                                .exchange = exchange,

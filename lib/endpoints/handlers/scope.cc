@@ -8,6 +8,7 @@
 #include "apiserver/meta/validation.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "endpoints/handlers/audit.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -113,6 +114,7 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
                                ") does not match the expected API version (" +
                                gvk().group_version().ToString() + ")");
   }
+  LogRequestObject(exchange, *this, *decoded.object);
   RETURN_IF_ERROR(runtime::ConvertTo(*decoded.object, kind->hub_version()));
   return std::move(decoded.object);
 }
@@ -179,12 +181,14 @@ Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   RETURN_IF_ERROR(ReserveDecoding(exchange));
   if (type == codec::MediaType::kProtobuf) {
     ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeDeleteOptionsProtobuf(body));
+    LogDeleteOptions(exchange, decoded);
     return meta::DeleteOptionsFrom(decoded.root);
   }
   ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeBody(type, body));
   if (!decoded.kind.empty() && decoded.kind != "DeleteOptions") {
     return meta::NewBadRequest("decoded object cannot be converted to DeleteOptions");
   }
+  LogDeleteOptions(exchange, decoded);
   return meta::DeleteOptionsFrom(decoded.root);
 }
 

@@ -25,6 +25,8 @@
 // and why.
 namespace apiserver::inline v0::server {
 
+class Auditing;
+
 using FilterPtr = std::unique_ptr<const http::Filter>;
 
 // The request's Audit-ID, or a new one; set as AuditId and echoed as Audit-Id.
@@ -80,6 +82,12 @@ struct ImpersonatedBy {
 // Replaces auth::UserInfoPtr by whom the headers Impersonate-* name, and sets ImpersonatedBy; 403
 // where the authorizer does not allow it. Takes those headers out of the request.
 FilterPtr NewImpersonation(const ImpersonationOptions& options);
+// A line a request at level debug; see server/access_log.h.
+FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
+// Sets audit::AuditContextPtr, and records requests that are answered 401.
+FilterPtr NewAuditInit(const Auditing& auditing);
+// Asks the audit policy, and records the stages of the request.
+FilterPtr NewAudit(const Auditing& auditing);
 // 403 unless `authorizer` allows; null allows everything.
 FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
 // Reads the body of what may have one; 413 over `bytes_max`.

@@ -34,6 +34,7 @@ class Running final : public TestServer {
     config.log = options_.log;
     standalone_.Apply(config);
     if (!options_.listen) config.serving.reset();
+    if (options_.configure) options_.configure(config);
     ASSIGN_OR_RETURN(server::CompletedConfig completed, std::move(config).Complete());
     ASSIGN_OR_RETURN(server_, std::move(completed).New());
     RETURN_IF_ERROR(InstallGroups());

@@ -44,6 +44,8 @@ struct TestServerOptions {
   FeatureGates features = server::DefaultFeatureGates();
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
+  // Changes what the server is made of, last; null: nothing.
+  std::function<void(server::Config&)> configure = nullptr;
 };
 
 class TestServer {

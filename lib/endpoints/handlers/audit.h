@@ -1,0 +1,20 @@
+#pragma once
+
+#include "apiserver/codec/codec.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/runtime/object.h"
+#include "endpoints/handlers/scope.h"
+#include "endpoints/patch_types.h"
+
+// What the handlers tell the audit log of what was sent; nothing happens where that is not wanted.
+namespace apiserver::inline v0::endpoints {
+
+// The object of a create or update, still in the version it was sent in.
+void LogRequestObject(const http::Exchange& exchange, const RequestScope& scope,
+                      const runtime::Object& object);
+// The DeleteOptions that a delete has as its body.
+void LogDeleteOptions(const http::Exchange& exchange, const codec::DecodedBody& options);
+// The body of a PATCH.
+void LogRequestPatch(const http::Exchange& exchange, PatchType type, bool cbor);
+
+}  // namespace apiserver::inline v0::endpoints

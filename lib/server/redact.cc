@@ -1,0 +1,50 @@
+#include "server/redact.h"
+
+#include <algorithm>
+#include <array>
+
+#include "apiserver/http/headers.h"
+#include "apiserver/http/message.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+// Where people put credentials, although this server reads none there.
+constexpr std::array<std::string_view, 6> kSecretParameters = {
+    "access_token", "token", "id_token", "refresh_token", "password", "client_secret"};
+
+bool IsSecret(std::string_view key) {
+  const auto decoded = http::PercentDecode(key, /*plus_is_space=*/true);
+  return decoded && std::any_of(kSecretParameters.begin(), kSecretParameters.end(),
+                                [&decoded](std::string_view secret) {
+                                  return http::EqualIgnoreCase(*decoded, secret);
+                                });
+}
+
+}  // namespace
+
+std::string RedactedTarget(std::string_view target) {
+  const std::size_t mark = target.find('?');
+  if (mark == std::string_view::npos) return std::string(target);
+  std::string redacted(target.substr(0, mark + 1));
+  std::string_view query = target.substr(mark + 1);
+  for (bool more = true; more;) {
+    const std::size_t end = query.find('&');
+    const std::string_view pair = query.substr(0, end);
+    const std::size_t equals = pair.find('=');
+    if (equals != std::string_view::npos && IsSecret(pair.substr(0, equals))) {
+      redacted.append(pair.substr(0, equals + 1)).append("REDACTED");
+    } else {
+      redacted += pair;
+    }
+    more = end != std::string_view::npos;
+    if (more) {
+      redacted += '&';
+      query.remove_prefix(end + 1);
+    }
+  }
+  return redacted;
+}
+
+}  // namespace apiserver::inline v0::server
