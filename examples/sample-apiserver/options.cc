@@ -53,6 +53,33 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("-v,--v", options.v, "Log verbosity")->capture_default_str();
 }
 
+void AddTlsOptions(CLI::App& app, Options& options) {
+  const auto read_pairs = [&options](const CLI::results_t& texts) {
+    for (const std::string& text : texts) {
+      auto pair = apiserver::server::ParseSniCertificateFiles(text);
+      if (!pair.ok()) {
+        throw CLI::ValidationError("--tls-sni-cert-key", std::string(pair.status().message()));
+      }
+      options.tls_sni_cert_keys.push_back(*std::move(pair));
+    }
+    return true;
+  };
+  app.add_option("--tls-sni-cert-key", read_pairs,
+                 "PEM files of a certificate and its key for some names, e.g. foo.crt,foo.key or "
+                 "foo.crt,foo.key:*.foo.com,foo.com; may be repeated")
+      ->type_name("FILES")
+      ->expected(1, 100)
+      ->take_all();
+  app.add_option("--tls-cipher-suites", options.tls_cipher_suites,
+                 "Suites of TLS 1.2 by IANA's names, separated by commas (default: all safe ones)")
+      ->delimiter(',');
+  app.add_option("--tls-min-version", options.tls_min_version,
+                 "VersionTLS12 or VersionTLS13 (default: VersionTLS12)");
+  app.add_option(
+      "--client-ca-file", options.client_ca_file,
+      "PEM file of further authorities of client certificates; followed when it changes");
+}
+
 void AddEtcdOptions(CLI::App& app, Options& options) {
   app.add_option("--etcd-servers", options.etcd_servers,
                  "The members of one etcd, e.g. http://127.0.0.1:2379, separated by commas")
@@ -106,6 +133,7 @@ Parsed ParseCommandLine(int argc, char** argv) {
   Parsed parsed;
   CLI::App app("A Kubernetes-style API server for the group wardle.example.com");
   AddOptions(app, parsed.options);
+  AddTlsOptions(app, parsed.options);
   AddEtcdOptions(app, parsed.options);
   parsed.parts = AllParts();
   for (const auto& part : parsed.parts) part->AddFlags(app);

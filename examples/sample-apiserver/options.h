@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apiserver/base/status.h"
+#include "apiserver/server/certificate_files.h"
 #include "part.h"
 
 namespace sample {
@@ -17,6 +18,10 @@ struct Options {
   std::string cert_dir;  // Empty: <data_dir>. The authority and keys live in its folder "pki".
   std::string tls_cert_file;
   std::string tls_private_key_file;
+  std::vector<apiserver::server::SniCertificateFiles> tls_sni_cert_keys;
+  std::vector<std::string> tls_cipher_suites;
+  std::string tls_min_version;
+  std::string client_ca_file;  // Besides our own authority.
   int http2_max_streams = 1000;
 
   std::string storage;   // "memory", "rocks" or "etcd"; "rocks" if nothing says otherwise.

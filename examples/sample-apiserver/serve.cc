@@ -75,6 +75,30 @@ void Encrypt(const storage::value::Encryption* encryption, registry::StorageConf
   }
 }
 
+using ClientAuthorities = std::shared_ptr<apiserver::Variable<std::string>>;
+
+Result<server::Standalone> NewStandalone(const Options& options,
+                                         const ClientAuthorities& client_ca) {
+  return server::NewStandalone({.data_dir = options.cert_dir,
+                                .address = options.bind_address,
+                                .port = options.secure_port,
+                                .tls_cert_file = options.tls_cert_file,
+                                .tls_key_file = options.tls_private_key_file,
+                                .sni = options.tls_sni_cert_keys,
+                                .tls = {options.tls_cipher_suites, options.tls_min_version},
+                                .client_ca = options.client_ca_file.empty() ? nullptr : client_ca});
+}
+
+// Null without --client-ca-file. Follows the file into `bundle`.
+Result<std::unique_ptr<apiserver::WatchedFiles>> FollowClientAuthorities(
+    const Options& options, const std::string& own_ca, const ClientAuthorities& bundle,
+    server::GenericAPIServer& api, apiserver::LogSink& log) {
+  if (options.client_ca_file.empty()) return std::unique_ptr<apiserver::WatchedFiles>();
+  return server::FollowClientCa(
+      options.client_ca_file, own_ca, std::chrono::seconds(1), bundle,
+      {.files = apiserver::RealFileSystem(), .executor = api.pool(), .log = log});
+}
+
 // Before the server is made.
 Status Configure(const Environment& environment, const Parts& parts, server::Config& config) {
   for (const auto& part : parts) {
@@ -120,11 +144,8 @@ int Serve(const Parsed& parsed, const Program& program) {
                                                               : apiserver::LogLevel::kInfo);
   const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
   if (!made.ok()) return examples::Fail(made);
-  const auto standalone = server::NewStandalone({.data_dir = options.cert_dir,
-                                                 .address = options.bind_address,
-                                                 .port = options.secure_port,
-                                                 .tls_cert_file = options.tls_cert_file,
-                                                 .tls_key_file = options.tls_private_key_file});
+  const auto client_ca = std::make_shared<apiserver::Variable<std::string>>("");
+  const auto standalone = NewStandalone(options, client_ca);
   if (!standalone.ok()) return examples::Fail(standalone.status());
   const auto engine = OpenEngine(options, *log);
   if (!engine.ok()) return examples::Fail(engine.status());
@@ -145,6 +166,9 @@ int Serve(const Parsed& parsed, const Program& program) {
   if (!completed.ok()) return examples::Fail(completed.status());
   auto api = std::move(*completed).New();
   if (!api.ok()) return examples::Fail(api.status());
+  const auto authorities =
+      FollowClientAuthorities(options, standalone->ca_pem, client_ca, **api, *log);
+  if (!authorities.ok()) return examples::Fail(authorities.status());
   const auto encryption = OpenEncryption(options, **api, *log);
   if (!encryption.ok()) return examples::Fail(encryption.status());
   registry::StorageConfig storage_config{.engine = engine->get(),

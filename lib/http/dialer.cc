@@ -32,7 +32,8 @@ struct Link {
   void Start(std::shared_ptr<ClientCall> call) {
     if (call->cancelled) return call->End(Status(Reason::kTimeout, "cancelled"));
     if (protocol == nullptr) {
-      return call->End(Status(Reason::kServiceUnavailable, "connection closed"));
+      return call->End(
+          Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
     }
     protocol->Start(std::move(call));
     Look();

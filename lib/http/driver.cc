@@ -125,7 +125,8 @@ Status ExchangeDriver::CaughtError(std::string_view where) const {
   } catch (...) {
     LogError("exception while serving a request", where, "of unknown type");
   }
-  return Status(Reason::kInternalError, "an internal error occurred");
+  return Status(Reason::kInternalError,
+                "This request caused apiserver to panic. Look in the logs for more info");
 }
 
 void ExchangeDriver::LogError(std::string_view message, std::string_view where,
@@ -403,7 +404,9 @@ void ExchangeDriver::StartAnswer() {
     on_open_ = nullptr;
     stored_.store(false);
     writing_error_ = true;
-    outcome_.error = Status(Reason::kInternalError, "an internal error occurred");
+    outcome_.error =
+        Status(Reason::kInternalError,
+               "This request caused apiserver to panic. Look in the logs for more info");
     SendPlain(outcome_.error);
     writing_error_ = false;
   }

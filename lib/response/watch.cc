@@ -16,6 +16,7 @@
 #include "response/negotiate.h"
 #include "response/send.h"
 #include "response/table.h"
+#include "response/watch_counters.h"
 
 namespace apiserver::inline v0::response {
 
@@ -29,9 +30,10 @@ constexpr std::size_t kUsualRoom = 16 << 10;
 class EventWriter {
  public:
   EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options,
-              codec::EncodingShare share)
+              codec::EncodingShare share, WatchCounters counters)
       : target_(std::move(target)),
         share_(std::move(share)),
+        counters_(counters),
         negotiated_(std::move(negotiated)),
         table_options_(table_options) {}
 
@@ -44,6 +46,13 @@ class EventWriter {
 
   // Appends one framed event. An object that cannot be encoded becomes an ERROR event.
   void Append(const Context& ctx, const watch::Event& event, std::string& out) {
+    const std::size_t before = out.size();
+    AppendFramed(ctx, event, out);
+    counters_.Count(out.size() - before);
+  }
+
+ private:
+  void AppendFramed(const Context& ctx, const watch::Event& event, std::string& out) {
     if (negotiated_.type == codec::MediaType::kProtobuf) {
       AppendProtobuf(event, out);
       return;
@@ -73,7 +82,6 @@ class EventWriter {
     out += "}\n";
   }
 
- private:
   // One item of a CBOR sequence; the object within is a whole message of its own.
   static void AppendCborEvent(watch::EventType type, std::string_view object, std::string& out) {
     constexpr std::string_view kMapOfTwo = "\xa2";
@@ -167,6 +175,7 @@ class EventWriter {
 
   Target target_;
   codec::EncodingShare share_;
+  WatchCounters counters_;
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
@@ -288,7 +297,9 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
         if (auto live = weak.lock()) live->ctx().Cancel({Reason::kTimeout, "the watch is over"});
       });
   auto source = std::make_unique<EventSource>(exchange.ctx(), std::move(stream), std::move(timer));
-  EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange));
+  const auto* counters = exchange.Find<WatchCounters>();
+  EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange),
+                     counters ? *counters : WatchCounters());
   if (socket) {
     return http::AcceptWebSocket(
         exchange, std::move(socket_options),

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "apiserver/authn/x509.h"
+
 namespace apiserver::inline v0::server {
 
 namespace {
@@ -39,6 +41,23 @@ Result<std::unique_ptr<WatchedFiles>> WatchCertificates(const CertificateFiles& 
     return {};
   };
   return WatchFiles(files.Paths(), files.period, deps, use);
+}
+
+Result<std::unique_ptr<WatchedFiles>> FollowClientCa(const std::string& path, std::string always,
+                                                     std::chrono::milliseconds period,
+                                                     std::shared_ptr<Variable<std::string>> bundle,
+                                                     const WatchedFilesDeps& deps) {
+  const auto use = [always = std::move(always), bundle = std::move(bundle), &log = deps.log,
+                    path](const std::vector<std::string>& contents) -> Status {
+    if (Status usable = authn::CheckCertificateBundle(contents[0]); !usable.ok()) return usable;
+    bundle->Set(always + contents[0]);
+    Log(log, LogLevel::kInfo, "client authorities are used", {{"file", path}});
+    return {};
+  };
+  auto watched = WatchFiles({path}, period, deps, use);
+  if (watched.ok()) return watched;
+  return watched.status().WithMessage("--client-ca-file=" + path + ": " +
+                                      std::string(watched.status().message()));
 }
 
 }  // namespace apiserver::inline v0::server

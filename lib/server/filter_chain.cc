@@ -6,10 +6,24 @@
 
 namespace apiserver::inline v0::server {
 
+namespace {
+
+// What apiserver_request_filter_duration_seconds shows, as upstream names it.
+bool TakesTime(std::string_view filter) {
+  return filter == "authentication" || filter == "audit" || filter == "impersonation" ||
+         filter == "authorization";
+}
+
+}  // namespace
+
 http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   http::FilterChain chain;
-  const auto then = [&chain](std::unique_ptr<const http::Filter> filter) {
+  const auto then = [&](std::unique_ptr<const http::Filter> filter) {
+    const std::string_view name = filter->name();
+    const bool measured = TakesTime(name);
+    if (measured) chain.push_back(NewFilterStarted());
     chain.push_back(std::move(filter));
+    if (measured) chain.push_back(NewFilterCompleted(*config.metrics, name));
   };
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
@@ -32,7 +46,7 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   // Before anything that takes long, so that stopping knows of every request it must wait for.
   then(NewInFlight(*config.in_flight));
   // Before authentication, so that a slow look-up there is bounded too.
-  then(NewDeadline(config.request_timeout, *config.clock));
+  then(NewDeadline(config.request_timeout, *config.clock, config.metrics));
   // Before authentication, which may warn.
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
@@ -51,6 +65,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewAuthorization(config.authorizer));
   // Only who is authorized may make the server hold a body.
   then(NewBody(config.body_bytes_max));
+  // Last: what is counted is what handlers answer.
+  then(NewRequestMetrics(*config.metrics, config.installed));
   return chain;
 }
 

@@ -15,6 +15,7 @@
 #include "server/filters/filters.h"
 #include "server/in_flight.h"
 #include "server/lifecycle_signals.h"
+#include "server/request_metrics.h"
 
 namespace apiserver::inline v0::server {
 
@@ -31,6 +32,9 @@ struct FilterConfig {
   double goaway_chance = 0;
   std::vector<std::string> hsts_directives = {};       // Empty: no header.
   std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
+  RequestMetrics* metrics = nullptr;
+  // Of resources that are served.
+  std::function<bool(const request::RequestInfo& info)> installed;
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
   bool cbor = false;                      // Feature gate CBORServingAndStorage.

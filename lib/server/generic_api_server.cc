@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/base/executor.h"
+#include "apiserver/base/file_system.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/http/in_process.h"
 #include "apiserver/meta/errors.h"
@@ -13,6 +14,7 @@
 #include "server/filters/filters.h"
 #include "server/loopback.h"
 #include "server/openapi_handlers.h"
+#include "server/process_metrics.h"
 #include "server/version.h"
 
 namespace apiserver::inline v0::server {
@@ -66,6 +68,8 @@ Server::Server(Config config, Server* delegate)
        .goaway_chance = config_.goaway_chance,
        .hsts_directives = config_.hsts_directives,
        .cors_allowed_origins = config_.cors_allowed_origins,
+       .metrics = &request_metrics_,
+       .installed = [this](const request::RequestInfo& info) { return IsInstalled(info); },
        .request_timeout = config_.request_timeout,
        .body_bytes_max = config_.body_bytes_max,
        .cbor = config_.features.Enabled(kCBORServingAndStorage),
@@ -162,6 +166,17 @@ bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view me
     if (installed) return installed->LongRunning(info, method);
   }
   return delegate_ && delegate_->IsLongRunning(info, method);
+}
+
+bool Server::IsInstalled(const request::RequestInfo& info) const {
+  const auto state = State();
+  const endpoints::Installed* installed = state ? state->Find(info.path) : nullptr;
+  if (!installed) return delegate_ && delegate_->IsInstalled(info);
+  std::string name(info.resource);
+  if (!info.subresource.empty()) name.append("/").append(info.subresource);
+  const auto& resources = installed->resources();
+  return std::any_of(resources.begin(), resources.end(),
+                     [&name](const auto& resource) { return resource.name == name; });
 }
 
 http::Step Server::Direct(http::Exchange& exchange) const {
@@ -310,6 +325,7 @@ Status Server::PrepareRun() {
     *state_.Lock() = std::move(state);
   }
   ShowMemory();
+  process_shown_ = ShowProcess(*metrics_, RealFileSystem());
   RETURN_IF_ERROR(InstallStandardPaths());
   RETURN_IF_ERROR(InstallOpenApi());
   return InstallHealthChecks();

@@ -15,6 +15,7 @@
 #include "server/in_flight.h"
 #include "server/lifecycle_signals.h"
 #include "server/path_mux.h"
+#include "server/request_metrics.h"
 
 namespace apiserver::inline v0::server {
 
@@ -46,11 +47,13 @@ class Server final : public GenericAPIServer {
   // The last stop of the chain: an API, a path beside the APIs, the delegate, or the index.
   http::Step Direct(http::Exchange& exchange) const;
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
+  bool IsInstalled(const request::RequestInfo& info) const;
   http::Step ServeApi(http::Exchange& exchange, const ApiState& state) const;
   http::Step NotFound(http::Exchange& exchange) const;
   // lifecycle.cc
   Status Listen();
   Status FollowCertificates();
+  void LogProgress();
   http::Step ServeIndex(http::Exchange& exchange, int code) const;
 
   std::shared_ptr<const ApiState> State() const { return *state_.Lock(); }
@@ -71,6 +74,7 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
+  RequestMetrics request_metrics_{*metrics_};
   admission::Chain admission_;
   const EquivalentResources equivalents_;
   endpoints::Environment environment_;
@@ -86,9 +90,11 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<ThreadPool> pool_;
   const std::shared_ptr<MemoryBudget> memory_;
   Context::Registration memory_shown_;
+  Context::Registration process_shown_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
   std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
+  Guarded<Executor::Cancel> progress_;
   // Storages of all groups, for Destroy().
   Guarded<std::vector<std::shared_ptr<rest::Storage>>> storages_;
   Guarded<std::shared_ptr<const ApiState>> state_;

@@ -9,6 +9,12 @@
 
 namespace apiserver::inline v0::server {
 
+namespace {
+
+constexpr std::chrono::seconds kProgressPeriod(5);
+
+}  // namespace
+
 Status Server::FollowCertificates() {
   if (!config_.serving || config_.certificates.empty()) return {};
   ASSIGN_OR_RETURN(certificates_,
@@ -44,6 +50,16 @@ Status Server::Listen() {
   return {};
 }
 
+// Until all storages are ready: what they wait for, now and then.
+void Server::LogProgress() {
+  const Status ready = StorageReady();
+  if (ready.ok()) return;
+  Log(*config_.log, LogLevel::kInfo, "not ready yet", {{"why", std::string(ready.message())}});
+  auto progress = progress_.Lock();
+  if (signals_.shutdown_initiated.Signaled()) return;
+  *progress = pool_->PostAfter(kProgressPeriod, [this] { LogProgress(); });
+}
+
 Status Server::Start() {
   if (!prepared_) return {Reason::kInvalid, "PrepareRun has not been called"};
   if (started_.exchange(true)) return {Reason::kInvalid, "Start was called before"};
@@ -51,6 +67,7 @@ Status Server::Start() {
   RETURN_IF_ERROR(Listen());
   RETURN_IF_ERROR(post_start_.Run({*this, running_}, *config_.log));
   signals_.mux_and_discovery_complete.Signal();
+  LogProgress();
   return {};
 }
 
@@ -73,6 +90,7 @@ void Server::Stop() {
                 }},
            signals_);
   certificates_ = nullptr;
+  if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
   // Before the pool, which runs the storages' timers.
   for (const auto& storage : *storages_.Lock()) storage->Destroy();
   pool_->Stop();

@@ -18,8 +18,6 @@ constexpr milliseconds kLastRequests(2000);
 constexpr milliseconds kConnectionsGrace(2000);
 // For work that goes on although nobody waits for its answer any more.
 constexpr std::chrono::minutes kLastWait(1);
-// Probes and scrapes that are being answered when everything else is over.
-constexpr milliseconds kLastProbes(1000);
 
 void DelayAndRunHooks(const ShutdownOptions& options, const ShutdownParts& parts,
                       LifecycleSignals& signals) {
@@ -76,7 +74,7 @@ void ShutDown(const ShutdownOptions& options, const ShutdownParts& parts,
     parts.listener->Stop(drained ? grace : milliseconds(0));
   }
   signals.http_server_stopped_listening.Signal();
-  parts.in_flight.Seal(kLastProbes);
+  parts.in_flight.Seal(kLastWait);
   // A write that is on its way to disk holds no thread, and comes back to this server all the same.
   if (!drained) (void)parts.in_flight.WaitUntilEmpty(kLastWait);
 }

@@ -65,18 +65,15 @@ class Pki {
   const StandaloneOptions& options_;
 };
 
-Result<http::KeyPair> ServingPair(const StandaloneOptions& options,
-                                  const http::KeyPair& authority) {
-  if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
-    return Status(Reason::kInvalid,
-                  "--tls-cert-file and --tls-private-key-file go together: give both or none");
-  }
-  if (!options.tls_cert_file.empty()) {
-    http::KeyPair pair;
-    ASSIGN_OR_RETURN(pair.certificate_pem, options.file_system->Read(options.tls_cert_file));
-    ASSIGN_OR_RETURN(pair.key_pem, options.file_system->Read(options.tls_key_file));
-    return pair;
-  }
+CertificateFiles FilesOf(const StandaloneOptions& options) {
+  return {.cert_file = options.tls_cert_file,
+          .key_file = options.tls_key_file,
+          .sni = options.sni,
+          .file_system = options.file_system};
+}
+
+Result<http::KeyPair> MadeServingPair(const StandaloneOptions& options,
+                                      const http::KeyPair& authority) {
   http::CertificateRequest request;
   request.common_name = "localhost";
   request.dns_names = {"localhost"};
@@ -89,8 +86,10 @@ Result<http::KeyPair> ServingPair(const StandaloneOptions& options,
 }
 
 Result<std::shared_ptr<const auth::Authenticator>> NewAuthenticator(
-    const StandaloneOptions& options, const std::string& ca_pem, const std::string& token) {
-  ASSIGN_OR_RETURN(auto certificates, authn::NewX509({.ca_pem = ca_pem, .clock = options.clock}));
+    const StandaloneOptions& options, std::shared_ptr<const Source<std::string>> client_ca,
+    const std::string& token) {
+  ASSIGN_OR_RETURN(auto certificates,
+                   authn::NewX509({.ca = std::move(client_ca), .clock = options.clock}));
   std::vector<authn::StaticToken> tokens{
       {.token = token,
        .user = {.name = options.admin,
@@ -113,6 +112,10 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
   }));
   Standalone standalone;
   standalone.ca_pem = authority.certificate_pem;
+  standalone.client_ca = options.client_ca;
+  if (!standalone.client_ca) {
+    standalone.client_ca = std::make_shared<const Variable<std::string>>(standalone.ca_pem);
+  }
   ASSIGN_OR_RETURN(standalone.admin, pki.Pair("admin", [&] {
     http::CertificateRequest request;
     request.common_name = options.admin;
@@ -122,17 +125,24 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
     return http::NewCertificate(authority, request, *options.clock);
   }));
   ASSIGN_OR_RETURN(standalone.token, pki.Token());
-  ASSIGN_OR_RETURN(const http::KeyPair serving, ServingPair(options, authority));
-  ASSIGN_OR_RETURN(standalone.serving.tls, http::NewServerTls(serving));
+  standalone.certificates = FilesOf(options);
+  if (!standalone.certificates.empty() || !options.tls_key_file.empty()) {
+    ASSIGN_OR_RETURN(standalone.serving.tls, standalone.certificates.Load(options.tls));
+  } else {
+    ASSIGN_OR_RETURN(const http::KeyPair serving, MadeServingPair(options, authority));
+    ASSIGN_OR_RETURN(standalone.serving.tls, http::NewServerTls(serving, options.tls));
+  }
   standalone.serving.address = options.address;
   standalone.serving.port = options.port;
   ASSIGN_OR_RETURN(standalone.authenticator,
-                   NewAuthenticator(options, standalone.ca_pem, standalone.token));
+                   NewAuthenticator(options, standalone.client_ca, standalone.token));
   return standalone;
 }
 
 void Standalone::Apply(Config& config) const {
   config.serving = serving;
+  config.certificates = certificates;
+  config.client_ca = client_ca;
   config.authenticator = authenticator;
 }
 

@@ -201,7 +201,7 @@ TEST_CASE("http: what a Resume hands to the loop runs there and may go anywhere"
       {"answer", "200 loop"},
       {"pool", "200 loop pool"},
       {"error", "403 loop\n"},
-      {"boom", "500 an internal error occurred\n"}};
+      {"boom", "500 This request caused apiserver to panic. Look in the logs for more info\n"}};
   CHECK(std::to_string(response->code) + " " + response->body == expected.at(next));
 }
 

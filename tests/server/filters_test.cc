@@ -114,7 +114,11 @@ TEST_CASE("server: an exception in a handler is a 500 and the server lives on", 
                   /*listed=*/true)
               .ok());
 
-  CHECK(server->Call("GET", "/throws").code == 500);
+  const auto answer = server->Call("GET", "/throws");
+  CHECK(answer.code == 500);
+  // TestPropogatingPanic
+  CHECK(Contains(answer.body,
+                 "This request caused apiserver to panic. Look in the logs for more info"));
   CHECK(server->Call("GET", "/healthz").body == "ok");
 }
 

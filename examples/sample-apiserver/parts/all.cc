@@ -8,6 +8,7 @@ Parts AllParts() {
   Parts parts;
   parts.push_back(NewServerRun());
   parts.push_back(NewAudit());
+  parts.push_back(NewOperations());
   return parts;
 }
 

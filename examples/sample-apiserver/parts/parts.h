@@ -10,5 +10,8 @@ namespace sample {
 std::unique_ptr<Part> NewAudit();
 // --request-timeout, --min-request-timeout, --feature-gates.
 std::unique_ptr<Part> NewServerRun();
+// --goaway-chance, --cors-allowed-origins, --strict-transport-security-directives,
+// --livez-grace-period, --shutdown-*.
+std::unique_ptr<Part> NewOperations();
 
 }  // namespace sample

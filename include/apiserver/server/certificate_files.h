@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "apiserver/base/file_system.h"
+#include "apiserver/base/reload.h"
+#include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/tls.h"
 
@@ -28,7 +30,8 @@ struct CertificateFiles {
   std::string cert_file = {};  // --tls-cert-file; empty: no files.
   std::string key_file = {};   // --tls-private-key-file.
   std::vector<SniCertificateFiles> sni = {};
-  std::chrono::milliseconds period = std::chrono::minutes(1);  // How often they are looked at.
+  // How often they are looked at.
+  std::chrono::milliseconds period = std::chrono::seconds(1);
   FileSystem* file_system = &RealFileSystem();
 
   bool empty() const { return cert_file.empty() && sni.empty(); }
@@ -37,5 +40,13 @@ struct CertificateFiles {
   // What they hold now. kInvalid or kNotFound: names flag and file.
   Result<std::shared_ptr<http::ServerTls>> Load(const http::ServerTlsOptions& options) const;
 };
+
+// Keeps `bundle` at what `path` holds, after `always` (PEM, may be empty), as long as the result
+// lives: --client-ca-file. What is no bundle of certificates is logged and changes nothing.
+// kInvalid or kNotFound: the file is no bundle now; names flag and file.
+Result<std::unique_ptr<WatchedFiles>> FollowClientCa(const std::string& path, std::string always,
+                                                     std::chrono::milliseconds period,
+                                                     std::shared_ptr<Variable<std::string>> bundle,
+                                                     const WatchedFilesDeps& deps);
 
 }  // namespace apiserver::inline v0::server

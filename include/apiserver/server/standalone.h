@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/base/clock.h"
@@ -21,10 +22,15 @@ struct StandaloneOptions {
   std::string data_dir = "";
   std::string address = "127.0.0.1";
   int port = 0;
-  // PEM files of a serving certificate of one's own; both or none. None: one for localhost,
-  // 127.0.0.1 and ::1, made at every start.
+  // PEM files of a serving certificate of one's own, which is followed in them; both or none. None:
+  // one for localhost, 127.0.0.1 and ::1, made at every start.
   std::string tls_cert_file = "";
   std::string tls_key_file = "";
+  std::vector<SniCertificateFiles> sni = {};  // Besides files of one's own.
+  http::ServerTlsOptions tls = {};
+  // PEM of the authorities that vouch for clients, if it is not ours alone (then it should hold
+  // ours, for the administrator's sake). A change counts at once.
+  std::shared_ptr<const Source<std::string>> client_ca = nullptr;
   std::string admin = "admin";  // In group system:masters.
 
   FileSystem* file_system = &RealFileSystem();
@@ -35,13 +41,16 @@ struct StandaloneOptions {
 // Immutable once made; may be copied.
 struct Standalone {
   http::ListenerOptions serving;
+  CertificateFiles certificates;
+  // The authorities of clients: `ca_pem`, or StandaloneOptions::client_ca.
+  std::shared_ptr<const Source<std::string>> client_ca;
   // Knows the administrator by client certificate and by bearer token, and nobody else.
   std::shared_ptr<const auth::Authenticator> authenticator;
   std::string ca_pem;
   http::KeyPair admin;
   std::string token;
 
-  // Sets `serving` and `authenticator`.
+  // Sets what a Config has of the same names.
   void Apply(Config& config) const;
   // A kubeconfig for https://127.0.0.1:<port>, with all that is needed inside.
   std::string Kubeconfig(int port) const;

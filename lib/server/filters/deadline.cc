@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/rest/storage.h"
 #include "server/filters/filters.h"
 #include "server/go_duration.h"
 
@@ -8,14 +9,14 @@ namespace apiserver::inline v0::server {
 
 namespace {
 
-Status TimedOut() {
-  return meta::NewTimeoutError("request did not complete within the allotted timeout", 0);
-}
+constexpr char kTimedOut[] = "request did not complete within the allotted timeout";
+
+Status TimedOut() { return meta::NewTimeoutError(kTimedOut, 0); }
 
 class Deadline final : public http::Filter {
  public:
-  Deadline(std::chrono::milliseconds longest, const Clock& clock)
-      : longest_(longest), clock_(clock) {}
+  Deadline(std::chrono::milliseconds longest, const Clock& clock, RequestMetrics* metrics)
+      : longest_(longest), clock_(clock), metrics_(metrics) {}
 
   std::string_view name() const override { return "deadline"; }
 
@@ -37,15 +38,29 @@ class Deadline final : public http::Filter {
     return http::Step::Next();
   }
 
+  void End(http::Exchange& exchange, const http::Outcome& outcome) const override {
+    const bool cut = !outcome.completed && outcome.code != 504;
+    if (!metrics_ || !(cut || outcome.code == 504)) return;
+    if (outcome.error.message() != TimedOut().message()) return;
+    const auto* info = exchange.Find<request::RequestInfo>();
+    // Only of what is served, so that the labels are bounded.
+    if (!info || !exchange.Find<rest::Namespace>()) return;
+    const RequestLabels labels = LabelsOf(exchange.request(), exchange.query(), *info);
+    if (cut) return metrics_->RecordAbort(labels);
+    metrics_->RecordTermination(labels, outcome.code);
+  }
+
  private:
   std::chrono::milliseconds longest_;
   const Clock& clock_;
+  RequestMetrics* metrics_;
 };
 
 }  // namespace
 
-FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock) {
-  return std::make_unique<Deadline>(longest, clock);
+FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock,
+                      RequestMetrics* metrics) {
+  return std::make_unique<Deadline>(longest, clock, metrics);
 }
 
 }  // namespace apiserver::inline v0::server

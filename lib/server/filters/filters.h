@@ -20,6 +20,7 @@
 #include "server/impersonation.h"
 #include "server/in_flight.h"
 #include "server/lifecycle_signals.h"
+#include "server/request_metrics.h"
 
 // The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
 // and why.
@@ -57,7 +58,8 @@ FilterPtr NewCors(const std::vector<std::string>& allowed_origins);
 // Registers the request with `in_flight`; refuses new ones while the server stops.
 FilterPtr NewInFlight(InFlight& in_flight);
 // 504 after `longest`, or after the query's `timeout` if that is shorter; not for watches.
-FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock);
+FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock,
+                      RequestMetrics* metrics = nullptr);
 // Sets rest::WarningRecorderPtr and sends what it has collected.
 FilterPtr NewWarnings();
 struct AuthenticationOptions {
@@ -90,6 +92,12 @@ FilterPtr NewAuditInit(const Auditing& auditing);
 FilterPtr NewAudit(const Auditing& auditing);
 // 403 unless `authorizer` allows; null allows everything.
 FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
+// Counts what handlers answer; last. `installed` tells resources that are served from others.
+using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
+FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
+// Together they measure what stands between them.
+FilterPtr NewFilterStarted();
+FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter);
 // Reads the body of what may have one; 413 over `bytes_max`.
 FilterPtr NewBody(std::size_t bytes_max);
 

@@ -1,0 +1,126 @@
+#include "server/request_metrics.h"
+
+#include <utility>
+
+#include "apiserver/auth/user.h"
+#include "apiserver/rest/storage.h"
+#include "server/filters/filters.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+// What this request has in apiserver_longrunning_requests.
+struct CountedOpen {
+  metrics::Gauge* gauge;
+};
+
+std::string_view BodyVerb(const request::RequestInfo& info) {
+  if (info.verb == "create" || info.verb == "update" || info.verb == "patch" ||
+      info.verb == "delete") {
+    return info.verb;
+  }
+  return info.verb == "deletecollection" ? "delete_collection" : "";
+}
+
+// Stands last, so that it counts what handlers answer: who was refused before is not counted here,
+// as in Go, where the routes count.
+class RequestMetricsFilter final : public http::Filter {
+ public:
+  RequestMetricsFilter(RequestMetrics& metrics, InstalledCheck installed)
+      : metrics_(metrics), installed_(std::move(installed)) {}
+
+  std::string_view name() const override { return "request-metrics"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    const auto& info = exchange.Get<request::RequestInfo>();
+    if (IsLongRunning(exchange) && installed_(info)) {
+      const RequestLabels labels = LabelsFor(exchange, info);
+      metrics::Gauge& open = metrics_.LongRunning(labels);
+      open.Add();
+      exchange.Set(CountedOpen{&open});
+      if (labels.verb == "WATCH") exchange.Set(metrics_.WatchEvents(labels));
+    }
+    return http::Step::Next();
+  }
+
+  void End(http::Exchange& exchange, const http::Outcome& outcome) const override {
+    if (const auto* open = exchange.Find<CountedOpen>()) open->gauge->Subtract();
+    const auto& info = exchange.Get<request::RequestInfo>();
+    const auto now = RealClock().Now();
+    const RequestMetrics::Answer answer{.code = outcome.code,
+                                        .bytes = outcome.response_bytes,
+                                        .took = now - exchange.received(),
+                                        .by_self = BySelf(exchange)};
+    if (info.is_resource_request) {
+      // Set by whoever serves an installed resource.
+      if (!exchange.Find<rest::Namespace>()) return;
+      const RequestLabels labels = LabelsFor(exchange, info);
+      metrics_.Monitor(labels, answer);
+      if (const auto body = exchange.body(); body && !body->empty()) {
+        const std::string_view verb = BodyVerb(info);
+        if (!verb.empty()) metrics_.RecordBodySize(labels, verb, body->size());
+      }
+    } else if (info.path == "/healthz" || info.path == "/livez" || info.path == "/readyz") {
+      metrics_.Monitor({.verb = "GET", .subresource = info.path}, answer);
+    }
+  }
+
+ private:
+  static RequestLabels LabelsFor(const http::Exchange& exchange, const request::RequestInfo& info) {
+    return LabelsOf(exchange.request(), const_cast<http::Exchange&>(exchange).query(), info);
+  }
+
+  static bool BySelf(const http::Exchange& exchange) {
+    const auto* user = exchange.Find<auth::UserInfoPtr>();
+    return user && *user && (*user)->name == auth::kAPIServerUser;
+  }
+
+  RequestMetrics& metrics_;
+  InstalledCheck installed_;
+};
+
+struct FilterBegan {
+  mutable Clock::Monotonic at;
+};
+
+// Measures what stands between two of these.
+class FilterStarted final : public http::Filter {
+ public:
+  std::string_view name() const override { return "filter-started"; }
+  http::Step Begin(http::Exchange& exchange) const override {
+    const auto now = RealClock().Now();
+    if (const auto* began = exchange.Find<FilterBegan>()) {
+      began->at = now;
+    } else {
+      exchange.Set(FilterBegan{now});
+    }
+    return http::Step::Next();
+  }
+};
+
+class FilterCompleted final : public http::Filter {
+ public:
+  explicit FilterCompleted(metrics::Histogram& duration) : duration_(duration) {}
+  std::string_view name() const override { return "filter-completed"; }
+  http::Step Begin(http::Exchange& exchange) const override {
+    const std::chrono::duration<double> took = RealClock().Now() - exchange.Get<FilterBegan>().at;
+    duration_.Observe(took.count());
+    return http::Step::Next();
+  }
+
+ private:
+  metrics::Histogram& duration_;
+};
+
+}  // namespace
+
+FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed) {
+  return std::make_unique<RequestMetricsFilter>(metrics, std::move(installed));
+}
+FilterPtr NewFilterStarted() { return std::make_unique<FilterStarted>(); }
+FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter) {
+  return std::make_unique<FilterCompleted>(metrics.FilterDuration(filter));
+}
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,254 @@
+#include "server/request_metrics.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> kVerbs = {
+    "APPLY", "CONNECT", "CREATE", "DELETE", "DELETECOLLECTION", "GET",
+    "LIST",  "PATCH",   "POST",   "PUT",    "UPDATE",           "WATCH"};
+constexpr std::array<std::string_view, 5> kConnecting = {"log", "exec", "portforward", "attach",
+                                                         "proxy"};
+
+const std::vector<double>& SliBuckets() {
+  static const std::vector<double> bounds = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2, 3,
+                                             4,    5,   6,   8,   10,  15,  20, 30,   45,  60};
+  return bounds;
+}
+
+std::vector<double> DurationBuckets() {
+  std::vector<double> bounds = SliBuckets();
+  bounds.insert(bounds.begin(), {0.005, 0.025});
+  return bounds;
+}
+
+std::string_view ScopeOf(const request::RequestInfo& info) {
+  if (!info.name.empty() || info.verb == "create") return "resource";
+  if (!info.namespace_.empty()) return "namespace";
+  return info.is_resource_request ? "cluster" : "";
+}
+
+bool AsksForWatch(const http::Query& query) {
+  if (!query.Has("watch")) return false;
+  std::string value(query.Get("watch"));
+  for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  return value != "0" && value != "false";
+}
+
+// CanonicalVerb and cleanVerb.
+std::string_view VerbOf(const http::Request& request, const http::Query& query,
+                        const request::RequestInfo& info, std::string_view scope) {
+  if (info.is_resource_request &&
+      std::find(kConnecting.begin(), kConnecting.end(), info.subresource) != kConnecting.end()) {
+    return "CONNECT";
+  }
+  const std::string_view method = request.method;
+  if (method == "GET" || method == "HEAD") {
+    if (info.verb == "watch" || (method == "GET" && AsksForWatch(query))) return "WATCH";
+    return scope.empty() || scope == "resource" ? "GET" : "LIST";
+  }
+  if (method == "PATCH" && request.headers.Get("Content-Type") == "application/apply-patch+yaml") {
+    return "APPLY";
+  }
+  const auto* known = std::find(kVerbs.begin(), kVerbs.end(), method);
+  return known == kVerbs.end() ? "other" : *known;
+}
+
+std::string_view DryRunOf(const http::Query& query) {
+  if (!query.Has("dryRun")) return "";
+  const std::vector<std::string_view> values = query.GetAll("dryRun");
+  const bool valid = std::all_of(values.begin(), values.end(),
+                                 [](std::string_view value) { return value == "All"; });
+  return valid ? "All" : "invalid";
+}
+
+std::string KeyOf(const RequestLabels& labels) {
+  std::string key;
+  for (const std::string_view part :
+       {labels.verb, labels.group, labels.version, labels.resource, labels.subresource,
+        labels.scope, labels.component, labels.dry_run}) {
+    key.append(part).push_back('\0');
+  }
+  return key;
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// A host's handler may answer with any number.
+std::string CodeText(int code) { return code >= 100 && code < 600 ? std::to_string(code) : "0"; }
+
+}  // namespace
+
+RequestLabels LabelsOf(const http::Request& request, const http::Query& query,
+                       const request::RequestInfo& info) {
+  const std::string_view scope = ScopeOf(info);
+  return {.verb = VerbOf(request, query, info, scope),
+          .group = info.api_group,
+          .version = info.api_version,
+          .resource = info.resource,
+          .subresource = info.subresource,
+          .scope = scope,
+          .component = "apiserver",
+          .dry_run = DryRunOf(query)};
+}
+
+RequestMetrics::RequestMetrics(metrics::Registry& registry)
+    : requests_(registry.Counters(
+          {.name = "apiserver_request_total",
+           .help = "[STABLE] Counter of apiserver requests broken out for each verb, dry run "
+                   "value, group, version, resource, scope, component, and HTTP response code.",
+           .labels = {"verb", "dry_run", "group", "version", "resource", "subresource", "scope",
+                      "component", "code"}})),
+      durations_(registry.Histograms(
+          {.name = "apiserver_request_duration_seconds",
+           .help = "[STABLE] Response latency distribution in seconds for each verb, dry run "
+                   "value, group, version, resource, subresource, scope and component.",
+           .labels = {"verb", "dry_run", "group", "version", "resource", "subresource", "scope",
+                      "component"}},
+          DurationBuckets())),
+      sli_durations_(registry.Histograms(
+          {.name = "apiserver_request_sli_duration_seconds",
+           .help = "[ALPHA] Response latency distribution (not counting webhook duration and "
+                   "priority & fairness queue wait times) in seconds for each verb, group, "
+                   "version, resource, subresource, scope and component.",
+           .labels = {"verb", "group", "version", "resource", "subresource", "scope", "component"}},
+          SliBuckets())),
+      response_sizes_(registry.Histograms(
+          {.name = "apiserver_response_sizes",
+           .help = "[STABLE] Response size distribution in bytes for each group, version, verb, "
+                   "resource, subresource, scope and component.",
+           .labels = {"verb", "group", "version", "resource", "subresource", "scope", "component"}},
+          metrics::ExponentialBuckets(1000, 10, 7))),
+      body_sizes_(registry.Histograms(
+          {.name = "apiserver_request_body_size_bytes",
+           .help = "[ALPHA] Apiserver request body size in bytes broken out by resource and verb.",
+           .labels = {"group", "resource", "verb"}},
+          metrics::LinearBuckets(50'000, 100'000, 31))),
+      long_running_(registry.Gauges(
+          {.name = "apiserver_longrunning_requests",
+           .help = "[STABLE] Gauge of all active long-running apiserver requests broken out by "
+                   "verb, group, version, resource, scope and component. Not all requests are "
+                   "tracked this way.",
+           .labels = {"verb", "group", "version", "resource", "subresource", "scope",
+                      "component"}})),
+      terminations_(registry.Counters(
+          {.name = "apiserver_request_terminations_total",
+           .help = "[ALPHA] Number of requests which apiserver terminated in self-defense.",
+           .labels = {"verb", "group", "version", "resource", "subresource", "scope", "component",
+                      "code"}})),
+      aborts_(registry.Counters(
+          {.name = "apiserver_request_aborts_total",
+           .help = "[ALPHA] Number of requests which apiserver aborted possibly due to a timeout, "
+                   "for each group, version, verb, resource, subresource and scope",
+           .labels = {"verb", "group", "version", "resource", "subresource", "scope"}})),
+      self_requests_(registry.Counters(
+          {.name = "apiserver_selfrequest_total",
+           .help = "[ALPHA] Counter of apiserver self-requests broken out for each verb, API "
+                   "resource and subresource.",
+           .labels = {"verb", "group", "resource", "subresource"}})),
+      filter_durations_(registry.Histograms(
+          {.name = "apiserver_request_filter_duration_seconds",
+           .help = "[ALPHA] Request filter latency distribution in seconds, for each filter type",
+           .labels = {"filter"}},
+          {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30})),
+      watch_events_(registry.Counters({.name = "apiserver_watch_events_total",
+                                       .help = "[BETA] Number of events sent in watch clients",
+                                       .labels = {"group", "version", "resource"}})),
+      watch_event_sizes_(
+          registry.Histograms({.name = "apiserver_watch_events_sizes",
+                               .help = "[BETA] Watch event size distribution in bytes",
+                               .labels = {"group", "version", "resource"}},
+                              metrics::ExponentialBuckets(1024, 2, 8))) {}
+
+RequestMetrics::Series RequestMetrics::NewSeries(const RequestLabels& labels) {
+  const auto& l = labels;
+  Series series;
+  series.duration = &durations_.With(
+      {l.verb, l.dry_run, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
+  if (l.dry_run.empty()) {
+    series.sli_duration = &sli_durations_.With(
+        {l.verb, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
+  }
+  // Only of reads the size is of interest.
+  if (l.verb == "GET" || l.verb == "LIST") {
+    series.response_sizes = &response_sizes_.With(
+        {l.verb, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
+  }
+  return series;
+}
+
+metrics::Counter& RequestMetrics::Requests(const RequestLabels& l, int code) {
+  return requests_.With({l.verb, l.dry_run, l.group, l.version, l.resource, l.subresource, l.scope,
+                         l.component, CodeText(code)});
+}
+
+void RequestMetrics::Monitor(const RequestLabels& labels, const Answer& answer) {
+  std::string key = KeyOf(labels);
+  Series series;
+  metrics::Counter* count = nullptr;
+  {
+    auto shard = shards_[std::hash<std::string_view>()(key) % kShards].Lock();
+    auto found = shard->find(key);
+    if (found == shard->end()) found = shard->emplace(std::move(key), NewSeries(labels)).first;
+    auto& by_code = found->second.by_code;
+    auto known = std::find_if(by_code.begin(), by_code.end(),
+                              [&](const auto& each) { return each.first == answer.code; });
+    // The codes that are answered are few; more are counted without being kept here.
+    if (known != by_code.end()) {
+      count = known->second;
+    } else {
+      count = &Requests(labels, answer.code);
+      if (by_code.size() < 64) by_code.emplace_back(answer.code, count);
+    }
+    series.duration = found->second.duration;
+    series.sli_duration = found->second.sli_duration;
+    series.response_sizes = found->second.response_sizes;
+  }
+  count->Add();
+  series.duration->Observe(Seconds(answer.took));
+  if (series.sli_duration) series.sli_duration->Observe(Seconds(answer.took - answer.not_ours));
+  if (series.response_sizes) series.response_sizes->Observe(static_cast<double>(answer.bytes));
+  if (answer.by_self) {
+    self_requests_.With({labels.verb, labels.group, labels.resource, labels.subresource}).Add();
+  }
+}
+
+void RequestMetrics::RecordDropped(const RequestLabels& labels) { Requests(labels, 429).Add(); }
+
+void RequestMetrics::RecordTermination(const RequestLabels& l, int code) {
+  terminations_
+      .With({l.verb, l.group, l.version, l.resource, l.subresource, l.scope, l.component,
+             CodeText(code)})
+      .Add();
+}
+
+void RequestMetrics::RecordAbort(const RequestLabels& l) {
+  aborts_.With({l.verb, l.group, l.version, l.resource, l.subresource, l.scope}).Add();
+}
+
+void RequestMetrics::RecordBodySize(const RequestLabels& labels, std::string_view verb,
+                                    std::size_t bytes) {
+  body_sizes_.With({labels.group, labels.resource, verb}).Observe(static_cast<double>(bytes));
+}
+
+metrics::Gauge& RequestMetrics::LongRunning(const RequestLabels& l) {
+  return long_running_.With(
+      {l.verb, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
+}
+
+response::WatchCounters RequestMetrics::WatchEvents(const RequestLabels& labels) {
+  return {.events = &watch_events_.With({labels.group, labels.version, labels.resource}),
+          .sizes = &watch_event_sizes_.With({labels.group, labels.version, labels.resource})};
+}
+
+metrics::Histogram& RequestMetrics::FilterDuration(std::string_view filter) {
+  return filter_durations_.With({filter});
+}
+
+}  // namespace apiserver::inline v0::server

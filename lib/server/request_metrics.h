@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "apiserver/base/metrics.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/request/request_info.h"
+#include "response/watch_counters.h"
+
+namespace apiserver::inline v0::server {
+
+// The label values that a request counts under: k8s.io/apiserver/pkg/endpoints/metrics. All from
+// closed sets or from what is installed, so that no client can make series.
+struct RequestLabels {
+  std::string_view verb;  // "LIST", "WATCH", "APPLY", …; "other".
+  std::string_view group;
+  std::string_view version;
+  std::string_view resource;
+  std::string_view subresource;
+  std::string_view scope;      // "cluster", "namespace", "resource" or "".
+  std::string_view component;  // "apiserver", or "" of health checks.
+  std::string_view dry_run;    // "", "All" or "invalid".
+};
+// Of a request to an installed resource.
+RequestLabels LabelsOf(const http::Request& request, const http::Query& query,
+                       const request::RequestInfo& info);
+
+// Counts requests under Kubernetes' names. Any thread.
+class RequestMetrics {
+ public:
+  explicit RequestMetrics(metrics::Registry& registry);
+
+  struct Answer {
+    int code = 0;
+    std::size_t bytes = 0;
+    std::chrono::nanoseconds took{0};
+    std::chrono::nanoseconds not_ours{0};  // Of it, webhooks and waits in queues.
+    bool by_self = false;                  // The loopback's.
+  };
+  // An answer of a handler, whatever it was.
+  void Monitor(const RequestLabels& labels, const Answer& answer);
+  // A request that flow control refused with 429.
+  void RecordDropped(const RequestLabels& labels);
+  // A request that was ended in self-defence, with this code.
+  void RecordTermination(const RequestLabels& labels, int code);
+  // A request whose answer had begun when its time was up.
+  void RecordAbort(const RequestLabels& labels);
+  void RecordBodySize(const RequestLabels& labels, std::string_view verb, std::size_t bytes);
+  // Subtract when it is over.
+  metrics::Gauge& LongRunning(const RequestLabels& labels);
+  // Where the events of a watch are counted.
+  response::WatchCounters WatchEvents(const RequestLabels& labels);
+  // How long a filter takes, in seconds.
+  metrics::Histogram& FilterDuration(std::string_view filter);
+
+ private:
+  // The series of one set of labels; addresses live as long as the registry.
+  struct Series {
+    metrics::Histogram* duration = nullptr;
+    metrics::Histogram* sli_duration = nullptr;
+    metrics::Histogram* response_sizes = nullptr;
+    std::vector<std::pair<int, metrics::Counter*>> by_code;
+  };
+  using Shard = std::unordered_map<std::string, Series>;
+  static constexpr std::size_t kShards = 16;
+
+  Series NewSeries(const RequestLabels& labels);
+  metrics::Counter& Requests(const RequestLabels& labels, int code);
+
+  metrics::Family<metrics::Counter>& requests_;
+  metrics::Family<metrics::Histogram>& durations_;
+  metrics::Family<metrics::Histogram>& sli_durations_;
+  metrics::Family<metrics::Histogram>& response_sizes_;
+  metrics::Family<metrics::Histogram>& body_sizes_;
+  metrics::Family<metrics::Gauge>& long_running_;
+  metrics::Family<metrics::Counter>& terminations_;
+  metrics::Family<metrics::Counter>& aborts_;
+  metrics::Family<metrics::Counter>& self_requests_;
+  metrics::Family<metrics::Histogram>& filter_durations_;
+  metrics::Family<metrics::Counter>& watch_events_;
+  metrics::Family<metrics::Histogram>& watch_event_sizes_;
+  std::array<Guarded<Shard>, kShards> shards_;
+};
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Debian's prometheus scrapes the server, and kubernetes-mixin's expressions have answers.
+
+usage: prometheus.py --server BINARY
+
+Needs prometheus and promtool in $PATH.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from servers import Failure, Server, free_port, wait_until
+
+FLUNDERS = "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders"
+
+CONFIG = """
+global: {scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 500ms}
+rule_files: [%(rules)s]
+scrape_configs:
+- job_name: kube-apiserver
+  scheme: https
+  tls_config: {ca_file: %(pki)s/ca.crt, cert_file: %(pki)s/admin.crt, key_file: %(pki)s/admin.key}
+  static_configs: [{targets: ["127.0.0.1:%(port)s"], labels: {cluster: test}}]
+"""
+
+# Of github.com/kubernetes-monitoring/kubernetes-mixin, rules/kube_apiserver-*.libsonnet, with their default
+# selectors; the shortest windows.
+RULES = {
+    "apiserver_request:burnrate5m": """
+      (
+        (
+          sum by (cluster) (rate(apiserver_request_sli_duration_seconds_count{job="kube-apiserver",verb=~"LIST|GET",subresource!~"proxy|attach|log|exec|portforward"}[5m]))
+          -
+          (
+            (
+              sum by (cluster) (rate(apiserver_request_sli_duration_seconds_bucket{job="kube-apiserver",verb=~"LIST|GET",subresource!~"proxy|attach|log|exec|portforward",scope=~"resource|",le=~"1(\\\\.0)?"}[5m]))
+              or
+              vector(0)
+            )
+            +
+            sum by (cluster) (rate(apiserver_request_sli_duration_seconds_bucket{job="kube-apiserver",verb=~"LIST|GET",subresource!~"proxy|attach|log|exec|portforward",scope="namespace",le=~"5(\\\\.0)?"}[5m]))
+            +
+            sum by (cluster) (rate(apiserver_request_sli_duration_seconds_bucket{job="kube-apiserver",verb=~"LIST|GET",subresource!~"proxy|attach|log|exec|portforward",scope="cluster",le=~"30(\\\\.0)?"}[5m]))
+          )
+        )
+        +
+        sum by (cluster) (rate(apiserver_request_total{job="kube-apiserver",verb=~"LIST|GET",code=~"5.."}[5m]))
+      )
+      /
+      sum by (cluster) (rate(apiserver_request_total{job="kube-apiserver",verb=~"LIST|GET"}[5m]))""",
+    "code_resource:apiserver_request_total:rate5m": """
+      sum by (cluster,code,resource) (rate(apiserver_request_total{job="kube-apiserver",verb=~"LIST|GET"}[5m]))""",
+    "cluster_quantile:apiserver_request_sli_duration_seconds:histogram_quantile": """
+      histogram_quantile(0.99, sum by (cluster, le, resource) (rate(apiserver_request_sli_duration_seconds_bucket{job="kube-apiserver",verb=~"POST|PUT|PATCH|DELETE",subresource!~"proxy|attach|log|exec|portforward"}[5m]))) > 0""",
+    "code:apiserver_request_total:increase30d": """
+      sum by (cluster, code, verb) (increase(apiserver_request_total{job="kube-apiserver",verb=~"LIST|GET|POST|PUT|PATCH|DELETE",code=~"2.."}[1h]))""",
+    "cluster_verb_scope:apiserver_request_sli_duration_seconds_count:increase1h": """
+      sum by (cluster, verb, scope) (increase(apiserver_request_sli_duration_seconds_count{job="kube-apiserver"}[1h]))""",
+}
+
+# Of its dashboard and alerts, and what anybody looks at.
+QUERIES = {
+    'up{job="kube-apiserver"}': 1,
+    'process_resident_memory_bytes{job="kube-apiserver",instance=~".+"}': None,
+    'rate(process_cpu_seconds_total{job="kube-apiserver"}[5m])': None,
+    'sum(apiserver_longrunning_requests{verb="WATCH",resource="flunders"})': 1,
+    'sum(apiserver_request_total{verb="POST",resource="flunders",code="201",scope="resource",component="apiserver"})': 23,
+    'sum(apiserver_request_total{verb="LIST",resource="flunders",code="200",scope="namespace"})': 20,
+    'sum(apiserver_request_total{verb="LIST",resource="flunders",code="504",scope="namespace"})': 1,
+    'sum(apiserver_response_sizes_count{verb="LIST",resource="flunders",scope="namespace"})': 21,
+    'sum(apiserver_watch_events_total{resource="flunders"}) >= 20': None,
+    'sum(apiserver_watch_events_sizes_count{resource="flunders"}) >= 20': None,
+    'count(apiserver_request_filter_duration_seconds_count{filter=~"authentication|authorization"})': 2,
+}
+
+
+class Client:
+    def __init__(self, server):
+        pki = os.path.join(server.folder, "pki")
+        self.context = ssl.create_default_context(cafile=os.path.join(pki, "ca.crt"))
+        self.context.load_cert_chain(os.path.join(pki, "admin.crt"), os.path.join(pki, "admin.key"))
+        with open(server.kubeconfig) as file:
+            self.url = next(line.split('"')[1] for line in file if "server:" in line)
+
+    def open(self, path, body=None):
+        request = urllib.request.Request(self.url + path, data=body)
+        if body:
+            request.add_header("Content-Type", "application/json")
+        return urllib.request.urlopen(request, context=self.context, timeout=20)
+
+
+def create(client, name):
+    body = {"apiVersion": "wardle.example.com/v1alpha1", "kind": "Flunder",
+            "metadata": {"name": name}, "spec": {"reference": "x"}}
+    client.open(FLUNDERS, json.dumps(body).encode()).read()
+
+
+def load(client):
+    """Twenty objects, twenty lists, one watch that stays; returns it."""
+    watch = client.open(FLUNDERS + "?watch=1")
+    for i in range(20):
+        create(client, "f%d" % i)
+        client.open(FLUNDERS).read()
+    client.open(FLUNDERS + "/f0").read()
+    client.open("/apis/wardle.example.com/v1alpha1/flunders").read()
+    for _ in range(20):
+        watch.readline()
+    try:  # Without one error the mixin's burn rate has no answer.
+        client.open(FLUNDERS + "?resourceVersion=999999999&resourceVersionMatch=NotOlderThan")
+    except urllib.error.HTTPError as error:
+        if error.code != 504:
+            raise Failure("a revision of the future is answered %d" % error.code)
+    return watch
+
+
+def lint(client):
+    text = client.open("/metrics").read()
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
+    # 3: names that promtool would rather have otherwise, upstream's among them; 1: not the format.
+    if done.returncode not in (0, 3):
+        raise Failure("promtool: %s" % done.stderr.decode()[-1000:])
+    return len(text)
+
+
+class Prometheus:
+    def __init__(self, folder, target):
+        self.folder, port = folder, free_port()
+        self.url = "http://127.0.0.1:%d" % port
+        rules = os.path.join(folder, "rules.json")
+        with open(rules, "w") as file:
+            json.dump({"groups": [{"name": "mixin", "rules": [{"record": name, "expr": expression}
+                                                              for name, expression in RULES.items()]}]}, file)
+        config = os.path.join(folder, "prometheus.yml")
+        with open(config, "w") as file:
+            file.write(CONFIG % {"rules": rules, "pki": os.path.join(folder, "pki"), "port": target})
+        done = subprocess.run(["promtool", "check", "config", config], capture_output=True)
+        if done.returncode:
+            raise Failure("promtool: %s" % (done.stdout + done.stderr).decode()[-1000:])
+        self.process = subprocess.Popen(
+            ["prometheus", "--config.file=" + config, "--web.listen-address=127.0.0.1:%d" % port,
+             "--storage.tsdb.path=" + os.path.join(folder, "tsdb")],
+            stdout=subprocess.DEVNULL, stderr=open(os.path.join(folder, "prometheus.log"), "w"))
+
+    def get(self, path):
+        with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+            return json.load(answer)["data"]
+
+    def values(self, expression):
+        data = self.get("/api/v1/query?query=" + urllib.parse.quote(expression))
+        return [float(each["value"][1]) for each in data["result"]]
+
+    def has_counted(self):
+        try:
+            return bool(self.values('count_over_time(up[5m]) >= 2'))
+        except OSError:
+            return False
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def check(prometheus):
+    def scraped():
+        if prometheus.process.poll() is not None:
+            raise Failure("prometheus has ended")
+        try:
+            targets = prometheus.get("/api/v1/targets")["activeTargets"]
+        except OSError:
+            return False
+        errors = [each["lastError"] for each in targets if each["lastError"]]
+        if errors:
+            raise Failure("prometheus cannot scrape: %s" % errors)
+        return bool(targets) and all(each["health"] == "up" for each in targets)
+
+    wait_until(scraped, "prometheus scrapes the server")
+    for expression, expected in list(QUERIES.items()) + [(name, None) for name in RULES]:
+        def answered():
+            values = prometheus.values(expression)
+            return values == [expected] if expected is not None else bool(values)
+        try:
+            wait_until(answered, expression)
+        except Failure:
+            raise Failure("%s is %s, not %s" % (expression, prometheus.values(expression), expected))
+    rules = prometheus.get("/api/v1/rules")["groups"][0]["rules"]
+    wrong = [rule["name"] + ": " + rule["lastError"] for rule in rules if rule["health"] != "ok"]
+    if wrong:
+        raise Failure("rules: %s" % wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--server", required=True)
+    args = parser.parse_args()
+    for tool in ("prometheus", "promtool"):
+        if not shutil.which(tool):
+            print("FAILED: no %s in $PATH" % tool)
+            return 1
+    with tempfile.TemporaryDirectory() as folder:
+        server, prometheus = Server(args.server, "memory", folder), None
+        try:
+            server.start()
+            client = Client(server)
+            watch = load(client)
+            # As prometheus sees it: what a counter had before its first scrape is no increase.
+            prometheus = Prometheus(folder, urllib.parse.urlparse(client.url).port)
+            wait_until(prometheus.has_counted, "two scrapes")
+            for i in range(3):
+                create(client, "g%d" % i)
+            size = lint(client)
+            check(prometheus)
+            watch.close()
+            print("%d bytes of metrics, %d expressions" % (size, len(QUERIES) + len(RULES)))
+        except Failure as failure:
+            print("FAILED: %s" % failure, flush=True)
+            return 1
+        finally:
+            if prometheus:
+                prometheus.stop()
+            server.stop(signal.SIGKILL)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

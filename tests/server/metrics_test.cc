@@ -1,0 +1,261 @@
+// What a server counts of its requests: k8s.io/apiserver/pkg/endpoints/metrics.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "server/request_metrics.h"
+#include "widget_server.h"
+
+using apiserver::Context;
+using apiserver::http::Query;
+using apiserver::http::Request;
+using apiserver::request::RequestInfo;
+using apiserver::server::LabelsOf;
+using apiserver::testing::Contains;
+using apiserver::testing::kWidgets;
+using apiserver::testing::StartWidgetServer;
+using apiserver::testing::Widget;
+
+namespace {
+
+std::string Scrape(apiserver::testing::TestServer& server) {
+  return server.Call("GET", "/metrics").body;
+}
+
+// The value of the series whose line begins with `series`; -1: there is none.
+double ValueOf(const std::string& text, const std::string& series) {
+  const std::size_t at = text.find("\n" + series + " ");
+  if (at == std::string::npos) return -1;
+  return std::stod(text.substr(at + series.size() + 2));
+}
+
+std::string Labels(const std::string& verb, const std::string& subresource,
+                   const std::string& scope, const std::string& dry_run = "") {
+  return "verb=\"" + verb + "\",dry_run=\"" + dry_run +
+         "\",group=\"example.com\",version=\"v1\",resource=\"widgets\",subresource=\"" +
+         subresource + "\",scope=\"" + scope + "\",component=\"apiserver\"";
+}
+
+}  // namespace
+
+// TestCleanVerb
+TEST_CASE("server: verbs of metrics are those of upstream, and no others", "[server]") {
+  struct Case {
+    std::string method;
+    std::string query;
+    std::string path;
+    std::string content_type;
+    std::string expected;
+  };
+  const auto test = GENERATE(values<Case>({
+      {"", "", "/api/v1/pods", "", "other"},
+      {"GET", "", "/api/v1/pods", "", "LIST"},
+      {"GET", "watch=true", "/api/v1/pods", "", "WATCH"},
+      {"GET", "blah=asdf&something=else", "/api/v1/pods", "", "LIST"},
+      {"GET", "fieldSelector=metadata.name%3Dbaz&watch=true", "/api/v1/namespaces/foo/pods/bar", "",
+       "WATCH"},
+      {"GET", "watch=false", "/api/v1/pods", "", "LIST"},
+      {"GET", "", "/api/v1/watch/pods", "", "WATCH"},
+      {"GET", "", "/api/v1/namespaces/foo/pods/bar", "", "GET"},
+      {"HEAD", "", "/api/v1/namespaces/foo/pods/bar", "", "GET"},
+      {"PATCH", "", "/api/v1/namespaces/foo/pods/bar", "application/apply-patch+yaml", "APPLY"},
+      {"PATCH", "", "/api/v1/namespaces/foo/pods/bar", "", "PATCH"},
+      {"notValid", "", "/api/v1/pods", "", "other"},
+      {"GET", "", "/api/v1/namespaces/default/pods/test-pod/log", "", "CONNECT"},
+      {"POST", "command=sh", "/api/v1/namespaces/default/pods/test-pod/exec", "", "CONNECT"},
+      {"POST", "", "/api/v1/namespaces/default/pods/test-pod/portforward", "", "CONNECT"},
+      {"PUT", "", "/apis/apps/v1/namespaces/default/deployments/test-1/scale", "", "PUT"},
+      {"DELETE", "", "/api/v1/namespaces/foo/pods", "", "DELETE"},
+      {"POST", "", "/api/v1/namespaces/foo/pods", "", "POST"},
+  }));
+  INFO(test.method << " " << test.path << "?" << test.query);
+  Request request;
+  request.method = test.method;
+  request.path = test.path;
+  if (!test.content_type.empty()) request.headers.Add("Content-Type", test.content_type);
+  const Query query = Query::Parse(test.query);
+  const RequestInfo info =
+      apiserver::request::ResolveRequestInfo(request.method, request.path, query).value();
+
+  CHECK(LabelsOf(request, query, info).verb == test.expected);
+}
+
+// TestCleanScope
+TEST_CASE("server: scopes of metrics are those of upstream", "[server]") {
+  struct Case {
+    RequestInfo info;
+    std::string expected;
+  };
+  const auto test = GENERATE(values<Case>({
+      {{}, ""},
+      {{.namespace_ = "my-namespace", .name = "my-resource"}, "resource"},
+      {{.verb = "create", .namespace_ = "my-namespace"}, "resource"},
+      {{.namespace_ = "my-namespace"}, "namespace"},
+      {{.is_resource_request = true}, "cluster"},
+  }));
+
+  CHECK(LabelsOf({}, Query::Parse(""), test.info).scope == test.expected);
+}
+
+TEST_CASE("server: a dry run is counted as one, whatever its value says", "[server]") {
+  const auto of = [](std::string_view query) {
+    return std::string(LabelsOf({}, Query::Parse(query), {}).dry_run);
+  };
+  CHECK(of("") == "");
+  CHECK(of("dryRun=All") == "All");
+  CHECK(of("dryRun=All&dryRun=All") == "All");
+  CHECK(of("dryRun=x") == "invalid");
+  CHECK(of("dryRun=All&dryRun=x") == "invalid");
+}
+
+TEST_CASE("server: requests are counted under upstream's names and labels", "[server]") {
+  const auto server = StartWidgetServer();
+  const std::string one = std::string(kWidgets) + "/a";
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 1)).code == 201);
+  REQUIRE(server->Call("POST", std::string(kWidgets) + "?dryRun=All", Widget("b", 1)).code == 201);
+  REQUIRE(server->Call("GET", one).code == 200);
+  REQUIRE(server->Call("GET", one).code == 200);
+  REQUIRE(server->Call("GET", std::string(kWidgets) + "/none").code == 404);
+  REQUIRE(server->Call("GET", kWidgets).code == 200);
+  REQUIRE(server->Call("GET", "/apis/example.com/v1/widgets").code == 200);
+  REQUIRE(server->Call("DELETE", one).code == 200);
+  REQUIRE(server->Call("GET", "/readyz").code == 200);
+
+  const std::string text = Scrape(*server);
+
+  const auto total = [&text](const std::string& labels, int code) {
+    return ValueOf(text,
+                   "apiserver_request_total{" + labels + ",code=\"" + std::to_string(code) + "\"}");
+  };
+  CHECK(total(Labels("POST", "", "resource"), 201) == 1);
+  CHECK(total(Labels("POST", "", "resource", "All"), 201) == 1);
+  CHECK(total(Labels("GET", "", "resource"), 200) == 2);
+  CHECK(total(Labels("GET", "", "resource"), 404) == 1);
+  CHECK(total(Labels("LIST", "", "namespace"), 200) == 1);
+  CHECK(total(Labels("LIST", "", "cluster"), 200) == 1);
+  CHECK(total(Labels("DELETE", "", "resource"), 200) == 1);
+  CHECK(ValueOf(text, "apiserver_request_duration_seconds_count{" + Labels("GET", "", "resource") +
+                          "}") == 3);
+  CHECK(ValueOf(text, "apiserver_request_duration_seconds_bucket{" + Labels("GET", "", "resource") +
+                          ",le=\"+Inf\"}") == 3);
+  const std::string sli =
+      "verb=\"GET\",group=\"example.com\",version=\"v1\",resource=\"widgets\",subresource=\"\","
+      "scope=\"resource\",component=\"apiserver\"";
+  CHECK(ValueOf(text, "apiserver_request_sli_duration_seconds_count{" + sli + "}") == 3);
+  CHECK(ValueOf(text, "apiserver_response_sizes_count{" + sli + "}") == 3);
+  // TestMetrics of healthz_test.go
+  CHECK(ValueOf(text,
+                "apiserver_request_total{verb=\"GET\",dry_run=\"\",group=\"\",version=\"\","
+                "resource=\"\",subresource=\"/readyz\",scope=\"\",component=\"\",code="
+                "\"200\"}") == 1);
+  CHECK(ValueOf(text,
+                "apiserver_request_body_size_bytes_count{group=\"example.com\",resource="
+                "\"widgets\",verb=\"create\"}") == 2);
+  CHECK(ValueOf(text,
+                "apiserver_selfrequest_total{verb=\"GET\",group=\"example.com\",resource="
+                "\"widgets\",subresource=\"\"}") == 3);
+  CHECK(ValueOf(text,
+                "apiserver_request_filter_duration_seconds_count{filter="
+                "\"authorization\"}") >= 9);
+}
+
+TEST_CASE("server: the buckets of durations are upstream's", "[server]") {
+  const auto server = StartWidgetServer();
+  REQUIRE(server->Call("GET", kWidgets).code == 200);
+  const std::string text = Scrape(*server);
+  const auto buckets = [&text](const std::string& name) {
+    std::vector<std::string> found;
+    const std::string line = "\n" + name + "_bucket{verb=\"LIST\"";
+    for (std::size_t at = text.find(line); at != std::string::npos; at = text.find(line, at + 1)) {
+      const std::size_t le = text.find("le=\"", at) + 4;
+      found.push_back(text.substr(le, text.find('"', le) - le));
+    }
+    return found;
+  };
+
+  CHECK(buckets("apiserver_request_duration_seconds") ==
+        std::vector<std::string>{"0.005", "0.025", "0.05", "0.1", "0.2", "0.4", "0.6", "0.8",
+                                 "1",     "1.25",  "1.5",  "2",   "3",   "4",   "5",   "6",
+                                 "8",     "10",    "15",   "20",  "30",  "45",  "60",  "+Inf"});
+  CHECK(buckets("apiserver_request_sli_duration_seconds") ==
+        std::vector<std::string>{"0.05", "0.1", "0.2", "0.4", "0.6", "0.8", "1", "1.25",
+                                 "1.5",  "2",   "3",   "4",   "5",   "6",   "8", "10",
+                                 "15",   "20",  "30",  "45",  "60",  "+Inf"});
+  CHECK(buckets("apiserver_response_sizes") ==
+        std::vector<std::string>{"1000", "10000", "100000", "1000000", "10000000", "100000000",
+                                 "1000000000", "+Inf"});
+}
+
+// CVE-2020-8552
+TEST_CASE("server: no client can make series", "[server]") {
+  const auto server = StartWidgetServer();
+  REQUIRE(server->Call("GET", kWidgets).code == 200);
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 1)).code == 201);
+  for (const char* method : {"GET", "M0"}) {
+    (void)server->Call(method, std::string(kWidgets) + "/a");
+  }
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto before = lines(Scrape(*server));
+
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string n = std::to_string(i);
+    const apiserver::http::Headers headers = {{"User-Agent", "agent-" + n}};
+    (void)server->Call("M" + n, std::string(kWidgets) + "/a", "", headers);
+    (void)server->Call("GET", "/apis/example.com/v1/namespaces/default/r" + n, "", headers);
+    (void)server->Call("GET", "/apis/g" + n + ".com/v1/widgets", "", headers);
+    (void)server->Call("GET", std::string(kWidgets) + "/a/sub" + n, "", headers);
+    (void)server->Call("GET", "/nowhere/" + n, "", headers);
+    (void)server->Call("GET", "/healthz/" + n, "", headers);
+    (void)server->Call("GET", std::string(kWidgets) + "/a?dryRun=" + n, "", headers);
+  }
+
+  // Twice more: an invalid dry run of a GET, in two families of histograms and a counter.
+  CHECK(lines(Scrape(*server)) - before < 60);
+}
+
+TEST_CASE("server: open watches are shown, and counted when they end", "[server]") {
+  const auto server = StartWidgetServer();
+  const std::string series =
+      "apiserver_longrunning_requests{verb=\"WATCH\",group=\"example.com\",version=\"v1\","
+      "resource=\"widgets\",subresource=\"\",scope=\"namespace\",component=\"apiserver\"}";
+  const auto connection = server->server().LoopbackConnection();
+  auto watch = connection->Open({.target = std::string(kWidgets) + "?watch=1"}).value();
+  REQUIRE(watch->Head(Context::Background())->code == 200);
+
+  CHECK(ValueOf(Scrape(*server), series) == 1);
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 1)).code == 201);
+  const auto event = watch->Read(Context::Background());
+  REQUIRE(event.ok());
+  const std::string of_widgets = "{group=\"example.com\",version=\"v1\",resource=\"widgets\"}";
+  const std::string counted = Scrape(*server);
+  CHECK(ValueOf(counted, "apiserver_watch_events_total" + of_widgets) == 1);
+  CHECK(ValueOf(counted, "apiserver_watch_events_sizes_sum" + of_widgets) ==
+        static_cast<double>(event->size()));
+  watch.reset();
+
+  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(20);
+  while (ValueOf(Scrape(*server), series) != 0 && apiserver::RealClock().Now() < until) {
+  }
+  CHECK(ValueOf(Scrape(*server), series) == 0);
+  CHECK(ValueOf(Scrape(*server), "apiserver_request_total{" + Labels("WATCH", "", "namespace") +
+                                     ",code=\"200\"}") == 1);
+}
+
+TEST_CASE("server: the process shows what it uses", "[server]") {
+  const auto server = StartWidgetServer();
+  const std::string text = Scrape(*server);
+
+  CHECK(ValueOf(text, "process_cpu_seconds_total") > 0);
+  CHECK(ValueOf(text, "process_resident_memory_bytes") > 1 << 20);
+  CHECK(ValueOf(text, "process_virtual_memory_bytes") >
+        ValueOf(text, "process_resident_memory_bytes"));
+  CHECK(ValueOf(text, "process_open_fds") >= 3);
+  CHECK(ValueOf(text, "process_max_fds") >= ValueOf(text, "process_open_fds"));
+  CHECK(ValueOf(text, "process_threads") >= 1);
+  // After 2020, and not in the future.
+  CHECK(ValueOf(text, "process_start_time_seconds") > 1'577'836'800);
+  const std::chrono::duration<double> now = apiserver::RealClock().WallNow().time_since_epoch();
+  CHECK(ValueOf(text, "process_start_time_seconds") <= now.count() + 2);
+}
