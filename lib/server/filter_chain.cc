@@ -62,7 +62,10 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
   // Nothing behind the chain can be reached around it.
-  then(NewAuthorization(config.authorizer));
+  then(NewAuthorization({.authorizer = config.authorizer,
+                         .clock = config.clock,
+                         .metrics = config.authentication.metrics,
+                         .log = config.authentication.log}));
   // Only who is authorized may make the server hold a body.
   then(NewBody(config.body_bytes_max));
   // Last: what is counted is what handlers answer.

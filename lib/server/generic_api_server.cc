@@ -47,6 +47,8 @@ Server::Server(Config config, Server* delegate)
   environment_ = {.admission = &admission_,
                   .equivalents = &equivalents_,
                   .authorizer = config_.authorizer.get(),
+                  .websocket_needs_create =
+                      config_.features.Enabled(kAuthorizePodWebsocketUpgradeCreatePermission),
                   .min_request_timeout = config_.min_request_timeout,
                   .clock = config_.clock,
                   .random = config_.random};

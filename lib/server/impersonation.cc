@@ -9,7 +9,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
-#include "server/filters/forbidden.h"
+#include "endpoints/forbidden.h"
 
 namespace apiserver::inline v0::server {
 namespace {
@@ -195,13 +195,13 @@ class Attempt {
     const std::vector<std::string>& groups = wanted_.groups;
     Attributes attributes = About(GroupOfUsers(), "groups", "");
     if (constrained_ && wanted_.InGroup("")) {
-      return ForbiddenStatusError(attributes,
-                                  "impersonating the empty string group is not allowed");
+      return endpoints::ForbiddenStatusError(attributes,
+                                             "impersonating the empty string group is not allowed");
     }
     if (constrained_ && wanted_.InGroup(auth::kSystemPrivilegedGroup)) {
       attributes.name = auth::kSystemPrivilegedGroup;
-      return ForbiddenStatusError(attributes,
-                                  "impersonating the system:masters group is not allowed");
+      return endpoints::ForbiddenStatusError(
+          attributes, "impersonating the system:masters group is not allowed");
     }
     if (constrained_ && groups.size() >= kManyChecks) {
       attributes.name = "*";
@@ -215,7 +215,7 @@ class Attempt {
     if (wanted_.extra.empty()) return {};
     Attributes attributes = About(kAuthenticationGroup, "userextras", "");
     const std::string problem = constrained_ ? ExtraProblem(wanted_) : "";
-    if (!problem.empty()) return ForbiddenStatusError(attributes, problem);
+    if (!problem.empty()) return endpoints::ForbiddenStatusError(attributes, problem);
     if (constrained_ && HasManyExtras(wanted_)) {
       attributes.subresource = attributes.name = "*";
       Status all = Ask(attributes);
@@ -245,9 +245,9 @@ class Attempt {
     const bool allowed = verdict.ok() && verdict->decision == auth::Decision::kAllow;
     asked_.push_back({mode_, allowed, options_.clock->Now() - begun});
     if (allowed) return {};
-    if (verdict.ok()) return ForbiddenStatusError(attributes, verdict->reason);
+    if (verdict.ok()) return endpoints::ForbiddenStatusError(attributes, verdict->reason);
     if (verdict.status().reason() == Reason::kForbidden) return verdict.status();
-    return ForbiddenStatusError(attributes, verdict.status().message());
+    return endpoints::ForbiddenStatusError(attributes, verdict.status().message());
   }
 
   const ImpersonationOptions& options_;

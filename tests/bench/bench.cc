@@ -25,6 +25,7 @@ apiserver::Status RunOne(const bench::Workload& workload, const Options& options
                          bench::Report& report) {
   std::fprintf(stderr, "%s: %s\n", std::string(workload.name).c_str(),
                std::string(workload.what).c_str());
+  if (workload.run_alone != nullptr) return workload.run_alone(report);
   auto server = options.server.address.empty()
                     ? bench::ServerUnderTest::Start(options.binary, std::string(workload.storage))
                     : bench::ServerUnderTest::Attach(options.server);

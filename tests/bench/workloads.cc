@@ -13,6 +13,7 @@
 #include "bench/etcd_workloads.h"
 #include "bench/limit_workloads.h"
 #include "bench/list_workloads.h"
+#include "bench/rbac_workload.h"
 #include "bench/series.h"
 #include "bench/update_workloads.h"
 
@@ -226,6 +227,8 @@ constexpr Workload kWorkloads[] = {
     {"W9", "memory", "updates of 16 KiB by 32 writers: PUT, patches, apply by two managers",
      &RunW9},
     {"limits", "memory", "large bodies that are made to cost much, one at a time", &RunLimits},
+    {"W16a", "", "RBAC decisions in process: 10,000 bindings, 10,000 rules, 1,000 users", nullptr,
+     &RunRbac},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
 };

@@ -18,6 +18,8 @@ struct Workload {
   std::string_view storage;  // What it is stated for.
   std::string_view what;
   apiserver::Status (*run)(ServerUnderTest& server, Report& report);
+  // In place of `run` where there is no server: in process.
+  apiserver::Status (*run_alone)(Report& report) = nullptr;
 };
 
 // Null: there is none of that name.

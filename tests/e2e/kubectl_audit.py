@@ -20,7 +20,8 @@ from servers import Failure, Server, wait_until
 
 GOLDEN = os.path.join(os.path.dirname(__file__), "audit.golden.jsonl")
 
-# Objects of writes, metadata of all else, nothing of discovery, whose order is kubectl's choice.
+# Objects of writes, metadata of all else, nothing of discovery, whose order is kubectl's choice, nor
+# of what the server asks itself.
 POLICY = """\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -28,6 +29,8 @@ omitManagedFields: true
 rules:
 - level: None
   nonResourceURLs: ["*"]
+- level: None
+  users: ["system:apiserver"]
 - level: RequestResponse
   verbs: [create, update, patch, delete]
   resources:

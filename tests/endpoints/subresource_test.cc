@@ -519,3 +519,55 @@ TEST_CASE("endpoints: a log over a WebSocket comes in messages, as the subprotoc
   served.log->End();
   CHECK(client.Read().close_code() == 1000);
 }
+
+namespace {
+
+// Allows some verbs, and no others.
+class OnlyVerbs final : public auth::Authorizer {
+ public:
+  explicit OnlyVerbs(std::vector<std::string> verbs) : verbs_(std::move(verbs)) {}
+  Result<auth::Verdict> Authorize(const Context& /*ctx*/,
+                                  const auth::Attributes& asked) const override {
+    for (const std::string& verb : verbs_) {
+      if (verb == asked.verb) return auth::Verdict{.decision = auth::Decision::kAllow};
+    }
+    return auth::Verdict{};
+  }
+
+ private:
+  const std::vector<std::string> verbs_;
+};
+
+// What a GET that begins a WebSocket to a Connecter is answered. Over HTTP/1.1: no other has it.
+http::ClientResponse OpenSocket(std::vector<std::string> verbs, const std::string& gates = "") {
+  TestServerOptions options{.authorizer = std::make_shared<OnlyVerbs>(std::move(verbs)),
+                            .listen = true};
+  REQUIRE(options.features.Set(gates).ok());
+  const Served served(std::move(options));
+  Dialled dialled(*served.server);
+  return dialled.connection()
+      .Call(Context::Background(), {.target = At("a/proxy"),
+                                    .headers = {{"Connection", "Upgrade"},
+                                                {"Upgrade", "websocket"},
+                                                {"Sec-WebSocket-Version", "13"},
+                                                {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}}})
+      .value();
+}
+
+}  // namespace
+
+// Row 22 of the attacks: a WebSocket is a GET, but it must not do what only a POST may.
+TEST_CASE("endpoints: a WebSocket to a Connecter needs the verb create", "[endpoints]") {
+  const auto refused = OpenSocket({"get"});
+  CHECK(refused.code == 403);
+  CHECK(Contains(refused.body, R"(cannot create resource \"widgets/proxy\" in API group )"
+                               R"(\"example.com\" in the namespace \"default\")"));
+  CHECK(OpenSocket({"get", "create"}).code == 200);
+  CHECK(OpenSocket({"create"}).code == 403);
+  CHECK(OpenSocket({"get"}, "AuthorizePodWebsocketUpgradeCreatePermission=false").code == 200);
+
+  // What is no WebSocket needs no more than its own verb.
+  const Served served({.authorizer = std::make_shared<OnlyVerbs>(std::vector<std::string>{"get"})});
+  CHECK(served.server->Call("GET", At("a/proxy")).code == 200);
+  CHECK(served.server->Call("POST", At("a/proxy"), "{}").code == 403);
+}

@@ -212,4 +212,22 @@ TEST_CASE("groups: somebody may ask for all she may", "[groups]") {
                  R"(of Role \"reader\" to User \"jane\""})"));
 }
 
+// Row 12 of the attacks, CVE-2019-11247: rights in a namespace are none on what lives in none.
+TEST_CASE("groups: a cluster-scoped object is not reached through a namespace", "[groups]") {
+  RbacServer server;
+  REQUIRE(server.Call(kRoot, "POST", kRoles, Role("all", Rule(R"("*")", R"("*")"))).code == 201);
+  REQUIRE(server.Call(kRoot, "POST", kBindings, Binding("b", "Role", "all", "jane")).code == 201);
+  REQUIRE(server.Eventually(true, kJane, "GET", kRoles));
+
+  const std::string inside = kGroup + "/namespaces/ns/clusterroles";
+  for (const std::string& target : {inside, inside + "/cluster-admin"}) {
+    const auto answer = server.Call(kJane, "GET", target);
+    CHECK(answer.code == 404);
+    CHECK_FALSE(Contains(answer.body, "nonResourceURLs"));
+    CHECK(server.Call(kJane, "DELETE", target).code == 404);
+  }
+  CHECK(server.Call(kJane, "GET", kClusterRoles + "/cluster-admin").code == 403);
+  CHECK(server.Call(kRoot, "GET", kClusterRoles + "/cluster-admin").code == 200);
+}
+
 }  // namespace

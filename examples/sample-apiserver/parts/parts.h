@@ -14,4 +14,7 @@ std::unique_ptr<Part> NewServerRun();
 // --livez-grace-period, --shutdown-*.
 std::unique_ptr<Part> NewOperations();
 
+// --authorization-mode; serves roles, bindings and access reviews.
+std::unique_ptr<Part> NewAuthorization();
+
 }  // namespace sample

@@ -28,7 +28,10 @@ struct Environment {
   const admission::Chain* admission = nullptr;  // Null: nothing is admitted or refused.
   // In which versions else a resource is served; null: in none.
   const admission::EquivalentResourceMapper* equivalents = nullptr;
-  const auth::Authorizer* authorizer = nullptr;  // For create-on-update; null: allowed.
+  // For create-on-update and WebSockets; null: allowed.
+  const auth::Authorizer* authorizer = nullptr;
+  // A WebSocket to a Connecter, which begins with a GET, needs the verb create.
+  bool websocket_needs_create = true;
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);  // Watches: x 1..2.
   std::chrono::milliseconds write_timeout = std::chrono::seconds(34);        // 504 after it.
   std::size_t json_patch_operations_max = 10'000;

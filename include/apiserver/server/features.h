@@ -23,6 +23,11 @@ inline constexpr std::string_view kUnauthenticatedHTTP2DOSMitigation =
 // Impersonation may be limited to kinds of users, and to what is done as them.
 inline constexpr std::string_view kConstrainedImpersonation = "ConstrainedImpersonation";
 
+// A WebSocket to a subresource that connects (exec, attach) needs the verb create, as a POST does,
+// although it begins with a GET.
+inline constexpr std::string_view kAuthorizePodWebsocketUpgradeCreatePermission =
+    "AuthorizePodWebsocketUpgradeCreatePermission";
+
 // All of them, as they are by default.
 FeatureGates DefaultFeatureGates();
 

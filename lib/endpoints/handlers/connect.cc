@@ -1,14 +1,46 @@
+#include "apiserver/http/websocket.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
+#include "endpoints/forbidden.h"
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 
 namespace apiserver::inline v0::endpoints {
 
+namespace {
+
+// A WebSocket begins with a GET, and must not do what only a POST may: the gate
+// AuthorizePodWebsocketUpgradeCreatePermission.
+Status MayOpenWebSocket(const RequestScope& scope, const http::Exchange& exchange) {
+  const Environment& environment = *scope.environment;
+  const auto& info = exchange.Get<request::RequestInfo>();
+  if (!environment.websocket_needs_create || environment.authorizer == nullptr ||
+      info.verb == "create" || !http::IsWebSocketRequest(exchange.request())) {
+    return {};
+  }
+  const auth::Attributes asked{.user = exchange.Get<auth::UserInfoPtr>(),
+                               .verb = "create",
+                               .resource_request = true,
+                               .group = info.api_group,
+                               .version = info.api_version,
+                               .resource = info.resource,
+                               .subresource = info.subresource,
+                               .namespace_ = info.namespace_,
+                               .name = info.name,
+                               .path = info.path};
+  ASSIGN_OR_RETURN(const auth::Verdict verdict,
+                   environment.authorizer->Authorize(exchange.ctx(), asked));
+  if (verdict.decision == auth::Decision::kAllow) return {};
+  return ForbiddenStatusError(asked, verdict.reason);
+}
+
+}  // namespace
+
 http::Handler NewConnectHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
     if (exchange.query().Has("dryRun")) return meta::NewBadRequest("dryRun is not supported");
+    RETURN_IF_ERROR(MayOpenWebSocket(*scope, exchange));
     RETURN_IF_ERROR(Admitter(*scope, exchange).Connect(exchange.ctx()));
     const auto& info = exchange.Get<request::RequestInfo>();
     rest::Connecter& connecter = *scope->capabilities.connecter;

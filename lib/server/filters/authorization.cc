@@ -1,40 +1,76 @@
-#include "base/status_macros.h"
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apiserver/audit/context.h"
+#include "apiserver/base/field_path.h"
+#include "endpoints/forbidden.h"
 #include "server/filters/attributes.h"
+#include "server/filters/authorization_metrics.h"
 #include "server/filters/filters.h"
-#include "server/filters/forbidden.h"
 #include "server/filters/look_ups.h"
 
 namespace apiserver::inline v0::server {
 
 namespace {
 
+constexpr std::string_view kDecisionAnnotation = "authorization.k8s.io/decision";
+constexpr std::string_view kReasonAnnotation = "authorization.k8s.io/reason";
+
 class Authorization final : public http::Filter {
  public:
-  explicit Authorization(const auth::Authorizer* authorizer) : authorizer_(authorizer) {}
+  explicit Authorization(AuthorizationOptions options) : options_(options) {
+    if (options_.metrics) metrics_.emplace(*options_.metrics);
+  }
 
   std::string_view name() const override { return "authorization"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    if (!authorizer_) return http::Step::Next();
-    return BeginWithLookUps(exchange, [this, &exchange] { return Ask(exchange); });
+    if (!options_.authorizer) return http::Step::Next();
+    const Clock::Monotonic start = options_.clock->Now();
+    return BeginWithLookUps(exchange, [this, &exchange, start] { return Ask(exchange, start); });
   }
 
  private:
-  Result<http::Step> Ask(http::Exchange& exchange) const {
-    const auth::Attributes attributes = AttributesOf(exchange);
-    ASSIGN_OR_RETURN(const auth::Verdict verdict,
-                     authorizer_->Authorize(exchange.ctx(), attributes));
-    if (verdict.decision == auth::Decision::kAllow) return http::Step::Next();
-    return ForbiddenStatusError(attributes, verdict.reason);
+  Result<http::Step> Ask(http::Exchange& exchange, Clock::Monotonic start) const {
+    // The very attributes that the director and the handlers go by: nothing is parsed again.
+    const auth::Attributes asked = AttributesOf(exchange);
+    const Result<auth::Verdict> verdict = options_.authorizer->Authorize(exchange.ctx(), asked);
+    if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
+    if (metrics_) metrics_->Count(verdict, options_.clock->Now() - start);
+    if (!verdict.ok()) {
+      audit::AddAnnotation(exchange.ctx(), kReasonAnnotation, "internal error");
+      return InternalError(exchange, verdict.status());
+    }
+    const bool allowed = verdict->decision == auth::Decision::kAllow;
+    audit::AddAnnotation(exchange.ctx(), kDecisionAnnotation, allowed ? "allow" : "forbid");
+    audit::AddAnnotation(exchange.ctx(), kReasonAnnotation, verdict->reason);
+    if (allowed) return http::Step::Next();
+    return endpoints::ForbiddenStatusError(asked, verdict->reason);
   }
 
-  const auth::Authorizer* authorizer_;
+  // As responsewriters.InternalError: plain text that names what was asked for.
+  http::Step InternalError(http::Exchange& exchange, const Status& error) const {
+    const std::string& uri = exchange.request().target;
+    Log(*options_.log, LogLevel::kError, "authorization failed",
+        {{"uri", uri}, {"err", std::string(error.message())}});
+    const std::string text =
+        "Internal Server Error: " + field::Quote(uri) + ": " + std::string(error.message());
+    exchange.writer().Send({.code = 500,
+                            .headers = {{"Content-Type", "text/plain; charset=utf-8"},
+                                        {"X-Content-Type-Options", "nosniff"}}},
+                           http::Bytes(endpoints::Sanitized(text) + "\n"));
+    return http::Step::Done();
+  }
+
+  const AuthorizationOptions options_;
+  std::optional<AuthorizationMetrics> metrics_;
 };
 
 }  // namespace
 
-FilterPtr NewAuthorization(const auth::Authorizer* authorizer) {
-  return std::make_unique<Authorization>(authorizer);
+FilterPtr NewAuthorization(AuthorizationOptions options) {
+  return std::make_unique<Authorization>(options);
 }
 
 }  // namespace apiserver::inline v0::server

@@ -90,14 +90,20 @@ FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
 FilterPtr NewAuditInit(const Auditing& auditing);
 // Asks the audit policy, and records the stages of the request.
 FilterPtr NewAudit(const Auditing& auditing);
-// 403 unless `authorizer` allows; null allows everything.
-FilterPtr NewAuthorization(const auth::Authorizer* authorizer);
 // Counts what handlers answer; last. `installed` tells resources that are served from others.
 using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
 // Together they measure what stands between them.
 FilterPtr NewFilterStarted();
 FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter);
+struct AuthorizationOptions {
+  const auth::Authorizer* authorizer = nullptr;  // Null: everything is allowed.
+  const Clock* clock = &RealClock();
+  metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
+  LogSink* log = &NullLogSink();
+};
+// 403 unless the authorizer allows; 500 in plain text when it fails. Annotates the audit event.
+FilterPtr NewAuthorization(AuthorizationOptions options);
 // Reads the body of what may have one; 413 over `bytes_max`.
 FilterPtr NewBody(std::size_t bytes_max);
 

@@ -25,6 +25,7 @@ class Running final : public TestServer {
     server::Config config;
     config.name = "test";
     config.admission = options_.admission;
+    config.authorizer = options_.authorizer;
     config.min_request_timeout = options_.min_request_timeout;
     config.request_timeout = options_.request_timeout;
     config.memory = options_.memory;

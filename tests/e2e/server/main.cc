@@ -1,10 +1,8 @@
 // What clients are tested against: the sample-apiserver's group, a kind made of a .proto file with
-// status and scale, two built-in kinds, and answers to `kubectl auth can-i`. It takes the
-// sample-apiserver's flags.
+// status and scale, and two built-in kinds. It takes the sample-apiserver's flags.
 
 #include <memory>
 
-#include "apiserver/groups/authorization.h"
 #include "builtin.h"
 #include "common/run_until_signal.h"
 #include "fleet.h"
@@ -22,8 +20,6 @@ int main(int argc, char** argv) {
     apiserver::Status status = wardle::Install(server, storage, *ban_flunder);
     if (status.ok()) status = harbor::Install(server, storage);
     if (status.ok()) status = builtin::Install(server, storage);
-    // Everything is allowed to everybody who is known.
-    if (status.ok()) status = apiserver::groups::authorization::Install(server, nullptr);
     return status;
   };
   return sample::Serve(parsed, {.name = "e2e-server",
