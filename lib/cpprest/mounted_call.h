@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apiserver/base/status.h"
+#include "apiserver/http/exchange.h"
+#include "cpprest/cpprest.h"
+#include "cpprest/pulled_body.h"
+#include "http/driver.h"
+#include "http/loop.h"
+
+namespace apiserver::inline v0::cpprest {
+
+// One request of cpprestsdk's and its answer: the driver's transport. On the loop, but for Pull().
+class MountedCall final : public http::ServerStream,
+                          public Puller,
+                          public std::enable_shared_from_this<MountedCall> {
+ public:
+  // `on_over` is called once on the loop, when nothing more happens.
+  MountedCall(std::shared_ptr<http::Loop> loop, const web::http::http_request& request,
+              UniqueFunction<void(MountedCall&)> on_over);
+
+  void Start(const http::Service& service, http::Request request, const std::string& body);
+  // Instead of Start().
+  void Refuse(int code, const std::string& why);
+  // Whatever is under way breaks off.
+  void End(const Status& why);
+
+  // Any thread.
+  void Pull(std::unique_ptr<Want> want) override;
+
+  void OnAnswer() override;
+  void OnBodyReady() override;
+  void OnBodyWanted() override {}
+  void OnBodyConsumed(std::size_t /*bytes*/) override {}
+  void Cut() override;
+
+ private:
+  void Reply(const web::http::http_response& response);
+  void Serve();
+  // The last byte was written, or will not be.
+  void Replied(bool whole);
+
+  const std::shared_ptr<http::Loop> loop_;
+  web::http::http_request request_;
+  UniqueFunction<void(MountedCall&)> on_over_;
+  std::shared_ptr<http::ExchangeDriver> exchange_;  // Null: not begun, or over.
+  std::unique_ptr<Want> want_;
+  bool replied_ = false;
+  bool complete_ = false;  // The whole body was taken from the driver.
+};
+
+}  // namespace apiserver::inline v0::cpprest

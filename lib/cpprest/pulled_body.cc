@@ -1,0 +1,23 @@
+#include "cpprest/pulled_body.h"
+
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace apiserver::inline v0::cpprest {
+
+void Want::Break() {
+  try {
+    filled_.set_exception(std::make_exception_ptr(std::runtime_error("the answer was cut")));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): for want of memory; the connection is cut late
+  }
+}
+
+pplx::task<std::size_t> PulledBody::getn(std::uint8_t* bytes, std::size_t count) {
+  auto want = std::make_unique<Want>(std::span<char>(reinterpret_cast<char*>(bytes), count));
+  auto task = want->task();
+  puller_->Pull(std::move(want));
+  return task;
+}
+
+}  // namespace apiserver::inline v0::cpprest
