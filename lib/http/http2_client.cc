@@ -40,6 +40,7 @@ class Http2Client final : public ClientProtocol {
   struct Stream {
     std::shared_ptr<ClientCall> call;
     ResponseHead head;
+    bool head_sent = false;
     bool head_told = false;
     std::size_t head_bytes = 0;
     std::size_t head_fields = 0;
@@ -84,6 +85,12 @@ Callbacks Http2Client::NewCallbacks() {
       made,
       [](nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size, void* user) {
         Of(user).OnData(id, View(data, size));
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_frame_send_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+        if (Stream* stream = Of(user).Find(frame->hd.stream_id)) stream->head_sent = true;
         return 0;
       });
   nghttp2_session_callbacks_set_on_stream_close_callback(
@@ -216,6 +223,11 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
   if (found == streams_.end()) return;
   const std::unique_ptr<Stream> stream = std::move(found->second);
   streams_.erase(found);
+  // A GOAWAY came before it was sent: another connection may have it.
+  if (!stream->head_sent) {
+    return stream->call->End(
+        Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+  }
   const bool complete = code == NGHTTP2_NO_ERROR && stream->head_told;
   stream->call->End(complete
                         ? Status::Ok()
