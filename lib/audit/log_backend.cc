@@ -29,25 +29,15 @@ class LogBackend final : public Backend {
   }
 
   void ProcessEvents(Events events, Done done) override {
-    std::size_t bytes = 0;
-    for (const EventPtr& event : events) bytes += BytesOf(*event);
-    Status refused;
-    {
-      auto state = state_.Lock();
-      if (!state->running || state->stopping) {
-        refused = {Reason::kServiceUnavailable, "the audit log is closed"};
-      } else if (waiting_bytes_ > 0 && waiting_bytes_ + bytes > options_.waiting_bytes_max) {
-        refused = {Reason::kTooManyRequests, "too much waits for the audit log"};
-      } else {
-        waiting_bytes_ += bytes;
-        state->entries.push_back({std::move(events), bytes, std::move(done)});
-      }
-    }
+    const std::size_t count = events.size();
+    Entry entry{std::move(events), 0, std::move(done)};
+    for (const EventPtr& event : entry.events) entry.bytes += BytesOf(*event);
+    const Status refused = Enter(entry);
     if (refused.ok()) return state_.NotifyOne();
     if (environment_.metrics) {
-      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, refused, events.size());
+      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, refused, count);
     }
-    if (done) done(false);
+    if (entry.done) entry.done(false);
   }
 
   bool Holds() const override { return options_.strict || waiting_bytes_ > options_.held_bytes; }
@@ -72,6 +62,20 @@ class LogBackend final : public Backend {
     bool running = false;
     bool stopping = false;
   };
+
+  // Takes the entry, unless it is refused.
+  Status Enter(Entry& entry) {
+    auto state = state_.Lock();
+    if (!state->running || state->stopping) {
+      return {Reason::kServiceUnavailable, "the audit log is closed"};
+    }
+    if (waiting_bytes_ > 0 && waiting_bytes_ + entry.bytes > options_.waiting_bytes_max) {
+      return {Reason::kTooManyRequests, "too much waits for the audit log"};
+    }
+    waiting_bytes_ += entry.bytes;
+    state->entries.push_back(std::move(entry));
+    return {};
+  }
 
   void WriteUntilStopped() {
     for (;;) {

@@ -61,27 +61,25 @@ class RotatingFile final : public LineWriter {
 
   Status Write(std::string_view lines) override {
     // A piece of several lines may have to be split between files.
-    while (!lines.empty()) {
-      if (!file_) RETURN_IF_ERROR(Open());
-      std::string_view piece = Fitting(lines);
-      if (piece.empty()) {
-        RETURN_IF_ERROR(Rotate());
-        piece = Fitting(lines);
-        // Longer than a file may be: it gets one of its own.
-        if (piece.empty()) piece = lines.substr(0, lines.find('\n') + 1);
-        if (piece.empty()) piece = lines;
-      }
-      // What a full disk has torn does not spoil the next line as well.
-      const Status appended =
-          torn_ ? file_->Append("\n" + std::string(piece)) : file_->Append(piece);
-      torn_ = !appended.ok();
-      RETURN_IF_ERROR(appended);
-      lines.remove_prefix(piece.size());
-    }
-    return {};
+    Status written;
+    while (written.ok() && !lines.empty()) written = WriteSome(lines);
+    return written;
   }
 
  private:
+  // Writes what one file takes, and takes it off `lines`.
+  Status WriteSome(std::string_view& lines) {
+    if (!file_) RETURN_IF_ERROR(Open());
+    std::string_view piece = Fitting(lines);
+    if (piece.empty()) {
+      RETURN_IF_ERROR(Rotate());
+      piece = FirstOf(lines);
+    }
+    RETURN_IF_ERROR(Append(piece));
+    lines.remove_prefix(piece.size());
+    return {};
+  }
+
   // As many whole lines as the file still takes.
   std::string_view Fitting(std::string_view lines) const {
     if (options_.bytes_max == 0 || file_->size() + lines.size() <= options_.bytes_max) {
@@ -91,6 +89,21 @@ class RotatingFile final : public LineWriter {
     const std::size_t room = options_.bytes_max - file_->size();
     const std::size_t end = lines.rfind('\n', room - 1);
     return end == std::string_view::npos ? std::string_view() : lines.substr(0, end + 1);
+  }
+
+  // What an empty file is given: a line that is longer than a file may be gets one of its own.
+  std::string_view FirstOf(std::string_view lines) const {
+    const std::string_view piece = Fitting(lines);
+    if (!piece.empty()) return piece;
+    const std::size_t end = lines.find('\n');
+    return end == std::string_view::npos ? lines : lines.substr(0, end + 1);
+  }
+
+  Status Append(std::string_view piece) {
+    // What a full disk has torn does not spoil the next line as well.
+    Status appended = torn_ ? file_->Append("\n" + std::string(piece)) : file_->Append(piece);
+    torn_ = !appended.ok();
+    return appended;
   }
 
   Status Rotate() {

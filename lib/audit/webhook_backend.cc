@@ -38,7 +38,7 @@ class WebhookBackend final : public Backend {
     pool_->Stop();
   }
 
-  Status Open(WebhookBackendOptions options) {
+  Status Open(const WebhookBackendOptions& options) {
     ASSIGN_OR_RETURN(auto client,
                      client::NewFollowedClient(options.config, {.new_client = options.new_client,
                                                                 .files = options.files,
@@ -72,7 +72,7 @@ class WebhookBackend final : public Backend {
     }
     webhook_->Post(ctx_, EventListJson(events),
                    [shared = shared_, count = events.size(), bytes,
-                    done = std::move(done)](Result<http::ClientResponse> answer) mutable {
+                    done = std::move(done)](const Result<http::ClientResponse>& answer) mutable {
                      if (!answer.ok()) shared->Count(answer.status(), count);
                      {
                        auto state = shared->state.Lock();
@@ -117,9 +117,9 @@ class WebhookBackend final : public Backend {
 
 }  // namespace
 
-Result<BackendPtr> NewWebhookBackend(WebhookBackendOptions options) {
+Result<BackendPtr> NewWebhookBackend(const WebhookBackendOptions& options) {
   auto backend = std::make_shared<WebhookBackend>();
-  RETURN_IF_ERROR(backend->Open(std::move(options)));
+  RETURN_IF_ERROR(backend->Open(options));
   return backend;
 }
 

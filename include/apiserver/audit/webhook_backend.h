@@ -28,6 +28,6 @@ struct WebhookBackendOptions {
 };
 // POSTs each batch as an EventList, without a thread that waits. It holds every request; behind
 // NewBufferedBackend it holds none. kInvalid: TLS material or files that cannot be read.
-Result<BackendPtr> NewWebhookBackend(WebhookBackendOptions options);
+Result<BackendPtr> NewWebhookBackend(const WebhookBackendOptions& options);
 
 }  // namespace apiserver::inline v0::audit
