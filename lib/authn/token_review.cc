@@ -43,19 +43,11 @@ Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>
   return found;
 }
 
-Status BadAnswer(const http::ClientResponse& answer) {
-  // The body is somebody else's and may be anything; its beginning is enough to find out what.
-  constexpr std::size_t kShown = 200;
-  return Status(Reason::kInternalError, "the token review was answered " +
-                                            std::to_string(answer.code) + ": " +
-                                            answer.body.substr(0, kShown));
-}
-
 // Outlives the authenticator while reviews are under way.
 class Reviewer final : public std::enable_shared_from_this<Reviewer> {
  public:
   explicit Reviewer(const TokenReviewOptions& options)
-      : options_(options), metrics_(options.metrics) {}
+      : options_(options), metrics_(options.metrics), webhook_(WebhookFor(options, metrics_)) {}
 
   const TokenReviewMetrics& metrics() const { return metrics_; }
 
@@ -70,33 +62,35 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
       return;
     }
     metrics_.FetchBegins();
-    client::HttpRequest request = RequestFor(spec);
-    options_.client->Start(Context::Background(), std::move(request),
-                           [self = shared_from_this(), start, spec = std::move(spec),
-                            done = std::move(done)](Result<http::ClientResponse> answer) mutable {
-                             done(self->Finish(std::move(answer), spec, start));
-                           });
+    std::string body =
+        TokenReviewBody(options_.version, spec.token, spec.audiences ? &*spec.audiences : nullptr);
+    webhook_.Post(Context::Child(Context::Background(), start + options_.timeout), std::move(body),
+                  [self = shared_from_this(), start, spec = std::move(spec),
+                   done = std::move(done)](Result<http::ClientResponse> answer) mutable {
+                    done(self->Finish(std::move(answer), spec, start));
+                  });
   }
 
  private:
-  client::HttpRequest RequestFor(const Spec& spec) const {
-    client::HttpRequest request{
-        .url = options_.url,
-        .headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
-        .body = TokenReviewBody(options_.version, spec.token,
-                                spec.audiences ? &*spec.audiences : nullptr),
-        .timeout = options_.timeout};
-    if (options_.bearer_token) {
-      const std::shared_ptr<const std::string> own = options_.bearer_token->Get();
-      if (!own->empty()) request.headers.Add("Authorization", "Bearer " + *own);
-    }
-    return request;
+  static client::Webhook WebhookFor(const TokenReviewOptions& options,
+                                    const TokenReviewMetrics& metrics) {
+    client::WebhookOptions webhook{.client = options.client,
+                                   .url = options.url,
+                                   .timeout = options.timeout,
+                                   .backoff = options.backoff,
+                                   .executor = options.executor,
+                                   .random = options.random,
+                                   .clock = options.clock};
+    if (options.executor == nullptr) webhook.backoff.steps = 1;
+    webhook.observe = [metrics](const client::WebhookAttempt& attempt) {
+      metrics.Called(attempt.code == 0 ? "<error>" : std::to_string(attempt.code), attempt.latency);
+    };
+    return client::Webhook(std::move(webhook));
   }
 
   Reviewed Finish(Result<http::ClientResponse> answer, const Spec& spec, Clock::Monotonic start) {
     in_flight_.fetch_sub(1);
     const std::chrono::nanoseconds took = options_.clock->Now() - start;
-    metrics_.Called(answer.ok() ? std::to_string(answer->code) : "<error>", took);
     Found found = Read(std::move(answer));
     metrics_.FetchEnds(found.ok());
     if (found.status().reason() == Reason::kInternalError) {
@@ -107,16 +101,14 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
   }
 
   static Found Read(Result<http::ClientResponse> answer) {
-    if (!answer.ok()) {
-      return Status(Reason::kInternalError,
-                    "the token review failed: " + std::string(answer.status().message()));
-    }
-    if (answer->code != 200 && answer->code != 201) return BadAnswer(*answer);
-    return ReadTokenReview(answer->body);
+    if (answer.ok()) return ReadTokenReview(answer->body);
+    return Status(Reason::kInternalError,
+                  "the token review failed: " + std::string(answer.status().message()));
   }
 
   const TokenReviewOptions options_;
   const TokenReviewMetrics metrics_;
+  const client::Webhook webhook_;
   std::atomic<std::size_t> in_flight_{0};
 };
 

@@ -72,7 +72,8 @@ class Server final : public GenericAPIServer {
   Server* delegate_;  // Null: none.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
-  const std::shared_ptr<metrics::Registry> metrics_ = metrics::NewRegistry();
+  const std::shared_ptr<metrics::Registry> metrics_ =
+      config_.metrics ? config_.metrics : metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   admission::Chain admission_;

@@ -8,28 +8,31 @@
 
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
-#include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
 #include "apiserver/client/http_client.h"
+#include "apiserver/client/webhook.h"
 
 // Tokens that another server knows: k8s.io/apiserver/plugin/pkg/authenticator/token/webhook behind
 // pkg/authentication/token/cache.
 namespace apiserver::inline v0::authn {
 
 struct TokenReviewOptions {
-  std::shared_ptr<client::HttpClient> client;  // Required.
+  // Required. Brings the caller's own credentials (client::NewFollowedClient does).
+  std::shared_ptr<client::HttpClient> client;
   // Required: where reviews are posted, of a cluster
   // "https://host/apis/authentication.k8s.io/v1/tokenreviews".
   std::string url = {};
   std::string version = "v1";  // Of authentication.k8s.io; or "v1beta1".
-  // Sent as the caller's own bearer token, as it is then; null or empty: none.
-  std::shared_ptr<const Source<std::string>> bearer_token = nullptr;
   // For whom a review speaks that does not say for whom (a webhook that knows no audiences).
   std::vector<std::string> implicit_audiences = {};
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  // Of a review, retries included.
+  client::Backoff backoff = {};                                  // Between attempts at a review.
+  // Pauses between attempts pass there; outlives the calls. Null: one attempt is all.
+  Executor* executor = nullptr;
   // How long it is remembered that a token is known, or not known; zero: not at all. Errors, also
   // those the answer itself names, are not remembered.
   std::chrono::milliseconds success_ttl = std::chrono::seconds(10);

@@ -117,6 +117,9 @@ struct Config {
   // What it may keep in memory beyond the state it serves, and what happens when that is used up.
   MemoryBudget::Limits memory;
 
+  // What it counts, for hosts whose authenticator or other parts count before there is a server;
+  // null: a registry of its own.
+  std::shared_ptr<metrics::Registry> metrics = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/base/file_system.h"
+#include "apiserver/client/client.h"
+#include "apiserver/client/client_config.h"
+#include "apiserver/http/dialer.h"
+
+namespace apiserver::inline v0::server {
+
+// A client of the cluster that `config` describes, for lists and watches. Files are read again with
+// each connection, the token's with each request, so that it stays who it is for as long as it
+// lives. `dialer` and `files` outlive it. kInvalid: the server's URL, or no certificate
+// authority to verify it with.
+Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientConfig& config,
+                                                         http::Dialer& dialer,
+                                                         const FileSystem& files);
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,28 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "authn/token_review_messages.h"
+
+// Whatever a webhook answers is an error with a reason, nobody, or somebody with a name.
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto found = apiserver::authn::ReadTokenReview(
+      std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!found.ok()) {
+    Require(found.status().reason() == apiserver::Reason::kUnauthorized ||
+            found.status().reason() == apiserver::Reason::kInternalError);
+    Require(!found.status().message().empty());
+    return 0;
+  }
+  if (found->has_value()) Require(!found->value().user->name.empty());
+  return 0;
+}
