@@ -154,7 +154,9 @@ void Http1Client::OnClosed(const Status& why) {
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
   const bool complete = in_body_ && (raw_ || body_.mode() == BodyDecoder::Mode::kUntilClose);
   if (const auto call = std::move(current_)) call->End(complete ? Status::Ok() : lost);
-  for (const auto& call : std::exchange(waiting_, {})) call->End(lost);
+  for (const auto& call : std::exchange(waiting_, {})) {
+    call->End(Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+  }
 }
 
 void Http1Client::Produce(std::string& out, std::size_t limit) {
