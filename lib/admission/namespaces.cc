@@ -24,7 +24,11 @@ void InformedNamespaces::Start(std::shared_ptr<client::Client> client) {
 }
 
 void InformedNamespaces::Stop() {
-  if (const Followed known = followed(); known.informer) known.informer->Stop();
+  const Followed known = followed();
+  if (!known.informer) return;
+  known.informer->Stop();
+  // Its connection must not outlive the server.
+  followed_.Lock()->client = nullptr;
 }
 
 bool InformedNamespaces::WaitForSync(std::chrono::milliseconds timeout) const {

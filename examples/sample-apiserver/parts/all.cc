@@ -10,6 +10,7 @@ Parts AllParts() {
   parts.push_back(NewAudit());
   parts.push_back(NewOperations());
   parts.push_back(NewAuthorization());
+  parts.push_back(NewAdmission());
   return parts;
 }
 

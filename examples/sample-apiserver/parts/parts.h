@@ -13,6 +13,9 @@ std::unique_ptr<Part> NewServerRun();
 // --goaway-chance, --cors-allowed-origins, --strict-transport-security-directives,
 // --livez-grace-period, --shutdown-*.
 std::unique_ptr<Part> NewOperations();
+// --enable-admission-plugins, --disable-admission-plugins, --admission-control-config-file;
+// webhooks, and the group that tells of them.
+std::unique_ptr<Part> NewAdmission();
 
 // --authorization-mode; serves roles, bindings and access reviews.
 std::unique_ptr<Part> NewAuthorization();

@@ -39,6 +39,7 @@ class Running final : public TestServer {
     ASSIGN_OR_RETURN(server::CompletedConfig completed, std::move(config).Complete());
     ASSIGN_OR_RETURN(server_, std::move(completed).New());
     RETURN_IF_ERROR(InstallGroups());
+    if (options_.install) RETURN_IF_ERROR(options_.install(*server_));
     RETURN_IF_ERROR(server_->PrepareRun());
     RETURN_IF_ERROR(server_->Start());
     connection_ = server_->LoopbackConnection();

@@ -35,6 +35,8 @@ struct TestServerOptions {
   std::vector<TestResource> resources = {};
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;  // Null: everything is allowed.
+  // Installs what else is to be served, before the server starts; null: nothing.
+  std::function<Status(server::GenericAPIServer& server)> install = nullptr;
   // Where objects live; null: an engine in memory, which the server then owns.
   apiserver::storage::kv::Engine* engine = nullptr;
   // Also listen on a free port of 127.0.0.1, with a certificate of its own.

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/admission/admission.h"
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/status.h"
+
+// Which plugins run, and what they are told: k8s.io/apiserver/pkg/admission/config.go and
+// pkg/server/options/admission.go.
+namespace apiserver::inline v0::admission {
+
+// What the file says to one plugin.
+struct PluginConfiguration {
+  std::string text = {};   // YAML or JSON.
+  std::string where = {};  // The file, for errors.
+};
+
+// An AdmissionConfiguration of apiserver.config.k8s.io/v1, read once.
+struct AdmissionConfiguration {
+  std::map<std::string, PluginConfiguration, std::less<>> plugins;  // By the plugin's name.
+
+  // Null: nothing is said to it.
+  const PluginConfiguration* For(std::string_view plugin) const;
+};
+
+// Reads the file of --admission-control-config-file and the files it names, relative to its folder.
+// An empty path: says nothing to anybody. kInvalid, in one line with file, line and remedy:
+// malformed, or about a plugin that is not one of `known`.
+Result<AdmissionConfiguration> ReadAdmissionConfiguration(const FileSystem& files,
+                                                          const std::string& path,
+                                                          const std::vector<std::string>& known);
+
+// Checks a WebhookAdmissionConfiguration of apiserver.config.k8s.io/v1. It may say nothing yet:
+// kubeConfigFile and staticManifestsDir are refused by name, as webhooks are not told who asks and
+// are told by the API alone.
+Status CheckWebhookAdmissionConfiguration(const PluginConfiguration& configuration);
+
+// A plugin that a server could run.
+struct PluginChoice {
+  std::shared_ptr<const Plugin> plugin = nullptr;
+  bool on_by_default = true;
+};
+// --enable-admission-plugins and --disable-admission-plugins.
+struct PluginSelection {
+  std::vector<std::string> enable = {};
+  std::vector<std::string> disable = {};
+};
+// Those that run, in the order of `choices` whatever the order of the names. kInvalid, in
+// upstream's words: a name that is unknown, or in both lists.
+Result<std::vector<std::shared_ptr<const Plugin>>> SelectPlugins(
+    const std::vector<PluginChoice>& choices, const PluginSelection& selection);
+
+}  // namespace apiserver::inline v0::admission

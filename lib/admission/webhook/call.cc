@@ -1,0 +1,170 @@
+#include "admission/webhook/call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/meta/status.h"
+#include "apiserver/rest/warnings.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// What of an error page is told on.
+constexpr std::size_t kErrorTextMax = 2048;
+
+CallResult NotCalled(const std::string& why) {
+  return CallResult::Failed("failed to call webhook: " + why,
+                            meta::NewServiceUnavailable("error calling webhook"));
+}
+
+CallResult NotCalled(const Status& status) {
+  CallResult result = NotCalled(std::string(status.message()));
+  result.status = status;
+  return result;
+}
+
+// The error that an answer other than 2xx stands for, as client-go's: a Status, or what a code and
+// a text tell.
+Status ErrorOfAnswer(const http::ClientResponse& response) {
+  runtime::Arena arena;
+  if (const auto parsed = codec::ParseJson(response.body, arena); parsed.ok()) {
+    if (std::optional<Status> status = meta::StatusFromValue(*parsed)) return *status;
+  }
+  std::string_view text(response.body);
+  text = text.substr(0, kErrorTextMax);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  const bool is_text = response.headers.Get("Content-Type").starts_with("text/");
+  int retry_after = 0;
+  const std::string_view header = response.headers.Get("Retry-After");
+  std::from_chars(header.data(), header.data() + header.size(), retry_after);
+  return meta::NewGenericServerResponse(meta::ServerResponse{.code = response.code,
+                                                             .verb = "POST",
+                                                             .message = is_text ? text : "unknown",
+                                                             .retry_after_seconds = retry_after,
+                                                             .unexpected = true});
+}
+
+// In Go's words: `Post "https://…": why`.
+std::string TransportError(const std::string& url, const Status& error) {
+  const std::string head = "Post \"" + url + "\": ";
+  if (error.reason() == Reason::kTimeout) return head + "context deadline exceeded";
+  const std::string why(error.message());
+  return why.starts_with(head) ? why : head + why;
+}
+
+// Refuses a dry run to who may have effects beyond the object.
+std::optional<CallResult> CheckSideEffects(const Attributes& attributes, const Webhook& webhook) {
+  if (!attributes.dry_run) return std::nullopt;
+  if (webhook.side_effects.empty()) {
+    return CallResult::Failed("Webhook SideEffects is nil",
+                              meta::NewBadRequest("Webhook SideEffects is nil"));
+  }
+  if (webhook.side_effects == "None" || webhook.side_effects == "NoneOnDryRun") return std::nullopt;
+  return CallResult::Internal(meta::NewBadRequest(
+      "admission webhook " + field::Quote(webhook.name) + " does not support dry run"));
+}
+
+// Whole seconds, rounded up, as the webhook is told them.
+std::string TimeoutText(milliseconds time) {
+  return std::to_string((time.count() + 999) / 1000) + "s";
+}
+
+}  // namespace
+
+std::optional<milliseconds> WebhookCaller::TimeFor(const Context& ctx,
+                                                   const Webhook& webhook) const {
+  milliseconds time = webhook.timeout;
+  if (const auto deadline = ctx.deadline()) {
+    time = std::min(time, std::chrono::duration_cast<milliseconds>(*deadline - clock_.Now()));
+  }
+  if (time.count() <= 0) return std::nullopt;
+  return time;
+}
+
+std::variant<WebhookCall, CallResult> WebhookCaller::Prepare(const Context& ctx,
+                                                             const Attributes& attributes,
+                                                             const Invocation& invocation,
+                                                             const ReviewObjects& objects) {
+  const Webhook& webhook = *invocation.webhook;
+  if (webhook.has_match_conditions) {
+    return CallResult::Failed("matchConditions cannot be evaluated by this server",
+                              meta::NewServiceUnavailable("error calling webhook"));
+  }
+  if (auto refused = CheckSideEffects(attributes, webhook)) return *std::move(refused);
+  auto review = NewReview(attributes, invocation, objects, random_);
+  if (!review.ok()) {
+    return CallResult::Failed(
+        "could not create admission objects: " + std::string(review.status().message()),
+        meta::NewBadRequest("error creating admission objects"));
+  }
+  const auto address = clients_.For(webhook);
+  if (!address.ok()) {
+    return CallResult::Failed(
+        "could not get REST client: " + std::string(address.status().message()),
+        meta::NewInternalError(address.status().message()));
+  }
+  const auto time = TimeFor(ctx, webhook);
+  if (!time) return NotCalled("Post \"" + address->url + "\": context deadline exceeded");
+  client::HttpRequest request{.method = "POST",
+                              .url = address->url + "?timeout=" + TimeoutText(*time),
+                              .headers = {{"Content-Type", "application/json"},
+                                          {"Accept", "application/json"},
+                                          {"User-Agent", "kube-apiserver-admission"}},
+                              .body = std::exchange(review->json, {}),
+                              .timeout = *time};
+  return WebhookCall{
+      .review = *std::move(review), .client = address->client, .request = std::move(request)};
+}
+
+CallResult WebhookCaller::Judge(const Context& ctx, const Attributes& attributes,
+                                const Webhook& webhook, const WebhookCall& call,
+                                const Result<http::ClientResponse>& response) const {
+  if (!response.ok()) {
+    CallResult failed = NotCalled(TransportError(call.request.url, response.status()));
+    const Status ended = ctx.Err(clock_);
+    failed.cancelled = !ended.ok() && ended.reason() != Reason::kTimeout;
+    return failed;
+  }
+  if (response->code < 200 || response->code > 206) return NotCalled(ErrorOfAnswer(*response));
+  // None was asked for, and what it would unfold to nobody knows.
+  if (const auto coding = response->headers.Get("Content-Encoding");
+      !coding.empty() && coding != "identity") {
+    return NotCalled("the answer has Content-Encoding " + std::string(coding));
+  }
+  if (response->body.empty()) {
+    return NotCalled("0-length response with status code: " + std::to_string(response->code) +
+                     " and content type: " + std::string(response->headers.Get("Content-Type")));
+  }
+  Result<ReviewAnswer> answer = DecodeReview(response->body);
+  if (!answer.ok()) return NotCalled(std::string(answer.status().message()));
+  const Status verified =
+      VerifyReview(call.review, webhook.type == WebhookType::kMutating, *answer);
+  if (!verified.ok()) {
+    return CallResult::Failed(
+        "received invalid webhook response: " + std::string(verified.message()),
+        meta::NewServiceUnavailable("error validating webhook response"));
+  }
+  for (const auto& [key, value] : answer->audit_annotations) {
+    const Status added = attributes.annotations->Add(webhook.name + "/" + key, value);
+    if (added.ok()) continue;
+    Log(log_, LogLevel::kWarning, "an audit annotation of a webhook was dropped",
+        {{"webhook", webhook.name}, {"why", std::string(added.message())}});
+  }
+  for (const std::string& warning : answer->warnings) rest::AddWarning(ctx, warning);
+  CallResult result{.answer = *std::move(answer)};
+  if (!result.answer.allowed) {
+    result.kind = CallResult::Kind::kRefused;
+    result.status = RefusalOf(webhook.name, result.answer);
+  }
+  return result;
+}
+
+}  // namespace apiserver::inline v0::admission

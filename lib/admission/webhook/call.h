@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "admission/webhook/clients.h"
+#include "admission/webhook/review.h"
+#include "apiserver/admission/webhook.h"
+#include "apiserver/base/clock.h"
+
+namespace apiserver::inline v0::admission {
+
+// What asking one webhook came to.
+struct CallResult {
+  enum class Kind : std::uint8_t {
+    kAllowed,
+    kRefused,   // `status` says why.
+    kFailed,    // No proper answer: failurePolicy decides.
+    kInternal,  // `status` ends the request whatever failurePolicy says.
+  };
+  Kind kind = Kind::kAllowed;
+  Status status = {};      // Of kFailed: what its code is in metrics.
+  std::string why = {};    // Of kFailed.
+  bool cancelled = false;  // Of kFailed: the client went away, which is not the webhook's fault.
+  ReviewAnswer answer = {};
+  std::chrono::nanoseconds took{0};
+
+  static CallResult Failed(std::string why, Status status) {
+    return {.kind = Kind::kFailed, .status = std::move(status), .why = std::move(why)};
+  }
+  static CallResult Internal(Status status) {
+    return {.kind = Kind::kInternal, .status = std::move(status)};
+  }
+};
+
+// A call that is ready to be made.
+struct WebhookCall {
+  ReviewRequest review = {};
+  std::shared_ptr<client::HttpClient> client = nullptr;
+  client::HttpRequest request = {};
+};
+
+// Makes calls of invocations and verdicts of answers; without waiting. Any thread.
+class WebhookCaller {
+ public:
+  explicit WebhookCaller(const WebhookAdmissionOptions& options)
+      : clients_(options.new_client, *options.resolver, options.response_bytes_max),
+        clock_(*options.clock),
+        random_(*options.random),
+        log_(*options.log) {}
+
+  // The call, or what stands against making it.
+  std::variant<WebhookCall, CallResult> Prepare(const Context& ctx, const Attributes& attributes,
+                                                const Invocation& invocation,
+                                                const ReviewObjects& objects);
+  // Takes over annotations and warnings.
+  CallResult Judge(const Context& ctx, const Attributes& attributes, const Webhook& webhook,
+                   const WebhookCall& call, const Result<http::ClientResponse>& response) const;
+
+ private:
+  // nullopt: no time is left.
+  std::optional<std::chrono::milliseconds> TimeFor(const Context& ctx,
+                                                   const Webhook& webhook) const;
+
+  WebhookClients clients_;
+  const Clock& clock_;
+  Random& random_;
+  LogSink& log_;
+};
+
+}  // namespace apiserver::inline v0::admission

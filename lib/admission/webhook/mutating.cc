@@ -1,0 +1,233 @@
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "admission/webhook/plugin.h"
+#include "admission/webhook/versions.h"
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/patch/json_patch.h"
+#include "base/status_macros.h"
+#include "codec/type_meta.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+using runtime::Value;
+
+constexpr std::string_view kPluginName = "MutatingAdmissionWebhook";
+
+// Which webhooks see the object again: mutating/reinvocationcontext.go.
+struct WebhookReinvocation final : Reinvocation::State {
+  std::unique_ptr<runtime::Object> last_output;
+  std::set<std::string> previously_invoked;
+  std::set<std::string> reinvoke;
+
+  void RequirePrevious() {
+    reinvoke.merge(previously_invoked);
+    previously_invoked.clear();
+  }
+  bool ChangedSince(const runtime::Object* object) const {
+    if (last_output == nullptr || object == nullptr) return last_output.get() != object;
+    return !(last_output->root() == object->root());
+  }
+};
+
+WebhookReinvocation& ReinvocationOf(Reinvocation& reinvocation) {
+  if (auto* state = reinvocation.Find(kPluginName))
+    return static_cast<WebhookReinvocation&>(*state);
+  return static_cast<WebhookReinvocation&>(
+      reinvocation.Set(kPluginName, std::make_unique<WebhookReinvocation>()));
+}
+
+// Empty, or why `patch` is no list of operations; `operations` says how many there are.
+Status CheckPatch(std::string_view patch, std::size_t& operations) {
+  runtime::Arena arena;
+  ASSIGN_OR_RETURN(const Value parsed, codec::ParseJson(patch, arena));
+  if (!parsed.is_list() && !parsed.is_null()) {
+    return Status(Reason::kBadRequest, "json: cannot unmarshal into a list of operations");
+  }
+  for (const Value& operation : parsed.items()) {
+    if (!operation.is_map()) {
+      return Status(Reason::kBadRequest, "json: cannot unmarshal an operation that is no object");
+    }
+  }
+  operations = parsed.size();
+  return {};
+}
+
+// `object` after the patch, decoded and defaulted as a body of its version is.
+Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
+                                                 std::string_view patch) {
+  std::unique_ptr<runtime::Object> patched = object.Clone();
+  runtime::Arena& arena = patched->arena();
+  const runtime::GroupVersionKind gvk = patched->gvk();
+  const std::string_view api_version = arena.Copy(gvk.group_version().ToString());
+  runtime::MapBuilder document(arena);
+  document.Add("kind", Value::String(arena.Copy(gvk.kind)));
+  document.Add("apiVersion", Value::String(api_version));
+  for (const runtime::Member& member : patched->root().members()) {
+    document.Add(member.key, member.value);
+  }
+  ASSIGN_OR_RETURN(Value root, patch::ApplyJsonPatch(document.Build(), arena.Copy(patch), arena));
+  ASSIGN_OR_RETURN(const codec::TypeMeta type, codec::TakeTypeMeta(root, arena));
+  if (type.kind != gvk.kind || type.api_version != api_version) {
+    return Status(Reason::kInvalid, "the patch must not change kind and apiVersion");
+  }
+  patched->SetRoot(root);
+  if (patched->kind().semantics() == runtime::Semantics::kStructural) {
+    runtime::Prune(*patched);
+  } else {
+    RETURN_IF_ERROR(runtime::Normalize(*patched));
+  }
+  return patched;
+}
+
+std::string AnnotationHead(const Webhook& webhook) {
+  std::string text = R"({"configuration":)";
+  codec::AppendJsonString(webhook.configuration, text);
+  text += R"(,"webhook":)";
+  codec::AppendJsonString(webhook.name, text);
+  return text;
+}
+
+class MutatingWebhookAdmission final : public Plugin {
+ public:
+  explicit MutatingWebhookAdmission(WebhookAdmissionOptions options)
+      : dispatcher_(std::move(options)) {}
+
+  std::string_view name() const override { return kPluginName; }
+  bool Handles(Operation) const override { return true; }
+  bool validates() const override { return false; }
+
+  Status Admit(const Context& ctx, Attributes& attributes) const override {
+    ASSIGN_OR_RETURN(const auto webhooks, dispatcher_.WebhooksFor(attributes));
+    if (webhooks->empty()) return {};
+    WebhookReinvocation& again = ReinvocationOf(*attributes.reinvocation);
+    // What changed in between was done by other plugins, which all webhooks must then see.
+    if (attributes.reinvocation->is_reinvoke() && again.ChangedSince(attributes.object)) {
+      again.RequirePrevious();
+    }
+    WrittenVersion version(attributes);
+    Status status = CallAll(ctx, attributes, *webhooks, version, again);
+    if (status.ok()) status = version.WriteBack();
+    again.last_output = attributes.object ? attributes.object->Clone() : nullptr;
+    return status;
+  }
+
+ private:
+  // One webhook's.
+  struct Turn {
+    const Invocation& invocation;
+    WrittenVersion& version;
+    WebhookDispatcher::Place place = {};
+    bool changed = false;  // Its patch changed the object.
+  };
+
+  Status CallAll(const Context& ctx, Attributes& attributes, const Webhooks& webhooks,
+                 WrittenVersion& version, WebhookReinvocation& again) const {
+    const bool second = attributes.reinvocation->is_reinvoke();
+    for (std::size_t i = 0; i < webhooks.size(); ++i) {
+      const Webhook& webhook = webhooks[i];
+      ASSIGN_OR_RETURN(const auto invocation,
+                       dispatcher_.matcher().Match(ctx, webhook, attributes, version.current()));
+      // The second round calls nobody for the first time.
+      if (!invocation || (second && !again.reinvoke.contains(webhook.uid))) continue;
+      RETURN_IF_ERROR(version.TurnTo(invocation->kind));
+      if (!ctx.may_block()) return {Reason::kWouldBlock, "a webhook must be asked"};
+      Turn turn{.invocation = *invocation,
+                .version = version,
+                .place = {.round = second ? 1 : 0, .index = static_cast<int>(i)}};
+      const Status status = CallOne(ctx, attributes, turn);
+      if (turn.changed) {
+        again.RequirePrevious();
+        attributes.reinvocation->SetShouldReinvoke();
+      }
+      if (webhook.reinvoke_if_needed) again.previously_invoked.insert(webhook.uid);
+      RETURN_IF_ERROR(status);
+    }
+    return {};
+  }
+
+  Status CallOne(const Context& ctx, Attributes& attributes, Turn& turn) const {
+    const Webhook& webhook = *turn.invocation.webhook;
+    const Clock& clock = *dispatcher_.options().clock;
+    const Clock::Monotonic began = clock.Now();
+    CallResult result = Ask(ctx, attributes, turn.invocation, turn.version);
+    if (result.kind == CallResult::Kind::kAllowed && !result.answer.patch.empty()) {
+      result = Apply(attributes, std::move(result), turn);
+    }
+    result.took = clock.Now() - began;
+    const std::string mutated = std::string(R"(,"mutated":)") + (turn.changed ? "true}" : "false}");
+    (void)attributes.annotations->Add(WebhookAnnotationKey("mutation.", turn.place),
+                                      AnnotationHead(webhook) + mutated);
+    return dispatcher_.Conclude(ctx, attributes, webhook, result, turn.place);
+  }
+
+  CallResult Ask(const Context& ctx, const Attributes& attributes, const Invocation& invocation,
+                 const WrittenVersion& version) const {
+    WebhookCaller& caller = dispatcher_.caller();
+    auto prepared = caller.Prepare(ctx, attributes, invocation, version.objects());
+    auto* call = std::get_if<WebhookCall>(&prepared);
+    if (call == nullptr) return std::get<CallResult>(std::move(prepared));
+    const auto response = call->client->Call(ctx, call->request);
+    return caller.Judge(ctx, attributes, *invocation.webhook, *call, response);
+  }
+
+  static CallResult Apply(const Attributes& attributes, CallResult result, Turn& turn) {
+    const Webhook& webhook = *turn.invocation.webhook;
+    const std::string& patch = result.answer.patch;
+    std::size_t operations = 0;
+    if (const Status checked = CheckPatch(patch, operations); !checked.ok()) {
+      return CallResult::Failed(
+          "received undecodable patch in webhook response: " + std::string(checked.message()),
+          meta::NewServiceUnavailable("error decoding patch in webhook response"));
+    }
+    if (operations == 0) return result;
+    const runtime::Object* before = turn.version.objects().object;
+    if (before == nullptr) {
+      return CallResult::Internal(meta::NewInternalError(
+          "admission webhook " + field::Quote(webhook.name) +
+          " attempted to modify the object, which is not supported for this operation"));
+    }
+    if (result.answer.patch_type != "JSONPatch") {
+      return CallResult::Failed("unsupported patch type " + field::Quote(*result.answer.patch_type),
+                                RefusalOf(webhook.name, result.answer));
+    }
+    auto patched = Patched(*before, patch);
+    if (!patched.ok()) {
+      return CallResult::Internal(meta::NewInternalError(patched.status().message()));
+    }
+    turn.changed = !((*patched)->root() == before->root());
+    (void)attributes.annotations->Add(
+        WebhookAnnotationKey("patch.", turn.place),
+        AnnotationHead(webhook) + R"(,"patch":)" + Compact(patch) + R"(,"patchType":"JSONPatch"})",
+        audit::Level::kRequest);
+    runtime::SetDefaults(**patched);
+    turn.version.Set(*std::move(patched));
+    return result;
+  }
+
+  // Checked before: it is JSON.
+  static std::string Compact(std::string_view json) {
+    runtime::Arena arena;
+    std::string text;
+    if (const auto parsed = codec::ParseJson(json, arena); parsed.ok()) {
+      codec::AppendJson(*parsed, text);
+    }
+    return text;
+  }
+
+  const WebhookDispatcher dispatcher_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Plugin> NewMutatingWebhookAdmission(WebhookAdmissionOptions options) {
+  return std::make_shared<MutatingWebhookAdmission>(std::move(options));
+}
+
+}  // namespace apiserver::inline v0::admission

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "admission/webhook/call.h"
+#include "admission/webhook/matcher.h"
+#include "apiserver/admission/webhook.h"
+
+namespace apiserver::inline v0::admission {
+
+// What both kinds of webhooks share.
+class WebhookDispatcher {
+ public:
+  explicit WebhookDispatcher(WebhookAdmissionOptions options);
+
+  const WebhookAdmissionOptions& options() const { return options_; }
+  const WebhookMatcher& matcher() const { return matcher_; }
+  WebhookCaller& caller() const { return caller_; }
+
+  // The webhooks that may be asked about this request at all; never null.
+  Result<std::shared_ptr<const Webhooks>> WebhooksFor(const Attributes& attributes) const;
+
+  // Where a call stands among the others, for annotations.
+  struct Place {
+    int round = 0;
+    int index = 0;
+  };
+  // Counts the call, and says what becomes of the request: OK if it goes on.
+  Status Conclude(const Context& ctx, const Attributes& attributes, const Webhook& webhook,
+                  const CallResult& result, Place place) const;
+
+ private:
+  bool Excluded(const Attributes& attributes) const;
+  Status FailOpen(const Context& ctx, const Attributes& attributes, const Webhook& webhook,
+                  const CallResult& result, Place place) const;
+
+  const WebhookAdmissionOptions options_;
+  const WebhookMatcher matcher_;
+  mutable WebhookCaller caller_;
+};
+
+// "mutation.webhook.admission.k8s.io/round_0_index_2".
+std::string WebhookAnnotationKey(std::string_view prefix, WebhookDispatcher::Place place);
+
+}  // namespace apiserver::inline v0::admission

@@ -1,0 +1,155 @@
+// The answer of a webhook is a stranger's: everything is looked at before it is believed.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "admission/webhook/review.h"
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/status.h"
+#include "codec/base64.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+using runtime::Value;
+
+std::string_view JsonTypeName(const Value& value) {
+  if (value.is_list()) return "array";
+  if (value.is_map()) return "object";
+  if (value.is_number()) return "number";
+  return value.is_string() ? "string" : "bool";
+}
+
+// Reads members of the type they must have; keeps the first that has another. What is absent or
+// null reads as zero, as in Go.
+class AnswerReader {
+ public:
+  std::string Text(const Value& map, std::string_view key, std::string_view path) {
+    const Value value = map[key];
+    if (!value.is_null() && !value.is_string()) Misfit(value, path, "string");
+    return std::string(value.AsString());
+  }
+  bool Bool(const Value& map, std::string_view key, std::string_view path) {
+    const Value value = map[key];
+    if (!value.is_null() && value.type() != Value::Type::kBool) Misfit(value, path, "bool");
+    return value.AsBool();
+  }
+  Value Map(const Value& map, std::string_view key, std::string_view path, std::string_view type) {
+    const Value value = map[key];
+    if (value.is_null() || value.is_map()) return value;
+    Misfit(value, path, type);
+    return {};
+  }
+  Value List(const Value& map, std::string_view key, std::string_view path, std::string_view type) {
+    const Value value = map[key];
+    if (value.is_null() || value.is_list()) return value;
+    Misfit(value, path, type);
+    return {};
+  }
+  int Int32(const Value& map, std::string_view key, std::string_view path) {
+    const Value value = map[key];
+    const bool fits = value.type() == Value::Type::kInt && value.AsInt() >= INT32_MIN &&
+                      value.AsInt() <= INT32_MAX;
+    if (!value.is_null() && !fits) Misfit(value, path, "int32");
+    return fits ? static_cast<int>(value.AsInt()) : 0;
+  }
+  void Fail(std::string why) {
+    if (error_.ok()) error_ = Status(Reason::kBadRequest, std::move(why));
+  }
+  const Status& error() const { return error_; }
+
+ private:
+  void Misfit(const Value& value, std::string_view path, std::string_view type) {
+    Fail("json: cannot unmarshal " + std::string(JsonTypeName(value)) + " into Go struct field " +
+         std::string(path) + " of type " + std::string(type));
+  }
+  Status error_;
+};
+
+// metav1.Status within the answer; it need not say that it is one.
+void ReadResult(const Value& status, AnswerReader& reader, runtime::Arena& arena,
+                ReviewAnswer& answer) {
+  const int code = reader.Int32(status, "code", "Status.response.status.code");
+  const std::string message = reader.Text(status, "message", "Status.response.status.message");
+  answer.result_reason = reader.Text(status, "reason", "Status.response.status.reason");
+  const Value details =
+      reader.Map(status, "details", "Status.response.status.details", "v1.StatusDetails");
+  if (!reader.error().ok()) return;
+  runtime::MapBuilder failure(arena);
+  failure.Add("kind", Value::String("Status"));
+  failure.Add("apiVersion", Value::String("v1"));
+  failure.Add("status", Value::String("Failure"));
+  failure.Add("message", Value::String(message));
+  failure.Add("reason", Value::String(answer.result_reason));
+  if (!details.is_null()) failure.Add("details", details);
+  // A refusal is never a success.
+  failure.Add("code", Value::Int(code < 400 ? 400 : code));
+  answer.result = meta::StatusFromValue(failure.Build());
+}
+
+void ReadPatch(const Value& response, AnswerReader& reader, ReviewAnswer& answer) {
+  const std::string text = reader.Text(response, "patch", "AdmissionResponse.response.patch");
+  if (std::optional<std::string> patch = codec::DecodeBase64(text)) {
+    answer.patch = std::move(*patch);
+  } else {
+    reader.Fail("illegal base64 data in response.patch");
+  }
+  if (response.Find("patchType") != nullptr && !response["patchType"].is_null()) {
+    answer.patch_type = reader.Text(response, "patchType", "AdmissionResponse.response.patchType");
+  }
+}
+
+void ReadResponse(const Value& response, AnswerReader& reader, runtime::Arena& arena,
+                  ReviewAnswer& answer) {
+  answer.has_response = true;
+  answer.uid = reader.Text(response, "uid", "AdmissionResponse.response.uid");
+  answer.allowed = reader.Bool(response, "allowed", "AdmissionResponse.response.allowed");
+  const Value status =
+      reader.Map(response, "status", "AdmissionResponse.response.status", "v1.Status");
+  if (!status.is_null()) ReadResult(status, reader, arena, answer);
+  ReadPatch(response, reader, answer);
+  const Value annotations =
+      reader.Map(response, "auditAnnotations", "AdmissionResponse.response.auditAnnotations",
+                 "map[string]string");
+  for (const runtime::Member& member : annotations.members()) {
+    answer.audit_annotations.emplace(
+        member.key,
+        reader.Text(annotations, member.key, "AdmissionResponse.response.auditAnnotations"));
+  }
+  const Value warnings =
+      reader.List(response, "warnings", "AdmissionResponse.response.warnings", "[]string");
+  for (const Value& warning : warnings.items()) {
+    if (!warning.is_string()) reader.Fail("json: cannot unmarshal a warning that is no string");
+    answer.warnings.emplace_back(warning.AsString());
+  }
+}
+
+}  // namespace
+
+Result<ReviewAnswer> DecodeReview(std::string_view body) {
+  runtime::Arena arena;
+  const Result<Value> parsed = codec::ParseJson(body, arena);
+  if (!parsed.ok()) {
+    return parsed.status().WithMessage("couldn't get version/kind; json parse error: " +
+                                       std::string(parsed.status().message()));
+  }
+  if (!parsed->is_map()) {
+    return Status(Reason::kBadRequest,
+                  "couldn't get version/kind; json parse error: json: cannot unmarshal " +
+                      std::string(parsed->is_null() ? "null" : JsonTypeName(*parsed)) +
+                      " into Go value of type struct");
+  }
+  if (std::optional<Status> failure = meta::StatusFromValue(*parsed)) return *failure;
+  AnswerReader reader;
+  ReviewAnswer answer{
+      .api_version = reader.Text(*parsed, "apiVersion", "AdmissionReview.apiVersion"),
+      .kind = reader.Text(*parsed, "kind", "AdmissionReview.kind")};
+  const Value response =
+      reader.Map(*parsed, "response", "AdmissionReview.response", "v1.AdmissionResponse");
+  if (!response.is_null()) ReadResponse(response, reader, arena, answer);
+  if (!reader.error().ok()) return reader.error();
+  return answer;
+}
+
+}  // namespace apiserver::inline v0::admission

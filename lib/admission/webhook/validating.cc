@@ -1,0 +1,122 @@
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "admission/webhook/plugin.h"
+#include "admission/webhook/versions.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+// Calls that run at once. What a client's thread writes, the waiting thread reads only after the
+// last of them is done.
+struct CallsUnderWay {
+  struct Slot {
+    Invocation invocation = {};
+    std::variant<WebhookCall, CallResult> call = {};
+    Result<http::ClientResponse> response = Status(Reason::kServiceUnavailable, "no answer");
+    std::chrono::nanoseconds took{0};
+  };
+  std::vector<Slot> slots;
+  std::atomic<std::size_t> missing{1};  // One for the thread that starts them.
+  Notification done;
+
+  void Done() {
+    if (missing.fetch_sub(1) == 1) done.Notify();
+  }
+};
+
+class ValidatingWebhookAdmission final : public Plugin {
+ public:
+  explicit ValidatingWebhookAdmission(WebhookAdmissionOptions options)
+      : dispatcher_(std::move(options)) {}
+
+  std::string_view name() const override { return "ValidatingAdmissionWebhook"; }
+  bool Handles(Operation) const override { return true; }
+  bool mutates() const override { return false; }
+
+  Status Validate(const Context& ctx, const Attributes& attributes) const override {
+    ASSIGN_OR_RETURN(const auto webhooks, dispatcher_.WebhooksFor(attributes));
+    auto calls = std::make_shared<CallsUnderWay>();
+    ReadVersions versions(attributes);
+    RETURN_IF_ERROR(Prepare(ctx, attributes, *webhooks, versions, calls->slots));
+    if (calls->slots.empty()) return {};
+    if (!ctx.may_block()) return {Reason::kWouldBlock, "webhooks must be asked"};
+    if (!ctx.Err(*dispatcher_.options().clock).ok()) {
+      return meta::NewTimeoutError("request did not complete within requested timeout", 0);
+    }
+    Start(ctx, calls);
+    calls->done.Wait();
+    return Judge(ctx, attributes, *calls);
+  }
+
+ private:
+  // All that is to be asked, converted before the first is.
+  Status Prepare(const Context& ctx, const Attributes& attributes, const Webhooks& webhooks,
+                 ReadVersions& versions, std::vector<CallsUnderWay::Slot>& slots) const {
+    for (const Webhook& webhook : webhooks) {
+      ASSIGN_OR_RETURN(const auto invocation,
+                       dispatcher_.matcher().Match(ctx, webhook, attributes, attributes.object));
+      if (!invocation) continue;
+      ASSIGN_OR_RETURN(const ReviewObjects objects, versions.In(invocation->kind));
+      slots.push_back(
+          {.invocation = *invocation,
+           .call = dispatcher_.caller().Prepare(ctx, attributes, *invocation, objects)});
+    }
+    return {};
+  }
+
+  void Start(const Context& ctx, const std::shared_ptr<CallsUnderWay>& calls) const {
+    const Clock& clock = *dispatcher_.options().clock;
+    const Clock::Monotonic began = clock.Now();
+    for (CallsUnderWay::Slot& slot : calls->slots) {
+      auto* call = std::get_if<WebhookCall>(&slot.call);
+      if (call == nullptr) continue;
+      calls->missing.fetch_add(1);
+      call->client->Start(ctx, call->request,
+                          [calls, &slot, &clock, began](Result<http::ClientResponse> response) {
+                            slot.response = std::move(response);
+                            slot.took = clock.Now() - began;
+                            calls->Done();
+                          });
+    }
+    calls->Done();
+  }
+
+  // The first refusal in the order of the webhooks; all are counted.
+  Status Judge(const Context& ctx, const Attributes& attributes, CallsUnderWay& calls) const {
+    Status first;
+    int index = 0;
+    for (CallsUnderWay::Slot& slot : calls.slots) {
+      const Webhook& webhook = *slot.invocation.webhook;
+      CallResult result;
+      if (auto* call = std::get_if<WebhookCall>(&slot.call)) {
+        result = dispatcher_.caller().Judge(ctx, attributes, webhook, *call, slot.response);
+      } else {
+        result = std::get<CallResult>(std::move(slot.call));
+      }
+      result.took = slot.took;
+      const Status status =
+          dispatcher_.Conclude(ctx, attributes, webhook, result, {.index = index++});
+      if (first.ok()) first = status;
+    }
+    return first;
+  }
+
+  const WebhookDispatcher dispatcher_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Plugin> NewValidatingWebhookAdmission(WebhookAdmissionOptions options) {
+  return std::make_shared<ValidatingWebhookAdmission>(std::move(options));
+}
+
+}  // namespace apiserver::inline v0::admission

@@ -1,0 +1,86 @@
+#include "apiserver/admission/webhook.h"
+
+#include <map>
+#include <utility>
+
+#include "apiserver/meta/label_selector_value.h"
+#include "codec/base64.h"
+
+namespace apiserver::inline v0::admission {
+
+namespace {
+
+using runtime::Value;
+
+std::vector<std::string> TextsOf(const Value& list) {
+  std::vector<std::string> texts;
+  for (const Value& item : list.items()) texts.emplace_back(item.AsString());
+  return texts;
+}
+
+Result<meta::LabelSelector> SelectorOf(const Value& selector) {
+  return selector.is_null() ? meta::LabelSelector() : meta::LabelSelectorAsSelector(selector);
+}
+
+WebhookRule RuleOf(const Value& rule) {
+  WebhookRule made{.operations = TextsOf(rule["operations"]),
+                   .api_groups = TextsOf(rule["apiGroups"]),
+                   .api_versions = TextsOf(rule["apiVersions"]),
+                   .resources = TextsOf(rule["resources"])};
+  if (const Value scope = rule["scope"]; scope.is_string()) made.scope = scope.AsString();
+  return made;
+}
+
+client::WebhookClientConfig ClientConfigOf(const Value& config) {
+  client::WebhookClientConfig made{.url = std::string(config["url"].AsString())};
+  if (const Value service = config["service"]; service.is_map()) {
+    made.service =
+        client::WebhookService{.namespace_ = std::string(service["namespace"].AsString()),
+                               .name = std::string(service["name"].AsString()),
+                               .path = std::string(service["path"].AsString()),
+                               .port = static_cast<int>(service["port"].AsInt(443))};
+  }
+  // Bytes where the kind is known, base64 where it is not.
+  const Value bundle = config["caBundle"];
+  if (bundle.type() == Value::Type::kBytes) made.ca_bundle = bundle.AsString();
+  if (bundle.is_string()) {
+    // What is no base64 is no authority either: the call fails, it does not trust anybody else.
+    made.ca_bundle = codec::DecodeBase64(bundle.AsString()).value_or("malformed");
+  }
+  return made;
+}
+
+Webhook WebhookOf(const Value& value, WebhookType type, std::string_view configuration) {
+  Webhook webhook{.type = type,
+                  .configuration = std::string(configuration),
+                  .name = std::string(value["name"].AsString()),
+                  .client_config = ClientConfigOf(value["clientConfig"])};
+  for (const Value& rule : value["rules"].items()) webhook.rules.push_back(RuleOf(rule));
+  webhook.fail_open = value["failurePolicy"].AsString() == "Ignore";
+  webhook.equivalent = value["matchPolicy"].AsString() != "Exact";
+  webhook.namespace_selector = SelectorOf(value["namespaceSelector"]);
+  webhook.object_selector = SelectorOf(value["objectSelector"]);
+  webhook.side_effects = value["sideEffects"].AsString();
+  webhook.timeout = std::chrono::seconds(value["timeoutSeconds"].AsInt(10));
+  webhook.review_versions = TextsOf(value["admissionReviewVersions"]);
+  webhook.reinvoke_if_needed = value["reinvocationPolicy"].AsString() == "IfNeeded";
+  webhook.has_match_conditions = value["matchConditions"].size() > 0;
+  return webhook;
+}
+
+}  // namespace
+
+Webhooks WebhooksOf(const runtime::Object& configuration, WebhookType type) {
+  Webhooks webhooks;
+  // Objects older than the rule that names are unique may have some twice.
+  std::map<std::string, int> names;
+  for (const Value& value : configuration["webhooks"].items()) {
+    Webhook webhook = WebhookOf(value, type, configuration.name());
+    const int count = names[webhook.name]++;
+    webhook.uid = webhook.configuration + "/" + webhook.name + "/" + std::to_string(count);
+    webhooks.push_back(std::move(webhook));
+  }
+  return webhooks;
+}
+
+}  // namespace apiserver::inline v0::admission

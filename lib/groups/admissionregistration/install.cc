@@ -1,0 +1,53 @@
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "apiserver/client/client.h"
+#include "apiserver/groups/admissionregistration.h"
+#include "base/status_macros.h"
+#include "groups/admissionregistration/strategy.h"
+
+namespace apiserver::inline v0::groups::admissionregistration {
+
+namespace {
+
+// How often it is looked whether the server stops before it has started.
+constexpr std::chrono::milliseconds kSyncStep{200};
+
+// Follows the server's own objects through its loopback.
+Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webhooks) {
+  webhooks.Start(client::NewClient(hook.server.LoopbackConnection()));
+  while (!webhooks.WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
+  return {};
+}
+
+}  // namespace
+
+Status Install(server::GenericAPIServer& server, const Options& options) {
+  ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
+  server::APIGroupInfo group{.group = "admissionregistration.k8s.io"};
+  for (const runtime::KindPtr& kind : kinds) {
+    RETURN_IF_ERROR(server.scheme().Add(kind));
+    ASSIGN_OR_RETURN(
+        group.storage["v1"][kind->plural()],
+        registry::NewStore(options.storage,
+                           {.kind = kind,
+                            .strategy = NewConfigurationStrategy(),
+                            .table_convertor = NewConfigurationColumns(*options.storage.clock)}));
+  }
+  RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));
+  for (const auto& webhooks : {options.mutating, options.validating}) {
+    if (!webhooks) continue;
+    const std::string what = webhooks == options.mutating ? "mutating" : "validating";
+    const std::string hook = "admissionregistration/follow-" + what + "-webhooks";
+    RETURN_IF_ERROR(server.AddPostStartHook(
+        hook, [webhooks](const server::HookContext& start) { return Follow(start, *webhooks); }));
+    RETURN_IF_ERROR(server.AddPreShutdownHook(hook, [webhooks](const server::HookContext&) {
+      webhooks->Stop();
+      return Status();
+    }));
+  }
+  return {};
+}
+
+}  // namespace apiserver::inline v0::groups::admissionregistration
