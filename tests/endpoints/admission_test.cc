@@ -320,3 +320,14 @@ TEST_CASE("admission: what a plugin changes is what is stored", "[admission]") {
             .AsString() == "painted");
   CHECK(gears.Get().object["spec"]["image"].AsString() == "painted");
 }
+
+// CVE-2017-1000056: a plugin asked with the wrong identity.
+TEST_CASE("admission: plugins see who is impersonated, not who asks", "[admission]") {
+  GateServer served;
+  REQUIRE(served.Call("POST", "", Gear(""), {{"Impersonate-User", "alice"}}).code == 201);
+  REQUIRE(served.Call("DELETE", "/a", "", {{"Impersonate-User", "bob"}}).code == 200);
+  const auto seen = served.gate->Take();
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].user == "alice");
+  CHECK(seen[1].user == "bob");
+}

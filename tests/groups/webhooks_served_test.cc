@@ -204,6 +204,26 @@ TEST_CASE("webhooks: who is asked for another authority's certificate is not bel
                  R"(failed calling webhook \"x.hooks.test\": failed to call webhook: )"));
 }
 
+TEST_CASE("webhooks: a URL that hides where it leads is refused when it is written", "[groups]") {
+  const HookServer hooks;
+  const Served served;
+  const std::string good = hooks.Configuration("ValidatingWebhookConfiguration", "/allow");
+  const std::size_t begin = good.find("https://");
+  const std::string url = good.substr(begin, good.find('"', begin) - begin);
+  for (const char* odd :
+       {"http://127.0.0.1/", "ftp://127.0.0.1/", "https://user@127.0.0.1/",
+        "https://good.example.com:443@127.0.0.1/", "https://127.0.0.1/#x", "https://127.0.0.1/?x=y",
+        "https:///latest/meta-data", "//127.0.0.1/", "127.0.0.1:443/", "file:///etc/passwd",
+        "https://[::1/", "https://127.0.0.1:port/", ""}) {
+    INFO(odd);
+    std::string configuration = good;
+    configuration.replace(begin, url.size(), odd);
+    const auto answer = served.server->Call("POST", kValidating, configuration);
+    CHECK(answer.code == 422);
+    CHECK(Contains(answer.body, "webhooks[0].clientConfig.url"));
+  }
+}
+
 TEST_CASE("webhooks: two hundred writes that wait for one do not keep others waiting",
           "[groups][slow]") {
   HookServer hooks;
