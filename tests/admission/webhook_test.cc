@@ -503,7 +503,8 @@ TEST_CASE("webhook: webhooks are not asked about themselves and about reviews", 
   CHECK(webhooks.Run(request).code() == 403);
 }
 
-// CVE-2020-8561; webhooks that answer by a redirect, too much, compressed or not at all.
+// Row 5 of docs/security.md, CVE-2020-8561; webhooks that answer by a redirect, too much,
+// compressed or not at all.
 TEST_CASE("webhook: an answer that is no answer fails the call", "[admission]") {
   struct Odd {
     const char* name;

@@ -207,7 +207,7 @@ struct Proxies {
 
 }  // namespace
 
-// Row 31 of the security table: who may speak for others.
+// Row 31 of docs/security.md: who may speak for others.
 TEST_CASE("authn: headers count only with a front proxy's certificate", "[authn]") {
   Proxies p;
   p.allowed->Set({"aggregator", "second"});

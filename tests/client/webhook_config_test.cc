@@ -52,6 +52,7 @@ TEST_CASE("client: a webhook's service is called by its name, wherever it is", "
         Status(Reason::kInvalid, "webhook configuration must have either service or URL"));
 }
 
+// Row 70 of docs/security.md.
 TEST_CASE("client: a webhook's URL is https, with a host and a path and nothing else", "[client]") {
   const std::string form = "; desired format: https://host[/path]";
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -195,7 +195,7 @@ std::vector<Write> Writes() {
 
 }  // namespace
 
-// CVE-2016-1905: PATCH was not admitted.
+// Row 16 of docs/security.md, CVE-2016-1905: PATCH was not admitted.
 TEST_CASE("admission: whoever refuses everything blocks every way to write", "[admission]") {
   GateServer served;
   REQUIRE(served.Call("POST", "", Gear(R"("image":"old")")).code == 201);
@@ -228,7 +228,7 @@ TEST_CASE("admission: whoever refuses everything blocks every way to write", "[a
   }
 }
 
-// CVE-2021-25735: the old object was not what was stored.
+// Row 15 of docs/security.md, CVE-2021-25735: the old object was not what was stored.
 TEST_CASE("admission: the old object is the last committed one, to the byte", "[admission]") {
   for (const Write& write : Writes()) {
     INFO(write.what);
@@ -321,7 +321,7 @@ TEST_CASE("admission: what a plugin changes is what is stored", "[admission]") {
   CHECK(gears.Get().object["spec"]["image"].AsString() == "painted");
 }
 
-// CVE-2017-1000056: a plugin asked with the wrong identity.
+// Row 18 of docs/security.md, CVE-2017-1000056: a plugin asked with the wrong identity.
 TEST_CASE("admission: plugins see who is impersonated, not who asks", "[admission]") {
   GateServer served;
   REQUIRE(served.Call("POST", "", Gear(""), {{"Impersonate-User", "alice"}}).code == 201);

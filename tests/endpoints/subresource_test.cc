@@ -556,7 +556,7 @@ http::ClientResponse OpenSocket(std::vector<std::string> verbs, const std::strin
 
 }  // namespace
 
-// Row 22 of the attacks: a WebSocket is a GET, but it must not do what only a POST may.
+// Row 22 of docs/security.md: a WebSocket is a GET, but it must not do what only a POST may.
 TEST_CASE("endpoints: a WebSocket to a Connecter needs the verb create", "[endpoints]") {
   const auto refused = OpenSocket({"get"});
   CHECK(refused.code == 403);

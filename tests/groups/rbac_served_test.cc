@@ -212,7 +212,7 @@ TEST_CASE("groups: somebody may ask for all she may", "[groups]") {
                  R"(of Role \"reader\" to User \"jane\""})"));
 }
 
-// Row 12 of the attacks, CVE-2019-11247: rights in a namespace are none on what lives in none.
+// Row 12 of docs/security.md, CVE-2019-11247: rights in a namespace are none on what lives in none.
 TEST_CASE("groups: a cluster-scoped object is not reached through a namespace", "[groups]") {
   RbacServer server;
   REQUIRE(server.Call(kRoot, "POST", kRoles, Role("all", Rule(R"("*")", R"("*")"))).code == 201);

@@ -204,6 +204,7 @@ TEST_CASE("webhooks: who is asked for another authority's certificate is not bel
                  R"(failed calling webhook \"x.hooks.test\": failed to call webhook: )"));
 }
 
+// Row 70 of docs/security.md.
 TEST_CASE("webhooks: a URL that hides where it leads is refused when it is written", "[groups]") {
   const HookServer hooks;
   const Served served;

@@ -19,6 +19,9 @@ inline http::KeyPair NewAuthority(const std::string& name) {
                                 nullptr);
 }
 
+// What IdentityServer says of her.
+inline constexpr char kJane[] = "jane system:authenticated";
+
 // A user's certificate: jane's, unless `spec` says otherwise.
 inline http::KeyPair SignedBy(const http::KeyPair& issuer, authn::CertificateSpec spec = {}) {
   if (spec.extensions.empty()) spec.extensions = {authn::kForClients};

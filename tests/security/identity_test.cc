@@ -10,12 +10,8 @@
 namespace apiserver::security {
 namespace {
 
-using authn::CertificateSpec;
-using authn::kAuthority;
 using authn::kForClients;
 using authn::MakeCertificate;
-
-constexpr char kJane[] = "jane system:authenticated";
 
 }  // namespace
 

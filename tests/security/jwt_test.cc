@@ -8,7 +8,7 @@
 
 #include "authn/signed_tokens.h"
 
-// Row 65 of the security table: CVE-2024-28180, CVE-2025-30204, CVE-2024-51744, CVE-2016-9122 and
+// Row 65 of docs/security.md: CVE-2024-28180, CVE-2025-30204, CVE-2024-51744, CVE-2016-9122 and
 // their relatives. What an issuer's audience and times say is in tests/authn/oidc_test.cc.
 namespace apiserver::inline v0::authn {
 namespace {

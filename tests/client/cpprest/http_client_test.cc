@@ -168,6 +168,7 @@ TEST_CASE("client.cpprest: connections are kept, and a kept one that was closed 
   CHECK(server.connections() == 2);
 }
 
+// Row 5 of docs/security.md.
 TEST_CASE("client.cpprest: a redirect is an answer", "[client.cpprest]") {
   for (const std::string code : {"301", "302", "303", "307", "308"}) {
     RawServer elsewhere([](Wire& wire) { wire.Write(kOk); });
