@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/report.h"
@@ -26,9 +27,16 @@ apiserver::Status RunOne(const bench::Workload& workload, const Options& options
   std::fprintf(stderr, "%s: %s\n", std::string(workload.name).c_str(),
                std::string(workload.what).c_str());
   if (workload.run_alone != nullptr) return workload.run_alone(report);
-  auto server = options.server.address.empty()
-                    ? bench::ServerUnderTest::Start(options.binary, std::string(workload.storage))
-                    : bench::ServerUnderTest::Attach(options.server);
+  const auto start = [&](std::vector<std::string> flags) {
+    return bench::ServerUnderTest::Start(options.binary, std::string(workload.storage),
+                                         std::move(flags));
+  };
+  if (workload.run_several != nullptr) {
+    if (options.server.address.empty()) return workload.run_several(start, report);
+    return {apiserver::Reason::kInvalid, "starts its servers itself; leave out --server"};
+  }
+  auto server =
+      options.server.address.empty() ? start({}) : bench::ServerUnderTest::Attach(options.server);
   if (!server.ok()) return server.status();
   return workload.run(**server, report);
 }

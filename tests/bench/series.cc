@@ -11,12 +11,16 @@ using apiserver::Status;
 Status Series::Run(const Connections& connections,
                    const std::function<LoopOptions(int run)>& options) {
   for (int run = 0; run < kRuns; ++run) {
-    const double before = server_.CpuSeconds();
-    LoopOptions loop = options(run);
-    loop.operations = std::max<std::size_t>(loop.operations / server_.fewer(), 1);
-    BENCH_ASSIGN(result, RunClosedLoop(connections, loop));
-    Add(result, server_.CpuSeconds() - before);
+    if (Status ran = RunOnce(connections, options(run)); !ran.ok()) return ran;
   }
+  return {};
+}
+
+Status Series::RunOnce(const Connections& connections, LoopOptions loop) {
+  const double before = server_.CpuSeconds();
+  loop.operations = std::max<std::size_t>(loop.operations / server_.fewer(), 1);
+  BENCH_ASSIGN(result, RunClosedLoop(connections, loop));
+  Add(result, server_.CpuSeconds() - before);
   return {};
 }
 

@@ -21,9 +21,12 @@ class Series {
 
   apiserver::Status Run(const Connections& connections,
                         const std::function<LoopOptions(int run)>& options);
+  apiserver::Status RunOnce(const Connections& connections, LoopOptions loop);
   // One run that somebody else has timed.
   void Add(const LoopResult& result, double cpu_seconds);
   void AddTo(Report& report) const;
+  // Server CPU of an operation, in microseconds; one of each run.
+  const std::vector<double>& cpu_us() const { return cpu_us_; }
 
  private:
   std::string name_;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "apiserver/base/file_system.h"
 #include "apiserver/client/client.h"
@@ -27,18 +28,15 @@ using apiserver::Status;
 Status Failed(const std::string& what) { return {Reason::kInternalError, what}; }
 
 // In the child: becomes the server. Does not return.
-[[noreturn]] void Exec(const std::string& binary, const std::string& storage,
-                       const std::string& etcd, const std::string& folder) {
+[[noreturn]] void Exec(std::vector<std::string>& arguments) {
   PinTo(0);
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, 1);
   dup2(null, 2);
-  const std::string storage_flag = "--storage=" + storage;
-  const std::string folder_flag = "--data-dir=" + folder;
-  const std::string etcd_flag = "--etcd-servers=http://" + etcd;
-  execl(binary.c_str(), binary.c_str(), "--secure-port=0", storage_flag.c_str(),
-        folder_flag.c_str(), etcd.empty() ? nullptr : etcd_flag.c_str(),
-        static_cast<char*>(nullptr));
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
   _exit(127);
 }
 
@@ -71,13 +69,15 @@ void PinTo(int cpu) {
 }
 
 Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& binary,
-                                                                const std::string& storage) {
+                                                                const std::string& storage,
+                                                                std::vector<std::string> flags) {
   auto server = std::make_unique<ServerUnderTest>();
   std::string pattern = (std::filesystem::temp_directory_path() / "bench-XXXXXX").string();
   if (!mkdtemp(pattern.data())) return Failed("cannot make a temporary folder");
   server->folder_ = pattern;
   server->binary_ = binary;
   server->storage_ = storage;
+  server->flags_ = std::move(flags);
   server->ours_ = true;
   if (storage == "etcd") {
     auto etcd = apiserver::storage::etcd::EtcdServer::Start();
@@ -93,8 +93,12 @@ Status ServerUnderTest::Launch() {
   // Written when it is ready.
   const std::string kubeconfig = folder_ + "/kubeconfig";
   std::filesystem::remove(kubeconfig);
+  std::vector<std::string> arguments{binary_, "--secure-port=0", "--storage=" + storage_,
+                                     "--data-dir=" + folder_};
+  if (!etcd_address_.empty()) arguments.push_back("--etcd-servers=http://" + etcd_address_);
+  arguments.insert(arguments.end(), flags_.begin(), flags_.end());
   pid_ = fork();
-  if (pid_ == 0) Exec(binary_, storage_, etcd_address_, folder_);
+  if (pid_ == 0) Exec(arguments);
   for (int tries = 0; !std::filesystem::exists(kubeconfig); ++tries) {
     if (tries > 30'000 || waitpid(pid_, nullptr, WNOHANG) == pid_) {
       return Failed(binary_ + " does not come up");

@@ -3,8 +3,10 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/base/status.h"
 #include "apiserver/client/kubeconfig.h"
@@ -26,10 +28,10 @@ struct RunningServer {
 // The server that is measured: one that was started here on CPU 0, or somebody else's.
 class ServerUnderTest {
  public:
-  // Starts `binary` with `storage` on a free port and a temporary folder; for "etcd" an etcd of one
-  // member before it, on the driver's CPU.
-  static apiserver::Result<std::unique_ptr<ServerUnderTest>> Start(const std::string& binary,
-                                                                   const std::string& storage);
+  // Starts `binary` with `storage` and further `flags` on a free port and a temporary folder; for
+  // "etcd" an etcd of one member before it, on the driver's CPU.
+  static apiserver::Result<std::unique_ptr<ServerUnderTest>> Start(
+      const std::string& binary, const std::string& storage, std::vector<std::string> flags = {});
   // One that runs already.
   static apiserver::Result<std::unique_ptr<ServerUnderTest>> Attach(const RunningServer& running);
   ~ServerUnderTest();
@@ -39,6 +41,8 @@ class ServerUnderTest {
   apiserver::Result<double> Restart();
 
   const apiserver::http::DialOptions& dial() const { return dial_; }
+  // Its data folder, removed at the end; empty: somebody else's.
+  const std::string& folder() const { return folder_; }
   std::size_t fewer() const { return fewer_; }
   bool has_process() const { return pid_ != 0; }
   // utime + stime; zero without process.
@@ -55,6 +59,7 @@ class ServerUnderTest {
   apiserver::http::DialOptions dial_;
   std::string binary_;
   std::string storage_;
+  std::vector<std::string> flags_;
   pid_t pid_ = 0;
   bool ours_ = false;
   std::size_t fewer_ = 1;
@@ -62,6 +67,10 @@ class ServerUnderTest {
   std::unique_ptr<apiserver::storage::etcd::EtcdServer> etcd_;
   std::string etcd_address_;
 };
+
+// Starts a server of ours with further flags.
+using StartServer = std::function<apiserver::Result<std::unique_ptr<ServerUnderTest>>(
+    std::vector<std::string> flags)>;
 
 // Binds this process, and all threads it starts from now on, to one CPU.
 void PinTo(int cpu);

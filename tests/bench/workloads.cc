@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/base/sync.h"
+#include "bench/chain_workload.h"
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
 #include "bench/etcd_workloads.h"
@@ -32,12 +33,7 @@ Status RunW1(ServerUnderTest& server, Report& report) {
   if (Status filled = Populate(*dialer, server, 100); !filled.ok()) return filled;
   BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), 32));
   Series series("W1", server);
-  const std::string target = CollectionOf(NamespaceOf(7)) + "/o-7?resourceVersion=0";
-  const Status ran = series.Run(connections, [&target](int) {
-    return LoopOptions{.streams = 10, .operations = 100'000, .request = [&target](std::size_t) {
-                         return ClientRequest{.target = target};
-                       }};
-  });
+  const Status ran = series.Run(connections, [](int) { return CachedGets(); });
   if (ran.ok()) series.AddTo(report);
   return ran;
 }
@@ -216,6 +212,8 @@ Status RunW10(ServerUnderTest& server, Report& report) {
 
 constexpr Workload kWorkloads[] = {
     {"W1", "memory", "GET of 1 KiB from the cache, 32 connections x 10 streams", &RunW1},
+    {"W1/chain", "memory", "W1 with the whole chain on, beside W1 with as little as possible",
+     nullptr, nullptr, &RunChain},
     {"W2", "etcd", "GET of the newest 1 KiB over etcd, 32 connections x 10 streams", &RunW2},
     {"W3", "memory", "LIST of 10,000 x 1 KiB from the cache, 4 connections", &RunW3},
     {"W5", "memory", "LIST of 1,000 of 100,000 by label", &RunW5},

@@ -9,10 +9,6 @@
 
 namespace bench {
 
-// How a workload gets its server; called once per workload.
-using StartServer =
-    std::function<apiserver::Result<std::unique_ptr<ServerUnderTest>>(const std::string& storage)>;
-
 struct Workload {
   std::string_view name;     // "W1".
   std::string_view storage;  // What it is stated for.
@@ -20,6 +16,8 @@ struct Workload {
   apiserver::Status (*run)(ServerUnderTest& server, Report& report);
   // In place of `run` where there is no server: in process.
   apiserver::Status (*run_alone)(Report& report) = nullptr;
+  // In place of `run` where servers with several flags are compared.
+  apiserver::Status (*run_several)(const StartServer& start, Report& report) = nullptr;
 };
 
 // Null: there is none of that name.
