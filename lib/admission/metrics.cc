@@ -19,7 +19,7 @@ std::string_view StepName(Step step) { return step == Step::kAdmit ? "admit" : "
 std::string_view BoolName(bool value) { return value ? "true" : "false"; }
 std::string CodeName(int code) { return std::to_string(std::min(code, kCodeMax)); }
 
-std::string_view ErrorName(WebhookOutcome::Error error) {
+std::string_view RejectionName(WebhookOutcome::Error error) {
   switch (error) {
     case WebhookOutcome::Error::kCallingWebhook:
       return "calling_webhook_error";
@@ -100,7 +100,7 @@ void Metrics::ObserveWebhook(const WebhookOutcome& outcome) {
   const std::string_view rejected = BoolName(outcome.rejected);
   const std::string code = CodeName(outcome.code);
   if (outcome.rejected) {
-    rejections_.With({outcome.webhook, outcome.type, operation, ErrorName(outcome.error), code})
+    rejections_.With({outcome.webhook, outcome.type, operation, RejectionName(outcome.error), code})
         .Add();
   }
   requests_.With({outcome.webhook, outcome.type, operation, code, rejected}).Add();

@@ -62,7 +62,7 @@ Status Compress(FileSystem& files, const std::string& from, AppendFile& out) {
 Status GzipFile(FileSystem& files, const std::string& from, const std::string& to, unsigned mode) {
   if (files.Exists(to)) RETURN_IF_ERROR(files.Remove(to));  // Of a try that was cut short.
   ASSIGN_OR_RETURN(const auto out, files.OpenAppend(to, mode));
-  const Status compressed = Compress(files, from, *out);
+  Status compressed = Compress(files, from, *out);
   if (compressed.ok()) return files.Remove(from);
   (void)files.Remove(to);
   return compressed;

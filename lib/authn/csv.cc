@@ -47,7 +47,7 @@ class CsvReader {
   Status ReadRecord(CsvRecord& record) {
     for (bool more = true; more;) {
       std::string field;
-      const Status status = row_.starts_with('"') ? ReadQuoted(field) : ReadPlain(field);
+      Status status = row_.starts_with('"') ? ReadQuoted(field) : ReadPlain(field);
       if (!status.ok()) return status;
       record.fields.push_back(std::move(field));
       more = row_.starts_with(',');

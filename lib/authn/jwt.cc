@@ -29,7 +29,7 @@ struct TokenParts {
   std::string_view signing_input;
 };
 
-std::optional<TokenParts> Split(std::string_view token) {
+std::optional<TokenParts> SplitToken(std::string_view token) {
   if (token.size() > kTokenBytesMax) return std::nullopt;
   const std::size_t first = token.find('.');
   if (first == std::string_view::npos) return std::nullopt;
@@ -78,7 +78,7 @@ bool IsMeant(const Jwt& jwt, const Jwk& key) { return jwt.key_id.empty() || key.
 }  // namespace
 
 std::string UntrustedIssuer(std::string_view token) {
-  const std::optional<TokenParts> parts = Split(token);
+  const std::optional<TokenParts> parts = SplitToken(token);
   if (!parts) return "";
   const std::optional<std::string> json = DecodeBase64Url(parts->payload);
   if (!json) return "";
@@ -88,7 +88,7 @@ std::string UntrustedIssuer(std::string_view token) {
 }
 
 Result<Jwt> ParseJwt(std::string_view token) {
-  const std::optional<TokenParts> parts = Split(token);
+  const std::optional<TokenParts> parts = SplitToken(token);
   if (!parts) return BadToken("malformed jwt: not three parts of reasonable length");
   Jwt jwt;
   jwt.signing_input = parts->signing_input;

@@ -29,7 +29,7 @@ std::string_view TrimProtocol(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
-Protocols Split(const http::Headers& headers) {
+Protocols SplitProtocols(const http::Headers& headers) {
   Protocols protocols;
   for (std::string_view value : headers.GetAll(kProtocolHeader)) {
     for (bool more = true; more;) {
@@ -75,7 +75,7 @@ class WebSocketProtocol final : public auth::Authenticator {
         !http::EqualIgnoreCase(request.headers.Get("Upgrade"), "websocket")) {
       return std::optional<AuthenticateResponse>();
     }
-    ASSIGN_OR_RETURN(const std::string token, TokenOfProtocols(Split(request.headers)));
+    ASSIGN_OR_RETURN(const std::string token, TokenOfProtocols(SplitProtocols(request.headers)));
     if (token.empty()) return std::optional<AuthenticateResponse>();
     auto answer = tokens_->AuthenticateToken(ctx, token);
     if (answer.ok() && !answer->has_value()) return BadProtocol("invalid bearer token");
@@ -95,7 +95,7 @@ std::unique_ptr<auth::Authenticator> NewWebSocketProtocol(
 
 void RemoveWebSocketToken(http::Headers& headers) {
   if (!headers.Has(kProtocolHeader)) return;
-  const Protocols protocols = Split(headers);
+  const Protocols protocols = SplitProtocols(headers);
   if (protocols.tokens.empty()) return;
   std::string others;
   for (const std::string_view protocol : protocols.others) {

@@ -19,7 +19,7 @@ constexpr std::size_t kReadAheadBytes = 64 << 10;
 // What is read of a body that nobody wanted, to keep the connection. As Go's net/http.
 constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
 // How long a connection that is idle when the server drains is still open for a request.
-constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
+constexpr auto kHttp1DrainDelay = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
 // Written into a tunnel and not taken by the peer; more closes it.
 constexpr std::size_t kTunnelBytesMax = 16 << 20;
@@ -262,7 +262,7 @@ void Http1Server::Drain() {
   draining_ = true;
   // A request may be on its way: whoever sends it must not lose it.
   if (!exchange_ && !head_begun_ && body_.done()) {
-    drain_until_ = wire_.loop()->now() + kDrainDelay;
+    drain_until_ = wire_.loop()->now() + kHttp1DrainDelay;
     wire_.MarkDirty();
   }
 }

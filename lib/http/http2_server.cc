@@ -25,7 +25,7 @@ constexpr double kControlPerSecond = 1'000;
 constexpr double kResetBurst = 1'000;
 constexpr double kResetPerSecond = 33;
 // Between "soon" and the final GOAWAY, for requests that are under way.
-constexpr auto kDrainDelay = std::chrono::milliseconds(1000);
+constexpr auto kHttp2DrainDelay = std::chrono::milliseconds(1000);
 // What is still taken, and dropped, of a request whose answer is complete.
 constexpr std::size_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
@@ -221,7 +221,7 @@ void Http2Server::Drain() {
   (void)nghttp2_submit_shutdown_notice(session_.get());
   // Its answer shows that the client has seen the notice; whatever it sent before has arrived.
   (void)nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
-  drain_until_ = wire_.loop()->now() + kDrainDelay;
+  drain_until_ = wire_.loop()->now() + kHttp2DrainDelay;
   wire_.MarkDirty();
 }
 

@@ -31,7 +31,7 @@ using AccessLinePtr = std::shared_ptr<AccessLine>;
 
 // As metrics.CanonicalVerb and CleanVerb: "LIST" and "WATCH" are told from "GET", "APPLY" from
 // "PATCH".
-std::string VerbOf(const http::Exchange& exchange) {
+std::string LoggedVerb(const http::Exchange& exchange) {
   const http::Request& request = exchange.request();
   const auto* info = exchange.Find<request::RequestInfo>();
   if (!info || !info->is_resource_request) return request.method;
@@ -63,7 +63,7 @@ class AccessLog final : public http::Filter {
     const http::Request& request = exchange.request();
     const AuditId* const id = exchange.Find<AuditId>();
     const auto latency = clock_.Now() - (*line)->start;
-    std::vector<LogField> fields = {{"verb", VerbOf(exchange)},
+    std::vector<LogField> fields = {{"verb", LoggedVerb(exchange)},
                                     {"URI", RedactedTarget(request.target)},
                                     {"latency", runtime::FormatDuration(latency)},
                                     {"userAgent", std::string(request.headers.Get("User-Agent"))},
