@@ -97,8 +97,8 @@ class RequestHeader final : public auth::Authenticator {
 }  // namespace
 
 const RequestHeaderNames& StandardRequestHeaders() {
-  static const RequestHeaderNames kNames{.uid = {"X-Remote-Uid"}};
-  return kNames;
+  static const RequestHeaderNames names{.uid = {"X-Remote-Uid"}};
+  return names;
 }
 
 void RemoveRequestHeaders(const RequestHeaderNames& names, http::Headers& headers) {

@@ -110,7 +110,7 @@ Result<std::vector<StaticToken>> ReadTokenFile(const std::string& path, std::str
   return tokens;
 }
 
-Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(TokenFileOptions options,
+Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(const TokenFileOptions& options,
                                                                WatchedFilesDeps deps) {
   auto file = std::make_unique<TokenFile>(*options.random);
   RETURN_IF_ERROR(file->Open(options, deps));

@@ -152,7 +152,8 @@ class TokenReviewAuthenticator final : public auth::TokenAuthenticator {
 
 }  // namespace
 
-Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(TokenReviewOptions options) {
+Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(
+    const TokenReviewOptions& options) {
   if (options.client == nullptr) {
     return Status(Reason::kInvalid,
                   "token reviews need an HTTP client: set TokenReviewOptions::client");

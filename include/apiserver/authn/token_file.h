@@ -33,7 +33,7 @@ struct TokenFileOptions {
 // Knows the tokens of a file. They are kept as keyed hashes, and finding one takes as long whatever
 // was sent and however many there are. What `deps` holds must outlive it. Errors as ReadTokenFile
 // and FileSystem::Read.
-Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(TokenFileOptions options,
+Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(const TokenFileOptions& options,
                                                                WatchedFilesDeps deps);
 
 }  // namespace apiserver::inline v0::authn

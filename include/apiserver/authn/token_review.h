@@ -53,6 +53,6 @@ struct TokenReviewOptions {
 // one. Tokens themselves are not kept: memory holds keyed hashes. Holds no thread while it asks
 // (see auth/look_up.h). kInternalError: the review failed, or its answer is none. kUnauthorized:
 // the answer says why the token is bad. kInvalid: no client, no URL, or a version that is unknown.
-Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(TokenReviewOptions options);
+Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(const TokenReviewOptions& options);
 
 }  // namespace apiserver::inline v0::authn
