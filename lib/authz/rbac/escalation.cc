@@ -40,18 +40,23 @@ bool CoversPart(const PolicyRule& held, const PolicyRule& part) {
          });
 }
 
+// Calls `visit` with `part`, a part of `rule` without a resource name, for each name of `rule`.
+template <class Visit>
+void ForEachName(const PolicyRule& rule, PolicyRule part, const Visit& visit) {
+  if (rule.resource_names.empty()) visit(part);
+  for (const std::string& name : rule.resource_names) {
+    part.resource_names = {name};
+    visit(part);
+  }
+}
+
 // Calls `visit` with each part of `rule`.
 template <class Visit>
 void ForEachPart(const PolicyRule& rule, const Visit& visit) {
   for (const std::string& group : rule.api_groups) {
     for (const std::string& resource : rule.resources) {
       for (const std::string& verb : rule.verbs) {
-        PolicyRule part{.verbs = {verb}, .api_groups = {group}, .resources = {resource}};
-        if (rule.resource_names.empty()) visit(part);
-        for (const std::string& name : rule.resource_names) {
-          part.resource_names = {name};
-          visit(part);
-        }
+        ForEachName(rule, {.verbs = {verb}, .api_groups = {group}, .resources = {resource}}, visit);
       }
     }
   }
