@@ -37,7 +37,7 @@ const Field* FindFolded(const Schema& schema, std::string_view key) {
   return nullptr;
 }
 
-std::string_view GoName(const Schema& schema) {
+std::string_view StructName(const Schema& schema) {
   if (schema.type == SchemaType::kRaw) return "RawExtension";
   const std::string_view name = schema.name;
   return name.substr(name.rfind('.') + 1);
@@ -95,7 +95,7 @@ Result<PatchMeta> LookupPatchMetadataForStruct(const Shape& parent, std::string_
   if (field == nullptr) field = FindFolded(schema, key);
   if (field == nullptr) {
     return Status(Reason::kUnknown, "unable to find api field in struct " +
-                                        std::string(GoName(schema)) + " for the json field " +
+                                        std::string(StructName(schema)) + " for the json field " +
                                         field::Quote(key));
   }
   ASSIGN_OR_RETURN(const std::string_view strategy, OtherStrategy(field->schema->patch_strategy));
