@@ -13,12 +13,14 @@ std::vector<std::string> Any() { return {"*"}; }
 
 std::vector<Subject> Groups(std::vector<std::string> names) {
   std::vector<Subject> subjects;
+  subjects.reserve(names.size());
   for (std::string& name : names) subjects.push_back({Subject::Kind::kGroup, std::move(name)});
   return subjects;
 }
 
 std::vector<Subject> Users(std::vector<std::string> names) {
   std::vector<Subject> subjects;
+  subjects.reserve(names.size());
   for (std::string& name : names) subjects.push_back({Subject::Kind::kUser, std::move(name)});
   return subjects;
 }
