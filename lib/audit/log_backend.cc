@@ -1,10 +1,12 @@
 #include "apiserver/audit/log_backend.h"
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <utility>
 
 #include "apiserver/audit/batching.h"
+#include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
 
 namespace apiserver::inline v0::audit {
@@ -32,10 +34,13 @@ class LogBackend final : public Backend {
     const std::size_t count = events.size();
     Entry entry{std::move(events), 0, std::move(done)};
     for (const EventPtr& event : entry.events) entry.bytes += BytesOf(*event);
-    const Status refused = Enter(entry);
-    if (refused.ok()) return state_.NotifyOne();
+    const Result<bool> wake = Enter(entry);
+    if (wake.ok()) {
+      if (*wake) state_.NotifyOne();
+      return;
+    }
     if (environment_.metrics) {
-      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, refused, count);
+      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, wake.status(), count);
     }
     if (entry.done) entry.done(false);
   }
@@ -51,6 +56,9 @@ class LogBackend final : public Backend {
 
  private:
   static constexpr std::string_view kPlugin = "log";
+  // For so long the writer collects what nobody waits for: woken for each event, it would take
+  // turns with the threads that serve requests, and the turns would cost more than the writing.
+  static constexpr std::chrono::milliseconds kCollecting{2};
 
   struct Entry {
     Events events;
@@ -59,22 +67,25 @@ class LogBackend final : public Backend {
   };
   struct State {
     std::deque<Entry> entries;
+    bool hurry = false;  // Someone waits for an entry, or they have become many.
     bool running = false;
     bool stopping = false;
   };
 
-  // Takes the entry, unless it is refused.
-  Status Enter(Entry& entry) {
+  // Takes the entry, unless it is refused. Says whether the writer is to be woken.
+  Result<bool> Enter(Entry& entry) {
     auto state = state_.Lock();
     if (!state->running || state->stopping) {
-      return {Reason::kServiceUnavailable, "the audit log is closed"};
+      return Status(Reason::kServiceUnavailable, "the audit log is closed");
     }
     if (waiting_bytes_ > 0 && waiting_bytes_ + entry.bytes > options_.waiting_bytes_max) {
-      return {Reason::kTooManyRequests, "too much waits for the audit log"};
+      return Status(Reason::kTooManyRequests, "too much waits for the audit log");
     }
+    const bool first = state->entries.empty();
     waiting_bytes_ += entry.bytes;
+    if (entry.done || waiting_bytes_ > options_.held_bytes) state->hurry = true;
     state->entries.push_back(std::move(entry));
-    return {};
+    return first || state->hurry;
   }
 
   void WriteUntilStopped() {
@@ -83,6 +94,9 @@ class LogBackend final : public Backend {
       {
         auto state = state_.Lock();
         state.Wait([&state] { return state->stopping || !state->entries.empty(); });
+        (void)state.WaitUntil(RealClock().Now() + kCollecting,
+                              [&state] { return state->stopping || state->hurry; });
+        state->hurry = false;
         if (state->entries.empty()) return;
         entries.swap(state->entries);
       }

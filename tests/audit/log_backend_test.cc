@@ -32,6 +32,7 @@ class Page final : public LineWriter {
     shared_->NotifyAll();
     state.Wait([&] { return !state->stopped; });
     if (state->result.ok()) state->text += lines;
+    shared_->NotifyAll();
     return state->result;
   }
 
@@ -74,6 +75,20 @@ TEST_CASE("audit: the log writes a line an event, and all of them before it stop
             R"("stage":"RequestReceived","requestURI":"","verb":"","user":{},)"
             R"("requestReceivedTimestamp":null,"stageTimestamp":null})");
     }
+  }
+}
+
+TEST_CASE("audit: what nobody waits for is written although no more comes", "[audit]") {
+  auto page = std::make_shared<Guarded<Page::State>>();
+  Counted counted;
+  const BackendPtr log = NewLogBackend(std::make_unique<Page>(page));
+  REQUIRE(log->Run(counted.environment()).ok());
+  for (const std::ptrdiff_t lines : {1, 2}) {  // The second after the writer has rested.
+    log->ProcessEvents({EventNamed("1")}, nullptr);
+    auto state = page->Lock();
+    CHECK(state.WaitUntil(RealClock().Now() + kSoon, [&] {
+      return std::count(state->text.begin(), state->text.end(), '\n') == lines;
+    }));
   }
 }
 

@@ -48,7 +48,8 @@ struct LogBackendOptions {
   // More than this waits for no writer, however slow: events over it are dropped and counted.
   std::size_t waiting_bytes_max = 64 << 20;
 };
-// Writes on a thread of its own; what waits is written in one piece.
+// Writes on a thread of its own, in one piece what has come within 2 ms, or at once if a request is
+// held.
 BackendPtr NewLogBackend(std::unique_ptr<LineWriter> writer, LogBackendOptions options = {});
 
 }  // namespace apiserver::inline v0::audit
