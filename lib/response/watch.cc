@@ -198,6 +198,13 @@ class EventSource {
     if (!std::exchange(armed_, true)) end_.Arm(waker);
     // Also without the signal: it may have come before the waker did.
     if (ctx_.done()) return http::Pull::kEnd;
+    const http::Pull pulled = Pull(events, room, waker);
+    if (pulled != http::Pull::kMore) TellInitialized();
+    return pulled;
+  }
+
+ private:
+  http::Pull Pull(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
     switch (stream_->Next(events, room < kUsualRoom ? 1 : kEventsPerTurn, waker)) {
       case watch::Stream::State::kMore:
         return http::Pull::kMore;
@@ -209,12 +216,17 @@ class EventSource {
     return http::Pull::kEnd;
   }
 
- private:
+  void TellInitialized() {
+    if (std::exchange(initialized_, true)) return;
+    if (auto* wants = ctx_.Mutable<WatchInitialized>()) wants->call();
+  }
+
   Context ctx_;
   std::unique_ptr<watch::Stream> stream_;
   Executor::Cancel timer_;
   EndSignal end_;
   bool armed_ = false;
+  bool initialized_ = false;
 };
 
 // A watch's body: pulls events while the peer has room, holds no bytes of its own.

@@ -2,6 +2,7 @@
 
 #include "apiserver/server/server.h"
 #include "base/status_macros.h"
+#include "server/flow_control.h"
 #include "server/generic_api_server.h"
 #include "server/operations.h"
 
@@ -17,6 +18,7 @@ Result<CompletedConfig> Config::Complete() && {
     return Status(Reason::kInvalid, "server config: clock, random and log must not be null");
   }
   RETURN_IF_ERROR(CheckOperations(*this));
+  RETURN_IF_ERROR(CheckFlowControl(flow_control));
   if (serving && !serving->tls && !certificates.empty()) {
     ASSIGN_OR_RETURN(serving->tls, certificates.Load(tls));
   }

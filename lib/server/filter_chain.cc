@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/filters/filters.h"
+#include "server/flow_control.h"
 
 namespace apiserver::inline v0::server {
 
@@ -61,6 +62,17 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
+  // Where it is known whose request it is, and before anything dear is done for it.
+  switch (config.flow_control->config().mode) {
+    case FlowControlConfig::Mode::kPriorityAndFairness:
+      then(NewPriorityAndFairness(*config.flow_control, config.request_timeout, *config.clock));
+      break;
+    case FlowControlConfig::Mode::kMaxInFlight:
+      then(NewMaxInFlight(*config.flow_control));
+      break;
+    case FlowControlConfig::Mode::kNone:
+      break;
+  }
   // Nothing behind the chain can be reached around it.
   then(NewAuthorization({.authorizer = config.authorizer,
                          .clock = config.clock,

@@ -35,6 +35,7 @@ struct FilterConfig {
   RequestMetrics* metrics = nullptr;
   // Of resources that are served.
   std::function<bool(const request::RequestInfo& info)> installed;
+  FlowControlParts* flow_control = nullptr;
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
   bool cbor = false;                      // Feature gate CBORServingAndStorage.

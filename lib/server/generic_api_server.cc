@@ -43,7 +43,12 @@ Server::Server(Config config, Server* delegate)
       readyz_("readyz", *config_.log),
       signals_(*config_.log),
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
-      memory_(std::make_shared<MemoryBudget>(config_.memory)) {
+      memory_(std::make_shared<MemoryBudget>(config_.memory)),
+      flow_control_(config_.flow_control, {.clock = *config_.clock,
+                                           .random = *config_.random,
+                                           .executor = *pool_,
+                                           .metrics = metrics_,
+                                           .log = *config_.log}) {
   environment_ = {.admission = &admission_,
                   .equivalents = &equivalents_,
                   .authorizer = config_.authorizer.get(),
@@ -72,6 +77,7 @@ Server::Server(Config config, Server* delegate)
        .cors_allowed_origins = config_.cors_allowed_origins,
        .metrics = &request_metrics_,
        .installed = [this](const request::RequestInfo& info) { return IsInstalled(info); },
+       .flow_control = &flow_control_,
        .request_timeout = config_.request_timeout,
        .body_bytes_max = config_.body_bytes_max,
        .cbor = config_.features.Enabled(kCBORServingAndStorage),
@@ -330,6 +336,7 @@ Status Server::PrepareRun() {
   process_shown_ = ShowProcess(*metrics_, RealFileSystem());
   RETURN_IF_ERROR(InstallStandardPaths());
   RETURN_IF_ERROR(InstallOpenApi());
+  RETURN_IF_ERROR(flow_control_.AddTo(*this));
   return InstallHealthChecks();
 }
 

@@ -10,6 +10,7 @@
 #include "server/api_state.h"
 #include "server/auditing.h"
 #include "server/equivalent_resources.h"
+#include "server/flow_control.h"
 #include "server/health.h"
 #include "server/hooks.h"
 #include "server/in_flight.h"
@@ -40,6 +41,7 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<http::Connection> LoopbackConnection() override;
   const http::Service& service() const override { return service_; }
   Executor& pool() override { return *pool_; }
+  flowcontrol::FlowControl* flow_control() override { return flow_control_.controller(); }
   std::shared_ptr<MemoryBudget> memory() override { return memory_; }
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
@@ -92,6 +94,7 @@ class Server final : public GenericAPIServer {
   const std::shared_ptr<MemoryBudget> memory_;
   Context::Registration memory_shown_;
   Context::Registration process_shown_;
+  FlowControlParts flow_control_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
   std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.

@@ -91,6 +91,7 @@ void Server::Stop() {
            signals_);
   certificates_ = nullptr;
   if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
+  flow_control_.Stop();
   // Before the pool, which runs the storages' timers.
   for (const auto& storage : *storages_.Lock()) storage->Destroy();
   pool_->Stop();

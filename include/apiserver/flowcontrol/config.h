@@ -15,6 +15,8 @@ struct QueuingConfiguration {
   int queues = 64;
   int hand_size = 8;            // Queues that a flow is dealt; its requests go to the emptiest.
   int queue_length_limit = 50;  // A request that would make a queue longer is refused.
+
+  friend bool operator==(const QueuingConfiguration&, const QueuingConfiguration&) = default;
 };
 
 // One class of requests and its share of the server's seats.
@@ -27,6 +29,9 @@ struct PriorityLevelConfiguration {
   int lendable_percent = 0;                     // Of its nominal seats, to other levels.
   std::optional<int> borrowing_limit_percent;   // Of its nominal seats; absent: no limit.
   std::optional<QueuingConfiguration> queuing;  // Absent: what finds no seat is refused.
+
+  friend bool operator==(const PriorityLevelConfiguration&,
+                         const PriorityLevelConfiguration&) = default;
 };
 
 struct Subject {
@@ -34,6 +39,8 @@ struct Subject {
   Kind kind = Kind::kUser;
   std::string name;  // "*": any.
   std::string namespace_ = {};
+
+  friend bool operator==(const Subject&, const Subject&) = default;
 };
 
 // Everywhere below a list of just "*" means any.
@@ -43,17 +50,23 @@ struct ResourcePolicyRule {
   std::vector<std::string> resources;
   bool cluster_scope = false;  // Matches requests without a namespace too.
   std::vector<std::string> namespaces;
+
+  friend bool operator==(const ResourcePolicyRule&, const ResourcePolicyRule&) = default;
 };
 
 struct NonResourcePolicyRule {
   std::vector<std::string> verbs;
   std::vector<std::string> non_resource_urls;  // "/healthz", "/metrics/*", "*".
+
+  friend bool operator==(const NonResourcePolicyRule&, const NonResourcePolicyRule&) = default;
 };
 
 struct PolicyRulesWithSubjects {
   std::vector<Subject> subjects;
   std::vector<ResourcePolicyRule> resource_rules;
   std::vector<NonResourcePolicyRule> non_resource_rules;
+
+  friend bool operator==(const PolicyRulesWithSubjects&, const PolicyRulesWithSubjects&) = default;
 };
 
 // Which requests belong to which level, and which of them are one flow.
@@ -66,6 +79,8 @@ struct FlowSchema {
   int matching_precedence = 1000;  // Lowest first; equal ones by name.
   Distinguisher distinguisher = Distinguisher::kNone;
   std::vector<PolicyRulesWithSubjects> rules;
+
+  friend bool operator==(const FlowSchema&, const FlowSchema&) = default;
 };
 
 struct Configuration {

@@ -43,6 +43,12 @@ bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object, co
 // Streams large lists piece by piece from encodings made once per object.
 http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const Target& target);
 
+// Set in the exchange of a watch by whoever wants to know: called once, on its loop, when the watch
+// has handed out what there was when it began.
+struct WatchInitialized {
+  UniqueFunction<void()> call;
+};
+
 struct WatchOptions {
   std::chrono::milliseconds timeout;  // The stream simply ends then.
   // It begins with the present state, which is worth compressing: sendInitialEvents with bookmarks.

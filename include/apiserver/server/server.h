@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "apiserver/base/random.h"
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
+#include "apiserver/flowcontrol/flow_control.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/listener.h"
@@ -51,6 +53,23 @@ struct VersionInfo {
   std::string git_commit = "";
   std::string git_tree_state = "";
   std::string build_date = "";
+};
+
+// How much a server does at once, and who comes first when that is not enough. Requests that take
+// long (but the beginning of a watch) do not count; those of system:masters are never turned away.
+struct FlowControlConfig {
+  enum class Mode : std::uint8_t {
+    // API Priority and Fairness, from its built-in configuration or what flow_control() is given:
+    // the sum of the limits is shared by levels, and who finds no seat waits in fair queues.
+    kPriorityAndFairness,
+    // Whoever is one too many is answered 429.
+    kMaxInFlight,
+    kNone,
+  };
+  Mode mode = Mode::kPriorityAndFairness;
+  // kMaxInFlight: 0 is no limit. kPriorityAndFairness: the sum must be positive.
+  int max_requests_in_flight = 400;           // Of get, list and watch.
+  int max_mutating_requests_in_flight = 200;  // Of all others.
 };
 
 // How a server is put together. Everything has a default but authentication; pointers must outlive
@@ -112,6 +131,7 @@ struct Config {
   std::vector<std::string> cors_allowed_origins = {};
   // Of Strict-Transport-Security: "max-age=31536000", "includeSubDomains", "preload". Empty: none.
   std::vector<std::string> hsts_directives = {};
+  FlowControlConfig flow_control;
   // At most; they start as work for them comes. A write holds one until it is durable.
   std::size_t pool_threads = 64;
   // What it may keep in memory beyond the state it serves, and what happens when that is used up.
@@ -203,6 +223,8 @@ class GenericAPIServer {
   virtual const http::Service& service() const = 0;
   // Where a server's blocking work runs.
   virtual Executor& pool() = 0;
+  // What API Priority and Fairness is configured by; null unless that is on.
+  virtual flowcontrol::FlowControl* flow_control() = 0;
   // What it may keep beyond the state it serves; for registry::StorageConfig, whose watch caches
   // share the history.
   virtual std::shared_ptr<MemoryBudget> memory() = 0;

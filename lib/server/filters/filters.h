@@ -27,6 +27,7 @@
 namespace apiserver::inline v0::server {
 
 class Auditing;
+class FlowControlParts;
 
 using FilterPtr = std::unique_ptr<const http::Filter>;
 
@@ -90,6 +91,11 @@ FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
 FilterPtr NewAuditInit(const Auditing& auditing);
 // Asks the audit policy, and records the stages of the request.
 FilterPtr NewAudit(const Auditing& auditing);
+// 429 for who is one too many, at once.
+FilterPtr NewMaxInFlight(FlowControlParts& parts);
+// Classes and queues; 429 for whom there is no place, or no seat in time. `parts` has a controller.
+FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
+                                 const Clock& clock);
 // Counts what handlers answer; last. `installed` tells resources that are served from others.
 using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "flowcontrol/conc_alloc.h"
+#include "flowcontrol/controller_state.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+namespace {
+
+constexpr double kSmoothing = 0.977;
+
+// What the seats of one round are shared out by.
+struct Round {
+  std::vector<LevelState*> levels;  // Those that are not exempt, as in `items`.
+  std::vector<AllocProblemItem> items;
+  int remaining = 0;  // Seats that exempt requests do not take.
+  int min_sum = 0;
+  int min_current_sum = 0;
+};
+
+// The least that a level is left with: what it wanted at most, but not beyond its nominal seats,
+// nor below what it lends nobody.
+int MinCurrentLimit(const LevelState& level) {
+  return std::max(level.min_limit, std::min(level.nominal_limit, level.demand.high_watermark));
+}
+
+// How the seats of `round` are shared out, in the order of its levels; `fair` is for the gauge.
+std::vector<int> Share(const Round& round, int nominal_sum, double& fair, LogSink& log) {
+  std::vector<int> limits;
+  if (round.remaining <= round.min_sum) {
+    for (const LevelState* level : round.levels) limits.push_back(level->min_limit);
+    return limits;
+  }
+  if (round.remaining <= round.min_current_sum) {
+    const double share = static_cast<double>(round.remaining - round.min_sum) /
+                         (round.min_current_sum - round.min_sum);
+    for (const LevelState* level : round.levels) {
+      const int above = MinCurrentLimit(*level) - level->min_limit;
+      limits.push_back(level->min_limit + static_cast<int>(std::round(above * share)));
+    }
+    return limits;
+  }
+  const auto allocation = ComputeConcurrencyAllocation(nominal_sum, round.items);
+  if (allocation.ok()) fair = allocation->fair_proportion;
+  for (std::size_t i = 0; i < round.levels.size(); ++i) {
+    limits.push_back(allocation.ok() ? static_cast<int>(std::round(allocation->seats[i]))
+                                     : round.levels[i]->current_limit);
+  }
+  if (!allocation.ok()) {
+    Log(log, LogLevel::kError, "unable to derive new concurrency limits",
+        {{"error", std::string(allocation.status().message())}});
+  }
+  return limits;
+}
+
+void Apply(LevelState& level, int limit, double target) {
+  level.current_limit = limit;
+  level.metrics->demand_high_watermark.Set(level.demand.high_watermark);
+  level.metrics->demand_average.Set(level.demand.average);
+  level.metrics->demand_stdev.Set(level.demand.deviation);
+  level.metrics->demand_smoothed.Set(level.demand.smoothed);
+  level.metrics->target_seats.Set(target);
+  level.metrics->current_limit_seats.Set(limit);
+  level.queues->Configure(level.queuing(), limit);
+}
+
+}  // namespace
+
+void SeatDemandStats::Update(const IntegratorResults& observed) {
+  high_watermark = static_cast<int>(std::round(observed.max));
+  if (observed.duration <= 0) return;
+  average = observed.average;
+  deviation = std::isnan(observed.deviation) ? 0 : observed.deviation;
+  const double envelope = average + deviation;
+  smoothed = std::max(envelope, kSmoothing * smoothed + (1 - kSmoothing) * envelope);
+}
+
+void Controller::State::UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& log) {
+  Round round{.remaining = nominal_limit_sum};
+  for (auto& [name, level] : levels) {
+    level.demand.Update(level.queues->ResetSeatDemand());
+    if (level.config.exempt) {
+      const int taken = std::max(level.min_limit, level.demand.high_watermark);
+      round.remaining -= taken;
+      Apply(level, taken, taken);
+      continue;
+    }
+    const int least = MinCurrentLimit(level);
+    round.levels.push_back(&level);
+    round.items.push_back({.target = std::max<double>(least, level.demand.smoothed),
+                           .lower_bound = static_cast<double>(least),
+                           .upper_bound = static_cast<double>(level.max_limit)});
+    round.min_sum += level.min_limit;
+    round.min_current_sum += least;
+  }
+  double fair = 0;
+  const std::vector<int> limits = Share(round, nominal_limit_sum, fair, log);
+  fair_fraction.Set(fair);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    Apply(*round.levels[i], limits[i], round.items[i].target);
+  }
+}
+
+}  // namespace apiserver::inline v0::flowcontrol

@@ -1,0 +1,132 @@
+#include "flowcontrol/controller.h"
+
+#include <map>
+#include <utility>
+
+#include "flowcontrol/controller_state.h"
+#include "flowcontrol/rule.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+Controller::Controller(const ControllerOptions& options)
+    : options_(options),
+      metrics_(options.metrics),
+      hash_(*options.random),
+      estimator_(options.estimator, options.stats_of),
+      dropped_(*options.clock),
+      state_(std::make_unique<State>()),
+      classes_(std::make_shared<const Classes>()) {}
+
+Controller::~Controller() = default;
+
+std::shared_ptr<Controller> Controller::New(const ControllerOptions& options) {
+  auto controller = std::make_shared<Controller>(options);
+  controller->Configure(BuiltInConfiguration());
+  return controller;
+}
+
+LevelState Controller::NewLevel(const std::string& name) {
+  LevelState level;
+  level.metrics = &metrics_.Of(name);
+  // Elsewhere: whoever made the level idle may hold our lock.
+  const auto on_idle = [weak = weak_from_this(), executor = options_.executor] {
+    executor->Post([weak] {
+      if (const auto self = weak.lock()) self->Reap();
+    });
+  };
+  level.queues = std::make_shared<QueueSet>(QueueSetOptions{.clock = options_.clock,
+                                                            .executor = options_.executor,
+                                                            .metrics = level.metrics,
+                                                            .on_idle = on_idle});
+  return level;
+}
+
+void Controller::Publish(State& state) {
+  state.UpdateBorrowing(metrics_.seat_fair_frac(), *options_.log);
+  auto classes = std::make_shared<Classes>();
+  std::map<std::string_view, LevelPtr> levels;
+  for (const auto& [name, level] : state.levels) {
+    levels[name] = std::make_shared<const Level>(
+        Level{.config = level.config, .queues = level.queues, .max_seats = level.max_seats});
+  }
+  for (const FlowSchema& schema : state.schemas) {
+    if (schema.name == kCatchAll) classes->catch_all = classes->schemas.size();
+    const auto level = levels.find(schema.priority_level);
+    if (level == levels.end()) continue;
+    classes->schemas.push_back({.config = schema,
+                                .level = level->second,
+                                .metrics = &metrics_.Of(schema.priority_level, schema.name)});
+  }
+  *classes_.Lock() = std::move(classes);
+}
+
+void Controller::Configure(Configuration configuration) {
+  auto state = state_.Lock();
+  (*state)->Digest(
+      std::move(configuration), options_.server_concurrency_limit,
+      [this](const std::string& name) { return NewLevel(name); }, *options_.log);
+  Publish(**state);
+}
+
+void Controller::Reap() {
+  auto state = state_.Lock();
+  if ((*state)->Reap(options_.server_concurrency_limit)) Publish(**state);
+}
+
+void Controller::UpdateBorrowing() {
+  auto state = state_.Lock();
+  (*state)->UpdateBorrowing(metrics_.seat_fair_frac(), *options_.log);
+}
+
+std::vector<std::string> Controller::PriorityLevels() const {
+  std::vector<std::string> names;
+  const auto state = state_.Lock();
+  for (const auto& [name, level] : (*state)->levels) names.push_back(name);
+  return names;
+}
+
+void Controller::ShowProgress() const {
+  const auto state = state_.Lock();
+  for (const auto& [name, level] : (*state)->levels) level.queues->ShowProgress();
+}
+
+Controller::Classified Controller::Classify(const request::RequestInfo& info,
+                                            const auth::UserInfo& user) const {
+  Classified result{.classes = *classes_.Lock(), .schema = nullptr};
+  const Classes& classes = *result.classes;
+  // Whom no schema knows, not even as authenticated or not, is caught all the same.
+  result.schema = &classes.schemas[classes.catch_all];
+  for (const Schema& schema : classes.schemas) {
+    if (!Matches(schema.config, info, user)) continue;
+    result.schema = &schema;
+    break;
+  }
+  const auto& queuing = result.schema->level->config.queuing;
+  if (!queuing || queuing->queues <= 1) return result;
+  switch (result.schema->config.distinguisher) {
+    case FlowSchema::Distinguisher::kNone:
+      break;
+    case FlowSchema::Distinguisher::kByUser:
+      result.distinguisher = user.name;
+      break;
+    case FlowSchema::Distinguisher::kByNamespace:
+      result.distinguisher = info.namespace_;
+      break;
+  }
+  result.flow_hash = hash_(result.schema->config.name, result.distinguisher);
+  return result;
+}
+
+WorkEstimate Controller::Estimate(const Schema& schema, const request::RequestInfo& info,
+                                  const http::Query& query) const {
+  int watches = 0;
+  if (WorkEstimator::IsMutating(info)) {
+    watches = watches_.InterestedWatchCount(info);
+    schema.metrics->watch_count.Observe(watches);
+  }
+  const WorkEstimate work = estimator_.Estimate(info, query, schema.level->max_seats, watches);
+  schema.metrics->work_estimated_seats.Observe(work.max_seats());
+  return work;
+}
+
+}  // namespace apiserver::inline v0::flowcontrol

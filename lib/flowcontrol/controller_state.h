@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flowcontrol/controller.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+// How much a level has wanted lately. The smoothed value follows a rise at once and a fall with a
+// half-life of five minutes, if updated every ten seconds.
+struct SeatDemandStats {
+  double average = 0;
+  double deviation = 0;
+  int high_watermark = 0;
+  double smoothed = 0;
+
+  void Update(const IntegratorResults& observed);
+};
+
+// A level with what adjusts its seats.
+struct LevelState {
+  PriorityLevelConfiguration config;
+  std::shared_ptr<QueueSet> queues;
+  const LevelMetrics* metrics = nullptr;
+  bool quiescing = false;  // Not wanted any more, but not idle yet.
+  SeatDemandStats demand;
+  int nominal_limit = 0;
+  int min_limit = 0;
+  int max_limit = 0;
+  int current_limit = 0;
+  int max_seats = 0;
+
+  QueuingConfig queuing() const;
+};
+
+// What Controller's lock guards. Not thread-safe.
+struct Controller::State {
+  using Levels = std::map<std::string, LevelState>;
+
+  // Takes the place of what was; `make` makes the queues of a new level.
+  using NewLevel = std::function<LevelState(const std::string& name)>;
+  void Digest(Configuration configuration, int server_limit, const NewLevel& make, LogSink& log);
+  // Lets idle levels go that are not wanted. Whether there were any.
+  bool Reap(int server_limit);
+  // Shares the seats out anew. `metrics` has the fair fraction.
+  void UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& log);
+
+  Levels levels;
+  std::vector<FlowSchema> schemas;  // In the order in which they are tried.
+  int nominal_limit_sum = 0;
+
+ private:
+  void DigestLevels(std::vector<PriorityLevelConfiguration> wanted, Levels& next,
+                    const NewLevel& make, LogSink& log);
+  void AddMandatory(const NewLevel& make);
+  void KeepOldLevels(Levels& next);
+  void SetLimits(int server_limit);
+};
+
+}  // namespace apiserver::inline v0::flowcontrol

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "flowcontrol/controller_state.h"
+
+namespace apiserver::inline v0::flowcontrol {
+
+namespace {
+
+// Of a level's nominal seats, to one request at the most.
+constexpr double kMaxSeatsShare = 0.15;
+
+// k8s.io/apiserver's queueSetCompleterForPL.
+Status Consistent(const PriorityLevelConfiguration& level) {
+  if (level.exempt != (level.name == kExempt)) {
+    return {Reason::kInvalid, "non-alignment between name and type"};
+  }
+  if (level.exempt || !level.queuing) return {};
+  return QueueSet::Check({.desired_num_queues = level.queuing->queues,
+                          .queue_length_limit = level.queuing->queue_length_limit,
+                          .hand_size = level.queuing->hand_size});
+}
+
+bool IsMandatory(std::string_view name) { return name == kExempt || name == kCatchAll; }
+
+int RoundPercent(int of, int percent) {
+  return static_cast<int>(std::round(static_cast<double>(of) * percent / 100));
+}
+
+int MaxSeatsOf(int nominal_limit, int hand_size) {
+  const double share = std::ceil(nominal_limit * kMaxSeatsShare);
+  const double spread = nominal_limit / std::max(hand_size, 1);  // NOLINT: whole seats.
+  return static_cast<int>(std::max(1.0, std::min(share, spread)));
+}
+
+}  // namespace
+
+QueuingConfig LevelState::queuing() const {
+  if (config.exempt) return {.desired_num_queues = -1};
+  if (!config.queuing) return {};
+  return {.desired_num_queues = config.queuing->queues,
+          .queue_length_limit = config.queuing->queue_length_limit,
+          .hand_size = config.queuing->hand_size};
+}
+
+void Controller::State::DigestLevels(std::vector<PriorityLevelConfiguration> wanted, Levels& next,
+                                     const NewLevel& make, LogSink& log) {
+  for (PriorityLevelConfiguration& config : wanted) {
+    if (const Status status = Consistent(config); !status.ok()) {
+      Log(log, LogLevel::kWarning, "priority level configuration is broken and ignored",
+          {{"name", config.name}, {"error", std::string(status.message())}});
+      continue;
+    }
+    const auto old = levels.find(config.name);
+    LevelState level = old == levels.end() ? make(config.name) : std::move(old->second);
+    if (std::exchange(level.quiescing, false)) level.queues->set_retiring(false);
+    level.config = std::move(config);
+    if (old != levels.end()) levels.erase(old);
+    next.insert_or_assign(level.config.name, std::move(level));
+  }
+}
+
+// Those that are busy stay, and drain with the seats that their shares give them.
+void Controller::State::KeepOldLevels(Levels& next) {
+  for (auto& [name, level] : levels) {
+    if (next.contains(name)) continue;
+    if (!IsMandatory(name)) {
+      // In this order, so that whoever makes it idle after the look says so.
+      level.queues->set_retiring(true);
+      if (level.queues->IsIdle()) continue;
+      level.quiescing = true;
+    }
+    next.emplace(name, std::move(level));
+  }
+}
+
+void Controller::State::SetLimits(int server_limit) {
+  double share_sum = 0;
+  for (const auto& [name, level] : levels) share_sum += level.config.nominal_concurrency_shares;
+  nominal_limit_sum = 0;
+  for (auto& [name, level] : levels) {
+    const PriorityLevelConfiguration& config = level.config;
+    // Rounded up: the sum may be a little more than there is.
+    const int nominal = share_sum == 0
+                            ? 0
+                            : static_cast<int>(std::ceil(
+                                  server_limit * config.nominal_concurrency_shares / share_sum));
+    const int lendable = RoundPercent(nominal, config.lendable_percent);
+    const int borrowing = config.borrowing_limit_percent
+                              ? RoundPercent(nominal, *config.borrowing_limit_percent)
+                              : server_limit;
+    const bool is_new = level.max_limit == 0;
+    level.nominal_limit = nominal;
+    level.min_limit = nominal - lendable;
+    level.max_limit = nominal + borrowing;
+    level.max_seats = config.queuing ? MaxSeatsOf(nominal, config.queuing->hand_size) : 0;
+    if (is_new) level.current_limit = nominal - lendable / 2;
+    nominal_limit_sum += nominal;
+    level.metrics->nominal_limit_seats.Set(nominal);
+    level.metrics->lower_limit_seats.Set(level.min_limit);
+    level.metrics->upper_limit_seats.Set(level.max_limit);
+  }
+}
+
+// What is mandatory is there, whoever has taken it away.
+void Controller::State::AddMandatory(const NewLevel& make) {
+  Configuration mandatory = MandatoryConfiguration();
+  for (PriorityLevelConfiguration& config : mandatory.priority_levels) {
+    if (levels.contains(config.name)) continue;
+    LevelState level = make(config.name);
+    level.config = std::move(config);
+    levels.emplace(level.config.name, std::move(level));
+  }
+  for (FlowSchema& schema : mandatory.flow_schemas) {
+    const bool there =
+        std::any_of(schemas.begin(), schemas.end(),
+                    [&schema](const FlowSchema& each) { return each.name == schema.name; });
+    if (there) continue;
+    const bool first = schema.name == kExempt;
+    schemas.insert(first ? schemas.begin() : schemas.end(), std::move(schema));
+  }
+}
+
+void Controller::State::Digest(Configuration configuration, int server_limit, const NewLevel& make,
+                               LogSink& log) {
+  Levels next;
+  DigestLevels(std::move(configuration.priority_levels), next, make, log);
+  schemas.clear();
+  for (FlowSchema& schema : configuration.flow_schemas) {
+    if (next.contains(schema.priority_level)) schemas.push_back(std::move(schema));
+  }
+  std::sort(schemas.begin(), schemas.end(), [](const FlowSchema& a, const FlowSchema& b) {
+    return std::pair(a.matching_precedence, std::string_view(a.name)) <
+           std::pair(b.matching_precedence, std::string_view(b.name));
+  });
+  KeepOldLevels(next);
+  levels = std::move(next);
+  AddMandatory(make);
+  SetLimits(server_limit);
+}
+
+bool Controller::State::Reap(int server_limit) {
+  const auto gone = std::erase_if(levels, [](const auto& each) {
+    return each.second.quiescing && each.second.queues->IsIdle();
+  });
+  if (gone > 0) SetLimits(server_limit);
+  return gone > 0;
+}
+
+}  // namespace apiserver::inline v0::flowcontrol

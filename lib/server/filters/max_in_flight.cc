@@ -1,0 +1,78 @@
+#include <atomic>
+#include <string>
+
+#include "apiserver/auth/user.h"
+#include "server/filters/filters.h"
+#include "server/filters/too_many_requests.h"
+#include "server/flow_control.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+// Set in an exchange that counts.
+struct InFlightSeat {
+  bool mutating;
+};
+
+// k8s.io/apiserver/pkg/server/filters/maxinflight.go: as many reads and as many writes at once as
+// the limits say, and not one more; who is turned away may come again in a second.
+class MaxInFlight final : public http::Filter {
+ public:
+  MaxInFlight(const FlowControlConfig& config, flowcontrol::Watermarks& watermarks)
+      : reads_max_(config.max_requests_in_flight),
+        mutating_max_(config.max_mutating_requests_in_flight),
+        watermarks_(watermarks) {}
+
+  std::string_view name() const override { return "max-in-flight"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    if (IsLongRunning(exchange)) return http::Step::Next();
+    const bool mutating = flowcontrol::IsMutatingRequest(exchange.Get<request::RequestInfo>());
+    const int most = mutating ? mutating_max_ : reads_max_;
+    if (most == 0) return http::Step::Next();
+    if (Enter(mutating, most)) {
+      exchange.Set(InFlightSeat{mutating});
+      return http::Step::Next();
+    }
+    // So powerful that they are always answered.
+    if (exchange.Get<auth::UserInfoPtr>()->InGroup(auth::kSystemPrivilegedGroup)) {
+      return http::Step::Next();
+    }
+    return TooManyRequests(exchange, 1);
+  }
+
+  void End(http::Exchange& exchange, const http::Outcome&) const override {
+    const auto* seat = exchange.Find<InFlightSeat>();
+    if (!seat) return;
+    Count(seat->mutating).fetch_sub(1, std::memory_order_relaxed);
+    watermarks_.executing(seat->mutating).Add(-1);
+  }
+
+ private:
+  std::atomic<int>& Count(bool mutating) const { return mutating ? mutating_ : reads_; }
+
+  bool Enter(bool mutating, int most) const {
+    std::atomic<int>& count = Count(mutating);
+    int now = count.load(std::memory_order_relaxed);
+    do {
+      if (now >= most) return false;
+    } while (!count.compare_exchange_weak(now, now + 1, std::memory_order_relaxed));
+    watermarks_.executing(mutating).Add(1);
+    return true;
+  }
+
+  const int reads_max_;
+  const int mutating_max_;
+  flowcontrol::Watermarks& watermarks_;
+  mutable std::atomic<int> reads_{0};
+  mutable std::atomic<int> mutating_{0};
+};
+
+}  // namespace
+
+FilterPtr NewMaxInFlight(FlowControlParts& parts) {
+  return std::make_unique<MaxInFlight>(parts.config(), parts.watermarks());
+}
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apiserver/auth/user.h"
+#include "apiserver/response/response.h"
+#include "flowcontrol/controller.h"
+#include "server/filters/filters.h"
+#include "server/filters/too_many_requests.h"
+#include "server/flow_control.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+using flowcontrol::Controller;
+using flowcontrol::FlowRequest;
+using flowcontrol::QueueSet;
+
+constexpr std::chrono::minutes kWaitMax(1);
+
+// What ends a request's wait but a seat: its time, or its client's going away.
+struct EndOfWait {
+  Executor::Cancel timer;
+  Context::Registration gone;
+};
+
+// One request under priority and fairness; lives in its exchange.
+struct Ticket {
+  Controller::Classified classified;
+  FlowRequest request = {};
+  Clock::Monotonic asked = {};
+  bool mutating = false;
+  std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Of a watch that runs.
+  std::unique_ptr<EndOfWait> end_of_wait = nullptr;
+
+  const flowcontrol::Schema& schema() const { return *classified.schema; }
+  QueueSet& queues() const { return *schema().level->queues; }
+  bool exempt() const { return schema().level->config.exempt; }
+};
+
+// k8s.io/apiserver/pkg/server/filters/priority-and-fairness.go. A request that waits holds no
+// thread.
+class PriorityAndFairness final : public http::Filter {
+ public:
+  PriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
+                      const Clock& clock)
+      : controller_(*parts.controller()),
+        watermarks_(parts.watermarks()),
+        wait_max_(request_timeout / 4),
+        clock_(clock) {}
+
+  std::string_view name() const override { return "priority-and-fairness"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    const auto& info = exchange.Get<request::RequestInfo>();
+    if (info.verb != "watch" && IsLongRunning(exchange)) return http::Step::Next();
+    const auth::UserInfo& user = *exchange.Get<auth::UserInfoPtr>();
+    exchange.Set(Ticket{.classified = controller_.Classify(info, user)});
+    Ticket& ticket = TicketOf(exchange);
+    FlowRequest& request = ticket.request;
+    request.work = controller_.Estimate(ticket.schema(), info, exchange.query());
+    request.flow_hash = ticket.classified.flow_hash;
+    request.metrics = ticket.schema().metrics;
+    request.flow_schema = ticket.schema().config.name;
+    request.flow_distinguisher = ticket.classified.distinguisher;
+    request.info = &info;
+    request.user = &user;
+    ticket.asked = clock_.Now();
+    ticket.mutating = flowcontrol::IsMutatingRequest(info);
+    switch (ticket.queues().Start(request)) {
+      case QueueSet::Decision::kExecute:
+        return Execute(exchange, ticket);
+      case QueueSet::Decision::kWait:
+        return Wait(exchange, ticket);
+      case QueueSet::Decision::kReject:
+        break;
+    }
+    return Refuse(exchange, ticket);
+  }
+
+  void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
+    const auto* ticket = exchange.Find<Ticket>();
+    if (!ticket) return;
+    // The uids, so that nobody learns names from them; what is built in has none.
+    const flowcontrol::Schema& schema = ticket->schema();
+    if (!schema.config.uid.empty()) {
+      head.headers.Set("X-Kubernetes-PF-FlowSchema-UID", schema.config.uid);
+    }
+    if (!schema.level->config.uid.empty()) {
+      head.headers.Set("X-Kubernetes-PF-PriorityLevel-UID", schema.level->config.uid);
+    }
+  }
+
+  void End(http::Exchange& exchange, const http::Outcome&) const override {
+    if (!exchange.Find<Ticket>()) return;
+    Ticket& ticket = TicketOf(exchange);
+    Finish(ticket);
+    if (ticket.watch) controller_.watches().ForgetWatch(*ticket.watch);
+  }
+
+ private:
+  static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.ctx().Mutable<Ticket>(); }
+
+  void ObserveWait(const Ticket& ticket, bool executed) const {
+    if (ticket.exempt()) return;
+    const std::chrono::duration<double> waited = clock_.Now() - ticket.asked;
+    const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
+    (executed ? metrics.wait_executed : metrics.wait_refused).Observe(waited.count());
+  }
+
+  http::Step Execute(http::Exchange& exchange, Ticket& ticket) const {
+    ObserveWait(ticket, /*executed=*/true);
+    ticket.request.metrics->dispatched.Add();
+    watermarks_.executing(ticket.mutating).Add(1);
+    if (ticket.request.info->verb == "watch") {
+      ticket.watch = std::make_unique<flowcontrol::WatchTracker::Key>(
+          controller_.watches().RegisterWatch(*ticket.request.info, exchange.query()));
+      // A watch keeps its seats only until it has begun.
+      exchange.Set(response::WatchInitialized{[this, &ticket] { Finish(ticket); }});
+    }
+    return http::Step::Next();
+  }
+
+  // Gives the seats back, if there are any left to give.
+  void Finish(Ticket& ticket) const {
+    if (ticket.request.state != FlowRequest::State::kExecuting) return;
+    const std::chrono::duration<double> took = clock_.Now() - ticket.request.started;
+    const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
+    (ticket.request.info->verb == "watch" ? metrics.execution_watch : metrics.execution_regular)
+        .Observe(took.count());
+    watermarks_.executing(ticket.mutating).Add(-1);
+    ticket.queues().Finish(ticket.request);
+  }
+
+  http::Step Refuse(http::Exchange& exchange, const Ticket& ticket) const {
+    ObserveWait(ticket, /*executed=*/false);
+    return TooManyRequests(
+        exchange, controller_.dropped().RecordDroppedRequest(ticket.schema().level->config.name));
+  }
+
+  // A quarter of the time it has left, at most a minute.
+  std::chrono::nanoseconds WaitLimit(const http::Exchange& exchange) const {
+    std::chrono::nanoseconds limit = wait_max_;
+    if (const auto deadline = exchange.ctx().deadline()) limit = (*deadline - clock_.Now()) / 4;
+    return std::clamp<std::chrono::nanoseconds>(limit, std::chrono::nanoseconds(0), kWaitMax);
+  }
+
+  http::Step Wait(http::Exchange& exchange, Ticket& ticket) const {
+    watermarks_.waiting(ticket.mutating).Add(1);
+    return http::Step::Later([this, &exchange, &ticket](http::Resume resume) {
+      QueueSet& queues = ticket.queues();
+      FlowRequest& request = ticket.request;
+      ticket.end_of_wait = std::make_unique<EndOfWait>();
+      ticket.end_of_wait->timer = exchange.loop().PostAfter(
+          WaitLimit(exchange),
+          [&queues, &request] { (void)queues.Cancel(request, /*timed_out=*/true); });
+      ticket.end_of_wait->gone = exchange.ctx().OnDone(
+          [&queues, &request] { (void)queues.Cancel(request, /*timed_out=*/false); });
+      queues.Await(request,
+                   [this, &exchange, &ticket, resume = std::move(resume)](bool execute) mutable {
+                     resume.OnLoop([this, &exchange, &ticket, execute] {
+                       ticket.end_of_wait->timer();
+                       ticket.end_of_wait.reset();
+                       watermarks_.waiting(ticket.mutating).Add(-1);
+                       return execute ? Execute(exchange, ticket) : Refuse(exchange, ticket);
+                     });
+                   });
+    });
+  }
+
+  Controller& controller_;
+  flowcontrol::Watermarks& watermarks_;
+  const std::chrono::milliseconds wait_max_;
+  const Clock& clock_;
+};
+
+}  // namespace
+
+FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
+                                 const Clock& clock) {
+  return std::make_unique<PriorityAndFairness>(parts, request_timeout, clock);
+}
+
+}  // namespace apiserver::inline v0::server

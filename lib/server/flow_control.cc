@@ -1,0 +1,120 @@
+#include "server/flow_control.h"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "apiserver/response/response.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+constexpr std::chrono::seconds kBorrowingPeriod(10);
+constexpr std::chrono::seconds kWatermarkPeriod(1);
+
+// Runs `work` each `period` until `running` is done.
+void Every(Executor& executor, std::chrono::nanoseconds period, const Context& running,
+           std::shared_ptr<const std::function<void()>> work) {
+  (void)executor.PostAfter(period, [&executor, period, running, work = std::move(work)]() mutable {
+    if (running.done()) return;
+    (*work)();
+    Every(executor, period, running, std::move(work));
+  });
+}
+
+}  // namespace
+
+Status CheckFlowControl(const FlowControlConfig& config) {
+  const auto refused = [](const std::string& why) {
+    return Status(Reason::kInvalid, "server config: " + why);
+  };
+  if (config.max_requests_in_flight < 0) {
+    return refused(
+        "flow_control.max_requests_in_flight (--max-requests-inflight) must not be negative");
+  }
+  if (config.max_mutating_requests_in_flight < 0) {
+    return refused(
+        "flow_control.max_mutating_requests_in_flight (--max-mutating-requests-inflight) must not "
+        "be negative");
+  }
+  if (config.mode == FlowControlConfig::Mode::kPriorityAndFairness &&
+      config.max_requests_in_flight + config.max_mutating_requests_in_flight == 0) {
+    return refused(
+        "flow_control.max_requests_in_flight and max_mutating_requests_in_flight "
+        "(--max-requests-inflight, --max-mutating-requests-inflight) must add up to something "
+        "positive for priority and fairness; set the mode to kNone to have no limit");
+  }
+  return {};
+}
+
+FlowControlParts::FlowControlParts(const FlowControlConfig& config, const Needs& needs)
+    : config_(config),
+      executor_(needs.executor),
+      watermarks_(std::make_shared<flowcontrol::Watermarks>(*needs.metrics)) {
+  if (config.mode != FlowControlConfig::Mode::kPriorityAndFairness) return;
+  controller_ = flowcontrol::Controller::New(
+      {.server_concurrency_limit =
+           config.max_requests_in_flight + config.max_mutating_requests_in_flight,
+       .clock = &needs.clock,
+       .executor = &needs.executor,
+       .random = &needs.random,
+       .metrics = needs.metrics,
+       .log = &needs.log});
+  progress_shown_ =
+      needs.metrics->BeforeSerialize([controller = controller_] { controller->ShowProgress(); });
+}
+
+FlowControlParts::~FlowControlParts() { Stop(); }
+
+void FlowControlParts::Stop() {
+  running_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
+}
+
+Status FlowControlParts::AddTo(GenericAPIServer& server) {
+  const auto every = [this](std::chrono::nanoseconds period, std::function<void()> work) {
+    return [this, period, work = std::make_shared<const std::function<void()>>(std::move(work))](
+               const HookContext&) -> Status {
+      Every(executor_, period, running_, work);
+      return {};
+    };
+  };
+  const auto show = every(kWatermarkPeriod, [watermarks = watermarks_] { watermarks->Show(); });
+  switch (config_.mode) {
+    case FlowControlConfig::Mode::kNone:
+      return {};
+    case FlowControlConfig::Mode::kMaxInFlight:
+      return server.AddPostStartHook("max-in-flight-filter", show);
+    case FlowControlConfig::Mode::kPriorityAndFairness:
+      break;
+  }
+  RETURN_IF_ERROR(server.AddPostStartHook("priority-and-fairness-filter", show));
+  RETURN_IF_ERROR(server.AddPostStartHook(
+      "priority-and-fairness-config-consumer",
+      every(kBorrowingPeriod, [controller = controller_] { controller->UpdateBorrowing(); })));
+  return AddDebugEndpoints(server);
+}
+
+Status FlowControlParts::AddDebugEndpoints(GenericAPIServer& server) {
+  const std::string root = "/debug/api_priority_and_fairness/";
+  const auto add = [&](const char* name, std::function<std::string(http::Exchange&)> dump) {
+    // Dumping stops the queues for a moment, so not on a loop.
+    const auto serve = [dump = std::move(dump)](http::Exchange& exchange) {
+      return http::Step::OnPool(
+          [&exchange, dump] { return response::WriteText(exchange, 200, dump(exchange)); });
+    };
+    return server.HandlePath(root + name, serve, /*listed=*/false);
+  };
+  const auto controller = controller_;
+  RETURN_IF_ERROR(add("dump_priority_levels",
+                      [controller](http::Exchange&) { return controller->DumpPriorityLevels(); }));
+  RETURN_IF_ERROR(
+      add("dump_queues", [controller](http::Exchange&) { return controller->DumpQueues(); }));
+  return add("dump_requests", [controller](http::Exchange& exchange) {
+    return controller->DumpRequests(!exchange.query().Get("includeRequestDetails").empty());
+  });
+}
+
+}  // namespace apiserver::inline v0::server

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
+#include "apiserver/base/random.h"
+#include "apiserver/server/server.h"
+#include "flowcontrol/controller.h"
+#include "flowcontrol/watermark.h"
+
+namespace apiserver::inline v0::server {
+
+// What is wrong with the limits, naming field and flag.
+Status CheckFlowControl(const FlowControlConfig& config);
+
+// How one server limits what it does at once: the parts of it, and what they do now and then.
+class FlowControlParts final {
+ public:
+  struct Needs {
+    const Clock& clock;
+    Random& random;
+    Executor& executor;  // The pool.
+    std::shared_ptr<metrics::Registry> metrics;
+    LogSink& log;
+  };
+  FlowControlParts(const FlowControlConfig& config, const Needs& needs);
+  ~FlowControlParts();
+
+  const FlowControlConfig& config() const { return config_; }
+  // Null unless the mode is kPriorityAndFairness.
+  flowcontrol::Controller* controller() const { return controller_.get(); }
+  flowcontrol::Watermarks& watermarks() { return *watermarks_; }
+
+  // Adds the hooks that begin the periodic work, and the debug endpoints. Before PrepareRun().
+  Status AddTo(GenericAPIServer& server);
+  // Ends the periodic work.
+  void Stop();
+
+ private:
+  Status AddDebugEndpoints(GenericAPIServer& server);
+
+  const FlowControlConfig config_;
+  Executor& executor_;
+  std::shared_ptr<flowcontrol::Watermarks> watermarks_;
+  std::shared_ptr<flowcontrol::Controller> controller_;
+  Context::Registration progress_shown_;
+  // Cancelled to end the periodic work.
+  Context running_ = Context::Child(Context::Background());
+};
+
+}  // namespace apiserver::inline v0::server
