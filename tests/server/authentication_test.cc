@@ -62,6 +62,8 @@ struct Authenticated {
   explicit Authenticated(std::shared_ptr<const auth::Authenticator> who,
                          apiserver::server::Config config = {}) {
     config.authenticator = std::move(who);
+    // It is about who waits for an issuer, not for a seat.
+    config.flow_control.mode = apiserver::server::FlowControlConfig::Mode::kNone;
     server = std::move(*std::move(config).Complete()).New().value();
     REQUIRE(server->HandlePath("/echo", &Echo, /*listed=*/false).ok());
     REQUIRE(server->PrepareRun().ok());

@@ -11,6 +11,7 @@ Parts AllParts() {
   parts.push_back(NewOperations());
   parts.push_back(NewAuthorization());
   parts.push_back(NewAdmission());
+  parts.push_back(NewFlowControl());
   return parts;
 }
 

@@ -16,6 +16,8 @@ std::unique_ptr<Part> NewOperations();
 // --enable-admission-plugins, --disable-admission-plugins, --admission-control-config-file;
 // webhooks, and the group that tells of them.
 std::unique_ptr<Part> NewAdmission();
+// Max in flight or priority and fairness, and the group that configures it.
+std::unique_ptr<Part> NewFlowControl();
 
 // --authorization-mode; serves roles, bindings and access reviews.
 std::unique_ptr<Part> NewAuthorization();

@@ -33,6 +33,7 @@ struct Ticket {
   FlowRequest request = {};
   Clock::Monotonic asked = {};
   bool mutating = false;
+  bool counted = false;                                             // Among those that execute.
   std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Of a watch that runs.
   std::unique_ptr<EndOfWait> end_of_wait = nullptr;
 
@@ -97,6 +98,8 @@ class PriorityAndFairness final : public http::Filter {
   void End(http::Exchange& exchange, const http::Outcome&) const override {
     if (!exchange.Find<Ticket>()) return;
     Ticket& ticket = TicketOf(exchange);
+    // An exchange that has ended does not go on after its wait.
+    EndWait(ticket);
     Finish(ticket);
     if (ticket.watch) controller_.watches().ForgetWatch(*ticket.watch);
   }
@@ -115,6 +118,7 @@ class PriorityAndFairness final : public http::Filter {
     ObserveWait(ticket, /*executed=*/true);
     ticket.request.metrics->dispatched.Add();
     watermarks_.executing(ticket.mutating).Add(1);
+    ticket.counted = true;
     if (ticket.request.info->verb == "watch") {
       ticket.watch = std::make_unique<flowcontrol::WatchTracker::Key>(
           controller_.watches().RegisterWatch(*ticket.request.info, exchange.query()));
@@ -124,6 +128,12 @@ class PriorityAndFairness final : public http::Filter {
     return http::Step::Next();
   }
 
+  static void EndWait(Ticket& ticket) {
+    if (!ticket.end_of_wait) return;
+    ticket.end_of_wait->timer();
+    ticket.end_of_wait.reset();
+  }
+
   // Gives the seats back, if there are any left to give.
   void Finish(Ticket& ticket) const {
     if (ticket.request.state != FlowRequest::State::kExecuting) return;
@@ -131,7 +141,8 @@ class PriorityAndFairness final : public http::Filter {
     const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
     (ticket.request.info->verb == "watch" ? metrics.execution_watch : metrics.execution_regular)
         .Observe(took.count());
-    watermarks_.executing(ticket.mutating).Add(-1);
+    // Not if it went away between getting its seat and taking it.
+    if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1);
     ticket.queues().Finish(ticket.request);
   }
 
@@ -161,10 +172,9 @@ class PriorityAndFairness final : public http::Filter {
           [&queues, &request] { (void)queues.Cancel(request, /*timed_out=*/false); });
       queues.Await(request,
                    [this, &exchange, &ticket, resume = std::move(resume)](bool execute) mutable {
+                     watermarks_.waiting(ticket.mutating).Add(-1);
                      resume.OnLoop([this, &exchange, &ticket, execute] {
-                       ticket.end_of_wait->timer();
-                       ticket.end_of_wait.reset();
-                       watermarks_.waiting(ticket.mutating).Add(-1);
+                       EndWait(ticket);
                        return execute ? Execute(exchange, ticket) : Refuse(exchange, ticket);
                      });
                    });
