@@ -58,6 +58,8 @@ class SessionClient {
         answer.text.append(bytes.data(), static_cast<std::size_t>(n));
       }
       answer.resumed = SSL_session_reused(tls.get()) == 1;
+      // A session whose connection did not end well cannot be resumed.
+      SSL_shutdown(tls.get());
       answer.session.reset(SSL_get1_session(tls.get()));
     }
     ::close(socket);
