@@ -121,9 +121,6 @@ std::string Problem(const Options& options) {
     return "--encryption-provider-config-automatic-reload must be set with "
            "--encryption-provider-config";
   }
-  if (!options.standalone) {
-    return "this version runs standalone only: leave --standalone on";
-  }
   return "";
 }
 

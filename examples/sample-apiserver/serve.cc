@@ -117,8 +117,15 @@ Status Install(const Environment& environment, const Parts& parts, const Program
   return api.PrepareRun();
 }
 
-// Writes the kubeconfig and says what to do with it.
+// Writes the kubeconfig and says what to do with it. Behind an aggregator there is none: its users
+// have the cluster's.
 void Announce(const Options& options, const server::Standalone& standalone, int port) {
+  if (!options.standalone) {
+    std::printf("ready: https://%s:%d, for the cluster's aggregator\n",
+                options.bind_address.c_str(), port);
+    std::fflush(stdout);
+    return;
+  }
   const std::string& path = options.kubeconfig_out;
   const Status written = standalone.WriteKubeconfig(path, port);
   if (!written.ok()) {
@@ -138,10 +145,12 @@ void Announce(const Options& options, const server::Standalone& standalone, int 
 
 }  // namespace
 
-int Serve(const Parsed& parsed, const Program& program) {
+int Serve(Parsed parsed, const Program& program) {
   const Options& options = parsed.options;
   const auto log = apiserver::NewStderrLogSink(options.v >= 4 ? apiserver::LogLevel::kDebug
                                                               : apiserver::LogLevel::kInfo);
+  // They log, and the server uses what they own: they go after it and before the log.
+  const Parts parts = std::move(parsed.parts);
   const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
   if (!made.ok()) return examples::Fail(made);
   const auto client_ca = std::make_shared<apiserver::Variable<std::string>>("");
@@ -160,7 +169,7 @@ int Serve(const Parsed& parsed, const Program& program) {
   standalone->Apply(config);
   config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
   const Environment environment{.options = options, .log = *log};
-  const Status configured = Configure(environment, parsed.parts, config);
+  const Status configured = Configure(environment, parts, config);
   if (!configured.ok()) return examples::Fail(configured);
   auto completed = std::move(config).Complete();
   if (!completed.ok()) return examples::Fail(completed.status());
@@ -178,7 +187,7 @@ int Serve(const Parsed& parsed, const Program& program) {
                                          .metrics = (*api)->metrics(),
                                          .log = log.get()};
   Encrypt(encryption->get(), storage_config);
-  const Status installed = Install(environment, parsed.parts, program, **api, storage_config);
+  const Status installed = Install(environment, parts, program, **api, storage_config);
   if (!installed.ok()) return examples::Fail(installed);
 
   return examples::RunUntilSignal(**api, [&] { Announce(options, *standalone, (*api)->port()); });

@@ -24,6 +24,6 @@ struct Program {
 };
 
 // Opens the storage, serves until a signal comes, and prints what went wrong; main's exit code.
-int Serve(const Parsed& parsed, const Program& program);
+int Serve(Parsed parsed, const Program& program);
 
 }  // namespace sample

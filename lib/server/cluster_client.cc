@@ -1,4 +1,4 @@
-#include "server/cluster_client.h"
+#include "apiserver/server/cluster_client.h"
 
 #include <utility>
 

@@ -11,9 +11,9 @@
 #include "apiserver/client/client.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/headers.h"
+#include "apiserver/server/cluster_client.h"
 #include "base/status_macros.h"
 #include "server/authentication_config_map.h"
-#include "server/cluster_client.h"
 
 namespace apiserver::inline v0::server {
 

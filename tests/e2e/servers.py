@@ -46,8 +46,8 @@ def free_port():
 class Server:
     """A server program on a free port with its data in a temporary folder."""
 
-    def __init__(self, binary, storage, folder, encrypt=False):
-        self.binary, self.storage, self.folder = binary, storage, folder
+    def __init__(self, binary, storage, folder, encrypt=False, flags=()):
+        self.binary, self.storage, self.folder, self.flags = binary, storage, folder, flags
         self.encryption = os.path.join(folder, "encryption.json") if encrypt else None
         self.etcd = Etcd(folder) if storage == "etcd" else None
         self.kubeconfig = os.path.join(folder, "kubeconfig")
@@ -56,7 +56,7 @@ class Server:
     def start(self, *more):
         if os.path.exists(self.kubeconfig):
             os.remove(self.kubeconfig)
-        flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder, *more]
+        flags = ["--secure-port=0", "--storage=" + self.storage, "--data-dir=" + self.folder, *self.flags, *more]
         if self.etcd:
             flags.append("--etcd-servers=" + self.etcd.url)
         if self.encryption:

@@ -33,8 +33,8 @@ FLUNDERS = "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders"
 
 
 class Victim:
-    def __init__(self, binary, folder, storage="memory"):
-        self.server = Server(binary, storage, folder)
+    def __init__(self, binary, folder, storage="memory", flags=()):
+        self.server = Server(binary, storage, folder, flags=flags)
         self.server.start()
         self.folder = folder
         text = open(self.server.kubeconfig).read()

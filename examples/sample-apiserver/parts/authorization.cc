@@ -8,6 +8,7 @@
 #include "apiserver/authz/union.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/rbac.h"
+#include "options.h"
 #include "parts/parts.h"
 
 namespace sample {
@@ -28,7 +29,9 @@ class Authorization final : public Part {
         ->capture_default_str();
   }
 
-  Status Configure(const Environment& /*environment*/, apiserver::server::Config& config) override {
+  Status Configure(const Environment& environment, apiserver::server::Config& config) override {
+    // Then a cluster decides.
+    if (!environment.options.standalone) return {};
     if (mode_ == "RBAC") {
       rbac_ = authz::rbac::NewRbacAuthorizer();
       authorizer_ = authz::NewUnion(
@@ -41,6 +44,7 @@ class Authorization final : public Part {
 
   Status Install(const Environment& environment, apiserver::server::GenericAPIServer& server,
                  const apiserver::registry::StorageConfig& storage) override {
+    if (!environment.options.standalone) return {};
     if (rbac_) {
       const Status installed = groups::rbac::Install(
           server,

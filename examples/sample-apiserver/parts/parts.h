@@ -19,7 +19,15 @@ std::unique_ptr<Part> NewAdmission();
 // Max in flight or priority and fairness, and the group that configures it.
 std::unique_ptr<Part> NewFlowControl();
 
+// --token-auth-file, --authentication-config, --anonymous-auth, --api-audiences; serves reviews of
+// tokens and of oneself.
+std::unique_ptr<Part> NewAuthentication();
+
 // --authorization-mode; serves roles, bindings and access reviews.
 std::unique_ptr<Part> NewAuthorization();
+
+// --authentication-*, --requestheader-*, --authorization-kubeconfig and so on: with
+// --no-standalone a cluster knows who somebody is, and decides.
+std::unique_ptr<Part> NewDelegation();
 
 }  // namespace sample

@@ -2,6 +2,7 @@
 // status and scale, and two built-in kinds. It takes the sample-apiserver's flags.
 
 #include <memory>
+#include <utility>
 
 #include "builtin.h"
 #include "common/run_until_signal.h"
@@ -13,7 +14,7 @@
 
 int main(int argc, char** argv) {
   examples::BlockSignals();
-  const sample::Parsed parsed = sample::ParseCommandLine(argc, argv);
+  sample::Parsed parsed = sample::ParseCommandLine(argc, argv);
   if (parsed.exit) return parsed.exit_code;
   const auto ban_flunder = std::make_shared<wardle::BanFlunder>();
   const auto install = [&](auto& server, const auto& storage) {
@@ -22,8 +23,8 @@ int main(int argc, char** argv) {
     if (status.ok()) status = builtin::Install(server, storage);
     return status;
   };
-  return sample::Serve(parsed, {.name = "e2e-server",
-                                .openapi_title = "For tests",
-                                .admission = {ban_flunder},
-                                .install = install});
+  return sample::Serve(std::move(parsed), {.name = "e2e-server",
+                                           .openapi_title = "For tests",
+                                           .admission = {ban_flunder},
+                                           .install = install});
 }

@@ -1,0 +1,126 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/authn/anonymous.h"
+#include "apiserver/authn/bearer_token.h"
+#include "apiserver/authn/config_file.h"
+#include "apiserver/authn/token_file.h"
+#include "apiserver/authn/union.h"
+#include "apiserver/authn/websocket.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/groups/authentication.h"
+#include "options.h"
+#include "parts/parts.h"
+
+namespace sample {
+
+namespace {
+
+using apiserver::Status;
+namespace auth = apiserver::auth;
+namespace authn = apiserver::authn;
+
+// Who else a standalone server knows, beside its administrator and its authority's certificates.
+class Authentication final : public Part {
+ public:
+  void AddFlags(CLI::App& app) override {
+    app.add_option("--token-auth-file", token_file_,
+                   "CSV file of tokens and their users: token,user,uid,\"group1,group2\"");
+    app.add_option("--authentication-config", config_file_,
+                   "AuthenticationConfiguration: issuers of ID tokens, anonymous requests");
+    app.add_flag("--anonymous-auth", anonymous_,
+                 "Take requests without credentials for those of system:anonymous");
+    app.add_option("--api-audiences", api_audiences_, "For whom tokens must be made")
+        ->delimiter(',');
+  }
+
+  std::string Problem() const override {
+    if (anonymous_ && !config_file_.empty()) {
+      return "--anonymous-auth and --authentication-config exclude each other: the file says it";
+    }
+    return "";
+  }
+
+  Status Configure(const Environment& environment, apiserver::server::Config& config) override {
+    // Then a cluster knows.
+    if (!environment.options.standalone) return {};
+    config.api_audiences = api_audiences_;
+    executor_ = apiserver::NewThreadPool({.name = "authentication", .threads = 2});
+    std::vector<std::shared_ptr<const auth::TokenAuthenticator>> tokens;
+    if (Status added = AddTokens(environment, tokens); !added.ok()) return added;
+    std::vector<std::shared_ptr<const auth::Authenticator>> all{config.authenticator};
+    if (!tokens.empty()) {
+      const std::shared_ptr<const auth::TokenAuthenticator> every =
+          authn::NewTokenUnion(std::move(tokens));
+      all.push_back(authn::NewGroupAdder(authn::NewBearerToken(every)));
+      all.push_back(authn::NewGroupAdder(authn::NewWebSocketProtocol(every)));
+    }
+    config.authenticator = authn::NewUnion(std::move(all));
+    if (anonymous_) {
+      config.authenticator =
+          authn::NewUnionFailOnError({config.authenticator, authn::NewAnonymous(anonymous_paths_)});
+    }
+    authenticator_ = config.authenticator;
+    return {};
+  }
+
+  Status Install(const Environment& environment, apiserver::server::GenericAPIServer& server,
+                 const apiserver::registry::StorageConfig& /*storage*/) override {
+    if (!environment.options.standalone) return {};
+    // Answers `kubectl auth whoami`, and servers that leave authentication to this one.
+    return apiserver::groups::authentication::Install(
+        server, {.authenticator = authenticator_, .api_audiences = api_audiences_});
+  }
+
+ private:
+  Status AddTokens(const Environment& environment,
+                   std::vector<std::shared_ptr<const auth::TokenAuthenticator>>& tokens) {
+    if (!token_file_.empty()) {
+      auto file = authn::NewTokenFile(
+          {.path = token_file_},
+          {.files = apiserver::RealFileSystem(), .executor = *executor_, .log = environment.log});
+      if (!file.ok()) return OfFlag("--token-auth-file", file.status());
+      tokens.push_back(*std::move(file));
+    }
+    if (!config_file_.empty()) {
+      auto file = authn::LoadAuthenticationConfigFile(
+          {.path = config_file_,
+           .executor = executor_.get(),
+           .oidc = {.http = apiserver::client::NewCpprestHttpClientFactory(),
+                    .log = &environment.log}});
+      if (!file.ok()) return OfFlag("--authentication-config", file.status());
+      config_ = *std::move(file);
+      tokens.push_back(config_->tokens());
+      if (const auto& anonymous = config_->anonymous()) {
+        anonymous_ = anonymous->enabled;
+        anonymous_paths_ = anonymous->paths;
+      }
+    }
+    return {};
+  }
+
+  static Status OfFlag(const std::string& flag, const Status& why) {
+    return why.WithMessage(flag + ": " + std::string(why.message()));
+  }
+
+  std::string token_file_;
+  std::string config_file_;
+  bool anonymous_ = false;
+  std::vector<std::string> anonymous_paths_;
+  std::vector<std::string> api_audiences_;
+  // Outlives what reads files and asks issuers there.
+  std::unique_ptr<apiserver::ThreadPool> executor_;
+  std::unique_ptr<authn::AuthenticationConfigFile> config_;
+  std::shared_ptr<const auth::Authenticator> authenticator_;
+};
+
+}  // namespace
+
+std::unique_ptr<Part> NewAuthentication() { return std::make_unique<Authentication>(); }
+
+}  // namespace sample
