@@ -41,7 +41,7 @@ void ValidateTerm(const Value& term, const LabelSelectorValidationOptions& optio
 // One term as LabelSelector::Parse() reads it. The text is checked by whoever calls this: nothing
 // in it can be taken for another term.
 std::string TermText(const Value& term) {
-  const std::string key(term["key"].AsString());
+  std::string key(term["key"].AsString());
   const std::string_view op = term["operator"].AsString();
   if (op == "Exists") return key;
   if (op == "DoesNotExist") return "!" + key;

@@ -26,8 +26,8 @@ InformerHandler HandlerOf(const Upsert& upsert, const Remove& remove) {
 
 class InformerFollower final : public Follower {
  public:
-  InformerFollower(std::shared_ptr<client::Client> client, std::shared_ptr<RbacAuthorizer> rbac,
-                   LogSink& log)
+  InformerFollower(std::shared_ptr<client::Client> client,
+                   const std::shared_ptr<RbacAuthorizer>& rbac, LogSink& log)
       : client_(std::move(client)), aggregator_(NewAggregator(*client_, log)) {
     const InformerHandler roles = HandlerOf(
         [rbac](const ObjectPtr& role) { rbac->Upsert(RoleOf(*role)); },
@@ -81,8 +81,8 @@ class InformerFollower final : public Follower {
 }  // namespace
 
 std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,
-                                      std::shared_ptr<RbacAuthorizer> rbac, LogSink& log) {
-  return std::make_unique<InformerFollower>(std::move(client), std::move(rbac), log);
+                                      const std::shared_ptr<RbacAuthorizer>& rbac, LogSink& log) {
+  return std::make_unique<InformerFollower>(std::move(client), rbac, log);
 }
 
 }  // namespace apiserver::inline v0::groups::rbac

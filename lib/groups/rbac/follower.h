@@ -24,7 +24,7 @@ class Follower {
 };
 
 std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,
-                                      std::shared_ptr<authz::rbac::RbacAuthorizer> rbac,
+                                      const std::shared_ptr<authz::rbac::RbacAuthorizer>& rbac,
                                       LogSink& log);
 
 }  // namespace apiserver::inline v0::groups::rbac

@@ -39,7 +39,7 @@ void CheckRequirement(const Value& requirement, const Path& path, ErrorList& err
 
 // Of a valid requirement, whose texts have no commas and no brackets.
 std::string TextOfRequirement(const Value& requirement) {
-  const std::string key(requirement["key"].AsString());
+  std::string key(requirement["key"].AsString());
   const std::string_view op = requirement["operator"].AsString();
   if (op == "Exists") return key;
   if (op == "DoesNotExist") return "!" + key;

@@ -136,7 +136,7 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
   const auto expected = Expected(bootstrap);
   const client::Target target = TargetOf(resource, std::string(expected->name()));
   const auto create = [&]() -> Status {
-    const Status created = client.Create(ctx, TargetOf(resource), *expected).status();
+    Status created = client.Create(ctx, TargetOf(resource), *expected).status();
     again = created.reason() == Reason::kAlreadyExists;
     return created;
   };
@@ -149,13 +149,13 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
     const std::string uid(object.uid());
     meta::DeleteOptions options;
     options.preconditions.uid = uid;
-    const Status deleted = client.Delete(ctx, target, options).status();
+    Status deleted = client.Delete(ctx, target, options).status();
     again = deleted.reason() == Reason::kConflict;
     if (!deleted.ok() && deleted.reason() != Reason::kNotFound) return deleted;
     return create();
   }
   if (!Complete(bootstrap, *expected, object)) return {};
-  const Status updated = client.Update(ctx, target, object).status();
+  Status updated = client.Update(ctx, target, object).status();
   again = updated.reason() == Reason::kNotFound || updated.reason() == Reason::kConflict;
   return updated;
 }
