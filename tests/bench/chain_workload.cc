@@ -206,7 +206,8 @@ LoopOptions CachedGets() {
 
 Status RunChain(const StartServer& start, Report& report) {
   BENCH_ASSIGN(audit, AuditFolder::New());
-  BENCH_ASSIGN(bare, start({"--authorization-mode=AlwaysAllow"}));
+  BENCH_ASSIGN(bare, start({"--authorization-mode=AlwaysAllow", "--no-enable-priority-and-fairness",
+                            "--max-requests-inflight=0", "--max-mutating-requests-inflight=0"}));
   BENCH_ASSIGN(chain, start(audit->Flags()));
   const auto dialer = apiserver::http::NewDialer();
   if (Status filled = Populate(*dialer, *bare, 100); !filled.ok()) return filled;
