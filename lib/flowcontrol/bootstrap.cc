@@ -37,8 +37,8 @@ PolicyRulesWithSubjects Everything(std::vector<Subject> subjects) {
           .non_resource_rules = {{Any(), Any()}}};
 }
 
-FlowSchema Schema(std::string name, std::string level, int precedence, Distinguisher distinguisher,
-                  PolicyRulesWithSubjects rules) {
+FlowSchema BuiltInSchema(std::string name, std::string level, int precedence,
+                         Distinguisher distinguisher, PolicyRulesWithSubjects rules) {
   return {.name = std::move(name),
           .uid = {},
           .priority_level = std::move(level),
@@ -47,8 +47,8 @@ FlowSchema Schema(std::string name, std::string level, int precedence, Distingui
           .rules = {std::move(rules)}};
 }
 
-PriorityLevelConfiguration Level(std::string name, int shares, int lendable,
-                                 QueuingConfiguration queuing) {
+PriorityLevelConfiguration BuiltInLevel(std::string name, int shares, int lendable,
+                                        QueuingConfiguration queuing) {
   return {.name = std::move(name),
           .uid = {},
           .nominal_concurrency_shares = shares,
@@ -61,7 +61,7 @@ FlowSchema LeaderElection() {
   std::vector<Subject> subjects =
       Users({"system:kube-controller-manager", "system:kube-scheduler"});
   subjects.push_back(KubeSystemServiceAccounts());
-  return Schema(
+  return BuiltInSchema(
       "system-leader-election", "leader-election", 100, Distinguisher::kByUser,
       {.subjects = std::move(subjects),
        .resource_rules =
@@ -70,18 +70,19 @@ FlowSchema LeaderElection() {
 }
 
 FlowSchema NodeHigh() {
-  return Schema("system-node-high", "node-high", 400, Distinguisher::kByUser,
-                {.subjects = Groups({"system:nodes"}),
-                 .resource_rules = {{Any(), {""}, {"nodes", "nodes/status"}, true, Any()},
-                                    {Any(), {"coordination.k8s.io"}, {"leases"}, false, Any()}},
-                 .non_resource_rules = {}});
+  return BuiltInSchema(
+      "system-node-high", "node-high", 400, Distinguisher::kByUser,
+      {.subjects = Groups({"system:nodes"}),
+       .resource_rules = {{Any(), {""}, {"nodes", "nodes/status"}, true, Any()},
+                          {Any(), {"coordination.k8s.io"}, {"leases"}, false, Any()}},
+       .non_resource_rules = {}});
 }
 
 FlowSchema Probes() {
-  return Schema("probes", "exempt", 2, Distinguisher::kNone,
-                {.subjects = Everyone(),
-                 .resource_rules = {},
-                 .non_resource_rules = {{{"get"}, {"/healthz", "/readyz", "/livez"}}}});
+  return BuiltInSchema("probes", "exempt", 2, Distinguisher::kNone,
+                       {.subjects = Everyone(),
+                        .resource_rules = {},
+                        .non_resource_rules = {{{"get"}, {"/healthz", "/readyz", "/livez"}}}});
 }
 
 }  // namespace
@@ -98,33 +99,34 @@ Configuration MandatoryConfiguration() {
                                .nominal_concurrency_shares = 0,
                                .borrowing_limit_percent = {},
                                .queuing = {}}},
-          .flow_schemas = {Schema("exempt", "exempt", 1, Distinguisher::kNone,
-                                  Everything(Groups({"system:masters"}))),
-                           Schema("catch-all", "catch-all", 10000, Distinguisher::kByUser,
-                                  Everything(Everyone()))}};
+          .flow_schemas = {BuiltInSchema("exempt", "exempt", 1, Distinguisher::kNone,
+                                         Everything(Groups({"system:masters"}))),
+                           BuiltInSchema("catch-all", "catch-all", 10000, Distinguisher::kByUser,
+                                         Everything(Everyone()))}};
 }
 
 Configuration SuggestedConfiguration() {
   constexpr auto kUser = Distinguisher::kByUser;
   constexpr auto kNamespace = Distinguisher::kByNamespace;
-  return {.priority_levels = {Level("system", 30, 33, {64, 6, 50}),
-                              Level("node-high", 40, 25, {64, 6, 50}),
-                              Level("leader-election", 10, 0, {16, 4, 50}),
-                              Level("workload-high", 40, 50, {128, 6, 50}),
-                              Level("workload-low", 100, 90, {128, 6, 50}),
-                              Level("global-default", 20, 50, {128, 6, 50})},
-          .flow_schemas = {
-              Schema("system-nodes", "system", 500, kUser, Everything(Groups({"system:nodes"}))),
-              NodeHigh(), Probes(), LeaderElection(),
-              Schema("kube-controller-manager", "workload-high", 800, kNamespace,
-                     Everything(Users({"system:kube-controller-manager"}))),
-              Schema("kube-scheduler", "workload-high", 800, kNamespace,
-                     Everything(Users({"system:kube-scheduler"}))),
-              Schema("kube-system-service-accounts", "workload-high", 900, kNamespace,
-                     Everything({KubeSystemServiceAccounts()})),
-              Schema("service-accounts", "workload-low", 9000, kUser,
-                     Everything(Groups({"system:serviceaccounts"}))),
-              Schema("global-default", "global-default", 9900, kUser, Everything(Everyone()))}};
+  return {
+      .priority_levels = {BuiltInLevel("system", 30, 33, {64, 6, 50}),
+                          BuiltInLevel("node-high", 40, 25, {64, 6, 50}),
+                          BuiltInLevel("leader-election", 10, 0, {16, 4, 50}),
+                          BuiltInLevel("workload-high", 40, 50, {128, 6, 50}),
+                          BuiltInLevel("workload-low", 100, 90, {128, 6, 50}),
+                          BuiltInLevel("global-default", 20, 50, {128, 6, 50})},
+      .flow_schemas = {
+          BuiltInSchema("system-nodes", "system", 500, kUser, Everything(Groups({"system:nodes"}))),
+          NodeHigh(), Probes(), LeaderElection(),
+          BuiltInSchema("kube-controller-manager", "workload-high", 800, kNamespace,
+                        Everything(Users({"system:kube-controller-manager"}))),
+          BuiltInSchema("kube-scheduler", "workload-high", 800, kNamespace,
+                        Everything(Users({"system:kube-scheduler"}))),
+          BuiltInSchema("kube-system-service-accounts", "workload-high", 900, kNamespace,
+                        Everything({KubeSystemServiceAccounts()})),
+          BuiltInSchema("service-accounts", "workload-low", 9000, kUser,
+                        Everything(Groups({"system:serviceaccounts"}))),
+          BuiltInSchema("global-default", "global-default", 9900, kUser, Everything(Everyone()))}};
 }
 
 Configuration BuiltInConfiguration() {
