@@ -75,13 +75,19 @@ class WallTimes {
 
 const char* const kNever = "0001-01-01T00:00:00Z";
 
-std::vector<std::string> RequestRow(const std::string& level, int queue, int index,
+// Where a request stands; -1: in none.
+struct QueuePlace {
+  int queue = -1;
+  int index = -1;
+};
+
+std::vector<std::string> RequestRow(const std::string& level, QueuePlace place,
                                     const RequestDump& request, const WallTimes& times,
                                     bool with_details) {
   std::vector<std::string> row = {level,
                                   request.flow_schema,
-                                  std::to_string(queue),
-                                  std::to_string(index),
+                                  std::to_string(place.queue),
+                                  std::to_string(place.index),
                                   request.flow_distinguisher,
                                   times.Format(request.arrived),
                                   std::to_string(request.work.initial_seats),
@@ -103,15 +109,15 @@ void AddRequests(const std::string& level, const QueueSetDump& dump, const WallT
     const QueueDump& queue = dump.queues[q];
     const int queue_index = static_cast<int>(q);
     for (std::size_t r = 0; r < queue.waiting.size(); ++r) {
-      table.Add(RequestRow(level, queue_index, static_cast<int>(r), queue.waiting[r], times,
+      table.Add(RequestRow(level, {queue_index, static_cast<int>(r)}, queue.waiting[r], times,
                            with_details));
     }
     for (const RequestDump& each : queue.executing) {
-      table.Add(RequestRow(level, queue_index, -1, each, times, with_details));
+      table.Add(RequestRow(level, {queue_index, -1}, each, times, with_details));
     }
   }
   for (const RequestDump& each : dump.executing_without_queue) {
-    table.Add(RequestRow(level, -1, -1, each, times, with_details));
+    table.Add(RequestRow(level, {}, each, times, with_details));
   }
 }
 

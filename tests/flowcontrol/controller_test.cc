@@ -224,7 +224,8 @@ class Clients {
 
  private:
   void Ask() {
-    auto held = std::make_shared<World::Held>(World::Held{world_.Classify(user_), {}});
+    held_.push_back(std::make_unique<World::Held>(World::Held{world_.Classify(user_), {}}));
+    World::Held* const held = held_.back().get();
     held->request.flow_hash = held->classified.flow_hash;
     held->request.metrics = held->classified.schema->metrics;
     const auto decide = [this, held](bool execute) {
@@ -253,6 +254,8 @@ class Clients {
   World& world_;
   std::string user_;
   Integrator executing_;
+  // All that were ever asked for: those that wait at the end know whom to tell.
+  std::vector<std::unique_ptr<World::Held>> held_;
 };
 
 }  // namespace

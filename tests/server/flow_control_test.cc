@@ -56,6 +56,15 @@ class Harness {
   http::ClientResponse Call(std::string method, std::string target, http::Headers headers = {}) {
     return fixture_.Call(std::move(method), std::move(target), std::move(headers));
   }
+  // An answer may be there before the seat of who got it is free.
+  bool IsServedAgain(const std::string& method, const std::string& target,
+                     const http::Headers& headers) {
+    const auto deadline = RealClock().Now() + 10s;
+    while (Call(method, target, headers).code != 200) {
+      if (RealClock().Now() > deadline) return false;
+    }
+    return true;
+  }
   using Stream = std::unique_ptr<http::ClientStream>;
   Stream Open(std::string method, std::string target, http::Headers headers = {}) {
     return fixture_.connection()
@@ -207,7 +216,7 @@ TEST_CASE("server: one read too many is refused at once", "[server]") {
   CHECK(harness.Call("POST", "/dontwait", kJane).code == 200);
   CHECK(harness.Release() == 7);
   for (const auto& stream : streams) CHECK(Harness::CodeOf(stream) == 200);
-  CHECK(harness.Call("GET", "/", kJane).code == 200);
+  CHECK(harness.IsServedAgain("GET", "/", kJane));
 }
 
 // TestMaxInFlightMutating, TestMaxInFlightSkipsMasters.
@@ -223,7 +232,7 @@ TEST_CASE("server: one write too many is refused, but not a master's", "[server]
   CHECK(harness.Call("POST", "/dontwait", kMaster).code == 200);
   CHECK(harness.Release() == 3);
   for (const auto& stream : streams) CHECK(Harness::CodeOf(stream) == 200);
-  CHECK(harness.Call("POST", "/foo/bar", kJane).code == 200);
+  CHECK(harness.IsServedAgain("POST", "/foo/bar", kJane));
 }
 
 TEST_CASE("server: zero in flight is no limit", "[server]") {

@@ -67,6 +67,7 @@ class Admission final : public Part {
  private:
   Status CheckConfiguration(const std::vector<admission::PluginChoice>& choices) const {
     std::vector<std::string> known;
+    known.reserve(choices.size());
     for (const auto& choice : choices) known.emplace_back(choice.plugin->name());
     const auto configuration =
         admission::ReadAdmissionConfiguration(apiserver::RealFileSystem(), config_file_, known);

@@ -46,7 +46,7 @@ class Authorization final : public Part {
                  const apiserver::registry::StorageConfig& storage) override {
     if (!environment.options.standalone) return {};
     if (rbac_) {
-      const Status installed = groups::rbac::Install(
+      Status installed = groups::rbac::Install(
           server,
           {.storage = storage, .rbac = rbac_, .authorizer = authorizer_, .log = &environment.log});
       if (!installed.ok()) return installed;
