@@ -35,7 +35,7 @@ std::optional<bool> AutoUpdateOf(const Object& object) {
   return ParseBool(object.annotations()[kAutoUpdate].AsString());
 }
 
-bool SameSpec(const Object& stored, config::FlowSchema wanted) {
+bool SameSpec(const Object& stored, const config::FlowSchema& wanted) {
   config::FlowSchema given = SchemaOf(stored);
   given.uid.clear();
   return given == wanted;
@@ -93,7 +93,7 @@ Status RemoveOthers(client::Client& client, const Context& ctx, std::string_view
     const bool kept =
         std::ranges::any_of(built_in, [&name](const Wanted& each) { return each.name == name; });
     if (kept) continue;
-    const Status deleted = client.Delete(ctx, TargetOf(resource, name)).status();
+    Status deleted = client.Delete(ctx, TargetOf(resource, name)).status();
     if (!deleted.ok() && !Overtaken(deleted)) return deleted;
   }
   return {};

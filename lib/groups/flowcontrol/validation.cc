@@ -119,12 +119,12 @@ void CheckServiceAccount(const Value& account, const Path& path, ErrorList& erro
       errors.Invalid(path.Child("name"), name, complaint);
     }
   }
-  const std::string_view namespace_ = account["namespace"].AsString();
-  if (namespace_.empty()) {
+  const std::string_view owner = account["namespace"].AsString();
+  if (owner.empty()) {
     return errors.Required(path.Child("namespace"), "must specify namespace for service account");
   }
-  for (const std::string& complaint : meta::NameIsDNSLabel(namespace_, false)) {
-    errors.Invalid(path.Child("namespace"), namespace_, complaint);
+  for (const std::string& complaint : meta::NameIsDNSLabel(owner, false)) {
+    errors.Invalid(path.Child("namespace"), owner, complaint);
   }
 }
 
