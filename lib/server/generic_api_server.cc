@@ -98,7 +98,12 @@ Server::Server(Config config, Server* delegate)
   service_.log = config_.log;
 }
 
-Server::~Server() { Stop(); }
+Server::~Server() {
+  Stop();
+  // Before the filters go: a hook's client over LoopbackConnection() may still end its requests.
+  pre_shutdown_.Forget();
+  post_start_.Forget();
+}
 
 Status Server::HandlePath(std::string path, http::Handler handler, bool listed) {
   return mux_.Handle(std::move(path), std::move(handler), listed);

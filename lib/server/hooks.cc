@@ -73,4 +73,10 @@ std::vector<std::string> Hooks::names() const {
   return names;
 }
 
+void Hooks::Forget() {
+  // Destroyed when the lock is given up: a hook's client waits for its connection's loop.
+  std::vector<std::shared_ptr<Entry>> entries;
+  entries.swap(state_.Lock()->entries);
+}
+
 }  // namespace apiserver::inline v0::server

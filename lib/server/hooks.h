@@ -20,6 +20,8 @@ class Hooks {
   // Whether hook `name` has run without error.
   bool Done(const std::string& name) const;
   std::vector<std::string> names() const;
+  // Lets go of what the hooks own.
+  void Forget();
 
  private:
   struct Entry {

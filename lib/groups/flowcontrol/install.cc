@@ -21,7 +21,7 @@ constexpr int kStartAttempts = 300;
 constexpr std::chrono::seconds kStartWait(1);
 constexpr std::chrono::minutes kRepeat(1);
 // How often somebody looks whether the server stops before it has started.
-constexpr std::chrono::milliseconds kSyncStep(200);
+constexpr std::chrono::milliseconds kFollowStep(200);
 
 // Keeps the built-in objects and follows all of them, from the server's start to its stop.
 class Starter {
@@ -51,7 +51,7 @@ class Starter {
                                  .clock = options_.storage.clock,
                                  .log = options_.log});
     follower->Start();
-    while (!follower->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
+    while (!follower->WaitForSync(kFollowStep)) RETURN_IF_ERROR(hook.ctx.Err());
     *follower_.Lock() = std::move(follower);
     return {};
   }
