@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -187,5 +188,43 @@ struct WidgetRequest {
   rest::WarningRecorderPtr warnings = std::make_shared<rest::WarningRecorder>();
   std::shared_ptr<admission::Annotations> annotations = std::make_shared<admission::Annotations>();
 };
+
+// A chain of one of the plugins, or of both, over fixed webhooks.
+struct Webhooks {
+  explicit Webhooks(std::vector<admission::Webhook> webhooks, const Clock& clock = RealClock()) {
+    AnswerAsUpstream(servers);
+    std::vector<admission::Webhook> mutating;
+    std::vector<admission::Webhook> validating;
+    for (admission::Webhook& webhook : webhooks) {
+      (webhook.type == admission::WebhookType::kMutating ? mutating : validating)
+          .push_back(webhook);
+    }
+    admission::WebhookAdmissionOptions options{.new_client = servers.Factory(), .clock = &clock};
+    options.webhooks = admission::NewStaticWebhooks(std::move(mutating));
+    const auto first = admission::NewMutatingWebhookAdmission(options);
+    options.webhooks = admission::NewStaticWebhooks(std::move(validating));
+    const auto second = admission::NewValidatingWebhookAdmission(options);
+    chain.emplace(std::vector{first, second}, *registry, RealClock());
+  }
+  Status Run(WidgetRequest& request, admission::Attributes attributes) const {
+    if (Status status = chain->Admit(request.ctx, attributes); !status.ok()) return status;
+    return chain->Validate(request.ctx, attributes);
+  }
+  Status Run(WidgetRequest& request) const { return Run(request, request.Attributes()); }
+  bool Counted(const std::string& line) const {
+    return registry->Serialize().find(line) != std::string::npos;
+  }
+
+  FakeWebhookServers servers;
+  std::unique_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  std::optional<admission::Chain> chain;
+};
+
+// What a case of the tables changes of WebhookAt().
+inline admission::Webhook With(admission::Webhook webhook,
+                               const std::function<void(admission::Webhook&)>& change) {
+  change(webhook);
+  return webhook;
+}
 
 }  // namespace apiserver::testing

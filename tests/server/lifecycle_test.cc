@@ -2,6 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "apiserver/server/standalone.h"
@@ -167,6 +170,57 @@ TEST_CASE("server: stopping ends watches, runs the hooks and refuses what comes 
     rest = *more;
   }
   CHECK(server->Call("GET", kWidgets).code == 503);
+}
+
+namespace {
+
+struct KnowsNobody final : apiserver::auth::Authenticator {
+  apiserver::Result<std::optional<apiserver::auth::AuthenticateResponse>> Authenticate(
+      const Context&, const apiserver::http::Request&) const override {
+    return std::optional<apiserver::auth::AuthenticateResponse>();
+  }
+};
+
+// What a hook may keep as long as its server has it: a request that is never answered.
+struct OpenRequest {
+  Status Begin(apiserver::server::GenericAPIServer& server) {
+    connection = server.LoopbackConnection();
+    stream = connection->Open({.target = "/hang"}).value();
+    return {};
+  }
+  std::unique_ptr<apiserver::http::Connection> connection;
+  std::unique_ptr<apiserver::http::ClientStream> stream;
+};
+
+}  // namespace
+
+// A hook's informer once ended its watch in filters that were gone.
+TEST_CASE("server: what a hook's client has open ends before the filters go", "[server]") {
+  std::optional<apiserver::http::Resume> never;
+  apiserver::Notification entered;
+  apiserver::server::Config config;
+  config.authenticator = std::make_shared<KnowsNobody>();
+  config.shutdown_grace = std::chrono::milliseconds(0);
+  auto server = std::move(*std::move(config).Complete()).New().value();
+  const auto hang = [&](apiserver::http::Exchange&) {
+    return apiserver::http::Step::Later([&](apiserver::http::Resume resume) {
+      never.emplace(std::move(resume));
+      entered.Notify();
+    });
+  };
+  REQUIRE(server->HandlePath("/hang", hang, /*listed=*/false).ok());
+  REQUIRE(server
+              ->AddPostStartHook("asks",
+                                 [request = std::make_shared<OpenRequest>()](
+                                     const apiserver::server::HookContext& hook) {
+                                   return request->Begin(hook.server);
+                                 })
+              .ok());
+  REQUIRE(server->PrepareRun().ok());
+  REQUIRE(server->Start().ok());
+  REQUIRE(entered.WaitFor(std::chrono::seconds(20)));
+  server.reset();
+  CHECK(never.has_value());
 }
 
 TEST_CASE("server: a storage that fails is a clear error and false readiness", "[server]") {

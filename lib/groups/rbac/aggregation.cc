@@ -7,9 +7,9 @@
 
 #include "apiserver/base/sync.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/meta/label_selector_value.h"
 #include "base/status_macros.h"
 #include "groups/rbac/convert.h"
-#include "groups/rbac/label_selector.h"
 
 namespace apiserver::inline v0::groups::rbac {
 namespace {
@@ -132,7 +132,7 @@ Result<std::vector<PolicyRule>> AggregatedRules(const runtime::Object& role,
                                                 const ClusterRoles& all) {
   std::vector<PolicyRule> rules;
   for (const Value& selector : role["aggregationRule"]["clusterRoleSelectors"].items()) {
-    ASSIGN_OR_RETURN(const meta::LabelSelector fits, LabelSelectorOf(selector));
+    ASSIGN_OR_RETURN(const meta::LabelSelector fits, meta::LabelSelectorAsSelector(selector));
     for (const auto& [name, part] : all) {
       if (name == role.name() || !fits.Matches(part->labels())) continue;
       for (PolicyRule& rule : RulesOf((*part)["rules"])) {

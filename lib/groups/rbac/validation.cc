@@ -6,8 +6,8 @@
 
 #include "apiserver/authz/rbac.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/meta/label_selector_value.h"
 #include "apiserver/meta/validation.h"
-#include "groups/rbac/label_selector.h"
 
 namespace apiserver::inline v0::groups::rbac {
 namespace {
@@ -139,7 +139,7 @@ ErrorList ValidateRole(const runtime::Object& role) {
                     "at least one clusterRoleSelector required if aggregationRule is non-nil");
   }
   for (const Value& selector : aggregation["clusterRoleSelectors"].items()) {
-    errors.Append(ValidateLabelSelector(selector, selectors.Index(index++)));
+    errors.Append(meta::ValidateLabelSelector(selector, {}, selectors.Index(index++)));
   }
   return errors;
 }
