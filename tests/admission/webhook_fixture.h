@@ -227,4 +227,9 @@ inline admission::Webhook With(admission::Webhook webhook,
   return webhook;
 }
 
+inline admission::Webhook Mutating(admission::Webhook webhook) {
+  webhook.type = admission::WebhookType::kMutating;
+  return webhook;
+}
+
 }  // namespace apiserver::testing

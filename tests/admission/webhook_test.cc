@@ -214,11 +214,6 @@ runtime::KindPtr CustomKind() {
       .value();
 }
 
-Webhook Mutating(Webhook webhook) {
-  webhook.type = WebhookType::kMutating;
-  return webhook;
-}
-
 struct MutatingCase {
   const char* name;
   std::vector<Webhook> webhooks;
