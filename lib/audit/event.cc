@@ -24,11 +24,7 @@ class Members {
   ~Members() { out_ += '}'; }
 
   std::string& Name(std::string_view name) {
-    if (out_.back() != '{') out_ += ',';
-    out_ += '"';
-    out_ += name;
-    out_ += "\":";
-    return out_;
+    return out_.append(out_.back() == '{' ? "\"" : ",\"").append(name).append("\":");
   }
   void Text(std::string_view name, std::string_view value) {
     codec::AppendJsonString(value, Name(name));

@@ -1,9 +1,13 @@
 #include "apiserver/audit/log_backend.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/audit/batching.h"
 #include "apiserver/base/clock.h"
@@ -31,16 +35,15 @@ class LogBackend final : public Backend {
   }
 
   void ProcessEvents(Events events, Done done) override {
-    const std::size_t count = events.size();
-    Entry entry{std::move(events), 0, std::move(done)};
-    for (const EventPtr& event : entry.events) entry.bytes += BytesOf(*event);
+    Entry entry = NewEntry(std::move(events), std::move(done));
     const Result<bool> wake = Enter(entry);
     if (wake.ok()) {
       if (*wake) state_.NotifyOne();
       return;
     }
     if (environment_.metrics) {
-      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, wake.status(), count);
+      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, wake.status(),
+                                              entry.count);
     }
     if (entry.done) entry.done(false);
   }
@@ -60,17 +63,48 @@ class LogBackend final : public Backend {
   // turns with the threads that serve requests, and the turns would cost more than the writing.
   static constexpr std::chrono::milliseconds kCollecting{2};
 
+  // Events of one call that say no more than this become lines on the caller's thread: that costs
+  // less than handing them over, and the one writer does not have to do it for all.
+  static constexpr std::size_t kEncodedAtOnceMax = 16 << 10;
+  // So much is written at once, so that what is encoded stays small however much waits.
+  static constexpr std::size_t kPieceBytes = 1 << 20;
+
+  // What one call brings: lines, or events that are still to be encoded.
   struct Entry {
+    std::string lines;
     Events events;
-    std::size_t bytes;
+    std::size_t bytes = 0;
+    std::size_t count = 0;
     Done done;
   };
+  // One write: first the lines, then the events.
+  struct Piece {
+    std::string lines;
+    Events events;
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+    std::vector<Done> dones;
+  };
   struct State {
-    std::deque<Entry> entries;
+    std::deque<Piece> pieces;
+    std::string spare;   // The room of a piece that is written.
     bool hurry = false;  // Someone waits for an entry, or they have become many.
     bool running = false;
     bool stopping = false;
   };
+
+  Entry NewEntry(Events events, Done done) const {
+    Entry entry{.lines = {}, .events = {}, .count = events.size(), .done = std::move(done)};
+    for (const EventPtr& event : events) entry.bytes += BytesOf(*event);
+    if (entry.bytes > kEncodedAtOnceMax) {
+      entry.events = std::move(events);
+      return entry;
+    }
+    entry.lines.reserve(entry.bytes);
+    for (const EventPtr& event : events) AppendLine(*event, entry.lines);
+    entry.bytes = entry.lines.size();
+    return entry;
+  }
 
   // Takes the entry, unless it is refused. Says whether the writer is to be woken.
   Result<bool> Enter(Entry& entry) {
@@ -81,50 +115,55 @@ class LogBackend final : public Backend {
     if (waiting_bytes_ > 0 && waiting_bytes_ + entry.bytes > options_.waiting_bytes_max) {
       return Status(Reason::kTooManyRequests, "too much waits for the audit log");
     }
-    const bool first = state->entries.empty();
+    const bool first = state->pieces.empty();
     waiting_bytes_ += entry.bytes;
     if (entry.done || waiting_bytes_ > options_.held_bytes) state->hurry = true;
-    state->entries.push_back(std::move(entry));
+    Piece& piece = PieceFor(entry, *state);
+    piece.lines += entry.lines;
+    std::move(entry.events.begin(), entry.events.end(), std::back_inserter(piece.events));
+    piece.bytes += entry.bytes;
+    piece.count += entry.count;
+    if (entry.done) piece.dones.push_back(std::move(entry.done));
     return first || state->hurry;
+  }
+
+  // The last piece, unless it is full or the entry's lines would get before earlier events.
+  static Piece& PieceFor(const Entry& entry, State& state) {
+    if (!state.pieces.empty()) {
+      Piece& last = state.pieces.back();
+      if (last.bytes < kPieceBytes && (last.events.empty() || entry.lines.empty())) return last;
+    }
+    Piece& piece = state.pieces.emplace_back();
+    piece.lines = std::exchange(state.spare, {});
+    return piece;
   }
 
   void WriteUntilStopped() {
     for (;;) {
-      std::deque<Entry> entries;
+      std::deque<Piece> pieces;
       {
         auto state = state_.Lock();
-        state.Wait([&state] { return state->stopping || !state->entries.empty(); });
+        state.Wait([&state] { return state->stopping || !state->pieces.empty(); });
         (void)state.WaitUntil(RealClock().Now() + kCollecting,
                               [&state] { return state->stopping || state->hurry; });
         state->hurry = false;
-        if (state->entries.empty()) return;
-        entries.swap(state->entries);
+        if (state->pieces.empty()) return;
+        pieces.swap(state->pieces);
       }
-      // In pieces, so that what is encoded stays small however much waits.
-      while (!entries.empty()) WritePiece(entries);
+      for (Piece& piece : pieces) Write(piece);
+      pieces.front().lines.clear();
+      state_.Lock()->spare = std::move(pieces.front().lines);
     }
   }
 
-  void WritePiece(std::deque<Entry>& entries) {
-    constexpr std::size_t kPieceBytes = 1 << 20;
-    std::string lines;
-    std::size_t bytes = 0;
-    std::size_t count = 0;
-    std::vector<Done> dones;
-    while (!entries.empty() && lines.size() < kPieceBytes) {
-      Entry entry = std::move(entries.front());
-      entries.pop_front();
-      for (const EventPtr& event : entry.events) AppendLine(*event, lines);
-      count += entry.events.size();
-      bytes += entry.bytes;
-      if (entry.done) dones.push_back(std::move(entry.done));
-    }
-    const Status written = writer_->Write(lines);
-    waiting_bytes_ -= bytes;
+  void Write(Piece& piece) {
+    for (const EventPtr& event : piece.events) AppendLine(*event, piece.lines);
+    const Status written = writer_->Write(piece.lines);
+    waiting_bytes_ -= piece.bytes;
     if (!written.ok() && environment_.metrics) {
-      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, written, count);
+      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, written, piece.count);
     }
-    for (Done& done : dones) done(written.ok());
+    for (Done& done : piece.dones) done(written.ok());
   }
 
   void AppendLine(const Event& event, std::string& lines) const {

@@ -286,6 +286,11 @@ void AppendPrettyJson(Value value, std::string& out) {
 }
 
 void AppendJsonString(std::string_view text, std::string& out) {
+  // Most texts stand for themselves: names, paths, times.
+  if (UnescapedPrefix(text) == text.size()) {
+    out.append(1, '"').append(text).append(1, '"');
+    return;
+  }
   Sink sink(out);
   PutString(text, sink);
 }

@@ -35,6 +35,15 @@ std::size_t PrefixWithout(std::string_view text, WordHits word_hits, ByteHits by
       const std::uint64_t hits = word_hits(word);
       if (hits != 0) return i + static_cast<std::size_t>(std::countr_zero(hits)) / 8;
     }
+    if (i == text.size()) return i;
+    // The rest once more with what is in front of it, which has no hits.
+    if (text.size() >= 8) {
+      const std::size_t last = text.size() - 8;
+      std::uint64_t word = 0;
+      std::memcpy(&word, text.data() + last, 8);
+      const std::uint64_t hits = word_hits(word);
+      return hits == 0 ? text.size() : last + static_cast<std::size_t>(std::countr_zero(hits)) / 8;
+    }
   }
   while (i < text.size() && !byte_hits(static_cast<unsigned char>(text[i]))) ++i;
   return i;

@@ -135,6 +135,34 @@ TEST_CASE("audit: a log that falls behind holds requests, and its memory has an 
   CHECK(std::count(text.begin(), text.end(), '\n') == 2);
 }
 
+TEST_CASE("audit: the log keeps the order of events, small and large", "[audit]") {
+  constexpr std::size_t kLarge = 700'000;
+  auto page = std::make_shared<Guarded<Page::State>>();
+  page->Lock()->stopped = true;  // So that they are collected.
+  Counted counted;
+  const BackendPtr log = NewLogBackend(std::make_unique<Page>(page));
+  REQUIRE(log->Run(counted.environment()).ok());
+  std::vector<std::string> expected;
+  for (int i = 0; i < 60; ++i) {
+    const std::string id = "id-" + std::to_string(i);
+    log->ProcessEvents({EventNamed(id, i % 7 == 3 ? kLarge : 10)}, nullptr);
+    expected.push_back(id);
+  }
+  page->Lock()->stopped = false;
+  page->NotifyAll();
+  log->Shutdown(kSoon);
+  CHECK_FALSE(log->Holds());
+  std::vector<std::string> written;
+  const std::string text = page->Lock()->text;
+  const std::string before = R"("auditID":")";
+  for (std::size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
+    at += before.size();
+    written.push_back(text.substr(at, text.find('"', at) - at));
+  }
+  CHECK(written == expected);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 60);
+}
+
 TEST_CASE("audit: the log's file is its owner's alone", "[audit]") {
   std::string folder = (std::filesystem::temp_directory_path() / "audit-XXXXXX").string();
   REQUIRE(mkdtemp(folder.data()) != nullptr);

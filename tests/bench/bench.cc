@@ -28,8 +28,10 @@ apiserver::Status RunOne(const bench::Workload& workload, const Options& options
                std::string(workload.what).c_str());
   if (workload.run_alone != nullptr) return workload.run_alone(report);
   const auto start = [&](std::vector<std::string> flags) {
-    return bench::ServerUnderTest::Start(options.binary, std::string(workload.storage),
-                                         std::move(flags));
+    auto server = bench::ServerUnderTest::Start(options.binary, std::string(workload.storage),
+                                                std::move(flags));
+    if (server.ok()) (*server)->set_fewer(options.server.fewer);
+    return server;
   };
   if (workload.run_several != nullptr) {
     if (options.server.address.empty()) return workload.run_several(start, report);

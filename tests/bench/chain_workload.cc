@@ -1,11 +1,14 @@
 #include "bench/chain_workload.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 #include "apiserver/base/file_system.h"
+#include "bench/chain_parts.h"
 #include "bench/corpus.h"
 #include "bench/series.h"
 
@@ -171,9 +175,14 @@ class AuditFolder {
     return {"--audit-policy-file=" + path_ + "/policy.yaml",
             "--audit-log-path=" + path_ + "/audit.log", "--audit-log-maxbackup=1"};
   }
-  // Whether the log holds requests of the user.
+  // Whether the log's end holds requests of the user.
   bool Recorded() const {
-    const auto log = apiserver::RealFileSystem().ReadRange(path_ + "/audit.log", 0, 1 << 20);
+    constexpr std::uint64_t kEndBytes = 1 << 20;
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(path_ + "/audit.log", error);
+    if (error) return false;
+    const auto log = apiserver::RealFileSystem().ReadRange(
+        path_ + "/audit.log", size - std::min(size, kEndBytes), kEndBytes);
     return log.ok() && log->find(kUser) != std::string::npos;
   }
 
@@ -181,7 +190,7 @@ class AuditFolder {
   const std::string path_;
 };
 
-// The runs of both, and of each pair the quotient.
+// The runs of both in turn, and of each pair the quotient.
 Status RunInTurn(const Connections& bare_connections, Series& bare,
                  const Connections& chain_connections, Series& chain, Report& report) {
   std::vector<double> ratios;
@@ -193,6 +202,8 @@ Status RunInTurn(const Connections& bare_connections, Series& bare,
   bare.AddTo(report);
   chain.AddTo(report);
   report.Add({"W1/chain", "ratio_of_cpu", Median(ratios), "times"});
+  report.Add({"W1/chain", "ratio_of_cpu_min", Percentile(ratios, 0), "times"});
+  report.Add({"W1/chain", "ratio_of_cpu_max", Percentile(ratios, 1), "times"});
   return {};
 }
 
@@ -217,11 +228,19 @@ Status RunChain(const StartServer& start, Report& report) {
   BENCH_ASSIGN(bare_connections, DialMany(*dialer, bare->dial(), kConnections));
   BENCH_ASSIGN(chain_connections, DialMany(*dialer, user, kConnections));
   if (Status allowed = WaitUntilAllowed(*chain_connections[0]); !allowed.ok()) return allowed;
+  BENCH_ASSIGN(bare_admin, dialer->Dial(Context::Background(), bare->dial()));
+  BENCH_ASSIGN(chain_admin, dialer->Dial(Context::Background(), chain->dial()));
+  BENCH_ASSIGN(before, ChainCountsOf(*chain_admin));
   Series bare_series("W1/bare", *bare);
   Series chain_series("W1/chain", *chain);
   const Status ran =
       RunInTurn(bare_connections, bare_series, chain_connections, chain_series, report);
   if (!ran.ok()) return ran;
+  BENCH_ASSIGN(after, ChainCountsOf(*chain_admin));
+  BENCH_ASSIGN(of_bare, ChainCountsOf(*bare_admin));
+  const std::size_t requests = kRuns * (CachedGets().operations / chain->fewer());
+  if (Status whole = CheckWholeChain(before, after, requests); !whole.ok()) return whole;
+  if (Status little = CheckBareChain(of_bare); !little.ok()) return little;
   if (audit->Recorded()) return {};
   return {Reason::kInternalError, "the audit log does not show the user's requests"};
 }

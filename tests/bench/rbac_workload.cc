@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/authz/rbac.h"
-#include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 #include "bench/series.h"
 
@@ -81,21 +81,27 @@ std::vector<Asked> NewQuestions(std::size_t bindings) {
   return questions;
 }
 
+// What this thread has had of a CPU: others may want it too.
+std::chrono::nanoseconds CpuTime() {
+  timespec used{};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 double MicrosecondsOf(std::chrono::nanoseconds took, std::size_t count) {
   return std::chrono::duration<double, std::micro>(took).count() / static_cast<double>(count);
 }
 
 Status Measure(const std::string& name, std::size_t bindings, Report& report) {
-  const apiserver::Clock& clock = apiserver::RealClock();
-  const auto begun = clock.Now();
+  const auto begun = CpuTime();
   const auto authorizer = NewPolicy(bindings);
-  const double filled = MicrosecondsOf(clock.Now() - begun, bindings + kRoles);
+  const double filled = MicrosecondsOf(CpuTime() - begun, bindings + kRoles);
   const std::vector<Asked> questions = NewQuestions(bindings);
   const auto ctx = apiserver::Context::Background();
   std::vector<double> micros;
   for (int run = 0; run < kRuns; ++run) {
     std::size_t allowed = 0;
-    const auto start = clock.Now();
+    const auto start = CpuTime();
     for (std::size_t n = 0; n < kDecisions; ++n) {
       const Asked& asked = questions[n % questions.size()];
       const auto verdict = authorizer->Authorize(ctx, {.user = asked.user,
@@ -107,7 +113,7 @@ Status Measure(const std::string& name, std::size_t bindings, Report& report) {
                                                        .name = "one"});
       if (verdict.ok() && verdict->decision == auth::Decision::kAllow) ++allowed;
     }
-    micros.push_back(MicrosecondsOf(clock.Now() - start, kDecisions));
+    micros.push_back(MicrosecondsOf(CpuTime() - start, kDecisions));
     if (allowed < kDecisions * 2 / 5 || allowed > kDecisions * 3 / 5) {
       return {Reason::kInternalError, name + ": " + std::to_string(allowed) + " were allowed"};
     }

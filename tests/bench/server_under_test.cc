@@ -130,7 +130,7 @@ Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Attach(const RunningSe
   server->dial_.host = address->host;
   server->dial_.port = address->port;
   server->pid_ = running.pid;
-  server->fewer_ = std::max<std::size_t>(running.fewer, 1);
+  server->set_fewer(running.fewer);
   server->etcd_address_ = running.etcd;
   return server;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -21,7 +22,7 @@ struct RunningServer {
   std::string kubeconfig;  // The path.
   pid_t pid = 0;           // Zero: no figures of its process.
   std::string etcd;  // The address of its etcd, "127.0.0.1:2379"; empty: calls are not counted.
-  // So many times fewer operations are measured than of ours.
+  // So many times fewer operations are measured: it, or what watches it, is slow.
   std::size_t fewer = 1;
 };
 
@@ -44,6 +45,7 @@ class ServerUnderTest {
   // Its data folder, removed at the end; empty: somebody else's.
   const std::string& folder() const { return folder_; }
   std::size_t fewer() const { return fewer_; }
+  void set_fewer(std::size_t fewer) { fewer_ = std::max<std::size_t>(fewer, 1); }
   bool has_process() const { return pid_ != 0; }
   // utime + stime; zero without process.
   double CpuSeconds() const;

@@ -231,6 +231,29 @@ TEST_CASE("codec: pretty JSON has two spaces and no newline at its end", "[codec
         "  \"c\": {},\n  \"d\": [],\n  \"e\": [\n    []\n  ]\n}");
 }
 
+// The writer looks at eight bytes at a time, and at what is left.
+TEST_CASE("codec: what must be escaped is found wherever it stands", "[codec]") {
+  const Row rows[] = {{"\"", "\\\""},       {"\\", "\\\\"},      {"<", "\\u003c"},
+                      {">", "\\u003e"},     {"&", "\\u0026"},    {"\n", "\\n"},
+                      {"\x1f", "\\u001f"},  {"\xff", "\\ufffd"}, {"\u2028", "\\u2028"},
+                      {"\u00e9", "\u00e9"}, {"\x7f", "\x7f"},    {"/", "/"}};
+  const std::string plain = " !#$%'()*+,-.:;=?@AZ[]^_`az{|}~";
+  for (const Row& row : rows) {
+    for (std::size_t size = 0; size < plain.size(); ++size) {
+      for (std::size_t at = 0; at <= size; ++at) {
+        const std::string before = plain.substr(0, at);
+        const std::string after = plain.substr(at, size - at);
+        std::string out = "x";
+        AppendJsonString(before + row.text + after, out);
+        REQUIRE(out == "x\"" + before + row.expected + after + "\"");
+      }
+      std::string out;
+      AppendJsonString(plain.substr(0, size), out);
+      REQUIRE(out == "\"" + plain.substr(0, size) + "\"");
+    }
+  }
+}
+
 TEST_CASE("codec: text longer than the writer's buffer arrives whole", "[codec]") {
   const std::string text(100'000, 'x');
   CHECK(Json(Value::String(text)) == "\"" + text + "\"");

@@ -73,6 +73,33 @@ TEST_CASE("runtime: micro times have six digits", "[runtime]") {
   CHECK_FALSE(ParseMicroTime("2006-01-02T15:04:05.1234567Z").ok());
 }
 
+// As GNU date prints them: date -u -d @SECONDS +%Y-%m-%dT%H:%M:%S.
+TEST_CASE("runtime: times print with all their zeros, on every kind of day", "[runtime]") {
+  struct Row {
+    std::int64_t seconds;
+    std::int32_t nanos;
+    const char* printed;
+  };
+  constexpr Row kRows[] = {
+      {0, 0, "1970-01-01T00:00:00.000000Z"},
+      {-1, 999, "1969-12-31T23:59:59.000000Z"},
+      {-62135596800, 0, "0001-01-01T00:00:00.000000Z"},
+      {-62162121600, 1'000, "0000-02-29T00:00:00.000001Z"},
+      {951'868'799, 1'234'567, "2000-02-29T23:59:59.001234Z"},
+      {4'107'542'400, 120'000'000, "2100-03-01T00:00:00.120000Z"},
+      {1'700'000'000, 999'999'999, "2023-11-14T22:13:20.999999Z"},
+      {253'402'300'799, 0, "9999-12-31T23:59:59.000000Z"},
+      // What four digits cannot say.
+      {253'402'300'800, 0, "10000-01-01T00:00:00.000000Z"},
+      {-62'167'219'201, 0, "-001-12-31T23:59:59.000000Z"},
+  };
+  for (const Row& row : kRows) {
+    CHECK(FormatMicroTime({row.seconds, row.nanos}) == row.printed);
+    const std::string printed = row.printed;
+    CHECK(FormatTime({row.seconds, row.nanos}) == printed.substr(0, printed.size() - 8) + "Z");
+  }
+}
+
 TEST_CASE("runtime: times turn into system_clock and back", "[runtime]") {
   const UnixTime time{1'700'000'000, 5};
   CHECK(UnixTime::From(time.ToSystem()) == time);
