@@ -39,14 +39,14 @@ std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
 
 }  // namespace
 
-void AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
-                 const std::string& help) {
+CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
+                         const std::string& help) {
   const auto read = [&value](const CLI::results_t& texts) {
     const auto duration = ParseDuration(texts.at(0));
     if (duration) value = *duration;
     return duration.has_value();
   };
-  app.add_option(name, read, help)->type_name("DURATION");
+  return app.add_option(name, read, help)->type_name("DURATION");
 }
 
 }  // namespace sample

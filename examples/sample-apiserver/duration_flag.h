@@ -5,13 +5,14 @@
 
 namespace CLI {
 class App;
+class Option;
 }  // namespace CLI
 
 namespace sample {
 
 // A flag whose values are Go's durations of whole milliseconds: "5m", "1m30s", "0". `help` names
 // the default.
-void AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
-                 const std::string& help);
+CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
+                         const std::string& help);
 
 }  // namespace sample

@@ -7,6 +7,7 @@
 
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/etcd/engine.h"
 #include "apiserver/storage/kms/provider.h"
@@ -166,6 +167,8 @@ int Serve(Parsed parsed, const Program& program) {
   config.openapi_version = "0.1";
   config.shutdown_grace = std::chrono::seconds(4);
   config.log = log.get();
+  // Its own, for the parts count in it too, before there is a server.
+  config.metrics = apiserver::metrics::NewRegistry();
   standalone->Apply(config);
   config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
   const Environment environment{.options = options, .log = *log};

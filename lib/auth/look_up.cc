@@ -48,6 +48,14 @@ LookUp* Waiting::Find(const void* owner, std::string_view key) const {
   return nullptr;
 }
 
+bool Waiting::FirstReport(const void* owner, std::string_view key) {
+  for (const auto& [who, what] : reported_) {
+    if (who == owner && what == key) return false;
+  }
+  reported_.emplace_back(owner, key);
+  return true;
+}
+
 bool Waiting::pending() const {
   return std::any_of(look_ups_.begin(), look_ups_.end(),
                      [](const auto& look_up) { return !look_up->done(); });

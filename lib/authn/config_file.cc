@@ -5,7 +5,7 @@
 
 #include "apiserver/base/reload.h"
 #include "apiserver/base/sync.h"
-#include "authn/config_hash.h"
+#include "auth/config_reloads.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::authn {
@@ -32,64 +32,23 @@ class CurrentIssuers final : public auth::TokenAuthenticator {
   Guarded<std::shared_ptr<OidcAuthenticator>> now_;
 };
 
-class ReloadMetrics {
- public:
-  explicit ReloadMetrics(const OidcOptions& options)
-      : clock_(*options.clock), server_(ConfigHash(options.server_id)) {
-    if (options.metrics == nullptr) return;
-    const std::string prefix = "apiserver_authentication_config_controller_";
-    const std::vector<std::string> labels = {"status", "apiserver_id_hash"};
-    reloads_ = &options.metrics->Counters(
-        {.name = prefix + "automatic_reloads_total",
-         .help = "[BETA] Total number of automatic reloads of authentication configuration split "
-                 "by status and apiserver identity.",
-         .labels = labels});
-    timestamps_ = &options.metrics->Gauges(
-        {.name = prefix + "automatic_reload_last_timestamp_seconds",
-         .help = "[BETA] Timestamp of the last automatic reload of authentication configuration "
-                 "split by status and apiserver identity.",
-         .labels = labels});
-    infos_ = &options.metrics->Gauges(
-        {.name = prefix + "last_config_info",
-         .help = "[ALPHA] Information about the last applied authentication configuration with "
-                 "hash as label, split by apiserver identity.",
-         .labels = {"apiserver_id_hash", "hash"}});
-  }
-
-  void Reloaded(bool success) {
-    if (reloads_ == nullptr) return;
-    const char* const status = success ? "success" : "failure";
-    reloads_->With({status, server_}).Add();
-    const std::chrono::duration<double> now = clock_.WallNow().time_since_epoch();
-    timestamps_->With({status, server_}).Set(now.count());
-  }
-  void InUse(const std::string& text) {
-    if (infos_ == nullptr) return;
-    if (!hash_.empty()) infos_->Remove({server_, hash_});
-    hash_ = ConfigHash(text);
-    infos_->With({server_, hash_}).Set(1);
-  }
-
- private:
-  const Clock& clock_;
-  const std::string server_;
-  std::string hash_;  // Of the file in use.
-  metrics::Family<metrics::Counter>* reloads_ = nullptr;
-  metrics::Family<metrics::Gauge>* timestamps_ = nullptr;
-  metrics::Family<metrics::Gauge>* infos_ = nullptr;
-};
-
 class ConfigFile final : public AuthenticationConfigFile {
  public:
   explicit ConfigFile(const AuthenticationConfigFileOptions& options)
-      : options_(options), counts_(options.oidc) {}
+      : options_(options),
+        counts_(options.oidc.metrics, *options.oidc.clock, "authentication",
+                options.oidc.server_id) {}
 
   Status Load() {
     ASSIGN_OR_RETURN(watched_, WatchFiles({options_.path}, options_.period,
                                           {.files = *options_.files,
                                            .executor = *options_.executor,
                                            .clock = *options_.oidc.clock,
-                                           .log = *options_.oidc.log},
+                                           .log = *options_.oidc.log,
+                                           .unreadable =
+                                               [this](const Status& /*why*/) {
+                                                 if (loaded_) counts_.Reloaded(false);
+                                               }},
                                           [this](const std::vector<std::string>& texts) {
                                             return Use(texts.front());
                                           }));
@@ -137,7 +96,7 @@ class ConfigFile final : public AuthenticationConfigFile {
   const std::shared_ptr<CurrentIssuers> current_ = std::make_shared<CurrentIssuers>();
   std::optional<AnonymousAuthConfig> anonymous_;  // Does not change once loaded.
   bool loaded_ = false;
-  ReloadMetrics counts_;
+  auth::ConfigReloads counts_;
   std::unique_ptr<WatchedFiles> watched_;  // Last: ends first.
 };
 

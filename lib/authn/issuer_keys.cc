@@ -7,7 +7,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
-#include "authn/config_hash.h"
+#include "auth/config_hash.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::authn {
@@ -91,8 +91,8 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
       : options(std::move(given)), http(std::move(client)) {
     if (options.metrics == nullptr) return;
     counted = KeyMetricsOf(*options.metrics);
-    issuer_hash = ConfigHash(options.issuer);
-    server_hash = ConfigHash(options.server_id);
+    issuer_hash = auth::ConfigHash(options.issuer);
+    server_hash = auth::ConfigHash(options.server_id);
   }
   ~State() {
     // What belongs to an issuer that is gone is not shown.
@@ -210,7 +210,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
         .Set(now.count());
     if (!success) return;
     if (!set_hash.empty()) counted->infos->Remove({issuer_hash, server_hash, set_hash});
-    set_hash = ConfigHash(set);
+    set_hash = auth::ConfigHash(set);
     counted->infos->With({issuer_hash, server_hash, set_hash}).Set(1);
   }
 

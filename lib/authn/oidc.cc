@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "apiserver/base/field_path.h"
+#include "auth/config_hash.h"
 #include "authn/claims.h"
-#include "authn/config_hash.h"
 #include "authn/issuer_keys.h"
 #include "authn/jwt.h"
 #include "base/status_macros.h"
@@ -220,7 +220,7 @@ Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenti
       ASSIGN_OR_RETURN(keys, NewKeys(one.issuer, options));
     }
     made->by_url.emplace(one.issuer.url, OidcIssuer{one, algorithms, std::move(keys), options.clock,
-                                                    ConfigHash(one.issuer.url)});
+                                                    auth::ConfigHash(one.issuer.url)});
   }
   return std::make_shared<OidcAuthenticator>(std::move(made));
 }

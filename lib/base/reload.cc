@@ -17,7 +17,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
  public:
   Watch(Contents paths, std::chrono::nanoseconds period, WatchedFilesDeps deps,
         WatchedFiles::Use use)
-      : paths_(std::move(paths)), period_(period), deps_(deps), use_(std::move(use)) {}
+      : paths_(std::move(paths)), period_(period), deps_(std::move(deps)), use_(std::move(use)) {}
 
   Status Check() {
     if (!Begin()) return {};
@@ -75,8 +75,12 @@ class Watch : public std::enable_shared_from_this<Watch> {
   Status ReadAndUse() {
     Contents now;
     for (const std::string& path : paths_) {
-      ASSIGN_OR_RETURN(std::string content, deps_.files.Read(path));
-      now.push_back(std::move(content));
+      Result<std::string> content = deps_.files.Read(path);
+      if (!content.ok()) {
+        if (deps_.unreadable) deps_.unreadable(content.status());
+        return content.status();
+      }
+      now.push_back(*std::move(content));
     }
     if (seen_ == now) return judged_;
     seen_ = std::move(now);
@@ -127,7 +131,7 @@ class WatchedFilesImpl final : public WatchedFiles {
 Result<std::unique_ptr<WatchedFiles>> WatchFiles(std::vector<std::string> paths,
                                                  std::chrono::nanoseconds period,
                                                  WatchedFilesDeps deps, WatchedFiles::Use use) {
-  auto watch = std::make_shared<Watch>(std::move(paths), period, deps, std::move(use));
+  auto watch = std::make_shared<Watch>(std::move(paths), period, std::move(deps), std::move(use));
   RETURN_IF_ERROR(watch->Check());
   watch->Schedule();
   return std::make_unique<WatchedFilesImpl>(std::move(watch));

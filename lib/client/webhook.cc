@@ -97,14 +97,18 @@ class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
   void Got(Result<http::ClientResponse> got, Clock::Monotonic began) {
     WebhookAttempt attempt{.latency = options_->clock->Now() - began};
     if (got.ok()) attempt.code = got->code;
+    bool useless = false;
     if (!got.ok()) {
       attempt.error = got.status();
     } else if (got->code < 200 || got->code > 299) {
       attempt.error = ErrorOf("POST", {}, *got);
+    } else if (options_->check) {
+      attempt.error = options_->check(*got);
+      useless = !attempt.error.ok();
     }
     if (options_->observe) options_->observe(attempt);
     if (attempt.error.ok()) return End(std::move(got));
-    const bool again = options_->should_retry(attempt.error) &&
+    const bool again = !useless && options_->should_retry(attempt.error) &&
                        ++tried_ < options_->backoff.steps && ctx_.Err(*options_->clock).ok();
     if (!again) return End(std::move(attempt.error));
     Rest(std::move(attempt.error));

@@ -132,6 +132,23 @@ TEST_CASE("base: destroying a watch takes its timer away", "[base]") {
   CHECK(fixture.executor.timers() == 0);
 }
 
+TEST_CASE("base: each look that cannot read a watched file is told of", "[base]") {
+  Fixture fixture;
+  std::vector<Status> told;
+  const auto watch = WatchFiles({"cert"}, minutes(1),
+                                {.files = *fixture.files,
+                                 .executor = fixture.executor,
+                                 .unreadable = [&](const Status& why) { told.push_back(why); }},
+                                [](const auto&) { return Status(); });
+  REQUIRE(watch.ok());
+  CHECK(told.empty());
+  REQUIRE(fixture.files->Remove("cert").ok());
+  CHECK((*watch)->Check().reason() == Reason::kNotFound);
+  CHECK((*watch)->Check().reason() == Reason::kNotFound);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].reason() == Reason::kNotFound);
+}
+
 TEST_CASE("base: an exception from the user of watched files is an error like any", "[base]") {
   Fixture fixture;
 

@@ -245,4 +245,29 @@ TEST_CASE("client: a call that its executor forgets is answered", "[client]") {
 }
 
 }  // namespace
+TEST_CASE(
+    "client: an answer that does not stand the check is the call's error, and not asked again",
+    "[client]") {
+  WebhookFixture fixture([](const client::HttpRequest&) { return Answered(200, "nonsense"); });
+  std::vector<WebhookAttempt> attempts;
+  const Webhook webhook({.client = fixture.http,
+                         .url = "https://hook.test/x",
+                         .check =
+                             [](const http::ClientResponse& answer) {
+                               return Status(Reason::kInternalError, "what is " + answer.body);
+                             },
+                         .observe = [&](const WebhookAttempt& each) { attempts.push_back(each); },
+                         .executor = &fixture.executor,
+                         .clock = &fixture.clock});
+  std::optional<Result<http::ClientResponse>> got;
+  webhook.Post(Context::Background(), "{}",
+               [&](Result<http::ClientResponse> answer) { got = std::move(answer); });
+  REQUIRE(got);
+  CHECK(got->status() == Status(Reason::kInternalError, "what is nonsense"));
+  REQUIRE(attempts.size() == 1);
+  CHECK(attempts[0].code == 200);
+  CHECK(attempts[0].error == got->status());
+  CHECK(fixture.http->requests.size() == 1);
+}
+
 }  // namespace apiserver::client

@@ -52,7 +52,7 @@ class Authentication final : public Part {
     config.api_audiences = api_audiences_;
     executor_ = apiserver::NewThreadPool({.name = "authentication", .threads = 2});
     std::vector<std::shared_ptr<const auth::TokenAuthenticator>> tokens;
-    if (Status added = AddTokens(environment, tokens); !added.ok()) return added;
+    if (Status added = AddTokens(environment, config, tokens); !added.ok()) return added;
     std::vector<std::shared_ptr<const auth::Authenticator>> all{config.authenticator};
     if (!tokens.empty()) {
       const std::shared_ptr<const auth::TokenAuthenticator> every =
@@ -78,7 +78,7 @@ class Authentication final : public Part {
   }
 
  private:
-  Status AddTokens(const Environment& environment,
+  Status AddTokens(const Environment& environment, const apiserver::server::Config& config,
                    std::vector<std::shared_ptr<const auth::TokenAuthenticator>>& tokens) {
     if (!token_file_.empty()) {
       auto file = authn::NewTokenFile(
@@ -92,7 +92,9 @@ class Authentication final : public Part {
           {.path = config_file_,
            .executor = executor_.get(),
            .oidc = {.http = apiserver::client::NewCpprestHttpClientFactory(),
-                    .log = &environment.log}});
+                    .log = &environment.log,
+                    .metrics = config.metrics.get(),
+                    .server_id = config.name}});
       if (!file.ok()) return OfFlag("--authentication-config", file.status());
       config_ = *std::move(file);
       tokens.push_back(config_->tokens());

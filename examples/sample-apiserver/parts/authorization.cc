@@ -1,13 +1,24 @@
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/authz/builtin.h"
+#include "apiserver/authz/config_file.h"
+#include "apiserver/authz/instrumented.h"
 #include "apiserver/authz/rbac.h"
 #include "apiserver/authz/union.h"
+#include "apiserver/authz/webhook.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/client/client_config.h"
+#include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/rbac.h"
+#include "cluster.h"
+#include "duration_flag.h"
 #include "options.h"
 #include "parts/parts.h"
 
@@ -16,30 +27,69 @@ namespace sample {
 namespace {
 
 using apiserver::Status;
+namespace auth = apiserver::auth;
 namespace authz = apiserver::authz;
+namespace client = apiserver::client;
 namespace groups = apiserver::groups;
 
+constexpr char kReviews[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+constexpr char kConfigFlag[] = "--authorization-config";
+
+// Who may do what: by a file, by roles of the server's own, or by a cluster that is asked
+// (--no-standalone).
 class Authorization final : public Part {
  public:
   void AddFlags(CLI::App& app) override {
-    app.add_option("--authorization-mode", mode_,
-                   "Who may do what: RBAC (by roles and bindings; system:masters may everything) "
-                   "or AlwaysAllow (everybody who is known, everything)")
-        ->check(CLI::IsMember({"RBAC", "AlwaysAllow"}))
+    app.add_option(kConfigFlag, config_file_,
+                   "AuthorizationConfiguration: authorizers that are asked one after the other");
+    others_.push_back(
+        app.add_option("--authorization-mode", mode_,
+                       "Who may do what: RBAC (by roles and bindings; system:masters may "
+                       "everything) or AlwaysAllow (everybody who is known, everything)")
+            ->check(CLI::IsMember({"RBAC", "AlwaysAllow"}))
+            ->capture_default_str());
+    others_.push_back(AddDuration(app, "--authorization-webhook-cache-authorized-ttl",
+                                  authorized_ttl_,
+                                  "How long a yes of the cluster holds (default: 10s)"));
+    others_.push_back(AddDuration(app, "--authorization-webhook-cache-unauthorized-ttl",
+                                  unauthorized_ttl_,
+                                  "How long a no of the cluster holds (default: 10s)"));
+    app.add_option("--authorization-kubeconfig", kubeconfig_,
+                   "The cluster that says what somebody may do (default: the one this pod runs "
+                   "in)");
+    app.add_option("--authorization-always-allow-paths", always_allow_paths_,
+                   "Paths that everybody may read who is known, a trailing * is a prefix")
+        ->delimiter(',')
         ->capture_default_str();
   }
 
-  Status Configure(const Environment& environment, apiserver::server::Config& config) override {
-    // Then a cluster decides.
-    if (!environment.options.standalone) return {};
-    if (mode_ == "RBAC") {
-      rbac_ = authz::rbac::NewRbacAuthorizer();
-      authorizer_ = authz::NewUnion(
-          {authz::NewPrivilegedGroups({std::string(apiserver::auth::kSystemPrivilegedGroup)}),
-           rbac_});
+  std::string Problem() const override {
+    if (config_file_.empty()) return "";
+    for (const CLI::Option* other : others_) {
+      if (other->count() == 0) continue;
+      return std::string(kConfigFlag) +
+             " can not be specified when --authorization-mode or --authorization-webhook-* flags "
+             "are defined; leave out " +
+             other->get_name();
     }
+    if (kubeconfig_.empty()) return "";
+    return std::string(kConfigFlag) +
+           " can not be specified when --authorization-kubeconfig is defined: the file says whom "
+           "to "
+           "ask";
+  }
+
+  Status Configure(const Environment& environment, apiserver::server::Config& config) override {
+    const bool standalone = environment.options.standalone;
+    if (standalone) rbac_ = authz::rbac::NewRbacAuthorizer();
+    if (!standalone || !config_file_.empty()) {
+      executor_ = apiserver::NewThreadPool({.name = "authorization", .threads = 2});
+    }
+    Status made = !config_file_.empty() ? ByFile(environment, config)
+                  : standalone          ? ByMode(config)
+                                        : ByCluster(environment, config);
     config.authorizer = authorizer_;
-    return {};
+    return made;
   }
 
   Status Install(const Environment& environment, apiserver::server::GenericAPIServer& server,
@@ -52,13 +102,88 @@ class Authorization final : public Part {
       if (!installed.ok()) return installed;
     }
     // Answers `kubectl auth can-i`.
-    return groups::authorization::Install(server, authorizer_, rbac_);
+    return groups::authorization::Install(server, authorizer_, rules_);
   }
 
  private:
+  Status ByFile(const Environment& environment, const apiserver::server::Config& config) {
+    auto file =
+        authz::LoadAuthorizationConfigFile({.path = config_file_,
+                                            .executor = executor_.get(),
+                                            .rbac = rbac_,
+                                            .new_client = client::NewCpprestHttpClientFactory(),
+                                            .cluster = InPod(),
+                                            .metrics = config.metrics.get(),
+                                            .server_id = config.name,
+                                            .log = &environment.log});
+    if (!file.ok()) {
+      return file.status().WithMessage(std::string(kConfigFlag) + ": " +
+                                       std::string(file.status().message()));
+    }
+    file_ = *std::move(file);
+    if (!file_->Has("RBAC")) rbac_ = nullptr;
+    rules_ = file_->rules();
+    authorizer_ = file_->authorizer();
+    return environment.options.standalone ? Status() : Behind(authorizer_);
+  }
+
+  Status ByMode(const apiserver::server::Config& config) {
+    if (mode_ != "RBAC") {
+      rbac_ = nullptr;
+      return {};
+    }
+    rules_ = rbac_;
+    authorizer_ =
+        authz::NewUnion({authz::NewPrivilegedGroups({std::string(auth::kSystemPrivilegedGroup)}),
+                         authz::NewInstrumented("RBAC", "rbac", rbac_, *config.metrics)});
+    return {};
+  }
+
+  Status ByCluster(const Environment& environment, const apiserver::server::Config& config) {
+    auto cluster = ClusterConfig("--authorization-kubeconfig", kubeconfig_);
+    if (!cluster.ok()) return cluster.status();
+    auto caller =
+        client::NewFollowedClient(*cluster, {.new_client = client::NewCpprestHttpClientFactory(),
+                                             .executor = executor_.get(),
+                                             .log = &environment.log});
+    if (!caller.ok()) return caller.status();
+    auto webhook = authz::NewWebhookAuthorizer({.webhook = {.client = *std::move(caller),
+                                                            .url = cluster->server + kReviews,
+                                                            .timeout = std::chrono::seconds(10),
+                                                            .executor = executor_.get()},
+                                                .authorized_ttl = authorized_ttl_,
+                                                .unauthorized_ttl = unauthorized_ttl_,
+                                                .metrics = config.metrics.get(),
+                                                .log = &environment.log});
+    if (!webhook.ok()) return webhook.status();
+    return Behind(*std::move(webhook));
+  }
+
+  // system:masters and the paths of probes first, as every server behind an aggregator has them.
+  Status Behind(std::shared_ptr<const auth::Authorizer> last) {
+    auto paths = authz::NewAlwaysAllowPaths(always_allow_paths_);
+    if (!paths.ok()) return paths.status();
+    std::vector<std::shared_ptr<const auth::Authorizer>> all;
+    all.push_back(authz::NewPrivilegedGroups({std::string(auth::kSystemPrivilegedGroup)}));
+    all.push_back(*std::move(paths));
+    all.push_back(std::move(last));
+    authorizer_ = authz::NewUnion(std::move(all));
+    return {};
+  }
+
+  // First, so that it goes last: the rest waits there.
+  std::unique_ptr<apiserver::ThreadPool> executor_;
+  std::string config_file_;
+  std::vector<const CLI::Option*> others_;  // That the file excludes.
   std::string mode_ = "RBAC";
-  std::shared_ptr<authz::rbac::RbacAuthorizer> rbac_;  // Null: everything is allowed.
-  std::shared_ptr<const apiserver::auth::Authorizer> authorizer_;
+  std::string kubeconfig_;
+  std::chrono::milliseconds authorized_ttl_ = std::chrono::seconds(10);
+  std::chrono::milliseconds unauthorized_ttl_ = std::chrono::seconds(10);
+  std::vector<std::string> always_allow_paths_ = {"/healthz", "/readyz", "/livez"};
+  std::shared_ptr<authz::rbac::RbacAuthorizer> rbac_;  // Null: roles are not asked.
+  std::unique_ptr<authz::AuthorizationConfigFile> file_;
+  std::shared_ptr<const auth::RuleResolver> rules_;
+  std::shared_ptr<const auth::Authorizer> authorizer_;  // Null: everything is allowed.
 };
 
 }  // namespace

@@ -57,6 +57,9 @@ class Waiting {
   // Null: none such was handed in.
   LookUp* Find(const void* owner, std::string_view key) const;
   std::size_t size() const { return look_ups_.size(); }
+  // Whether `owner` says this of the question `key` for the first time. The same authorizer is
+  // asked again when those behind it had to wait, but reports a failure once.
+  bool FirstReport(const void* owner, std::string_view key);
   // Some of it has no answer yet.
   bool pending() const;
   // Calls `callback` once when all of it is answered. It must not wait.
@@ -64,6 +67,7 @@ class Waiting {
 
  private:
   std::vector<std::shared_ptr<LookUp>> look_ups_;
+  std::vector<std::pair<const void*, std::string>> reported_;
 };
 // The value of a context.
 using WaitingPtr = std::shared_ptr<Waiting>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct WatchedFilesDeps {
   Executor& executor;  // Reads there: must be one that may block.
   const Clock& clock = RealClock();
   LogSink& log = NullLogSink();
+  // Told each time that a look cannot read a file, before Check() returns; as `use`, not called
+  // once the watch has ended.
+  std::function<void(const Status&)> unreadable = {};
 };
 
 // Files that may be replaced while a server runs (a certificate and its key, a token, a CA bundle).

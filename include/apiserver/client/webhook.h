@@ -46,6 +46,9 @@ struct WebhookOptions {
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  // Of one attempt.
   Backoff backoff = {};
   std::function<bool(const Status& error)> should_retry = DefaultShouldRetry;
+  // What is wrong with an answer of 2xx, if anything is: then the call fails with it, and is not
+  // tried again. Any thread, must not wait.
+  std::function<Status(const http::ClientResponse& answer)> check = {};
   // An answer's Retry-After counts up to here.
   std::chrono::seconds retry_after_max = std::chrono::seconds(30);
   // Told of every attempt, before the next one; any thread, must not wait.

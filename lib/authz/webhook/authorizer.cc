@@ -41,6 +41,9 @@ struct Reviewer {
       metrics.Attempted(attempt);
       if (options.webhook.observe) options.webhook.observe(attempt);
     };
+    webhook_options.check = [version = options.version](const http::ClientResponse& answer) {
+      return ReadReview(answer.body, version).status();
+    };
     webhook.emplace(std::move(webhook_options));
   }
 
@@ -94,7 +97,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     if (answer.ok()) return VerdictOf(answer->status);
     if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
     if (const auto earlier = reviewer_->stale.Find(spec)) return VerdictOf(*earlier);
-    return OnError(ctx, answer.status());
+    return OnError(ctx, spec, answer.status());
   }
 
  private:
@@ -132,14 +135,20 @@ class WebhookAuthorizer final : public auth::Authorizer {
     return {status.allowed ? auth::Decision::kAllow : auth::Decision::kNoOpinion, status.reason};
   }
 
-  Result<auth::Verdict> OnError(const Context& ctx, const Status& error) const {
+  Result<auth::Verdict> OnError(const Context& ctx, const std::string& spec,
+                                const Status& error) const {
     const auto& options = reviewer_->options;
-    Log(*options.log, LogLevel::kError, "Failed to make webhook authorizer request",
-        {{"error", error.ToString()}});
+    // Asked again because another webhook had to be waited for.
+    const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
+    const bool first = !waiting || !*waiting || (*waiting)->FirstReport(reviewer_.get(), spec);
+    if (first) {
+      Log(*options.log, LogLevel::kError, "Failed to make webhook authorizer request",
+          {{"error", error.ToString()}});
+    }
     if (options.decision_on_error == auth::Decision::kDeny) {
       return auth::Verdict{auth::Decision::kDeny, "the authorization webhook could not be asked"};
     }
-    if (!ctx.done()) reviewer_->metrics.FailedOpen(error);
+    if (first && !ctx.done()) reviewer_->metrics.FailedOpen(error);
     // Whatever the webhook's answer was, it is not the client's.
     return Status(Reason::kInternalError, std::string(error.message()));
   }

@@ -1,10 +1,10 @@
-#include "authn/config_hash.h"
+#include "auth/config_hash.h"
 
 #include <openssl/sha.h>
 
 #include <array>
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::inline v0::auth {
 
 std::string ConfigHash(std::string_view text) {
   if (text.empty()) return "";
@@ -19,4 +19,4 @@ std::string ConfigHash(std::string_view text) {
   return hash;
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::inline v0::auth

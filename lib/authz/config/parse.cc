@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "apiserver/authz/config.h"
+#include "apiserver/runtime/time.h"
+#include "base/status_macros.h"
+#include "codec/config_reader.h"
+
+namespace apiserver::inline v0::authz {
+namespace {
+
+using codec::ConfigReader;
+using field::Path;
+using runtime::Value;
+
+// Reads members of one object of the file.
+class MembersOf {
+ public:
+  MembersOf(ConfigReader& reader, const Path& path, Value value)
+      : reader_(reader), path_(path), value_(value) {}
+
+  std::string Text(std::string_view name) const {
+    return reader_.Text(path_.Child(name), value_[name]);
+  }
+  // Absent and zero: `fallback`, as Go's defaults do.
+  std::chrono::nanoseconds Duration(std::string_view name,
+                                    std::chrono::nanoseconds fallback) const {
+    const std::string text = Text(name);
+    if (text.empty() && !value_[name].is_string()) return fallback;
+    const auto duration = runtime::ParseDuration(text);
+    if (!duration.ok()) {
+      reader_.Wrong(path_.Child(name),
+                    std::string(duration.status().message()) + "; use one like \"30s\" or \"5m\"");
+      return fallback;
+    }
+    return duration->count() == 0 ? fallback : *duration;
+  }
+  bool Bool(std::string_view name, bool fallback) const {
+    return reader_.Bool(path_.Child(name), value_[name]).value_or(fallback);
+  }
+
+ private:
+  ConfigReader& reader_;
+  const Path& path_;
+  const Value value_;
+};
+
+WebhookConnectionInfo ReadConnection(ConfigReader& reader, const Path& path, Value value) {
+  WebhookConnectionInfo info;
+  if (!reader.IsMap(path, value)) return info;
+  reader.CheckFields(path, value, {"type", "kubeConfigFile"});
+  const MembersOf members(reader, path, value);
+  info.type = members.Text("type");
+  if (!value["kubeConfigFile"].is_null()) info.kube_config_file = members.Text("kubeConfigFile");
+  return info;
+}
+
+WebhookConfiguration ReadWebhook(ConfigReader& reader, const Path& path, Value value) {
+  reader.CheckFields(
+      path, value,
+      {"authorizedTTL", "cacheAuthorizedRequests", "unauthorizedTTL", "cacheUnauthorizedRequests",
+       "timeout", "subjectAccessReviewVersion", "matchConditionSubjectAccessReviewVersion",
+       "failurePolicy", "connectionInfo", "matchConditions"});
+  const MembersOf members(reader, path, value);
+  WebhookConfiguration webhook;
+  webhook.authorized_ttl = members.Duration("authorizedTTL", webhook.authorized_ttl);
+  webhook.cache_authorized_requests = members.Bool("cacheAuthorizedRequests", true);
+  webhook.unauthorized_ttl = members.Duration("unauthorizedTTL", webhook.unauthorized_ttl);
+  webhook.cache_unauthorized_requests = members.Bool("cacheUnauthorizedRequests", true);
+  webhook.timeout = members.Duration("timeout", webhook.timeout);
+  webhook.subject_access_review_version = members.Text("subjectAccessReviewVersion");
+  webhook.match_condition_subject_access_review_version =
+      members.Text("matchConditionSubjectAccessReviewVersion");
+  webhook.failure_policy = members.Text("failurePolicy");
+  webhook.connection_info =
+      ReadConnection(reader, path.Child("connectionInfo"), value["connectionInfo"]);
+  for (const auto& item : reader.Items(path.Child("matchConditions"), value["matchConditions"])) {
+    if (!reader.IsMap(item.path, item.value)) continue;
+    reader.CheckFields(item.path, item.value, {"expression"});
+    webhook.match_conditions.push_back(
+        reader.Text(item.path.Child("expression"), item.value["expression"]));
+  }
+  return webhook;
+}
+
+AuthorizerConfiguration ReadAuthorizer(ConfigReader& reader, const Path& path, Value value) {
+  AuthorizerConfiguration authorizer;
+  if (!reader.IsMap(path, value)) return authorizer;
+  reader.CheckFields(path, value, {"type", "name", "webhook"});
+  const MembersOf members(reader, path, value);
+  authorizer.type = members.Text("type");
+  authorizer.name = members.Text("name");
+  const Path webhook = path.Child("webhook");
+  if (reader.IsMap(webhook, value["webhook"])) {
+    authorizer.webhook = ReadWebhook(reader, webhook, value["webhook"]);
+  }
+  return authorizer;
+}
+
+std::string Lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// What kube-apiserver checks beside what all do, and what this server has not.
+void CheckServed(ConfigReader& reader, const AuthorizationConfiguration& config) {
+  for (std::size_t i = 0; i < config.authorizers.size(); ++i) {
+    const AuthorizerConfiguration& one = config.authorizers[i];
+    const Path path = Path("authorizers").Index(i);
+    if (one.type == "Node" || one.type == "ABAC") {
+      reader.Wrong(path.Child("type"),
+                   "is " + one.type +
+                       ", which this server does not have; leave it out, or ask a "
+                       "webhook that has it");
+    } else if (one.type != "Webhook" && one.name != Lower(one.type)) {
+      reader.Wrong(path.Child("name"), "is wrong: expected name " + Lower(one.type) +
+                                           " for authorizer " + one.type + " instead of " +
+                                           one.name);
+    }
+  }
+}
+
+}  // namespace
+
+Result<AuthorizationConfiguration> ParseAuthorizationConfiguration(std::string_view text,
+                                                                   const FileSystem& files) {
+  ConfigReader reader(text);
+  ASSIGN_OR_RETURN(const Value root,
+                   reader.Parse("AuthorizationConfiguration",
+                                {"apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1beta1",
+                                 "apiserver.config.k8s.io/v1alpha1"}));
+  reader.CheckFields(Path(), root, {"apiVersion", "kind", "authorizers"});
+  AuthorizationConfiguration config;
+  for (const auto& item : reader.Items(Path("authorizers"), root["authorizers"])) {
+    config.authorizers.push_back(ReadAuthorizer(reader, item.path, item.value));
+  }
+  // What was not read has been reported; its absence is no second finding.
+  RETURN_IF_ERROR(reader.Outcome());
+  reader.Wrong(ValidateAuthorizationConfiguration(config, files));
+  RETURN_IF_ERROR(reader.Outcome());
+  CheckServed(reader, config);
+  RETURN_IF_ERROR(reader.Outcome());
+  return config;
+}
+
+}  // namespace apiserver::inline v0::authz
