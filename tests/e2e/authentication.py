@@ -39,7 +39,7 @@ class Issuer:
         self.folder, self.asked = folder, []
         self.key = os.path.join(folder, "issuer.key")
         run("genrsa", "-out", self.key, "2048")
-        pair = authority.sign("issuer", names=("DNS:localhost",))
+        pair = authority.sign("issuer", names=("IP:127.0.0.1",))
         issuer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -59,7 +59,7 @@ class Issuer:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*pair)
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.url = "https://localhost:%d" % self.server.server_port
+        self.url = "https://127.0.0.1:%d" % self.server.server_port
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def documents(self):
@@ -148,7 +148,7 @@ def from_an_issuer(t, args, folder):
     run("genrsa", "-out", other, "2048")
     now = int(time.time())
     for what, token in (("of another key", issuer.token(key=other)), ("for somebody else", issuer.token(aud="x")),
-                        ("of another issuer", issuer.token(iss="https://localhost")),
+                        ("of another issuer", issuer.token(iss="https://127.0.0.1")),
                         ("that has ended", issuer.token(exp=now - 60)), ("not signed", issuer.token(algorithm="none")),
                         ("without a subject", issuer.token(sub=None))):
         got = known.who(token)

@@ -80,7 +80,7 @@ def costly_certificates(victim, check):
         context.load_cert_chain(path, key)
         begun, code = victim.cpu(), b""
         try:
-            with context.wrap_socket(victim.tcp(), server_hostname="localhost") as connection:
+            with context.wrap_socket(victim.tcp(), server_hostname="127.0.0.1") as connection:
                 connection.sendall(b"GET /apis HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 code = connection.recv(64)[9:12]
         except (ssl.SSLError, OSError):

@@ -89,12 +89,12 @@ class Victim:
 
     def tls(self, alpn=(), identified=True, timeout=20):
         return self.context(alpn, identified).wrap_socket(
-            self.tcp(timeout), server_hostname="localhost")
+            self.tcp(timeout), server_hostname="127.0.0.1")
 
     def call(self, method, path, body=None, headers=None, identified=True, timeout=30):
         """One HTTP/1.1 request; code, headers, body."""
         connection = http.client.HTTPSConnection(
-            "localhost", self.port, timeout=timeout, context=self.context(identified=identified))
+            "127.0.0.1", self.port, timeout=timeout, context=self.context(identified=identified))
         try:
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()
@@ -139,7 +139,7 @@ class Canary(threading.Thread):
                 try:
                     if connection is None:
                         connection = http.client.HTTPSConnection(
-                            "localhost", self.victim.port, timeout=10, context=self.victim.context())
+                            "127.0.0.1", self.victim.port, timeout=10, context=self.victim.context())
                     connection.request("GET", path)
                     answer = connection.getresponse()
                     answer.read()
