@@ -1,6 +1,9 @@
 #include "apiserver/cpprest/mount.h"
 
+#include <algorithm>
 #include <atomic>
+#include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -9,12 +12,56 @@
 #include "cpprest/mounted_call.h"
 #include "cpprest/request_body.h"
 #include "http/http1_head.h"
+#include "http/tokens.h"
 
 namespace apiserver::inline v0::cpprest {
 namespace {
 
 constexpr std::string_view kFrontProxyPrefix = "X-Remote-";
+constexpr std::string_view kExtraPrefix = "Impersonate-Extra-";
 constexpr const char* kStopped = "the server is shutting down";
+constexpr const char* kCannotUpgrade =
+    "cpprestsdk's listener cannot upgrade a connection, nor speak HTTP/2";
+
+bool IsText(std::string_view value) {
+  return std::none_of(value.begin(), value.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+  });
+}
+
+// Whether two readers could disagree on where the message ends, as far as cpprestsdk shows it: it
+// looks for "chunked" anywhere, and reads a length as far as it is a number.
+bool FramedStrangely(const web::http::http_headers& headers) {
+  utility::string_t encoding;
+  utility::string_t length;
+  const bool encoded = headers.match(web::http::header_names::transfer_encoding, encoding);
+  const bool measured = headers.match(web::http::header_names::content_length, length);
+  if (encoded) return measured || !http::EqualIgnoreCase(encoding, "chunked");
+  return measured && (length.empty() || length.find_first_not_of("0123456789") != length.npos);
+}
+
+// Why a request is not one that http::Listen would take, or not what its client meant; null: it is
+// good.
+const char* Malformed(const web::http::http_headers& headers) {
+  if (FramedStrangely(headers)) return "malformed Content-Length or Transfer-Encoding";
+  for (const auto& [name, value] : headers) {
+    if (!http::IsToken(name) || !IsText(value)) return "malformed header field";
+    const bool list = http::EqualIgnoreCase(name, "Impersonate-Group") ||
+                      (name.size() >= kExtraPrefix.size() &&
+                       http::EqualIgnoreCase(name.substr(0, kExtraPrefix.size()), kExtraPrefix));
+    if (list && value.find(", ") != value.npos) {
+      return "cpprestsdk's listener joins header fields of the same name: one Impersonate-Group, "
+             "and one value of each extra, is all that can be told apart";
+    }
+  }
+  return nullptr;
+}
+
+// What is said instead of the server, and with which code; 0: nothing.
+struct Refusal {
+  int code = 0;
+  const char* why = "";
+};
 
 http::Request RequestOf(const web::http::http_request& from, bool tls) {
   http::Request request;
@@ -24,7 +71,9 @@ http::Request RequestOf(const web::http::http_request& from, bool tls) {
   request.host = request.headers.Get("Host");
   request.headers.Remove("Host");
   request.headers.RemovePrefix(kFrontProxyPrefix);
-  request.remote_address = from.remote_address() + ":0";
+  const std::string& address = from.remote_address();
+  request.remote_address =
+      address.find(':') == std::string::npos ? address + ":0" : "[" + address + "]:0";
   request.tls = tls;
   return request;
 }
@@ -37,6 +86,8 @@ struct Mounted : std::enable_shared_from_this<Mounted> {
   }
 
   void Handle(const web::http::http_request& request);
+  Refusal RefusalOf(const web::http::http_request& from, const http::Request& request,
+                    bool full) const;
   void Begin(const std::shared_ptr<MountedCall>& call, http::Request request,
              const Result<std::string>& body);
   void End();
@@ -61,12 +112,10 @@ void Mounted::Handle(const web::http::http_request& from) {
         self->calls.erase(over.shared_from_this());
       });
   http::Request request = RequestOf(from, options.tls);
-  const bool upgrade = request.IsUpgrade();
-  if (stopping || full || upgrade) {
+  if (const Refusal refusal = RefusalOf(from, request, full); refusal.code != 0) {
     // Its body is not wanted, and cpprestsdk would wait for it.
     ReadRequestBody(from, 0, [](const Result<std::string>&) {});
-    if (!upgrade) return call->Refuse(503, stopping ? kStopped : "too many requests are under way");
-    return call->Refuse(501, "cpprestsdk's listener cannot upgrade a connection, nor speak HTTP/2");
+    return call->Refuse(refusal.code, refusal.why);
   }
   ReadRequestBody(from, options.request_body_bytes_max,
                   [self = shared_from_this(), call,
@@ -76,6 +125,15 @@ void Mounted::Handle(const web::http::http_request& from) {
                       self->Begin(call, std::move(request), body);
                     });
                   });
+}
+
+Refusal Mounted::RefusalOf(const web::http::http_request& from, const http::Request& request,
+                           bool full) const {
+  if (request.IsUpgrade()) return {501, kCannotUpgrade};
+  if (stopping) return {503, kStopped};
+  if (full) return {503, "too many requests are under way"};
+  if (const char* why = Malformed(from.headers())) return {400, why};
+  return {};
 }
 
 void Mounted::Begin(const std::shared_ptr<MountedCall>& call, http::Request request,

@@ -19,6 +19,14 @@ MountedCall::MountedCall(std::shared_ptr<http::Loop> loop, const web::http::http
                          UniqueFunction<void(MountedCall&)> on_over)
     : loop_(std::move(loop)), request_(request), on_over_(std::move(on_over)) {}
 
+MountedCall::~MountedCall() {
+  if (replied_) return;
+  try {
+    Refuse(503, "the server is shutting down");
+  } catch (...) {  // NOLINT(bugprone-empty-catch): for want of memory; closing the listener ends it
+  }
+}
+
 void MountedCall::Start(const http::Service& service, http::Request request,
                         const std::string& body) {
   http::ExchangeDriver::Setup setup;
@@ -83,8 +91,9 @@ void MountedCall::OnAnswer() {
 
 void MountedCall::Reply(const http_response& response) {
   replied_ = true;
-  const auto told = [weak = weak_from_this(), loop = loop_](bool whole) {
-    if (const auto self = weak.lock()) loop->Post([self, whole] { self->Replied(whole); });
+  // Nobody else may know of a call that was refused. Null: it is being destroyed.
+  const auto told = [self = weak_from_this().lock(), loop = loop_](bool whole) {
+    if (self) loop->Post([self, whole] { self->Replied(whole); });
   };
   try {
     request_.reply(response).then([told](const pplx::task<void>& task) {

@@ -20,6 +20,10 @@ class MountedCall final : public http::ServerStream,
   // `on_over` is called once on the loop, when nothing more happens.
   MountedCall(std::shared_ptr<http::Loop> loop, const web::http::http_request& request,
               UniqueFunction<void(MountedCall&)> on_over);
+  // Whoever was not answered, because the loop has ended, is told so.
+  ~MountedCall() override;
+  MountedCall(const MountedCall&) = delete;
+  MountedCall& operator=(const MountedCall&) = delete;
 
   void Start(const http::Service& service, http::Request request, const std::string& body);
   // Instead of Start().

@@ -17,7 +17,8 @@ class BodyReader final : public std::enable_shared_from_this<BodyReader> {
 
   void Next() {
     try {
-      body_.getn(piece_.data(), piece_.size())
+      // As many as that must have come, or all.
+      body_.getn(piece_.data(), bytes_max_ == 0 ? 1 : piece_.size())
           .then([self = shared_from_this()](const pplx::task<std::size_t>& task) {
             self->Got(task);
           });

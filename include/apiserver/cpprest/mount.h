@@ -21,10 +21,15 @@ class http_listener;
 // - There is no client certificate: users have tokens. Headers that begin with "X-Remote-" never
 //   reach the server, so no front proxy is believed.
 // - cpprestsdk joins headers of the same name with ", ": whoever impersonates two groups by two
-//   headers is refused.
+//   headers is answered with 400, and so is one group with ", " in its name.
+// - What two readers of HTTP/1.1 could cut into different requests is answered with 400 and closed,
+//   as far as cpprestsdk lets it be seen: of two Content-Length it shows the last only.
+// - A head has no limit of size or time, nor a connection one of idleness: cpprestsdk offers none.
+//   Strangers are http::Listen's.
 // - A client that has gone is noticed by the next byte that is written to it: let watches ask for
 //   bookmarks. A request's body is read by cpprestsdk as fast as it comes, one chunk of it whole;
-//   what is over the limit is dropped. A slow one has as long as it likes.
+//   what is over the limit is dropped. A slow one has as long as it likes, and nothing is answered,
+//   refusals neither, before cpprestsdk has the body or some KiB of it.
 // - closing the listener cuts what is under way, and would wait for open watches for ever: end the
 //   mount before.
 namespace apiserver::inline v0::cpprest {

@@ -1,0 +1,125 @@
+// The sample-apiserver's group in a host's cpprestsdk listener, over TLS: what
+// docs/cpprest-listener.md describes, for the scripts of this folder. Of their flags it heeds
+// --data-dir=FOLDER, where it writes a kubeconfig.
+
+#include <arpa/inet.h>
+#include <cpprest/http_listener.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/client/kubeconfig.h"
+#include "apiserver/cpprest/mount.h"
+#include "apiserver/groups/authorization.h"
+#include "apiserver/server/standalone.h"
+#include "apiserver/storage/memory/engine.h"
+#include "common/run_until_signal.h"
+#include "wardle/install.h"
+
+namespace {
+
+using apiserver::Result;
+using apiserver::Status;
+namespace cpprest = apiserver::cpprest;
+namespace http = apiserver::http;
+namespace server = apiserver::server;
+using web::http::experimental::listener::http_listener;
+using web::http::experimental::listener::http_listener_config;
+
+// cpprestsdk does not say which port it has taken.
+int FreePort() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  (void)::bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+  (void)::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+http_listener_config Over(const http::KeyPair& pair) {
+  http_listener_config config;
+  config.set_ssl_context_callback([pair](boost::asio::ssl::context& context) {
+    context.use_certificate_chain(boost::asio::buffer(pair.certificate_pem));
+    context.use_private_key(boost::asio::buffer(pair.key_pem), boost::asio::ssl::context::pem);
+  });
+  return config;
+}
+
+Result<std::unique_ptr<server::GenericAPIServer>> NewServer(
+    const server::Standalone& standalone, apiserver::storage::kv::Engine& engine,
+    const std::shared_ptr<wardle::BanFlunder>& ban_flunder) {
+  server::Config config;
+  config.name = "cpprest-host";
+  config.authenticator = standalone.authenticator;
+  config.admission = {ban_flunder};
+  auto completed = std::move(config).Complete();
+  if (!completed.ok()) return completed.status();
+  auto api = std::move(*completed).New();
+  if (!api.ok()) return api.status();
+  Status status = wardle::Install(**api,
+                                  {.engine = &engine,
+                                   .executor = &(*api)->pool(),
+                                   .memory = (*api)->memory(),
+                                   .metrics = (*api)->metrics()},
+                                  *ban_flunder);
+  if (status.ok()) status = apiserver::groups::authorization::Install(**api, nullptr);
+  if (status.ok()) status = (*api)->PrepareRun();
+  if (!status.ok()) return status;
+  return api;
+}
+
+int Run(const std::string& folder) {
+  const auto standalone = server::NewStandalone({.data_dir = folder});
+  if (!standalone.ok()) return examples::Fail(standalone.status());
+  const auto authority = http::NewCertificateAuthority("host-ca", apiserver::RealClock());
+  if (!authority.ok()) return examples::Fail(authority.status());
+  const auto pair =
+      http::NewCertificate(*authority, {.common_name = "localhost", .ip_addresses = {"127.0.0.1"}},
+                           apiserver::RealClock());
+  if (!pair.ok()) return examples::Fail(pair.status());
+  const auto engine = apiserver::storage::memory::NewEngine();
+  const auto api = NewServer(*standalone, *engine, std::make_shared<wardle::BanFlunder>());
+  if (!api.ok()) return examples::Fail(api.status());
+
+  const int port = FreePort();
+  const std::string url = "https://127.0.0.1:" + std::to_string(port);
+  http_listener listener(web::uri(url + "/"), Over(*pair));
+  const auto mount = cpprest::MountOn(listener, (*api)->service());
+  const int code = examples::RunUntilSignal(**api, [&] {
+    listener.open().get();
+    (void)apiserver::client::WriteKubeconfigFile(
+        apiserver::RealFileSystem(), folder + "/kubeconfig",
+        {.server = url, .ca_pem = authority->certificate_pem, .token = standalone->token});
+  });
+  mount->Stop();
+  listener.close().get();
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  examples::BlockSignals();
+  std::string folder = ".";
+  constexpr std::string_view kFolder = "--data-dir=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag.starts_with(kFolder)) folder = flag.substr(kFolder.size());
+  }
+  try {
+    return Run(folder);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
+}
