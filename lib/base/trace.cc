@@ -44,6 +44,10 @@ Span& Span::operator=(Span&& other) noexcept {
   return *this;
 }
 
+void Span::SetName(std::string_view name) {
+  if (data_) data_->name = name;
+}
+
 void Span::SetAttribute(std::string_view key, AttributeValue value) {
   if (!data_) return;
   auto& all = data_->attributes;

@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "apiserver/meta/errors.h"
+#include "endpoints/handler_span.h"
 #include "endpoints/installer.h"
 
 namespace apiserver::inline v0::endpoints {
@@ -43,8 +43,7 @@ class Dispatcher final : public Installed {
 
   bool LongRunning(const request::RequestInfo& info, std::string_view method) const override {
     const Resource* resource = Find(info);
-    return resource && std::find(resource->long_running.begin(), resource->long_running.end(),
-                                 method) != resource->long_running.end();
+    return resource && resource->LongRunning(method);
   }
 
   http::Step Serve(http::Exchange& exchange) const override {
@@ -62,7 +61,7 @@ class Dispatcher final : public Installed {
     if (namespaced && info.namespace_.empty()) return NotFound();
     const std::size_t own = info.subresource.empty() ? 2 : 3;
     if (info.parts.size() > own && !resource->subpath) return NotFound();
-    return Call(resource->item, exchange);
+    return Call(*resource, resource->item, exchange);
   }
 
  private:
@@ -81,7 +80,7 @@ class Dispatcher final : public Installed {
     const bool all_namespaces = resource.scope->namespaced && info.namespace_.empty();
     // Across all namespaces there is only a list.
     if (all_namespaces && exchange.request().method != "GET") return NotAllowed();
-    return Call(resource.collection, exchange);
+    return Call(resource, resource.collection, exchange);
   }
 
   static http::Step Watch(http::Exchange& exchange, const request::RequestInfo& info,
@@ -90,13 +89,19 @@ class Dispatcher final : public Installed {
     const bool item = info.parts.size() == 2;
     if (item && resource.scope->namespaced && info.namespace_.empty()) return NotFound();
     if (exchange.request().method != "GET") return NotAllowed();
+    StartHandlerSpan(exchange, info);
     return resource.watch(exchange);
   }
 
-  static http::Step Call(const Resource::Methods& methods, http::Exchange& exchange) {
+  static http::Step Call(const Resource& resource, const Resource::Methods& methods,
+                         http::Exchange& exchange) {
     if (methods.empty()) return NotFound();
     const auto found = methods.find(exchange.request().method);
     if (found == methods.end()) return NotAllowed();
+    // As upstream, which traces what handlers do, not what streams and proxies go on to do.
+    if (!resource.LongRunning(found->first)) {
+      StartHandlerSpan(exchange, exchange.Get<request::RequestInfo>());
+    }
     return found->second(exchange);
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ struct Resource {
   std::vector<std::string> long_running;
   // Serves what follows the item path too.
   bool subpath = false;
+
+  bool LongRunning(std::string_view method) const {
+    return std::find(long_running.begin(), long_running.end(), method) != long_running.end();
+  }
 };
 
 }  // namespace apiserver::inline v0::endpoints

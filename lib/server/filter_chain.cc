@@ -9,10 +9,13 @@ namespace apiserver::inline v0::server {
 
 namespace {
 
-// What apiserver_request_filter_duration_seconds shows, as upstream names it.
-bool TakesTime(std::string_view filter) {
-  return filter == "authentication" || filter == "audit" || filter == "impersonation" ||
-         filter == "authorization";
+// What apiserver_request_filter_duration_seconds and traces call a filter that may take time, as
+// upstream does; empty: they show none.
+std::string_view MeasuredAs(std::string_view filter) {
+  if (filter == "priority-and-fairness") return "priorityandfairness";
+  const bool measured = filter == "authentication" || filter == "audit" ||
+                        filter == "impersonation" || filter == "authorization";
+  return measured ? filter : "";
 }
 
 }  // namespace
@@ -20,11 +23,11 @@ bool TakesTime(std::string_view filter) {
 http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   http::FilterChain chain;
   const auto then = [&](std::unique_ptr<const http::Filter> filter) {
-    const std::string_view name = filter->name();
-    const bool measured = TakesTime(name);
-    if (measured) chain.push_back(NewFilterStarted());
+    const std::string_view name = MeasuredAs(filter->name());
+    if (!name.empty()) chain.push_back(NewFilterStarted());
     chain.push_back(std::move(filter));
-    if (measured) chain.push_back(NewFilterCompleted(*config.metrics, name));
+    if (name.empty()) return;
+    chain.push_back(NewFilterCompleted(*config.metrics, name, config.tracer != nullptr));
   };
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
@@ -55,6 +58,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   // Around authentication, so that who fails there is recorded too, and what it finds out.
   if (config.auditing) then(NewAuditInit(*config.auditing));
   then(NewAuthentication(config.authentication));
+  // Behind authentication: only who is known to be trusted decides what is recorded.
+  if (config.tracer) then(NewTracing(*config.tracer));
   // The policy asks who it is; what is refused from here on is recorded.
   if (config.auditing) then(NewAudit(*config.auditing));
   // Behind the audit, which names both users; everything below knows only who is acted as.

@@ -26,6 +26,7 @@ struct FilterConfig {
   AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
   const Auditing* auditing = nullptr;            // Null: nothing is recorded.
+  const trace::Tracer* tracer = nullptr;         // Null: nothing is traced.
   InFlight* in_flight = nullptr;
   const LifecycleSignals* signals = nullptr;
   bool send_retry_after = false;  // While the server stops.

@@ -69,6 +69,7 @@ Server::Server(Config config, Server* delegate)
                           .log = config_.log},
        .authorizer = config_.authorizer.get(),
        .auditing = auditing_.get(),
+       .tracer = config_.tracer.get(),
        .in_flight = &in_flight_,
        .signals = &signals_,
        .send_retry_after = config_.shutdown_send_retry_after,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "apiserver/base/trace.h"
 #include "base/status_macros.h"
 #include "server/certificates.h"
 #include "server/generic_api_server.h"
@@ -12,6 +13,8 @@ namespace apiserver::inline v0::server {
 namespace {
 
 constexpr std::chrono::seconds kProgressPeriod(5);
+// A collector that does not answer must not keep a server from stopping.
+constexpr std::chrono::seconds kTraceFlushGrace(5);
 
 }  // namespace
 
@@ -95,6 +98,7 @@ void Server::Stop() {
   // Before the pool, which runs the storages' timers.
   for (const auto& storage : *storages_.Lock()) storage->Destroy();
   pool_->Stop();
+  if (config_.tracer) config_.tracer->Flush(kTraceFlushGrace);
 }
 
 Status Server::Run(const Context& ctx) {

@@ -115,6 +115,7 @@ class Span final {
   // What others are told of it, also after its end; not valid if it is empty.
   const SpanContext& context() const { return context_; }
 
+  void SetName(std::string_view name);
   void SetAttribute(std::string_view key, AttributeValue value);
   void AddEvent(std::string_view name, std::initializer_list<Attribute> attributes = {});
   void SetError(std::string_view message);

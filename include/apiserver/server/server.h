@@ -37,6 +37,9 @@ namespace apiserver::inline v0::audit {
 class Backend;
 class PolicyRuleEvaluator;
 }  // namespace apiserver::inline v0::audit
+namespace apiserver::inline v0::trace {
+class Tracer;
+}  // namespace apiserver::inline v0::trace
 
 // The server itself: Config -> Complete -> New -> PrepareRun -> Run, as
 // k8s.io/apiserver/pkg/server.
@@ -99,6 +102,9 @@ struct Config {
   // or nothing is recorded. The server runs the backend and shuts it down.
   std::shared_ptr<const audit::PolicyRuleEvaluator> audit_policy = nullptr;
   std::shared_ptr<audit::Backend> audit_backend = nullptr;
+  // What records what requests did (base/trace.h), for example for an OpenTelemetry collector
+  // (client/otlp_exporter.h). Null: nothing is traced. The server flushes it when it stops.
+  std::shared_ptr<const trace::Tracer> tracer = nullptr;
   // Run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
 

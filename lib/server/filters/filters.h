@@ -24,6 +24,11 @@
 
 // The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
 // and why.
+
+namespace apiserver::inline v0::trace {
+class Tracer;
+}  // namespace apiserver::inline v0::trace
+
 namespace apiserver::inline v0::server {
 
 class Auditing;
@@ -78,6 +83,9 @@ struct AuthenticationOptions {
 // Sets auth::UserInfoPtr, or answers 401; 429 when whom it must ask is asked too much. Takes
 // credentials out of the request.
 FilterPtr NewAuthentication(AuthenticationOptions options);
+// A span of every request, current from here on; whose groups are not trusted begins a trace of its
+// own. `tracer` outlives it.
+FilterPtr NewTracing(const trace::Tracer& tracer);
 // Who has sent a request that acts as somebody else; a value of the exchange of such requests.
 struct ImpersonatedBy {
   auth::UserInfoPtr original;  // Never null.
@@ -99,9 +107,9 @@ FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseco
 // Counts what handlers answer; last. `installed` tells resources that are served from others.
 using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
-// Together they measure what stands between them.
+// Together they measure what stands between them; a span tells of it if requests are `traced`.
 FilterPtr NewFilterStarted();
-FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter);
+FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, bool traced);
 struct AuthorizationOptions {
   const auth::Authorizer* authorizer = nullptr;  // Null: everything is allowed.
   const Clock* clock = &RealClock();

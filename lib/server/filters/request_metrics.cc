@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/auth/user.h"
+#include "apiserver/base/trace.h"
 #include "apiserver/rest/storage.h"
 #include "server/filters/filters.h"
 
@@ -101,16 +102,20 @@ class FilterStarted final : public http::Filter {
 
 class FilterCompleted final : public http::Filter {
  public:
-  explicit FilterCompleted(metrics::Histogram& duration) : duration_(duration) {}
+  FilterCompleted(metrics::Histogram& duration, std::string_view filter, bool traced)
+      : duration_(duration), filter_(filter), traced_(traced) {}
   std::string_view name() const override { return "filter-completed"; }
   http::Step Begin(http::Exchange& exchange) const override {
-    const std::chrono::duration<double> took = RealClock().Now() - exchange.Get<FilterBegan>().at;
-    duration_.Observe(took.count());
+    const auto took = RealClock().Now() - exchange.Get<FilterBegan>().at;
+    duration_.Observe(std::chrono::duration<double>(took).count());
+    if (traced_) trace::StartSpan(exchange.ctx(), filter_, {.age = took}).End();
     return http::Step::Next();
   }
 
  private:
   metrics::Histogram& duration_;
+  const std::string filter_;
+  const bool traced_;
 };
 
 }  // namespace
@@ -119,8 +124,8 @@ FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed) {
   return std::make_unique<RequestMetricsFilter>(metrics, std::move(installed));
 }
 FilterPtr NewFilterStarted() { return std::make_unique<FilterStarted>(); }
-FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter) {
-  return std::make_unique<FilterCompleted>(metrics.FilterDuration(filter));
+FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, bool traced) {
+  return std::make_unique<FilterCompleted>(metrics.FilterDuration(filter), filter, traced);
 }
 
 }  // namespace apiserver::inline v0::server
