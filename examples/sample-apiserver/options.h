@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ struct Options {
   std::chrono::milliseconds etcd_healthcheck_timeout = std::chrono::seconds(2);
 
   bool standalone = true;
-  int v = 0;  // Verbosity; from 4 on debug lines are logged.
+  std::uint32_t v = 0;  // Verbosity; from 4 on debug lines are logged.
 };
 
 // What to do after reading the command line.

@@ -8,6 +8,7 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/metrics.h"
+#include "apiserver/base/verbosity.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/etcd/engine.h"
 #include "apiserver/storage/kms/provider.h"
@@ -148,8 +149,8 @@ void Announce(const Options& options, const server::Standalone& standalone, int 
 
 int Serve(Parsed parsed, const Program& program) {
   const Options& options = parsed.options;
-  const auto log = apiserver::NewStderrLogSink(options.v >= 4 ? apiserver::LogLevel::kDebug
-                                                              : apiserver::LogLevel::kInfo);
+  const auto standard_error = apiserver::NewStderrLogSink(apiserver::LogLevel::kDebug);
+  const auto log = std::make_unique<apiserver::VerbositySink>(*standard_error, options.v);
   // They log, and the server uses what they own: they go after it and before the log.
   const Parts parts = std::move(parsed.parts);
   const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
@@ -169,6 +170,10 @@ int Serve(Parsed parsed, const Program& program) {
   config.log = log.get();
   // Its own, for the parts count in it too, before there is a server.
   config.metrics = apiserver::metrics::NewRegistry();
+  config.set_verbosity = [sink = log.get()](std::uint32_t verbosity) {
+    sink->SetVerbosity(verbosity);
+    return Status();
+  };
   standalone->Apply(config);
   config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
   const Environment environment{.options = options, .log = *log};

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <type_traits>
 
 #include "apiserver/base/sync.h"
 
@@ -120,8 +121,11 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
   }
 
   void Reset() override {
-    const auto all = series_.Lock();
-    for (auto& [values, series] : *all) series.metric->Reset();
+    // Many a gauge is counted up and down, and would be below zero then.
+    if constexpr (!std::is_same_v<Metric, Gauge>) {
+      const auto all = series_.Lock();
+      for (auto& [values, series] : *all) series.metric->Reset();
+    }
   }
 
  private:

@@ -10,6 +10,8 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/response/response.h"
 #include "base/status_macros.h"
+#include "server/debug/flags.h"
+#include "server/debug/metrics.h"
 #include "server/filter_chain.h"
 #include "server/filters/filters.h"
 #include "server/loopback.h"
@@ -316,12 +318,11 @@ Status Server::InstallStandardPaths() {
   const auto index = [this](http::Exchange& exchange) { return ServeIndex(exchange, 200); };
   RETURN_IF_ERROR(HandlePath("/", index, /*listed=*/true));
   RETURN_IF_ERROR(HandlePath("/index.html", index, /*listed=*/true));
-  const auto show = [this](http::Exchange& exchange) {
-    exchange.writer().Send({.headers = {{"Content-Type", std::string(metrics::kTextContentType)}}},
-                           http::Bytes(metrics_->Serialize()));
-    return http::Step::Done();
-  };
-  RETURN_IF_ERROR(HandlePath("/metrics", show, /*listed=*/true));
+  RETURN_IF_ERROR(HandlePath("/metrics", NewMetricsHandler(metrics_, config_.enable_profiling),
+                             /*listed=*/true));
+  if (config_.enable_profiling && config_.set_verbosity) {
+    RETURN_IF_ERROR(InstallDebugFlags(mux_, config_.set_verbosity));
+  }
   const http::Handler version = NewVersionHandler(config_.version);
   // As the OpenAPI document spells it, and clients that are made from it.
   RETURN_IF_ERROR(HandlePath("/version/", version, /*listed=*/false));

@@ -8,6 +8,8 @@
 #include <regex>
 #include <vector>
 
+#include "apiserver/base/verbosity.h"
+
 namespace apiserver {
 namespace {
 
@@ -51,6 +53,31 @@ TEST_CASE("base: the stderr sink drops what lies below its level", "[base]") {
   CHECK(lines.find("unheard") == std::string::npos);
   CHECK(lines.find(" heard\n") != std::string::npos);
   CHECK(lines.front() == 'E');
+}
+
+TEST_CASE("base: a verbosity sink passes on debug lines from four on, as it is told to", "[base]") {
+  class Last final : public LogSink {
+   public:
+    bool Enabled(LogLevel level) const override { return level != LogLevel::kInfo; }
+    void Write(LogLevel, std::string_view message, std::span<const LogField>) override {
+      text = message;
+    }
+    std::string text;
+  } last;
+  VerbositySink sink(last, 3);
+
+  sink.Write(LogLevel::kDebug, "unheard", {});
+  CHECK(last.text.empty());
+  CHECK_FALSE(sink.Enabled(LogLevel::kDebug));
+  CHECK(sink.Enabled(LogLevel::kWarning));
+  sink.SetVerbosity(4);
+  CHECK(sink.Enabled(LogLevel::kDebug));
+  CHECK_FALSE(sink.Enabled(LogLevel::kInfo));  // The one behind it does not want it.
+  Log(sink, LogLevel::kDebug, "heard");
+  CHECK(last.text == "heard");
+  sink.SetVerbosity(0);
+  Log(sink, LogLevel::kDebug, "unheard");
+  CHECK(last.text == "heard");
 }
 
 TEST_CASE("base: the null sink wants nothing", "[base]") {

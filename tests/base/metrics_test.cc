@@ -85,19 +85,23 @@ TEST_CASE("base: a removed series is not shown and starts at zero when it comes 
   CHECK(registry->Serialize().find("objects{resource=\"flunders\"} 0\n") != std::string::npos);
 }
 
-TEST_CASE("base: a reset sets every series to zero and keeps it", "[base]") {
+TEST_CASE("base: a reset sets counters and histograms to zero and keeps gauges", "[base]") {
   const auto registry = NewRegistry();
   Counter& counter = registry->Counters({"c", "", {}}).With({});
   Histogram& histogram = registry->Histograms({"h", "", {}}, {1}).With({});
+  Gauge& gauge = registry->Gauges({"g", "", {}}).With({});
   counter.Add(2);
   histogram.Observe(3);
+  gauge.Add(4);
 
   registry->Reset();
+  gauge.Subtract();
   counter.Add();
 
   CHECK(counter.value() == 1);
   CHECK(histogram.count(1) == 0);
   CHECK(histogram.sum() == 0);
+  CHECK(gauge.value() == 3);
 }
 
 TEST_CASE("base: a refresher runs before each serialization until it is unregistered", "[base]") {

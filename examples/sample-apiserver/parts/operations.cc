@@ -25,6 +25,10 @@ class Operations final : public Part {
     app.add_option("--strict-transport-security-directives", hsts_directives_,
                    "Of the header of that name, e.g. max-age=31536000,includeSubDomains")
         ->delimiter(',');
+    app.add_flag(
+           "--profiling,!--no-profiling", profiling_,
+           "Serve /debug/pprof/ and /debug/flags/ to those who may, and let them reset /metrics")
+        ->capture_default_str();
     AddDuration(app, "--livez-grace-period", livez_grace_,
                 "How long after the start post-start hooks may run until /livez fails");
     AddDuration(app, "--shutdown-delay-duration", shutdown_delay_,
@@ -39,6 +43,7 @@ class Operations final : public Part {
   apiserver::Status Configure(const Environment& /*environment*/,
                               apiserver::server::Config& config) override {
     config.goaway_chance = goaway_chance_;
+    config.enable_profiling = profiling_;
     config.cors_allowed_origins = cors_allowed_origins_;
     config.hsts_directives = hsts_directives_;
     config.livez_grace = livez_grace_;
@@ -56,6 +61,7 @@ class Operations final : public Part {
   std::chrono::milliseconds shutdown_delay_{0};
   std::chrono::milliseconds watch_termination_grace_{0};
   bool send_retry_after_ = false;
+  bool profiling_ = true;
 };
 
 }  // namespace

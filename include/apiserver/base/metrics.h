@@ -102,7 +102,7 @@ class Registry {
 
   // Text exposition format 0.0.4, families by name, series by label values.
   virtual std::string Serialize() = 0;
-  // Sets everything to zero.
+  // Sets counters and histograms to zero; gauges go on to tell what is.
   virtual void Reset() = 0;
 };
 

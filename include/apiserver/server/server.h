@@ -143,6 +143,13 @@ struct Config {
   // What it may keep in memory beyond the state it serves, and what happens when that is used up.
   MemoryBudget::Limits memory;
 
+  // Serves /debug/pprof/ and /debug/flags/ to those who may, and DELETE /metrics sets what is
+  // counted to zero.
+  bool enable_profiling = true;
+  // What PUT /debug/flags/v does with klog's -v, 0 ... 2147483647: see base/verbosity.h. Called on
+  // a loop, must not wait. Null: there is no such path.
+  std::function<Status(std::uint32_t)> set_verbosity = nullptr;
+
   // What it counts, for hosts whose authenticator or other parts count before there is a server;
   // null: a registry of its own.
   std::shared_ptr<metrics::Registry> metrics = nullptr;

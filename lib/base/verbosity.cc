@@ -1,0 +1,20 @@
+#include "apiserver/base/verbosity.h"
+
+namespace apiserver::inline v0 {
+namespace {
+
+// Where Kubernetes' conventions for -v put debugging.
+constexpr std::uint32_t kDebugFrom = 4;
+
+}  // namespace
+
+bool VerbositySink::Enabled(LogLevel level) const {
+  return (level != LogLevel::kDebug || verbosity_ >= kDebugFrom) && to_.Enabled(level);
+}
+
+void VerbositySink::Write(LogLevel level, std::string_view message,
+                          std::span<const LogField> fields) {
+  if (Enabled(level)) to_.Write(level, message, fields);
+}
+
+}  // namespace apiserver::inline v0
