@@ -46,6 +46,13 @@ class Dispatcher final : public Installed {
     return resource && resource->LongRunning(method);
   }
 
+  std::optional<storage::Stats> StatsOf(const request::RequestInfo& info) const override {
+    const auto found = resources_.find(info.resource);
+    if (found == resources_.end()) return std::nullopt;
+    const rest::StatsProvider* const stats = found->second.scope->capabilities.stats;
+    return stats ? stats->GetStats() : std::nullopt;
+  }
+
   http::Step Serve(http::Exchange& exchange) const override {
     const auto& info = exchange.Get<request::RequestInfo>();
     if (!info.is_resource_request || info.parts.empty()) return NotFound();

@@ -98,7 +98,7 @@ WorkEstimate WorkEstimator::EstimateList(const request::RequestInfo& info, const
   }
   const bool from_cache = watch || !IsFromStorage(*list, config_.consistent_reads_from_cache);
   if (!stats_of_) return {.initial_seats = config_.minimum_seats};
-  Result<ObjectStats> stats = stats_of_(info.api_group, info.resource);
+  Result<ObjectStats> stats = stats_of_(info);
   if (stats.status().reason() == Reason::kNotFound) {
     return {.initial_seats = config_.minimum_seats};
   }

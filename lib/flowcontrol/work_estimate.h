@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <string_view>
 
 #include "apiserver/base/function.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/message.h"
 #include "apiserver/request/request_info.h"
+#include "apiserver/storage/stats.h"
 
 namespace apiserver::inline v0::flowcontrol {
 
@@ -25,15 +25,10 @@ struct WorkEstimate {
   friend bool operator==(const WorkEstimate&, const WorkEstimate&) = default;
 };
 
-// What is stored of one resource.
-struct ObjectStats {
-  std::int64_t count = 0;
-  std::int64_t average_bytes = 0;  // 0: not known.
-};
-// kNotFound: nothing is known of the resource, which costs little; any other error: assume the
-// worst.
-using StatsOf =
-    std::function<Result<ObjectStats>(std::string_view group, std::string_view resource)>;
+using ObjectStats = storage::Stats;
+// What is stored of a request's resource. kNotFound: nothing is known of it, or it is served
+// elsewhere, which costs little; any other error: assume the worst.
+using StatsOf = std::function<Result<ObjectStats>(const request::RequestInfo& info)>;
 
 // Upstream's DefaultWorkEstimatorConfig, with the feature SizeBasedListCostEstimate.
 struct WorkEstimatorConfig {

@@ -7,6 +7,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
 #include "registry/json_path.h"
+#include "registry/storage_stats_metrics.h"
 #include "registry/watch_cache_metrics.h"
 
 namespace apiserver::inline v0::registry {
@@ -56,7 +57,11 @@ std::string FieldOf(const runtime::Object& object, std::string_view field) {
 
 GenericStore::GenericStore(StorageConfig config, StoreOptions options,
                            std::unique_ptr<storage::Interface> storage)
-    : config_(std::move(config)), options_(std::move(options)), storage_(std::move(storage)) {}
+    : config_(std::move(config)), options_(std::move(options)), storage_(std::move(storage)) {
+  if (config_.metrics == nullptr) return;
+  stats_shown_ = ShowStorageStats(config_.metrics,
+                                  {options_.kind->group(), options_.kind->plural()}, *storage_);
+}
 
 std::unique_ptr<runtime::Object> GenericStore::New() const {
   return std::make_unique<runtime::Object>(options_.kind, options_.kind->hub_version());

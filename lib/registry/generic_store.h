@@ -31,6 +31,7 @@ class GenericStore final : public Store {
   void WhenFresh(const Context& ctx, FreshDone done) override;
   bool DeleteReturnsDeletedObject() const override { return options_.return_deleted_object; }
   Status ReadinessCheck() const override { return storage_->Ready(); }
+  std::optional<storage::Stats> GetStats() const override { return storage_->GetStats(); }
   rest::ResetFields GetResetFields() const override { return options_.strategy->GetResetFields(); }
   storage::Interface& storage() override { return *storage_; }
 
@@ -114,6 +115,7 @@ class GenericStore final : public Store {
   const StorageConfig config_;
   const StoreOptions options_;
   const std::unique_ptr<storage::Interface> storage_;
+  Context::Registration stats_shown_;
 };
 
 }  // namespace apiserver::inline v0::registry

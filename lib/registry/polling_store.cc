@@ -57,6 +57,7 @@ class Polling final : public PollingStore, public std::enable_shared_from_this<P
     store_->WhenFresh(ctx, std::move(done));
   }
   Status ReadinessCheck() const override;
+  std::optional<storage::Stats> GetStats() const override { return store_->GetStats(); }
 
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
                                  const meta::GetOptions& options) override {

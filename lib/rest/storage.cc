@@ -37,6 +37,7 @@ Capabilities Capabilities::Of(Storage& storage) {
   ask(all.streamer);
   ask(all.inline_reader);
   ask(all.readiness);
+  ask(all.stats);
   ask(all.reset_fields);
   return all;
 }

@@ -62,6 +62,7 @@ FlowControlParts::FlowControlParts(const FlowControlConfig& config, const Needs&
        .executor = &needs.executor,
        .random = &needs.random,
        .metrics = needs.metrics,
+       .stats_of = needs.stats_of,
        .log = &needs.log});
   progress_shown_ =
       needs.metrics->BeforeSerialize([controller = controller_] { controller->ShowProgress(); });

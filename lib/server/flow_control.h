@@ -26,6 +26,7 @@ class FlowControlParts final {
     Executor& executor;  // The pool.
     std::shared_ptr<metrics::Registry> metrics;
     LogSink& log;
+    flowcontrol::StatsOf stats_of = nullptr;  // Null: every list takes one seat.
   };
   FlowControlParts(const FlowControlConfig& config, const Needs& needs);
   ~FlowControlParts();

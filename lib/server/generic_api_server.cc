@@ -50,7 +50,10 @@ Server::Server(Config config, Server* delegate)
                                            .random = *config_.random,
                                            .executor = *pool_,
                                            .metrics = metrics_,
-                                           .log = *config_.log}) {
+                                           .log = *config_.log,
+                                           .stats_of = [this](const request::RequestInfo& info) {
+                                             return StatsOf(info);
+                                           }}) {
   environment_ = {.admission = &admission_,
                   .equivalents = &equivalents_,
                   .authorizer = config_.authorizer.get(),
@@ -193,6 +196,15 @@ bool Server::IsInstalled(const request::RequestInfo& info) const {
   const auto& resources = installed->resources();
   return std::any_of(resources.begin(), resources.end(),
                      [&name](const auto& resource) { return resource.name == name; });
+}
+
+Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
+  const auto state = State();
+  const endpoints::Installed* installed = state ? state->Find(info.path) : nullptr;
+  if (!installed && delegate_) return delegate_->StatsOf(info);
+  const auto stats = installed ? installed->StatsOf(info) : std::nullopt;
+  if (!stats) return Status(Reason::kNotFound, "");
+  return *stats;
 }
 
 http::Step Server::Direct(http::Exchange& exchange) const {

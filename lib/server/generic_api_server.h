@@ -50,6 +50,8 @@ class Server final : public GenericAPIServer {
   http::Step Direct(http::Exchange& exchange) const;
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   bool IsInstalled(const request::RequestInfo& info) const;
+  // Of what this server or a delegate has stored.
+  Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;
   http::Step ServeApi(http::Exchange& exchange, const ApiState& state) const;
   http::Step NotFound(http::Exchange& exchange) const;
   // lifecycle.cc

@@ -527,9 +527,9 @@ TEST_CASE("flowcontrol: a list takes seats by the bytes it loads", "[flowcontrol
     CAPTURE(each.what);
     const WorkEstimator estimator(
         {.consistent_reads_from_cache = false},
-        [&each](std::string_view group, std::string_view resource) -> Result<ObjectStats> {
-          CHECK(group == "foo.bar");
-          CHECK(resource == "events");
+        [&each](const request::RequestInfo& asked) -> Result<ObjectStats> {
+          CHECK(asked.api_group == "foo.bar");
+          CHECK(asked.resource == "events");
           if (each.stats_error != Reason::kUnknown)
             return Status(each.stats_error, "no statistics");
           return each.stats;
@@ -546,7 +546,7 @@ TEST_CASE("flowcontrol: a list takes seats by the bytes it loads", "[flowcontrol
 
 TEST_CASE("flowcontrol: a list that the cache answers consistently takes no more than it streams",
           "[flowcontrol]") {
-  const WorkEstimator estimator({}, [](std::string_view, std::string_view) -> Result<ObjectStats> {
+  const WorkEstimator estimator({}, [](const request::RequestInfo&) -> Result<ObjectStats> {
     return ObjectStats{399, 10'000};
   });
   const request::RequestInfo info{.verb = "list", .api_group = "foo.bar", .resource = "events"};

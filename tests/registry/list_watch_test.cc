@@ -232,3 +232,43 @@ TEST_CASE("registry: what a watch cache tells is counted and handed on", "[regis
     CHECK(text.find(line + "\n") != std::string::npos);
   }
 }
+
+TEST_CASE("registry: a store tells how much it has stored", "[registry]") {
+  const bool watch_cache = GENERATE(true, false);
+  Fixture fixture(watch_cache);
+  const std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  fixture.config.metrics = registry;
+  CreateIn(fixture, "x", "a");
+  CreateIn(fixture, "y", "b");
+  fixture.ctx.Set(rest::Namespace{""});
+  REQUIRE(NamesOf(fixture.Store().List(fixture.ctx, {})) == "a b");
+
+  const rest::StatsProvider* const known = rest::Capabilities::Of(fixture.Store()).stats;
+  REQUIRE(known != nullptr);
+  const auto stats = known->GetStats();
+  REQUIRE(stats.has_value());
+  CHECK(stats->count == 2);
+  CHECK(stats->average_bytes > 100);
+  const auto shows = [&registry](const std::string& line) {
+    const std::string text = registry->Serialize();
+    INFO(text);
+    return text.find(line + "\n") != std::string::npos;
+  };
+  const std::string labels = "{group=\"test.example.com\",resource=\"widgets\"} ";
+  CHECK(shows("apiserver_storage_objects{resource=\"widgets.test.example.com\"} 2"));
+  CHECK(shows("apiserver_resource_objects" + labels + "2"));
+  CHECK(shows("apiserver_resource_size_estimate_bytes" + labels +
+              std::to_string(2 * stats->average_bytes)));
+  fixture.store.reset();
+  CHECK_FALSE(registry->Serialize().find("widgets.test.example.com") != std::string::npos);
+}
+
+TEST_CASE("registry: nothing is known of what no cache and no list has seen", "[registry]") {
+  Fixture fixture(/*watch_cache=*/false);
+  fixture.config.metrics = metrics::NewRegistry();
+  CreateIn(fixture, "x", "a");
+  CHECK_FALSE(fixture.Store().GetStats().has_value());
+  CHECK(fixture.config.metrics->Serialize().find(
+            "apiserver_resource_objects{group=\"test.example.com\",resource=\"widgets\"} -1\n") !=
+        std::string::npos);
+}

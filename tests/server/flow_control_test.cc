@@ -367,6 +367,43 @@ TEST_CASE("server: a watch gives its seat back when it has sent what there was",
   }
 }
 
+TEST_CASE("server: a list takes seats by how much is stored", "[server]") {
+  const auto server = StartWidgetServer();
+  const std::string large = std::string(100'000, 'x');
+  for (const char* name : {"one", "two", "three"}) {
+    REQUIRE(server
+                ->Call("POST", kWidgets,
+                       R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":")" +
+                           std::string(name) + R"("},"spec":{"color":")" + large + R"("}})")
+                .code == 201);
+  }
+  // Seats of all requests so far, and what the list of `target` adds.
+  const auto seats = [&server] {
+    const std::string series =
+        "\napiserver_flowcontrol_work_estimated_seats_sum{priority_level=\"exempt\",flow_schema="
+        "\"exempt\"} ";
+    const std::string text = server->Call("GET", "/metrics").body;
+    const std::size_t at = text.find(series);
+    REQUIRE(at != std::string::npos);
+    return std::stoi(text.substr(at + series.size()));
+  };
+  const auto seats_of = [&](const std::string& target, int code = 200) {
+    const int before = seats();
+    CHECK(server->Call("GET", target).code == code);
+    // The one that asks is counted too.
+    return seats() - before - 1;
+  };
+  // A bit more than 300 KB, a seat for each 100 KB.
+  CHECK(seats_of(kWidgets) == 4);
+  CHECK(seats_of("/apis/example.com/v1alpha1/widgets") == 4);
+  CHECK(seats_of(std::string(kWidgets) + "?limit=1") == 2);
+  CHECK(seats_of(std::string(kWidgets) + "?fieldSelector=metadata.name%3Done") == 2);
+  CHECK(seats_of(std::string(kWidgets) + "/one") == 1);
+  // What is not served is not known.
+  CHECK(seats_of("/apis/example.com/v1/gadgets", 404) == 1);
+  CHECK(seats_of("/apis/elsewhere.com/v1/widgets", 404) == 1);
+}
+
 TEST_CASE("server: limits that contradict stop the start", "[server]") {
   const auto why = [](FlowControlConfig flow_control) {
     server::Config config;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "apiserver/request/request_info.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/scheme.h"
+#include "apiserver/storage/stats.h"
 
 // A group version becomes routes: k8s.io/apiserver/pkg/endpoints.APIGroupVersion.
 namespace apiserver::inline v0::endpoints {
@@ -52,6 +54,8 @@ class Installed {
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
   // Whether such a request may stay open for long: it connects, or reads a stream.
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
+  // How much is stored of the request's resource; nullopt: not known, or not served here.
+  virtual std::optional<storage::Stats> StatsOf(const request::RequestInfo& info) const = 0;
   virtual const std::vector<discovery::APIResource>& resources() const = 0;
   virtual const std::vector<openapi::Route>& routes() const = 0;
   // The kinds of all bodies, each once: those of the resources, and a subresource's own.

@@ -68,7 +68,8 @@ class PollingStore : public rest::Storage,
                      public rest::Lister,
                      public rest::Watcher,
                      public rest::InlineReader,
-                     public rest::StorageWithReadiness {
+                     public rest::StorageWithReadiness,
+                     public rest::StatsProvider {
  public:
   // Polls now, besides the interval, and returns once watches can see what changed: for tests, and
   // for hosts that hear of changes. The poll's error, or that of an object that cannot be served.

@@ -93,6 +93,7 @@ class Store : public rest::Storage,
               public rest::MayReturnFullObjectDeleter,
               public rest::InlineReader,
               public rest::StorageWithReadiness,
+              public rest::StatsProvider,
               public rest::ResetFieldsProvider {
  public:
   // The resource's objects below everything else; for controllers and tests.

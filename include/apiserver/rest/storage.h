@@ -15,6 +15,7 @@
 #include "apiserver/meta/watch.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/storage/stats.h"
 
 // What a resource can do, one small interface per capability: k8s.io/apiserver/pkg/registry/rest.
 // A resource implements Storage and whatever else it can; the installer asks once
@@ -291,6 +292,14 @@ class StorageWithReadiness {
   virtual Status ReadinessCheck() const = 0;
 };
 
+// Knows how much it has stored. Flow control weighs lists by it: without, each takes one seat.
+class StatsProvider {
+ public:
+  virtual ~StatsProvider() = default;
+  // Asked for each list, on a loop: must be quick and must not wait. nullopt: not known now.
+  virtual std::optional<storage::Stats> GetStats() const = 0;
+};
+
 // What a Storage turned out to be able to do; pointers into it, null where it cannot.
 struct Capabilities {
   Scoper* scoper = nullptr;
@@ -316,6 +325,7 @@ struct Capabilities {
   ResourceStreamer* streamer = nullptr;
   InlineReader* inline_reader = nullptr;
   StorageWithReadiness* readiness = nullptr;
+  StatsProvider* stats = nullptr;
   ResetFieldsProvider* reset_fields = nullptr;
 
   // The only dynamic_casts of the project.

@@ -15,6 +15,7 @@
 #include "apiserver/meta/selector.h"
 #include "apiserver/meta/watch.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/storage/stats.h"
 
 // Typed, versioned access to the objects of one resource: k8s.io/apiserver/pkg/storage.Interface.
 // Implemented by storage.store over an engine, and by storage.cacher in front of that.
@@ -124,6 +125,10 @@ class Interface {
                                                        const ListOptions& options) = 0;
 
   virtual Result<std::size_t> Count(const Context& ctx, std::string_view key) = 0;
+  // What is known of all objects below the resource's prefix; asked for each list, so it reads
+  // memory without a lock and never waits. A moment or, without a watch cache, a list old. nullopt:
+  // nothing is known yet.
+  virtual std::optional<Stats> GetStats() const { return std::nullopt; }
   virtual Result<std::int64_t> CurrentResourceVersion(const Context& ctx) = 0;
   virtual Status Ready() const = 0;
   // Whether Get and GetList can be answered from memory, so that asking on a loop makes sense.

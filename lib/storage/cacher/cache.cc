@@ -19,6 +19,19 @@ std::size_t BytesOf(const Entry& entry) {
   return kEntryBytes + entry.key.size() + (entry.bytes != nullptr ? entry.bytes->size() : 0);
 }
 
+// What an object takes where it is stored.
+std::int64_t EncodedBytes(const EntryRef& entry) {
+  return entry && entry->bytes != nullptr ? static_cast<std::int64_t>(entry->bytes->size()) : 0;
+}
+
+std::int64_t EncodedBytes(const Tree& tree) {
+  std::int64_t bytes = 0;
+  for (auto next = tree.Begin(); next.Valid(); next.Next()) {
+    bytes += EncodedBytes(next.value());
+  }
+  return bytes;
+}
+
 Entry* NewKey(const std::string& key) {
   auto* entry = new Entry;
   entry->key = key;
@@ -69,8 +82,12 @@ EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
 
 void Cache::Reset(Tree state, kv::Revision revision) {
   std::shared_ptr<ChangeLog> old;
+  const auto objects = static_cast<std::int64_t>(state.size());
+  const std::int64_t bytes = EncodedBytes(state);
   {
     auto locked = state_.Lock();
+    objects_.store(objects);
+    bytes_.store(bytes);
     old = std::exchange(locked->log, ChangeLog::New(revision, revision + 1));
     std::swap(locked->tree, state);
     locked->last_change = revision;
@@ -107,6 +124,7 @@ void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic 
     auto& made = const_cast<Change&>(*change);  // NOLINT: nobody else has seen it.
     made.before = made.now ? state.tree.Put(made.now) : state.tree.Erase(made.before->key);
     state.last_change = made.revision;
+    bytes_.fetch_add(EncodedBytes(made.now) - EncodedBytes(made.before), std::memory_order_relaxed);
     if (!made.now && !made.before) {
       change = nullptr;  // A deletion of what was never seen tells nobody anything.
       continue;
@@ -115,6 +133,7 @@ void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic 
     if (limits_.history != nullptr) limits_.history->Add(bytes);
     state.past.push_back({change, now, bytes});
   }
+  objects_.store(static_cast<std::int64_t>(state.tree.size()), std::memory_order_relaxed);
   std::erase(changes, nullptr);
 }
 
@@ -207,6 +226,13 @@ std::optional<store::Memory::Known> Cache::Find(std::string_view key) const {
   const EntryRef entry = FindEntry(key);
   if (!entry || !entry->unusable.ok()) return std::nullopt;
   return store::Memory::Known{entry->object, entry->bytes, entry->revision, entry->lease};
+}
+
+std::optional<Stats> Cache::GetStats() const {
+  if (!ready()) return std::nullopt;
+  const std::int64_t objects = objects_.load(std::memory_order_relaxed);
+  if (objects <= 0) return Stats{};
+  return Stats{objects, bytes_.load(std::memory_order_relaxed) / objects};
 }
 
 View Cache::Now() const {

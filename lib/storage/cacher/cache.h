@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/storage/stats.h"
 #include "storage/cacher/entry.h"
 #include "storage/store/object_store.h"
 
@@ -86,6 +88,8 @@ class Cache final : public store::Memory {
   Since ChangesAfter(kv::Revision revision) const;
   // How many changes there are after `revision`; less work than to see them.
   std::size_t CountAfter(kv::Revision revision) const;
+  // nullopt: not ready. No lock: what is between two changes may be seen.
+  std::optional<Stats> GetStats() const;
   kv::Revision revision() const { return revision_.load(); }
   // Changes up to here can be read from log().
   kv::Revision published() const { return published_.load(); }
@@ -131,6 +135,9 @@ class Cache final : public store::Memory {
   std::function<void(kv::Revision)> on_forget_;
   std::function<void(kv::Revision)> on_advance_;
   std::atomic<bool> ready_{false};
+  // Of the tree; written under the lock.
+  std::atomic<std::int64_t> objects_{0};
+  std::atomic<std::int64_t> bytes_{0};
   // Set under the lock when there are changes of ours, else without: whoever holds the lock sees a
   // tree that is complete up to the revision it reads.
   std::atomic<kv::Revision> revision_{0};

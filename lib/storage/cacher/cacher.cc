@@ -114,6 +114,7 @@ class Cacher final : public Interface {
     if (cache_->ready()) return {};
     return Status(Reason::kServiceUnavailable, feed_->warm_up().ToString());
   }
+  std::optional<Stats> GetStats() const override { return cache_->GetStats(); }
   bool AnswersInline() const override { return true; }
   void Stop() override {
     feed_->Stop();

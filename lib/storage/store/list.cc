@@ -85,6 +85,19 @@ Status ObjectStore::AppendMatching(const Context& ctx, const kv::RangeResponse& 
   return {};
 }
 
+void ObjectStore::LearnStats(const kv::RangeResponse& page) {
+  std::int64_t bytes = 0;
+  for (const kv::KeyValue& kv : page.kvs) bytes += static_cast<std::int64_t>(kv.value->size());
+  if (!page.kvs.empty()) average_bytes_.store(bytes / static_cast<std::int64_t>(page.kvs.size()));
+  objects_.store(static_cast<std::int64_t>(page.count));
+}
+
+std::optional<Stats> ObjectStore::GetStats() const {
+  const std::int64_t objects = objects_.load();
+  if (objects < 0) return std::nullopt;
+  return Stats{objects, average_bytes_.load()};
+}
+
 Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view key,
                                            const ListOptions& options) {
   ASSIGN_OR_RETURN(const std::string prefix, PrepareKey(options_.prefix, key, options.recursive));
@@ -98,8 +111,10 @@ Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view 
 
   ListState state;
   kv::Revision revision = start.revision;
+  bool of_all = options.recursive && start.revision == 0 && start.key == options_.prefix + "/";
   for (;;) {
     ASSIGN_OR_RETURN(const kv::RangeResponse page, ReadPage(ctx, request, options, prefix));
+    if (std::exchange(of_all, false)) LearnStats(page);
     if (revision == 0) RETURN_IF_ERROR(CheckNotOlderThan(options.resource_version, page.revision));
     // All pages are read at the revision of the first.
     if (revision == 0) request.at_revision = revision = page.revision;

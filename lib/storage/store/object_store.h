@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,6 +55,8 @@ class ObjectStore final : public Interface {
 
   Result<std::size_t> Count(const Context& ctx, std::string_view key) override;
   Result<std::int64_t> CurrentResourceVersion(const Context& ctx) override;
+  // As the last list of all objects, or its first page, saw it.
+  std::optional<Stats> GetStats() const override;
   Status Ready() const override { return options_.engine->Ready(); }
   bool AnswersInline() const override { return false; }
   void Stop() override {}
@@ -118,10 +121,14 @@ class ObjectStore final : public Interface {
   Status AppendMatching(const Context& ctx, const kv::RangeResponse& page,
                         const ListOptions& options, struct ListState& list) const;
   Status CorruptionOf(const struct ListState& list) const;
+  // Learns from the first page of a list of everything.
+  void LearnStats(const kv::RangeResponse& page);
 
   const Options options_;
   const Memory* const memory_;
   LeasePool leases_;
+  std::atomic<std::int64_t> objects_{-1};  // Negative: not known.
+  std::atomic<std::int64_t> average_bytes_{0};
 };
 
 // As New(), for a cache that stands above.

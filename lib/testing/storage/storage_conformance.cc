@@ -71,6 +71,7 @@ class RemoteCacher final : public storage::Interface {
   Result<std::int64_t> CurrentResourceVersion(const Context& ctx) override {
     return cacher_->CurrentResourceVersion(ctx);
   }
+  std::optional<storage::Stats> GetStats() const override { return cacher_->GetStats(); }
   Status Ready() const override { return cacher_->Ready(); }
   bool AnswersInline() const override { return cacher_->AnswersInline(); }
   void WhenFresh(const Context& ctx, FreshDone done) override {

@@ -259,6 +259,30 @@ Status SelectorsFilterANamespacesList(StorageSubject& s) {
   return Status::Ok();
 }
 
+Status HowMuchIsStoredIsKnownAfterAList(StorageSubject& s) {
+  Fill(s);
+  const auto five = s.storage->GetStats();
+  EXPECT(five.has_value());
+  EXPECT_EQ(five->count, 5);
+  EXPECT(five->average_bytes > 100);
+  // Lists of less teach nothing.
+  EXPECT_EQ(NamesOf(s.List(Page(0), "/other/")), "");
+  EXPECT_EQ(s.storage->GetStats()->count, 5);
+  RETURN_IF_ERROR(s.Delete("b").status());
+  RETURN_IF_ERROR(s.Delete("c").status());
+  RETURN_IF_ERROR(s.Resize("a", 1, std::string(30'000, 'x')).status());
+  EXPECT_EQ(NamesOf(s.List()), "a d e");
+  const auto three = s.storage->GetStats();
+  EXPECT_EQ(three->count, 3);
+  // The color stands in it twice: 20,000 more in each of the three.
+  EXPECT(three->average_bytes > five->average_bytes + 19'000);
+  EXPECT(three->average_bytes < five->average_bytes + 21'000);
+  for (const char* name : {"a", "d", "e"}) RETURN_IF_ERROR(s.Delete(name).status());
+  EXPECT_EQ(NamesOf(s.List()), "");
+  EXPECT_EQ(s.storage->GetStats()->count, 0);
+  return Status::Ok();
+}
+
 }  // namespace
 
 StorageCaseTable StorageListCases() {
@@ -295,6 +319,8 @@ StorageCaseTable StorageListCases() {
       {"a list of any revision may ask with zero", "RunTestList", AListOfAnyRevisionMayAskWithZero},
       {"a token of another namespace's list stays in the own one", "RunTestNamespaceScopedList",
        ATokenOfAnotherNamespacesListStaysInTheOwnOne},
+      {"how much is stored is known after a list", "RunTestStats",
+       HowMuchIsStoredIsKnownAfterAList},
   };
 }
 
