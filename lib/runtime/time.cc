@@ -158,7 +158,7 @@ void PutDigits(unsigned number, std::span<char> out) {
 }
 
 // With six digits of a fraction if `micro`. Without printf: it is called for each audited request.
-std::string Format(UnixTime time, bool micro) {
+std::string FormatUtc(UnixTime time, bool micro) {
   constexpr std::int64_t kDay = 86400;
   const std::int64_t seconds = time.seconds;
   const std::int64_t days = (seconds >= 0 ? seconds : seconds - kDay + 1) / kDay;
@@ -209,8 +209,8 @@ Result<UnixTime> ParseMicroTime(std::string_view text) {
   return TimeParser(text, kMicroLayout).Parse(/*micro=*/true);
 }
 
-std::string FormatTime(UnixTime time) { return Format(time, /*micro=*/false); }
+std::string FormatTime(UnixTime time) { return FormatUtc(time, /*micro=*/false); }
 
-std::string FormatMicroTime(UnixTime time) { return Format(time, /*micro=*/true); }
+std::string FormatMicroTime(UnixTime time) { return FormatUtc(time, /*micro=*/true); }
 
 }  // namespace apiserver::inline v0::runtime
