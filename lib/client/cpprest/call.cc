@@ -19,13 +19,19 @@ std::string CallName(const std::string& method, const std::string& url) {
   return name + " \"" + url + "\"";
 }
 
-web::http::http_request NewRequest(const CallTarget& target, HttpRequest& from) {
+// What cpprestsdk says when nothing was sent.
+constexpr std::string_view kNotConnected = "Failed to connect to any resolved endpoint";
+
+// Refers to the body of `from`.
+web::http::http_request NewRequest(const CallTarget& target, const HttpRequest& from) {
   web::http::http_request request(from.method);
   request.set_request_uri(web::uri(target.resource));
   auto& headers = request.headers();
   if (!from.body.empty()) {
-    const std::size_t size = from.body.size();
-    request.set_body(concurrency::streams::bytestream::open_istream(std::move(from.body)), size);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(from.body.data());
+    request.set_body(
+        concurrency::streams::rawptr_stream<std::uint8_t>::open_istream(bytes, from.body.size()),
+        from.body.size());
     headers.remove(web::http::header_names::content_type);
   }
   headers.add(web::http::header_names::host, target.host_line);
@@ -40,21 +46,17 @@ PendingCall::PendingCall(std::shared_ptr<Lines> lines, std::size_t response_byte
     : lines_(std::move(lines)),
       response_bytes_max_(response_bytes_max),
       done_(std::move(done)),
-      timer_(crossplat::threadpool::shared_instance().service()) {}
+      timer_(crossplat::threadpool::shared_instance().service()),
+      resolver_(crossplat::threadpool::shared_instance().service()) {}
 
-void PendingCall::Start(const Context& ctx, const CallTarget& target, HttpRequest request) {
+void PendingCall::Start(const Context& ctx, CallTarget target, HttpRequest request) {
   name_ = CallName(request.method, request.url);
+  target_ = std::move(target);
+  request_ = std::move(request);
   try {
-    line_ = lines_->Take(target);
-    body_ = std::make_shared<BoundedBody>(
-        response_bytes_max_,
-        FailLater(Reason::kRequestEntityTooLarge,
-                  "the answer is longer than " + std::to_string(response_bytes_max_) + " bytes"));
-    line_.peer->Allow(response_bytes_max_ + FramingBytesMax(response_bytes_max_),
-                      FailLater(Reason::kRequestEntityTooLarge,
-                                "the answer's head and framing are longer than they may be"));
-    Arm(ctx, request.timeout);
-    Send(target, request);
+    Arm(ctx, request_.timeout);
+    if (auto kept = lines_->TakeKept(target_)) return Send(*std::move(kept));
+    Resolve();
   } catch (...) {
     FailByException();
   }
@@ -73,13 +75,63 @@ void PendingCall::Arm(const Context& ctx, std::chrono::milliseconds timeout) {
   if (finished_) Unregister();
 }
 
-void PendingCall::Send(const CallTarget& target, HttpRequest& from) {
-  web::http::http_request request = NewRequest(target, from);
+void PendingCall::Resolve() {
+  resolved_ = true;
+  resolver_.async_resolve(target_.to_host, target_.to_port,
+                          [self = shared_from_this()](const auto& error, const Resolved& resolved) {
+                            self->OnResolved(error, resolved);
+                          });
+}
+
+void PendingCall::OnResolved(const boost::system::error_code& error, const Resolved& resolved) {
+  if (finished_) return;
+  if (error) {
+    return Fail(Reason::kServiceUnavailable,
+                "dial tcp: lookup " + target_.to_host + ": " + error.message());
+  }
+  // Not tried yet and of the other family, cpprestsdk finds it by name; it cannot read IPv6 ones.
+  bool other = false;
+  for (const auto& entry : resolved) {
+    const auto address = entry.endpoint().address();
+    other = other || !address.is_v4();
+    if (address.is_v4()) endpoints_.push_back({address.to_string(), Wire::Tcp::v4()});
+  }
+  if (other) endpoints_.push_back({target_.to_host, Wire::Tcp::v6()});
+  TryNext();
+}
+
+void PendingCall::TryNext() {
+  try {
+    if (!resolved_) return Resolve();
+    Endpoint next = std::move(endpoints_.front());
+    endpoints_.pop_front();
+    Send(lines_->TakeNew(target_, next));
+  } catch (...) {
+    FailByException();
+  }
+}
+
+void PendingCall::Send(Line line) {
+  body_ = std::make_shared<BoundedBody>(
+      response_bytes_max_,
+      FailLater(Reason::kRequestEntityTooLarge,
+                "the answer is longer than " + std::to_string(response_bytes_max_) + " bytes"));
+  line.wire->Begin();
+  line.peer->Allow(response_bytes_max_ + FramingBytesMax(response_bytes_max_),
+                   FailLater(Reason::kRequestEntityTooLarge,
+                             "the answer's head and framing are longer than they may be"));
+  web::http::http_request request = NewRequest(target_, request_);
   request.set_response_stream(
       concurrency::streams::ostream(concurrency::streams::streambuf<std::uint8_t>(body_)));
+  pplx::task<Response> sent;
+  {
+    auto mine = line_.Lock();
+    std::swap(*mine, line);
+    if (finished_) return;  // It may have cut only the one before.
+    sent = mine->client->request(request);
+  }
   // Every task's outcome is looked at: cpprestsdk ends the process over one that nobody has seen.
-  line_.client->request(request, cancel_.get_token())
-      .then([self = shared_from_this()](const pplx::task<Response>& task) { self->OnHead(task); });
+  sent.then([self = shared_from_this()](const pplx::task<Response>& task) { self->OnHead(task); });
 }
 
 void PendingCall::OnHead(const pplx::task<Response>& task) {
@@ -93,6 +145,10 @@ void PendingCall::OnHead(const pplx::task<Response>& task) {
                                                     " bytes, more than " +
                                                     std::to_string(response_bytes_max_))();
     }
+  } catch (const web::http::http_exception& error) {
+    const bool more = !resolved_ || !endpoints_.empty();
+    if (more && !finished_ && error.what() == kNotConnected) return TryNext();
+    FailByException();
   } catch (...) {
     FailByException();
   }
@@ -143,7 +199,8 @@ void PendingCall::FailByException() {
     why = error.what();
   } catch (...) {  // NOLINT(bugprone-empty-catch): what has no words is unknown
   }
-  const std::string tls = line_.peer ? line_.peer->Why() : "";
+  const auto peer = line_.Lock()->peer;
+  const std::string tls = peer ? peer->Why() : "";
   Fail(Reason::kServiceUnavailable, tls.empty() ? why : "tls: " + tls);
 }
 
@@ -163,11 +220,12 @@ void PendingCall::Finish(Result<http::ClientResponse> result) {
 void PendingCall::Release(bool whole) {
   timer_.cancel();
   Unregister();
-  // After an error the connection is closed: what may still come on it belongs to no later call.
+  // After an error the connection ends: what may still come on it belongs to no later call.
+  auto line = line_.Lock();
   if (whole) {
-    lines_->GiveBack(std::move(line_));
-  } else {
-    cancel_.cancel();
+    lines_->GiveBack(std::move(*line));
+  } else if (line->wire) {
+    line->wire->Cut();
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apiserver/base/context.h"
@@ -12,6 +14,7 @@
 #include "client/cpprest/cpprest.h"
 #include "client/cpprest/peer.h"
 #include "client/cpprest/target.h"
+#include "client/cpprest/wire.h"
 
 namespace apiserver::inline v0::client {
 
@@ -20,15 +23,24 @@ namespace apiserver::inline v0::client {
 struct Line {
   std::string key;
   std::shared_ptr<Peer> peer;
+  std::shared_ptr<Wire> wire;
   std::unique_ptr<web::http::client::http_client> client;
+};
+
+// What cpprestsdk is told to connect to: an address, or a name of which it makes one.
+struct Endpoint {
+  std::string host;
+  Wire::Tcp protocol;
 };
 
 // Where lines come from and, after a whole answer, go back to.
 class Lines {
  public:
   virtual ~Lines() = default;
+  // One that was given back, to the same target.
+  virtual std::optional<Line> TakeKept(const CallTarget& target) = 0;
   // Throws what cpprestsdk throws.
-  virtual Line Take(const CallTarget& target) = 0;
+  virtual Line TakeNew(const CallTarget& target, const Endpoint& to) = 0;
   virtual void GiveBack(Line line) = 0;
 };
 
@@ -38,13 +50,18 @@ class PendingCall final : public std::enable_shared_from_this<PendingCall> {
  public:
   PendingCall(std::shared_ptr<Lines> lines, std::size_t response_bytes_max, HttpClient::Done done);
 
-  void Start(const Context& ctx, const CallTarget& target, HttpRequest request);
+  void Start(const Context& ctx, CallTarget target, HttpRequest request);
 
  private:
   using Response = web::http::http_response;
+  using Resolved = boost::asio::ip::tcp::resolver::results_type;
 
   void Arm(const Context& ctx, std::chrono::milliseconds timeout);
-  void Send(const CallTarget& target, HttpRequest& request);
+  void Resolve();
+  void OnResolved(const boost::system::error_code& error, const Resolved& resolved);
+  // Connects to the next endpoint, or fails with the exception that is being handled.
+  void TryNext();
+  void Send(Line line);
   void OnHead(const pplx::task<Response>& task);
   void OnEnd(const pplx::task<Response>& task);
   // Finish() with an error, from anywhere: even in the middle of a read.
@@ -60,11 +77,15 @@ class PendingCall final : public std::enable_shared_from_this<PendingCall> {
   const std::size_t response_bytes_max_;
   HttpClient::Done done_;
   std::string name_;  // `Post "https://…"`, as Go names a call in its errors.
+  CallTarget target_;
+  HttpRequest request_;             // Its body is read until cpprestsdk has ended its part.
+  std::deque<Endpoint> endpoints_;  // Not tried yet.
+  bool resolved_ = false;
   std::atomic<bool> finished_{false};
-  Line line_;
+  Guarded<Line> line_;
   std::shared_ptr<BoundedBody> body_;
-  pplx::cancellation_token_source cancel_;
   boost::asio::steady_timer timer_;
+  boost::asio::ip::tcp::resolver resolver_;
   Guarded<Context::Registration> registration_;
 };
 

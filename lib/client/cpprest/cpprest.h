@@ -5,6 +5,8 @@
 #include <utility>
 
 #include <cpprest/http_client.h>
+#include <cpprest/rawptrstream.h>
 #include <pplx/threadpool.h>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/steady_timer.hpp>

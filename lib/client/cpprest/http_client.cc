@@ -1,6 +1,7 @@
 #include "apiserver/client/cpprest/http_client.h"
 
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "apiserver/base/sync.h"
@@ -18,23 +19,48 @@ constexpr std::size_t kIdleLinesMax = 32;
 // cpprestsdk's own timeout, from read to read: ours comes first.
 constexpr auto kReadTimeout = std::chrono::hours(1);
 
+boost::asio::ip::tcp::socket& SocketOf(web::http::client::native_handle handle, bool tls) {
+  using Socket = boost::asio::ip::tcp::socket;
+  if (!tls) return *static_cast<Socket*>(handle);
+  return static_cast<boost::asio::ssl::stream<Socket&>*>(handle)->next_layer();
+}
+
 class KeptLines final : public Lines {
  public:
   explicit KeptLines(std::shared_ptr<const TlsMaterial> material)
       : material_(std::move(material)) {}
 
-  Line Take(const CallTarget& target) override {
-    std::string key = target.base + " " + target.host;
-    {
-      auto idle = idle_.Lock();
-      for (auto line = idle->rbegin(); line != idle->rend(); ++line) {
-        if (line->key != key) continue;
-        Line found = std::move(*line);
-        idle->erase(std::next(line).base());
-        return found;
-      }
+  std::optional<Line> TakeKept(const CallTarget& target) override {
+    const std::string key = KeyOf(target);
+    auto idle = idle_.Lock();
+    for (auto line = idle->rbegin(); line != idle->rend(); ++line) {
+      if (line->key != key) continue;
+      Line found = std::move(*line);
+      idle->erase(std::next(line).base());
+      return found;
     }
-    return NewLine(target, std::move(key));
+    return std::nullopt;
+  }
+
+  Line TakeNew(const CallTarget& target, const Endpoint& to) override {
+    auto peer = std::make_shared<Peer>(material_, target.host);
+    auto wire = std::make_shared<Wire>(to.protocol);
+    web::http::client::http_client_config config;
+    config.set_timeout(kReadTimeout);
+    config.set_max_redirects(0);
+    config.set_tlsext_sni_enabled(false);  // The peer does it.
+    config.set_ssl_context_callback([peer](boost::asio::ssl::context& context) {
+      Peer::Prepare(peer, context.native_handle());
+    });
+    config.set_nativehandle_options(
+        [wire, tls = target.tls](web::http::client::native_handle handle) {
+          wire->Use(SocketOf(handle, tls));
+        });
+    const std::string base = (target.tls ? "https://" : "http://") + to.host + ":" + target.to_port;
+    return {.key = KeyOf(target),
+            .peer = std::move(peer),
+            .wire = std::move(wire),
+            .client = std::make_unique<web::http::client::http_client>(base, config)};
   }
 
   void GiveBack(Line line) override {
@@ -47,19 +73,7 @@ class KeptLines final : public Lines {
   }
 
  private:
-  Line NewLine(const CallTarget& target, std::string key) const {
-    auto peer = std::make_shared<Peer>(material_, target.host);
-    web::http::client::http_client_config config;
-    config.set_timeout(kReadTimeout);
-    config.set_max_redirects(0);
-    config.set_tlsext_sni_enabled(false);  // The peer does it.
-    config.set_ssl_context_callback([peer](boost::asio::ssl::context& context) {
-      Peer::Prepare(peer, context.native_handle());
-    });
-    return {.key = std::move(key),
-            .peer = peer,
-            .client = std::make_unique<web::http::client::http_client>(target.base, config)};
-  }
+  static std::string KeyOf(const CallTarget& target) { return target.base + " " + target.host; }
 
   const std::shared_ptr<const TlsMaterial> material_;
   Guarded<std::deque<Line>> idle_;
@@ -80,7 +94,7 @@ class CpprestHttpClient final : public HttpClient {
       return done(Status(Reason::kTimeout, std::string(ended.message())));
     }
     std::make_shared<PendingCall>(lines_, response_bytes_max_, std::move(done))
-        ->Start(ctx, *target, std::move(request));
+        ->Start(ctx, *std::move(target), std::move(request));
   }
 
  private:

@@ -95,6 +95,8 @@ Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& ad
   }
   if (to.port.empty()) to.port = target.tls ? "443" : "80";
   target.base = (target.tls ? "https://" : "http://") + to.host + ":" + to.port;
+  target.to_host = std::move(to.host);
+  target.to_port = std::move(to.port);
   return target;
 }
 

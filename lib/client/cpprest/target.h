@@ -10,7 +10,9 @@ namespace apiserver::inline v0::client {
 
 // A URL taken apart.
 struct CallTarget {
-  std::string base;       // "https://HOST:PORT", where to connect.
+  std::string base;     // "https://HOST:PORT", where to connect.
+  std::string to_host;  // Its parts.
+  std::string to_port;
   std::string host;       // Whose certificate it must be: "webhook.default.svc", "::1".
   std::string host_line;  // The Host header.
   std::string resource;   // "/path?query".

@@ -166,6 +166,41 @@ TEST_CASE("client.cpprest: a server that never shakes hands has until the timeou
   CHECK(status.reason() == Reason::kTimeout);
 }
 
+// cpprestsdk's own cancellation closed the socket beside the thread that read from it.
+TEST_CASE("client.cpprest: a call is ended at any moment of its answer, and the process lives on",
+          "[client.cpprest]") {
+  constexpr std::size_t kPiece = 100;  // Small, so that the client is nearly always between reads.
+  for (const bool tls : {true, false}) {
+    RawServer server(
+        [](Wire& wire) {
+          wire.ReadUntil("\r\n\r\n");
+          wire.Write("HTTP/1.1 200 OK\r\n\r\n");
+          while (wire.Write(std::string(kPiece, 'x'))) {
+          }
+        },
+        tls ? http::NewServerTls(Pki().server).value() : nullptr);
+    auto options = Trusting(server.address());
+    options.response_bytes_max = 1 << 30;
+    const auto client = NewClient(options);
+    for (int round = 0; round < 150; ++round) {
+      const Context ctx = Context::Child(Context::Background());
+      Notification ended;
+      Status status;
+      client->Start(ctx, {.url = tls ? "https://server.test/" : "http://server.test/"},
+                    [&](Result<http::ClientResponse> answer) {
+                      status = answer.status();
+                      ended.Notify();
+                    });
+      // From before it has connected to the middle of its answer.
+      Notification moment;
+      moment.WaitFor(std::chrono::milliseconds(round / 20));
+      ctx.Cancel(Status(Reason::kTimeout, "enough"));
+      REQUIRE(ended.WaitFor(std::chrono::seconds(20)));
+      CHECK(status.reason() == Reason::kTimeout);
+    }
+  }
+}
+
 TEST_CASE("client.cpprest: what an aborted answer leaves behind is no answer to the next call",
           "[client.cpprest]") {
   std::atomic<int> calls{0};

@@ -1,0 +1,40 @@
+#include "client/cpprest/wire.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <system_error>
+
+namespace apiserver::inline v0::client {
+namespace {
+
+// Never 0 of a socket.
+std::uint64_t CookieOf(int descriptor) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof(cookie);
+  return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+}  // namespace
+
+void Wire::Use(Tcp::socket& socket) {
+  auto state = state_.Lock();
+  if (state->cut) throw std::system_error(std::make_error_code(std::errc::operation_canceled));
+  if (!socket.is_open()) socket.open(protocol_);
+  state->descriptor = socket.native_handle();
+  state->cookie = CookieOf(state->descriptor);
+}
+
+void Wire::Cut() {
+  auto state = state_.Lock();
+  state->cut = true;
+  if (state->cookie == 0) return;
+  // cpprestsdk may close it at any moment; the copy keeps the socket that is asked and shut down.
+  const int copy = fcntl(state->descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return;
+  if (CookieOf(copy) == state->cookie) shutdown(copy, SHUT_RDWR);
+  close(copy);
+}
+
+}  // namespace apiserver::inline v0::client

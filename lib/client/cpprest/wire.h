@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "apiserver/base/sync.h"
+#include "client/cpprest/cpprest.h"
+
+namespace apiserver::inline v0::client {
+
+// The socket of a connection, so that a call can be ended while cpprestsdk reads. Its own
+// cancellation closes the socket beside the thread that reads, which then may find no descriptor;
+// what the kernel shuts down only ends for that thread.
+class Wire {
+ public:
+  using Tcp = boost::asio::ip::tcp;
+
+  explicit Wire(Tcp protocol) : protocol_(protocol) {}
+
+  // A call begins.
+  void Begin() { state_.Lock()->cut = false; }
+  // What cpprestsdk calls before it connects or sends; opens the socket if it is not. Throws once
+  // the call has been cut: cpprestsdk would repeat it on another connection.
+  void Use(Tcp::socket& socket);
+  // Ends whatever is done on the socket, connecting and sending too. Any thread, at any time.
+  void Cut();
+
+ private:
+  struct State {
+    bool cut = false;
+    int descriptor = -1;
+    std::uint64_t cookie = 0;  // Of the socket: the number of one that was closed is used again.
+  };
+
+  const Tcp protocol_;
+  Guarded<State> state_;
+};
+
+}  // namespace apiserver::inline v0::client
