@@ -126,12 +126,14 @@ std::string CredentialIdOf(Value claims) {
 constexpr std::string_view kLegacyNamespace = "kubernetes.io/serviceaccount/namespace";
 constexpr std::string_view kLegacySecret = "kubernetes.io/serviceaccount/secret.name";
 constexpr std::string_view kLegacyName = "kubernetes.io/serviceaccount/service-account.name";
+constexpr const char* kInvalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 constexpr std::string_view kLegacyUid = "kubernetes.io/serviceaccount/service-account.uid";
 
-Status CheckLegacySecret(const Context& ctx, const ServiceAccountTokenOptions& options,
-                         std::string_view token, Value claims) {
-  const auto secret = options.getter->GetSecret(ctx, claims[kLegacyNamespace].AsString(),
-                                                claims[kLegacySecret].AsString());
+Result<StoredSecret> CheckLegacySecret(const Context& ctx,
+                                       const ServiceAccountTokenOptions& options,
+                                       std::string_view token, Value claims) {
+  auto secret = options.getter->GetSecret(ctx, claims[kLegacyNamespace].AsString(),
+                                          claims[kLegacySecret].AsString());
   if (!secret.ok()) {
     return NotFoundAs(secret.status(), BadAccountToken("Token has been invalidated"));
   }
@@ -141,7 +143,20 @@ Status CheckLegacySecret(const Context& ctx, const ServiceAccountTokenOptions& o
       CRYPTO_memcmp(kept->second.data(), token.data(), token.size()) != 0) {
     return BadAccountToken("Token does not match server's copy");
   }
-  return {};
+  return secret;
+}
+
+// Whether a clean-up has marked the token, as unused for long.
+Status CheckLegacyMark(const StoredSecret& secret, Value claims, const ServiceAccountInfo& info) {
+  const auto since = secret.labels.find(kInvalidSinceLabel);
+  if (since == secret.labels.end() || since->second.empty()) return {};
+  const std::string in = info.namespace_ + "/";
+  return BadAccountToken(
+      "the token in secret " + in + std::string(claims[kLegacySecret].AsString()) +
+      " for service account " + in + info.name +
+      " has been marked invalid. Use tokens from the TokenRequest API or "
+      "manually created secret-based tokens, or remove the '" +
+      kInvalidSinceLabel + "' label from the secret to temporarily allow use of this token");
 }
 
 Status CheckLegacyAccount(const Context& ctx, const ServiceAccountTokenOptions& options,
@@ -205,8 +220,9 @@ Result<ServiceAccountInfo> ValidateLegacyClaims(const Context& ctx,
     return BadAccountToken("sub claim is invalid");
   }
   if (options.getter == nullptr) return info;
-  RETURN_IF_ERROR(CheckLegacySecret(ctx, options, token, claims));
+  ASSIGN_OR_RETURN(const StoredSecret secret, CheckLegacySecret(ctx, options, token, claims));
   RETURN_IF_ERROR(CheckLegacyAccount(ctx, options, info));
+  RETURN_IF_ERROR(CheckLegacyMark(secret, claims, info));
   return info;
 }
 

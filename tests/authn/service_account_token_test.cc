@@ -60,12 +60,15 @@ class Objects final : public ServiceAccountTokenGetter {
                                  std::string_view name) const override {
     const auto found = Find("secret", namespace_, name);
     if (!found.ok()) return found.status();
-    return StoredSecret{
-        .uid = found->uid, .deleted_at = found->deleted_at, .data = {{"token", token}}};
+    return StoredSecret{.uid = found->uid,
+                        .deleted_at = found->deleted_at,
+                        .data = {{"token", token}},
+                        .labels = labels};
   }
 
   std::map<std::string, StoredObject> known;
   std::string token;  // What every secret holds.
+  std::map<std::string, std::string> labels;
 
  private:
   Result<StoredObject> Find(const std::string& kind, std::string_view namespace_,
@@ -286,6 +289,14 @@ TEST_CASE("authn: a legacy token is good while its Secret holds it", "[authn]") 
                        .uid = "mysvcacct-uid",
                        .groups = {"system:serviceaccounts", "system:serviceaccounts:myns"}});
   CHECK(answer->value().audiences == std::vector<std::string>{"api"});
+
+  accounts.objects->labels = {{"kubernetes.io/legacy-token-invalid-since", "2022-12-29"}};
+  CHECK(error(token) ==
+        "the token in secret myns/mysecret for service account myns/mysvcacct has been marked "
+        "invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or "
+        "remove the 'kubernetes.io/legacy-token-invalid-since' label from the secret to "
+        "temporarily allow use of this token");
+  accounts.objects->labels.clear();
 
   CHECK(error(legacy(ns + secret + name + uid)) == "sub claim is missing");
   CHECK(error(legacy(R"("a":1)" + secret + name + uid + sub)) == "namespace claim is missing");

@@ -22,6 +22,7 @@ struct StoredSecret {
   std::optional<Clock::Wall> deleted_at = {};
   std::string type = {};
   std::map<std::string, std::string> data = {};  // Decoded.
+  std::map<std::string, std::string> labels = {};
 };
 
 // Where Secrets are. Any thread.

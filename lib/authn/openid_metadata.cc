@@ -1,0 +1,150 @@
+#include "apiserver/authn/openid_metadata.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/codec/json.h"
+#include "authn/go_url.h"
+#include "authn/signature_key.h"
+#include "base/status_macros.h"
+
+namespace apiserver::inline v0::authn {
+namespace {
+
+Status BadMetadata(std::string why) { return Status(Reason::kInvalid, std::move(why)); }
+
+Status CheckIssuerUrl(const std::string& issuer) {
+  if (issuer.empty()) return BadMetadata("empty issuer URL");
+  ASSIGN_OR_RETURN(const GoUrl url, ParseGoUrl(issuer));
+  if (url.scheme != "https") {
+    return BadMetadata("issuer URL must use https scheme, got: " + issuer);
+  }
+  if (!url.query.empty()) {
+    return BadMetadata("issuer URL may not include a query, got: " + issuer);
+  }
+  if (!url.fragment.empty()) {
+    return BadMetadata("issuer URL may not include a fragment, got: " + issuer);
+  }
+  return {};
+}
+
+Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
+  if (!options.jwks_uri.empty()) {
+    ASSIGN_OR_RETURN(const GoUrl url, ParseGoUrl(options.jwks_uri));
+    if (url.scheme == "https") return options.jwks_uri;
+    return BadMetadata("jwksURI requires https scheme, parsed as: " + options.jwks_uri);
+  }
+  const std::string& address = options.external_address;
+  if (address.empty()) {
+    return BadMetadata("either the JWKS URI or the default external address, or both, must be set");
+  }
+  std::string uri = "https://" + address + std::string(kJWKSPath);
+  const Result<GoUrl> url = ParseGoUrl(uri);
+  // As host and port alone are read.
+  if (url.ok() && url->host == address && url->query.empty() && url->fragment.empty()) return uri;
+  return BadMetadata(
+      "attempted to build jwks_uri from external address " + address +
+      ", but could not construct a valid URL. Error: " +
+      (url.ok() ? "it is no host with a port" : std::string(url.status().message())));
+}
+
+// What Kubernetes signs with such a key.
+Result<std::string_view> AlgorithmOf(KeyType type) {
+  switch (type) {
+    case KeyType::kRsa:
+      return "RS256";
+    case KeyType::kP256:
+      return "ES256";
+    case KeyType::kP384:
+      return "ES384";
+    case KeyType::kP521:
+      return "ES512";
+    case KeyType::kEd25519:
+      break;
+  }
+  return BadMetadata("keys of service accounts must be RSA or EC");
+}
+
+void AddMember(std::string_view name, std::string_view value, std::string& json) {
+  if (value.empty()) return;
+  if (json.back() != '{') json += ',';
+  codec::AppendJsonString(name, json);
+  json += ':';
+  codec::AppendJsonString(value, json);
+}
+
+// In the order of members that go-jose writes.
+std::string JwkJson(const VerificationKey& key, std::string_view algorithm) {
+  const VerificationKey::Jwk jwk = key.ToJwk();
+  std::string json = "{";
+  AddMember("use", "sig", json);
+  AddMember("kty", jwk.kty, json);
+  AddMember("kid", key.KeyId(), json);
+  AddMember("crv", jwk.crv, json);
+  AddMember("alg", algorithm, json);
+  AddMember("x", jwk.x, json);
+  AddMember("y", jwk.y, json);
+  AddMember("n", jwk.n, json);
+  AddMember("e", jwk.e, json);
+  return json + "}";
+}
+
+std::string ConfigJson(const std::string& issuer, const std::string& jwks_uri,
+                       const std::set<std::string_view>& algorithms) {
+  std::string json = "{";
+  AddMember("issuer", issuer, json);
+  AddMember("jwks_uri", jwks_uri, json);
+  json += R"(,"response_types_supported":["id_token"],"subject_types_supported":["public"],)"
+          R"("id_token_signing_alg_values_supported":[)";
+  for (const std::string_view algorithm : algorithms) {
+    if (json.back() != '[') json += ',';
+    codec::AppendJsonString(algorithm, json);
+  }
+  return json + "]}";
+}
+
+}  // namespace
+
+Result<OpenIDMetadata> NewOpenIDMetadata(const OpenIDMetadataOptions& options) {
+  RETURN_IF_ERROR(CheckIssuerUrl(options.issuer));
+  ASSIGN_OR_RETURN(const std::string jwks_uri, JwksUriOf(options));
+  ASSIGN_OR_RETURN(const std::vector<VerificationKey> keys, ReadPublicKeys(options.keys));
+  OpenIDMetadata metadata{.config_json = "", .keyset_json = "{\"keys\":["};
+  std::set<std::string_view> algorithms;
+  for (const VerificationKey& key : keys) {
+    ASSIGN_OR_RETURN(const std::string_view algorithm, AlgorithmOf(key.type()));
+    algorithms.insert(algorithm);
+    if (metadata.keyset_json.back() != '[') metadata.keyset_json += ',';
+    metadata.keyset_json += JwkJson(key, algorithm);
+  }
+  metadata.keyset_json += "]}";
+  metadata.config_json = ConfigJson(options.issuer, jwks_uri, algorithms);
+  return metadata;
+}
+
+Status CheckJwksUri(std::string_view uri) {
+  const Result<GoUrl> url = ParseGoUrl(uri);
+  if (!url.ok()) {
+    return BadMetadata("service-account-jwks-uri must be a valid URL: " +
+                       std::string(url.status().message()));
+  }
+  if (url->scheme == "https") return {};
+  return BadMetadata("service-account-jwks-uri requires https scheme, parsed as: " +
+                     std::string(uri));
+}
+
+Status CheckServiceAccountIssuer(std::string_view issuer) {
+  if (issuer.empty()) {
+    return BadMetadata("service-account-issuer should not be an empty string");
+  }
+  if (issuer.find(':') == std::string_view::npos) return {};
+  const Result<GoUrl> url = ParseGoUrl(issuer);
+  if (url.ok()) return {};
+  return BadMetadata(
+      "service-account-issuer " + field::Quote(issuer) +
+      " contained a ':' but was not a valid URL: " + std::string(url.status().message()));
+}
+
+}  // namespace apiserver::inline v0::authn
