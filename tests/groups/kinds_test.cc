@@ -55,6 +55,7 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
       {"", "Namespace", "namespaces", {"ns"}, false},
       {"", "Pod", "pods", {"po"}, true},
       {"", "Secret", "secrets", {}, true},
+      {"", "ServiceAccount", "serviceaccounts", {"sa"}, true},
       {"apps", "Deployment", "deployments", {"deploy"}, true},
       {"authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews", {}, true},
       {"authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews", {}, false},

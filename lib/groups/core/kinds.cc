@@ -1,13 +1,37 @@
-#include "groups/kinds.h"
+#include "groups/core/kinds.h"
+
+#include <string>
+#include <utility>
 
 #include "apiserver/groups/core.h"
+#include "groups/core/secret_data.h"
+#include "groups/kinds.h"
 #include "groups/workloads_api.h"
 
 namespace apiserver::inline v0::groups::core {
+namespace {
+
+constexpr std::string_view kPackage = "k8s.io.api.core.v1";
+
+runtime::KindOptions SecretKind() {
+  return {.kind = "Secret", .plural = "secrets", .selectable_fields = {"type"}};
+}
+
+runtime::KindOptions ServiceAccountKind() {
+  return {.kind = "ServiceAccount", .plural = "serviceaccounts", .short_names = {"sa"}};
+}
+
+// pkg/apis/core/v1/defaults.go and conversion.go.
+void SetSecretDefaults(runtime::Object& secret) {
+  MoveStringData(secret);
+  if (secret["type"].size() == 0) secret.Edit("type") = "Opaque";
+}
+
+}  // namespace
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
   return KindsOfV1(
-      workloads_api::Descriptors(), "k8s.io.api.core.v1",
+      workloads_api::Descriptors(), kPackage,
       {{.kind = "ConfigMap", .plural = "configmaps", .short_names = {"cm"}},
        {.kind = "Event",
         .plural = "events",
@@ -28,7 +52,15 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
         .selectable_fields = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
                               "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
                               "status.podIP", "status.nominatedNodeName"}},
-       {.kind = "Secret", .plural = "secrets", .selectable_fields = {"type"}}});
+       SecretKind(),
+       ServiceAccountKind()});
+}
+
+Result<std::vector<runtime::KindPtr>> ServedKinds() {
+  runtime::KindOptions secret = SecretKind();
+  secret.versions = {{.set_defaults = &SetSecretDefaults}};
+  return KindsOfV1(workloads_api::Descriptors(), kPackage,
+                   {std::move(secret), ServiceAccountKind()});
 }
 
 }  // namespace apiserver::inline v0::groups::core

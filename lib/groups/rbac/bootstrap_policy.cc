@@ -1,5 +1,6 @@
 #include "groups/rbac/bootstrap_policy.h"
 
+#include "apiserver/auth/service_account.h"
 #include "apiserver/auth/user.h"
 
 namespace apiserver::inline v0::groups::rbac {
@@ -40,6 +41,9 @@ std::vector<BootstrapRole> UserRoles() {
       {.name = "system:auth-delegator",
        .rules = {May({"create"}, kAuthentication, {"tokenreviews"}),
                  May({"create"}, kAuthorization, {"subjectaccessreviews"})}},
+      {.name = "system:service-account-issuer-discovery",
+       .rules = {MayGet({"/.well-known/openid-configuration", "/.well-known/openid-configuration/",
+                         "/openid/v1/jwks", "/openid/v1/jwks/"})}},
   };
 }
 
@@ -56,13 +60,15 @@ std::vector<BootstrapRole> NamespaceRoles() {
                  May(ReadWrite(), rbac.c_str(), {"rolebindings", "roles"})},
        .aggregate_to = "admin"},
       {.name = "system:aggregate-to-edit",
-       .rules = {May(Read(), "", {"secrets"}),
-                 May(Write(), "", {"configmaps", "events", "secrets"}), May(Write(), "", {"pods"}),
-                 May(Write(), "apps", {"deployments"}),
+       .rules = {May(Read(), "", {"secrets"}), May({"impersonate"}, "", {"serviceaccounts"}),
+                 May(Write(), "", {"configmaps", "events", "secrets", "serviceaccounts"}),
+                 May(Write(), "", {"pods"}), May(Write(), "apps", {"deployments"}),
                  May(ReadWrite(), "coordination.k8s.io", {"leases"})},
        .aggregate_to = "edit"},
       {.name = "system:aggregate-to-view",
-       .rules = {May(Read(), "", {"configmaps", "events", "namespaces", "pods", "pods/status"}),
+       .rules = {May(Read(), "",
+                     {"configmaps", "events", "namespaces", "pods", "pods/status",
+                      "serviceaccounts"}),
                  May(Read(), "apps", {"deployments", "deployments/scale", "deployments/status"})},
        .aggregate_to = "view"},
   };
@@ -89,6 +95,8 @@ std::vector<BootstrapBinding> BootstrapBindings() {
       {"system:discovery", {authenticated}},
       {"system:basic-user", {authenticated}},
       {"system:public-info-viewer", {authenticated, std::string(auth::kAllUnauthenticated)}},
+      {"system:service-account-issuer-discovery",
+       {std::string(auth::serviceaccount::kAllServiceAccountsGroup)}},
   };
 }
 

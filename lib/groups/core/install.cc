@@ -1,0 +1,38 @@
+#include <map>
+#include <string>
+#include <utility>
+
+#include "apiserver/groups/core.h"
+#include "base/status_macros.h"
+#include "groups/core/kinds.h"
+#include "groups/core/strategy.h"
+
+namespace apiserver::inline v0::groups::core {
+
+Status Install(server::GenericAPIServer& server, const Options& options) {
+  ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, ServedKinds());
+  const Clock& clock = *options.storage.clock;
+  std::map<std::string, std::shared_ptr<registry::Store>> stores;
+  server::APIGroupInfo group{.group = ""};
+  for (const runtime::KindPtr& kind : kinds) {
+    RETURN_IF_ERROR(server.scheme().Add(kind));
+    const bool secret = kind->kind() == "Secret";
+    ASSIGN_OR_RETURN(
+        auto store,
+        registry::NewStore(options.storage,
+                           {.kind = kind,
+                            .strategy = secret ? NewSecretStrategy() : NewServiceAccountStrategy(),
+                            .table_convertor = secret ? NewSecretColumns(clock)
+                                                      : NewServiceAccountColumns(clock)}));
+    group.storage["v1"][kind->plural()] = store;
+    stores[kind->plural()] = std::move(store);
+  }
+  RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));
+  if (options.tokens) {
+    options.tokens->SetStores(
+        {.secrets = stores["secrets"], .service_accounts = stores["serviceaccounts"]});
+  }
+  return {};
+}
+
+}  // namespace apiserver::inline v0::groups::core

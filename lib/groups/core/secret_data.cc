@@ -1,0 +1,34 @@
+#include "groups/core/secret_data.h"
+
+#include <map>
+#include <string_view>
+
+#include "codec/base64.h"
+
+namespace apiserver::inline v0::groups::core {
+
+using runtime::Value;
+
+std::optional<std::string> SecretValue(Value value) {
+  if (value.type() == Value::Type::kBytes) return std::string(value.AsString());
+  return codec::DecodeBase64(value.AsString());
+}
+
+void MoveStringData(runtime::Object& secret) {
+  const Value texts = secret["stringData"];
+  if (texts.is_null()) return;
+  // Sorted, as maps of Go are written.
+  std::map<std::string_view, Value> merged;
+  for (const runtime::Member& member : secret["data"].members()) merged[member.key] = member.value;
+  for (const runtime::Member& member : texts.members()) {
+    std::string encoded;
+    codec::AppendBase64(member.value.AsString(), encoded);
+    merged[member.key] = Value::String(secret.arena().Copy(encoded));
+  }
+  runtime::MapBuilder data(secret.arena());
+  for (const auto& [key, value] : merged) data.Add(key, value);
+  if (data.size() > 0) secret.SetPath({"data"}, data.Build());
+  secret.Erase("stringData");
+}
+
+}  // namespace apiserver::inline v0::groups::core
