@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who a standalone server knows: tokens of a file, ID tokens of an issuer, nobody in particular.
+"""Who a standalone server knows: tokens of a file, ID tokens of an issuer, its own service accounts,
+bearers of bootstrap tokens, nobody in particular.
 
 usage: authentication.py --server SAMPLE_APISERVER
 
@@ -69,12 +70,14 @@ class Issuer:
                 "/keys": {"keys": [{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "one",
                                     "n": base64url(modulus), "e": "AQAB"}]}}
 
+    kid = "one"
+
     def token(self, key=None, algorithm="RS256", **claims):
         now = int(time.time())
         all_claims = {"iss": self.url, "aud": "api", "sub": "1", "iat": now, "exp": now + 600, **claims}
         all_claims = {name: value for name, value in all_claims.items() if value is not None}
         signed = ".".join(base64url(json.dumps(part).encode()) for part in (
-            {"alg": algorithm, "kid": "one", "typ": "JWT"}, all_claims))
+            {"alg": algorithm, "kid": self.kid, "typ": "JWT"}, all_claims))
         if algorithm == "none":
             return signed + "."
         got = subprocess.run(["openssl", "dgst", "-sha256", "-sign", key or self.key], input=signed.encode(),
@@ -157,6 +160,77 @@ def from_an_issuer(t, args, folder):
     issuer.server.shutdown()
 
 
+def from_own_objects(t, args, folder):
+    """Tokens of the server's own service accounts, and bootstrap tokens."""
+    key = os.path.join(folder, "accounts.key")
+    run("genrsa", "-out", key, "2048")
+    folder = os.path.join(folder, "own")
+    os.mkdir(folder)
+    tokens = os.path.join(folder, "tokens.csv")
+    with open(tokens, "w") as file:
+        file.write('root,admin,1,"system:masters"\n')
+    known = Known(args.server, folder, (
+        "--token-auth-file=" + tokens, "--service-account-key-file=" + key, "--service-account-issuer=https://accounts",
+        "--service-account-issuer=https://before", "--enable-bootstrap-token-auth"))
+    root = [("Authorization", "Bearer root")]
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    secrets = "/api/v1/namespaces/kube-system/secrets"
+    issuer = Issuer.__new__(Issuer)
+    # Any key of the server will do.
+    issuer.key, issuer.url, issuer.kid = key, "https://accounts", ""
+
+    def token(uid, **claims):
+        return issuer.token(**{"aud": "https://accounts", "sub": "system:serviceaccount:default:robot",
+                               "kubernetes.io": {"namespace": "default",
+                                                 "serviceaccount": {"name": "robot", "uid": uid}}, **claims})
+
+    def create():
+        code, said = known.client.call(accounts, root, "POST", {"metadata": {"name": "robot"}})
+        t.check(code == 201, "a service account is made", said)
+        return said["metadata"]["uid"]
+
+    first = create()
+    got = known.who(token(first))
+    t.check(got[0] == 201 and got[1]["username"] == "system:serviceaccount:default:robot"
+            and got[1]["groups"] == ["system:serviceaccounts", "system:serviceaccounts:default",
+                                     "system:authenticated"], "a token of it", got)
+    t.check(known.who(token(first, iss="https://before"))[0] == 201, "a token of the other issuer")
+    t.check(known.who(token(first, aud="https://elsewhere"))[0] == 401, "a token for somebody else")
+    t.check(known.client.call(accounts + "/robot", root, "DELETE")[0] == 200, "the service account is deleted")
+    t.check(known.who(token(first))[0] == 401, "its token is good no more")
+    second = create()
+    t.check(known.who(token(first))[0] == 401, "nor after one of the same name is made")
+    bearer = [("Authorization", "Bearer " + token(second))]
+    code, said = known.client.call("/.well-known/openid-configuration", bearer)
+    t.check(code == 200 and said["issuer"] == "https://accounts"
+            and said["jwks_uri"] == "https://127.0.0.1:%d/openid/v1/jwks" % known.client.port,
+            "the issuer's metadata, for a service account", said)
+    code, said = known.client.call("/openid/v1/jwks", bearer)
+    t.check(code == 200 and [one["alg"] for one in said["keys"]] == ["RS256"] and "d" not in said["keys"][0],
+            "its public keys", said)
+    bootstrap = "abcdef.0123456789abcdef"
+    t.check(known.who(bootstrap)[0] == 401, "a bootstrap token without its secret")
+    code, said = known.client.call(secrets, root, "POST", {
+        "metadata": {"name": "bootstrap-token-abcdef"}, "type": "bootstrap.kubernetes.io/token", "stringData": {
+            "token-id": "abcdef", "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true"}})
+    t.check(code == 201, "a bootstrap token's secret is made", said)
+    got = known.who(bootstrap)
+    t.check(got[0] == 201 and got[1]["username"] == "system:bootstrap:abcdef", "a bootstrap token", got)
+    t.check(known.client.call(secrets + "/bootstrap-token-abcdef", root, "DELETE")[0] == 200, "it is deleted")
+    t.check(known.who(bootstrap)[0] == 401, "it is good no more")
+    known.stop()
+    for flags, line in (
+            (("--service-account-key-file=" + key,), "service-account-issuer is a required flag"),
+            (("--service-account-issuer=x",), "service-account-key-file is a required flag"),
+            (("--service-account-issuer=x", "--service-account-key-file=" + tokens),
+             "--service-account-key-file: " + tokens + ": "),
+            (("--no-standalone", "--enable-bootstrap-token-auth"), "standalone")):
+        said = subprocess.run([args.server, "--storage=memory", "--secure-port=0", "--data-dir=" + folder, *flags],
+                              capture_output=True, timeout=30)
+        last = said.stderr.decode().strip().splitlines()[-1]
+        t.check(said.returncode == 1 and line in last, "the start ends with: " + line, last)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
@@ -165,6 +239,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         from_a_file(t, args, folder)
         from_an_issuer(t, args, folder)
+        from_own_objects(t, args, folder)
     print("authentication: %d checks, %d failed" % (t.checks, len(t.failures)))
     return 1 if t.failures or not t.checks else 0
 

@@ -15,6 +15,7 @@
 #include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/groups/authentication.h"
 #include "options.h"
+#include "parts/own_tokens.h"
 #include "parts/parts.h"
 
 namespace sample {
@@ -37,22 +38,28 @@ class Authentication final : public Part {
                  "Take requests without credentials for those of system:anonymous");
     app.add_option("--api-audiences", api_audiences_, "For whom tokens must be made")
         ->delimiter(',');
+    own_tokens_.AddFlags(app);
   }
 
   std::string Problem() const override {
     if (anonymous_ && !config_file_.empty()) {
       return "--anonymous-auth and --authentication-config exclude each other: the file says it";
     }
-    return "";
+    return own_tokens_.Problem();
   }
 
   Status Configure(const Environment& environment, apiserver::server::Config& config) override {
     // Then a cluster knows.
-    if (!environment.options.standalone) return {};
-    config.api_audiences = api_audiences_;
+    if (!environment.options.standalone) {
+      if (!own_tokens_.wanted()) return {};
+      return {apiserver::Reason::kInvalid,
+              "--service-account-* and --enable-bootstrap-token-auth are for a standalone server: "
+              "with --no-standalone a cluster knows its own tokens"};
+    }
     executor_ = apiserver::NewThreadPool({.name = "authentication", .threads = 2});
     std::vector<std::shared_ptr<const auth::TokenAuthenticator>> tokens;
     if (Status added = AddTokens(environment, config, tokens); !added.ok()) return added;
+    config.api_audiences = api_audiences_;
     std::vector<std::shared_ptr<const auth::Authenticator>> all{config.authenticator};
     if (!tokens.empty()) {
       const std::shared_ptr<const auth::TokenAuthenticator> every =
@@ -70,8 +77,11 @@ class Authentication final : public Part {
   }
 
   Status Install(const Environment& environment, apiserver::server::GenericAPIServer& server,
-                 const apiserver::registry::StorageConfig& /*storage*/) override {
+                 const apiserver::registry::StorageConfig& storage) override {
     if (!environment.options.standalone) return {};
+    if (Status installed = own_tokens_.Install(environment, server, storage); !installed.ok()) {
+      return installed;
+    }
     // Answers `kubectl auth whoami`, and servers that leave authentication to this one.
     return apiserver::groups::authentication::Install(
         server, {.authenticator = authenticator_, .api_audiences = api_audiences_});
@@ -87,11 +97,16 @@ class Authentication final : public Part {
       if (!file.ok()) return OfFlag("--token-auth-file", file.status());
       tokens.push_back(*std::move(file));
     }
+    if (Status added = own_tokens_.AddTokens(tokens, api_audiences_, environment.log);
+        !added.ok()) {
+      return added;
+    }
     if (!config_file_.empty()) {
       auto file = authn::LoadAuthenticationConfigFile(
           {.path = config_file_,
            .executor = executor_.get(),
            .oidc = {.http = apiserver::client::NewCpprestHttpClientFactory(),
+                    .disallowed_issuers = own_tokens_.issuers(),
                     .log = &environment.log,
                     .metrics = config.metrics.get(),
                     .server_id = config.name}});
@@ -115,6 +130,7 @@ class Authentication final : public Part {
   bool anonymous_ = false;
   std::vector<std::string> anonymous_paths_;
   std::vector<std::string> api_audiences_;
+  OwnTokens own_tokens_;
   // Outlives what reads files and asks issuers there.
   std::unique_ptr<apiserver::ThreadPool> executor_;
   std::unique_ptr<authn::AuthenticationConfigFile> config_;

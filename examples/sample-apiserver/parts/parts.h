@@ -19,8 +19,9 @@ std::unique_ptr<Part> NewAdmission();
 // Max in flight or priority and fairness, and the group that configures it.
 std::unique_ptr<Part> NewFlowControl();
 
-// --token-auth-file, --authentication-config, --anonymous-auth, --api-audiences; serves reviews of
-// tokens and of oneself.
+// --token-auth-file, --authentication-config, --anonymous-auth, --api-audiences,
+// --service-account-*, --enable-bootstrap-token-auth; serves reviews of tokens and of oneself, and
+// the Secrets and ServiceAccounts that tokens are checked against.
 std::unique_ptr<Part> NewAuthentication();
 
 // --authorization-mode; serves roles, bindings and access reviews.
