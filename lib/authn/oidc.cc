@@ -1,12 +1,13 @@
 #include "apiserver/authn/oidc.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
 #include "auth/config_hash.h"
 #include "authn/claims.h"
+#include "authn/distributed_claims.h"
+#include "authn/id_token.h"
 #include "authn/issuer_keys.h"
 #include "authn/jwt.h"
 #include "base/status_macros.h"
@@ -18,12 +19,7 @@ using auth::AuthenticateResponse;
 using OidcAnswer = Result<std::optional<AuthenticateResponse>>;
 
 constexpr std::string_view kWellKnownPath = "/.well-known/openid-configuration";
-// How far in the future `nbf` may be, as other providers of OpenID Connect have it.
-constexpr std::int64_t kNotBeforeLeewaySeconds = 300;
-
-Status BadIdToken(std::string why) {
-  return Status(Reason::kUnauthorized, "oidc: verify token: " + std::move(why));
-}
+constexpr const char* kRefusedIdToken = "oidc: verify token: ";
 
 Result<std::vector<SigningAlgorithm>> AlgorithmsOf(const std::vector<std::string>& names) {
   std::vector<SigningAlgorithm> algorithms;
@@ -45,72 +41,24 @@ Result<std::vector<SigningAlgorithm>> AlgorithmsOf(const std::vector<std::string
 // The tokens of one issuer.
 struct OidcIssuer {
   JwtAuthenticator rules;
-  std::vector<SigningAlgorithm> algorithms;
+  IdTokenRules token_rules;
   std::shared_ptr<const IssuerKeys> keys;
-  const Clock* clock;
+  // Null: groups are not taken from a claim.
+  std::shared_ptr<const DistributedClaims> distributed;
   std::string hash;
 
   OidcAnswer Authenticate(const Context& ctx, std::string_view token) const {
-    const Result<Jwt> jwt = ParseJwt(token);
-    if (!jwt.ok()) return BadIdToken("oidc: " + std::string(jwt.status().message()));
-    RETURN_IF_ERROR(CheckAudience(jwt->claims));
-    RETURN_IF_ERROR(CheckTimes(jwt->claims));
-    RETURN_IF_ERROR(CheckSignature(ctx, *jwt));
+    Result<Jwt> jwt = ParseJwt(token);
+    if (!jwt.ok()) {
+      return Status(Reason::kUnauthorized,
+                    kRefusedIdToken + ("oidc: " + std::string(jwt.status().message())));
+    }
+    RETURN_IF_ERROR(CheckIdToken(token_rules, *jwt, kRefusedIdToken));
+    RETURN_IF_ERROR(CheckIdTokenSignature(ctx, token_rules, *jwt, *keys, kRefusedIdToken));
+    if (distributed) RETURN_IF_ERROR(distributed->Expand(ctx, *jwt));
     ASSIGN_OR_RETURN(auth::UserInfo user, UserOfClaims(rules, jwt->claims));
     return std::optional(
         AuthenticateResponse{std::make_shared<const auth::UserInfo>(std::move(user))});
-  }
-
-  Status CheckAudience(runtime::Value claims) const {
-    const std::vector<std::string>& wanted = rules.issuer.audiences;
-    const auto found = AudienceOf(claims);
-    if (!found) return BadIdToken("oidc: failed to unmarshal claims: aud is no list of texts");
-    for (const std::string& audience : *found) {
-      if (std::ranges::find(wanted, audience) != wanted.end()) return {};
-    }
-    if (wanted.size() == 1) {
-      return BadIdToken("oidc: expected audience " + field::Quote(wanted.front()) + " got " +
-                        QuoteAll(*found));
-    }
-    std::vector<std::string> sorted = wanted;
-    std::ranges::sort(sorted);
-    return BadIdToken("oidc: expected audience in " + QuoteAll(sorted) + " got " +
-                      QuoteAll(*found));
-  }
-
-  Status CheckTimes(runtime::Value claims) const {
-    const std::int64_t now =
-        std::chrono::floor<std::chrono::seconds>(clock->WallNow().time_since_epoch()).count();
-    const auto expires = NumericDate(claims["exp"]);
-    if (!expires) return BadIdToken("oidc: failed to unmarshal claims: exp is no time");
-    // At the second itself it is good still, as in Go.
-    if (*expires < now || (*expires == now && HasFraction())) {
-      return BadIdToken("oidc: token is expired (Token Expiry: " + GoTimeText(*expires) + ")");
-    }
-    if (claims.Find("nbf") == nullptr || claims["nbf"].is_null()) return {};
-    const auto begins = NumericDate(claims["nbf"]);
-    if (!begins) return BadIdToken("oidc: failed to unmarshal claims: nbf is no time");
-    if (now + kNotBeforeLeewaySeconds >= *begins) return {};
-    return BadIdToken("oidc: current time " + GoTimeText(now) +
-                      " before the nbf (not before) time: " + GoTimeText(*begins));
-  }
-
-  bool HasFraction() const {
-    const auto now = clock->WallNow().time_since_epoch();
-    return now != std::chrono::floor<std::chrono::seconds>(now);
-  }
-
-  Status CheckSignature(const Context& ctx, const Jwt& jwt) const {
-    if (std::ranges::find(algorithms, jwt.algorithm) == algorithms.end()) {
-      return BadIdToken("oidc: " + std::string(VerifySignature(jwt, algorithms, {}).message()));
-    }
-    if (const JwkSetPtr known = keys->Known()) {
-      if (VerifySignature(jwt, algorithms, known->keys).ok()) return {};
-    }
-    // The issuer may have got new keys, also under an old name.
-    ASSIGN_OR_RETURN(const JwkSetPtr newer, keys->Newer(ctx));
-    const Status verified = VerifySignature(jwt, algorithms, newer->keys);
-    return verified.ok() ? verified : BadIdToken(std::string(verified.message()));
   }
 };
 
@@ -133,12 +81,10 @@ std::string DiscoveryUrlOf(const Issuer& issuer) {
   return url + std::string(kWellKnownPath);
 }
 
-Result<std::shared_ptr<const IssuerKeys>> NewKeys(const Issuer& issuer,
-                                                  const OidcOptions& options) {
-  client::HttpClientOptions http;
-  http.tls.ca_pem = issuer.certificate_authority;
-  http.response_bytes_max = kJwkSetBytesMax;
-  ASSIGN_OR_RETURN(std::shared_ptr<client::HttpClient> client, options.http(http));
+// `metrics` null: not counted.
+std::shared_ptr<const IssuerKeys> NewKeys(const Issuer& issuer, const OidcOptions& options,
+                                          metrics::Registry* metrics,
+                                          std::shared_ptr<client::HttpClient> http) {
   auto keys = std::make_shared<const IssuerKeys>(
       IssuerKeysOptions{.issuer = issuer.url,
                         .discovery_url = DiscoveryUrlOf(issuer),
@@ -147,11 +93,48 @@ Result<std::shared_ptr<const IssuerKeys>> NewKeys(const Issuer& issuer,
                         .lifetime = options.keys_lifetime,
                         .clock = options.clock,
                         .log = options.log,
-                        .metrics = options.metrics,
+                        .metrics = metrics,
                         .server_id = options.server_id},
-      std::move(client));
+      std::move(http));
   keys->Begin();
   return keys;
+}
+
+std::shared_ptr<const DistributedClaims> NewDistributed(
+    const OidcIssuer& issuer, const OidcOptions& options,
+    const std::shared_ptr<client::HttpClient>& http) {
+  const std::string& claim = issuer.rules.claim_mappings.groups.claim;
+  if (claim.empty()) return nullptr;
+  const auto new_keys = [options, http](const std::string& url) {
+    return NewKeys({.url = url}, options, nullptr, http);
+  };
+  return std::make_shared<const DistributedClaims>(
+      DistributedClaimsOptions{.claim = claim,
+                               .rules = issuer.token_rules,
+                               .issuer = issuer.rules.issuer.url,
+                               .keys = issuer.keys,
+                               .new_keys = new_keys,
+                               .http = http,
+                               .timeout = options.timeout,
+                               .clock = options.clock});
+}
+
+// `known` null: keys of its own.
+Result<OidcIssuer> NewIssuer(const JwtAuthenticator& rules, const OidcOptions& options,
+                             const std::vector<SigningAlgorithm>& algorithms,
+                             std::shared_ptr<const IssuerKeys> known) {
+  client::HttpClientOptions http;
+  http.tls.ca_pem = rules.issuer.certificate_authority;
+  http.response_bytes_max = kJwkSetBytesMax;
+  ASSIGN_OR_RETURN(const std::shared_ptr<client::HttpClient> client, options.http(http));
+  if (known == nullptr) known = NewKeys(rules.issuer, options, options.metrics, client);
+  OidcIssuer issuer{.rules = rules,
+                    .token_rules = {rules.issuer.audiences, algorithms, options.clock},
+                    .keys = std::move(known),
+                    .distributed = nullptr,
+                    .hash = auth::ConfigHash(rules.issuer.url)};
+  issuer.distributed = NewDistributed(issuer, options, client);
+  return issuer;
 }
 
 }  // namespace
@@ -179,10 +162,10 @@ OidcAnswer OidcAuthenticator::AuthenticateToken(const Context& ctx, std::string_
   const auto found = issuers_->by_url.find(url);
   if (found == issuers_->by_url.end()) return std::optional<AuthenticateResponse>();
   const OidcIssuer& issuer = found->second;
-  const Clock::Monotonic begun = issuer.clock->Now();
+  const Clock::Monotonic begun = issuer.token_rules.clock->Now();
   OidcAnswer answer = issuer.Authenticate(ctx, token);
   if (issuers_->latency != nullptr && answer.status().reason() != Reason::kWouldBlock) {
-    const std::chrono::duration<double> took = issuer.clock->Now() - begun;
+    const std::chrono::duration<double> took = issuer.token_rules.clock->Now() - begun;
     issuers_->latency->With({answer.ok() ? "success" : "failure", issuer.hash})
         .Observe(took.count());
   }
@@ -214,13 +197,10 @@ Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenti
   auto made = std::make_unique<OidcAuthenticator::Issuers>();
   made->latency = LatencyOf(options.metrics);
   for (const JwtAuthenticator& one : issuers) {
-    std::shared_ptr<const IssuerKeys> keys =
+    std::shared_ptr<const IssuerKeys> known =
         previous == nullptr ? nullptr : previous->issuers().KeysOf(one.issuer);
-    if (keys == nullptr) {
-      ASSIGN_OR_RETURN(keys, NewKeys(one.issuer, options));
-    }
-    made->by_url.emplace(one.issuer.url, OidcIssuer{one, algorithms, std::move(keys), options.clock,
-                                                    auth::ConfigHash(one.issuer.url)});
+    ASSIGN_OR_RETURN(OidcIssuer issuer, NewIssuer(one, options, algorithms, std::move(known)));
+    made->by_url.emplace(one.issuer.url, std::move(issuer));
   }
   return std::make_shared<OidcAuthenticator>(std::move(made));
 }

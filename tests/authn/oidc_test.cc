@@ -3,79 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include "apiserver/auth/look_up.h"
-#include "authn/fake_http_client.h"
-#include "authn/fakes.h"
-#include "authn/signed_tokens.h"
-#include "base/manual.h"
+#include "authn/oidc_fixture.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
 
-using auth::UserInfo;
-using std::chrono_literals::operator""s;
-
-constexpr std::int64_t kNow = 1257894000;      // 2009-11-10T23:00:00Z
-constexpr std::int64_t kExpired = 1257890400;  // An hour earlier.
-constexpr std::int64_t kValid = 1257897600;    // An hour later.
-
-JwtAuthenticator Rules() {
-  return {.issuer = {.url = "https://auth.example.com", .audiences = {"my-client"}},
-          .claim_mappings = {.username = {.claim = "username", .prefix = ""},
-                             .groups = {.claim = "groups", .prefix = ""}}};
-}
-
-http::ClientResponse Ok(std::string body) { return {.code = 200, .body = std::move(body)}; }
-http::ClientResponse Discovery(const std::string& issuer = "https://auth.example.com") {
-  return Ok(R"({"issuer":")" + issuer + R"(","jwks_uri":"https://keys.example.com/keys"})");
-}
-http::ClientResponse Keys(const VerificationKey& key = RsaKey().public_key(),
-                          const std::string& id = "a") {
-  return Ok(R"({"keys":[)" + JwkText(key, id) + "]}");
-}
-
-// An authenticator whose issuers the test plays.
-struct Fixture {
-  explicit Fixture(OidcOptions given = {}) : options(std::move(given)) {
-    clock.Advance(std::chrono::seconds(kNow));
-    options.clock = &clock;
-    options.http = [this](const client::HttpClientOptions& wanted) {
-      clients.push_back(wanted);
-      return http;
-    };
-  }
-  // With keys, unless `discovered` is false.
-  void Make(const JwtAuthenticator& rules, bool discovered = true) {
-    if (discovered) {
-      http->AnswerNext(Discovery(rules.issuer.url));
-      http->AnswerNext(Keys());
-    }
-    auto made = NewOidc({rules}, options);
-    REQUIRE(made.status() == Status());
-    oidc = *made;
-  }
-  Answer Ask(const std::string& token, bool may_block = true) const {
-    return oidc->AuthenticateToken(Context::Background().WithMayBlock(may_block), token);
-  }
-
-  testing::ManualClock clock;
-  OidcOptions options;
-  std::vector<client::HttpClientOptions> clients;
-  std::shared_ptr<FakeHttpClient> http = std::make_shared<FakeHttpClient>();
-  std::shared_ptr<OidcAuthenticator> oidc;
-};
-
-// The claims that every good token has, and more.
-std::string Claims(const std::string& more, std::int64_t expires = kValid) {
-  return R"({"iss":"https://auth.example.com","exp":)" + std::to_string(expires) +
-         (more.empty() ? "" : ",") + more + "}";
-}
-const std::string kJane = R"("aud":"my-client","username":"jane")";
-
-std::string Token(const std::string& claims, const SigningKey& key = RsaKey(),
-                  SigningAlgorithm algorithm = SigningAlgorithm::kRs256,
-                  const std::string& id = "a") {
-  return *SignJwt(key, algorithm, id, claims);
-}
+using Fixture = OidcFixture;
 
 // Whom these claims make under these rules.
 UserInfo UserFor(const JwtAuthenticator& rules, const std::string& more) {
@@ -156,19 +89,6 @@ TEST_CASE("authn: a required claim has its value", "[authn]") {
         "oidc: required claim hd value does not match. Got = example.org, want = example.com");
   CHECK(ErrorFor(rules, Token(Claims(kJane + R"(,"hd":7)"))) ==
         "oidc: parse claim hd: json: cannot unmarshal number into Go value of type string");
-}
-
-// TestToken: groups-distributed, groups-distributed-malformed-claim-names,
-// groups-distributed-normal-claim-wins
-TEST_CASE("authn: groups that stand elsewhere are refused rather than left out", "[authn]") {
-  const std::string elsewhere = R"(,"_claim_names":{"groups":"src1"},"_claim_sources":{"src1":)"
-                                R"({"endpoint":"https://a/groups","access_token":"groups_token"}})";
-  CHECK(ErrorFor(Rules(), Token(Claims(kJane + elsewhere))) ==
-        "oidc: could not expand distributed claims: this server does not resolve them");
-  CHECK(ErrorFor(Rules(), Token(Claims(kJane + R"(,"_claim_names":{"groups":"nonexistent"})"))) ==
-        "oidc: verify token: oidc: source does not exist");
-  CHECK(UserFor(Rules(), kJane + R"(,"groups":["team1"])" + elsewhere).groups ==
-        std::vector<std::string>{"team1"});
 }
 
 // TestToken: uid claim mapping with claim, credential id ..., non-string jti ..., missing jti ...

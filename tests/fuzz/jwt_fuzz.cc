@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "authn/base64url.h"
+#include "authn/distributed_claims.h"
 #include "authn/jwt.h"
 
 // A token is refused with a reason or taken apart; nobody's key has signed one that was not signed.
@@ -36,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Require(jwt->claims["iss"].AsString() == issuer);
   Require(!jwt->signature.empty());
   static_cast<void>(authn::AudienceOf(jwt->claims));
+  static_cast<void>(authn::ClaimSourcesProblem(jwt->claims));
   for (const char* claim : {"exp", "nbf", "iat"}) {
     static_cast<void>(authn::NumericDate(jwt->claims[claim]));
   }

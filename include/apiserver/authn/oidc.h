@@ -25,7 +25,7 @@ struct OidcOptions {
   // "ES256", "ES384", "ES512", "EdDSA"; empty: all but the last, as upstream.
   std::vector<std::string> signing_algorithms = {};
   std::vector<std::string> disallowed_issuers = {};
-  // Of one question to an issuer.
+  // Of one question to an issuer, or to where a token says that its groups are told.
   std::chrono::milliseconds timeout = std::chrono::seconds(10);
   // A token that no known key has signed makes the keys be fetched again, but not sooner than this
   // after the last time; until then it is refused.

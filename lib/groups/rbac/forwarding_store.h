@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,7 @@ class ForwardingStore : public registry::Store {
     inner_->WhenFresh(ctx, std::move(done));
   }
   Status ReadinessCheck() const override { return inner_->ReadinessCheck(); }
+  std::optional<apiserver::storage::Stats> GetStats() const override { return inner_->GetStats(); }
   rest::ResetFields GetResetFields() const override { return inner_->GetResetFields(); }
   apiserver::storage::Interface& storage() override { return inner_->storage(); }
   Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
