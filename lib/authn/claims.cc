@@ -5,6 +5,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
 #include "base/status_macros.h"
+#include "runtime/json_type.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
@@ -13,24 +14,8 @@ using runtime::Value;
 
 Status BadClaim(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
 
-std::string_view JsonTypeOf(Value value) {
-  switch (value.type()) {
-    case Value::Type::kBool:
-      return "bool";
-    case Value::Type::kInt:
-    case Value::Type::kDouble:
-      return "number";
-    case Value::Type::kList:
-      return "array";
-    case Value::Type::kMap:
-      return "object";
-    default:
-      return "string";
-  }
-}
-
 Status OtherType(Value value, std::string_view wanted) {
-  return BadClaim("json: cannot unmarshal " + std::string(JsonTypeOf(value)) +
+  return BadClaim("json: cannot unmarshal " + std::string(runtime::JsonTypeName(value)) +
                   " into Go value of type " + std::string(wanted));
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/free_with.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::authn {
@@ -27,20 +28,13 @@ using auth::AuthenticateResponse;
 using auth::UserInfo;
 using http::PeerCertificates;
 
-template <auto kFree>
-struct Free {
-  template <class T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 void FreeStack(STACK_OF(X509) * stack) { sk_X509_pop_free(stack, X509_free); }
 
-using CertificatePtr = std::unique_ptr<X509, Free<X509_free>>;
-using StorePtr = std::unique_ptr<X509_STORE, Free<X509_STORE_free>>;
-using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Free<X509_STORE_CTX_free>>;
-using StackPtr = std::unique_ptr<STACK_OF(X509), Free<FreeStack>>;
-using BioPtr = std::unique_ptr<BIO, Free<BIO_free>>;
+using CertificatePtr = std::unique_ptr<X509, FreeWith<X509_free>>;
+using StorePtr = std::unique_ptr<X509_STORE, FreeWith<X509_STORE_free>>;
+using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_free>>;
+using StackPtr = std::unique_ptr<STACK_OF(X509), FreeWith<FreeStack>>;
+using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 
 constexpr std::string_view kUidOid = "1.3.6.1.4.1.57683.2";
 // How long a refusal is remembered: the certificate may become valid while the connection lives.

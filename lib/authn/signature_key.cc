@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "authn/base64url.h"
+#include "base/free_with.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::authn {
@@ -70,21 +71,14 @@ const CurveFacts* CurveOf(KeyType type) {
   return found == kCurves.end() ? nullptr : found;
 }
 
-template <auto kFree>
-struct CryptoFree {
-  template <class T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using BigNumber = std::unique_ptr<BIGNUM, CryptoFree<BN_free>>;
-using EcSignature = std::unique_ptr<ECDSA_SIG, CryptoFree<ECDSA_SIG_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, CryptoFree<EVP_MD_CTX_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, CryptoFree<EVP_PKEY_CTX_free>>;
-using ParamBuilder = std::unique_ptr<OSSL_PARAM_BLD, CryptoFree<OSSL_PARAM_BLD_free>>;
-using Params = std::unique_ptr<OSSL_PARAM, CryptoFree<OSSL_PARAM_free>>;
-using PemBio = std::unique_ptr<BIO, CryptoFree<BIO_free>>;
-using KeyCertificate = std::unique_ptr<X509, CryptoFree<X509_free>>;
+using BigNumber = std::unique_ptr<BIGNUM, FreeWith<BN_free>>;
+using EcSignature = std::unique_ptr<ECDSA_SIG, FreeWith<ECDSA_SIG_free>>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;
+using KeyContext = std::unique_ptr<EVP_PKEY_CTX, FreeWith<EVP_PKEY_CTX_free>>;
+using ParamBuilder = std::unique_ptr<OSSL_PARAM_BLD, FreeWith<OSSL_PARAM_BLD_free>>;
+using Params = std::unique_ptr<OSSL_PARAM, FreeWith<OSSL_PARAM_free>>;
+using PemBio = std::unique_ptr<BIO, FreeWith<BIO_free>>;
+using KeyCertificate = std::unique_ptr<X509, FreeWith<X509_free>>;
 
 const unsigned char* BytesOf(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());

@@ -2,25 +2,12 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/http/message.h"
+#include "meta/propagation_name.h"
 
 namespace apiserver::inline v0::client {
 namespace {
 
 using runtime::Value;
-
-std::string_view PolicyWord(meta::DeletionPropagation policy) {
-  switch (policy) {
-    case meta::DeletionPropagation::kOrphan:
-      return "Orphan";
-    case meta::DeletionPropagation::kBackground:
-      return "Background";
-    case meta::DeletionPropagation::kForeground:
-      return "Foreground";
-    case meta::DeletionPropagation::kUnset:
-      break;
-  }
-  return "";
-}
 
 std::string_view MatchWord(const meta::ListOptions& options) {
   switch (options.resource_version_match) {
@@ -103,7 +90,7 @@ std::string DeleteBody(const meta::DeleteOptions& options) {
   if (options.orphan_dependents) {
     body.Add("orphanDependents", Value::Bool(*options.orphan_dependents));
   }
-  const std::string_view policy = PolicyWord(options.propagation_policy);
+  const std::string_view policy = meta::PropagationName(options.propagation_policy);
   if (!policy.empty()) body.Add("propagationPolicy", Value::String(policy));
   runtime::ListBuilder dry_run(arena);
   if (options.dry_run) {

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "apiserver/base/field_path.h"
-
 #include "base/status_macros.h"
+#include "runtime/json_type.h"
 
 namespace apiserver::inline v0::codec {
 namespace {
@@ -18,31 +18,14 @@ Status BadMeta(std::string what) {
                                          std::string("unmarshal ") + std::move(what));
 }
 
-// What Go calls the type in JSON.
-std::string_view JsonTypeWord(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kBool:
-      return "bool";
-    case Value::Type::kInt:
-    case Value::Type::kDouble:
-      return "number";
-    case Value::Type::kList:
-      return "array";
-    case Value::Type::kMap:
-      return "object";
-    default:
-      return "string";
-  }
-}
-
 bool IsTypeMeta(const Member& member) { return member.key == "kind" || member.key == "apiVersion"; }
 
 Result<std::string> TextOf(const Value& root, std::string_view key) {
   const Value value = root[key];
   if (value.is_null()) return std::string();
   if (value.is_string()) return std::string(value.AsString());
-  return BadMeta(std::string(JsonTypeWord(value)) + " into Go struct field ." + std::string(key) +
-                 " of type string");
+  return BadMeta(std::string(runtime::JsonTypeName(value)) + " into Go struct field ." +
+                 std::string(key) + " of type string");
 }
 
 }  // namespace
@@ -50,7 +33,7 @@ Result<std::string> TextOf(const Value& root, std::string_view key) {
 Result<TypeMeta> TakeTypeMeta(Value& root, runtime::Arena& arena) {
   if (root.is_null()) root = Value::Map({});
   if (!root.is_map()) {
-    return BadMeta(std::string(JsonTypeWord(root)) +
+    return BadMeta(std::string(runtime::JsonTypeName(root)) +
                    " into Go value of type struct { APIVersion string "
                    "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
                    "\"json:\\\"kind,omitempty\\\"\" }");

@@ -9,19 +9,13 @@
 #include <utility>
 
 #include "apiserver/http/certificates.h"
+#include "base/free_with.h"
 #include "base/status_macros.h"
 #include "http/pem.h"
 
 namespace apiserver::inline v0::http {
 namespace {
 
-template <auto kFree>
-struct FreeWith {
-  template <class T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, FreeWith<GENERAL_NAMES_free>>;
 using TrustPtr = std::unique_ptr<X509_STORE, FreeWith<X509_STORE_free>>;
 using VerificationPtr = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_free>>;

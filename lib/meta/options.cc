@@ -8,6 +8,7 @@
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
 #include "meta/json_text.h"
+#include "runtime/json_type.h"
 
 namespace apiserver::inline v0::meta {
 namespace {
@@ -235,22 +236,6 @@ Result<DeleteOptions> Judged(RawDeleteOptions raw, UnsafeDeletion unsafe) {
   return std::move(options);
 }
 
-std::string_view GoTypeName(Value value) {
-  switch (value.type()) {
-    case Value::Type::kBool:
-      return "bool";
-    case Value::Type::kInt:
-    case Value::Type::kDouble:
-      return "number";
-    case Value::Type::kList:
-      return "array";
-    case Value::Type::kMap:
-      return "object";
-    default:
-      return "string";
-  }
-}
-
 // Reads members of a decoded body into their types; a null is as good as absent.
 class BodyReader {
  public:
@@ -305,7 +290,7 @@ class BodyReader {
   void Mismatch(Value value, std::string_view type, std::string_view field,
                 std::string_view go_type) {
     if (!error_.ok()) return;
-    std::string what(GoTypeName(value));
+    std::string what(runtime::JsonTypeName(value));
     // Go names a number that is one, but of the wrong sort.
     if (value.type() == Value::Type::kDouble && go_type == "int64") what += " " + JsonText(value);
     error_ = NewBadRequest("json: cannot unmarshal " + what + " into Go struct field " +

@@ -6,6 +6,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 #include "codec/type_meta.h"
+#include "meta/propagation_name.h"
 
 namespace apiserver::inline v0::admission {
 
@@ -81,20 +82,6 @@ MapBuilder OptionsHead(std::string_view kind, Arena& arena) {
   return map;
 }
 
-std::string_view PropagationName(meta::DeletionPropagation policy) {
-  switch (policy) {
-    case meta::DeletionPropagation::kOrphan:
-      return "Orphan";
-    case meta::DeletionPropagation::kBackground:
-      return "Background";
-    case meta::DeletionPropagation::kForeground:
-      return "Foreground";
-    case meta::DeletionPropagation::kUnset:
-      break;
-  }
-  return "";
-}
-
 Value DeleteOptionsValue(const meta::DeleteOptions& options, Arena& arena) {
   MapBuilder map = OptionsHead("DeleteOptions", arena);
   if (options.grace_period_seconds) {
@@ -109,7 +96,7 @@ Value DeleteOptionsValue(const meta::DeleteOptions& options, Arena& arena) {
   if (options.orphan_dependents) {
     map.Add("orphanDependents", Value::Bool(*options.orphan_dependents));
   }
-  AddText(map, "propagationPolicy", PropagationName(options.propagation_policy));
+  AddText(map, "propagationPolicy", meta::PropagationName(options.propagation_policy));
   if (options.dry_run) map.Add("dryRun", DryRunValue(arena));
   if (options.ignore_store_read_error) {
     map.Add("ignoreStoreReadErrorWithClusterBreakingPotential", Value::Bool(true));
