@@ -1,10 +1,11 @@
 #include "apiserver/audit/event.h"
 
 #include <array>
+#include <utility>
 
 #include "apiserver/base/field_path.h"
-#include "apiserver/codec/json.h"
 #include "apiserver/runtime/time.h"
+#include "codec/json_sink.h"
 
 namespace apiserver::inline v0::audit {
 
@@ -15,64 +16,92 @@ constexpr std::array<std::string_view, 4> kLevelWords = {"None", "Metadata", "Re
 constexpr std::array<std::string_view, kStages> kStageWords = {"RequestReceived", "ResponseStarted",
                                                                "ResponseComplete", "Panic"};
 
+using codec::JsonSink;
+using codec::PutJsonString;
+
 // Writes the members of one JSON object in the order of the calls.
 class Members {
  public:
-  explicit Members(std::string& out) : out_(out) { out_ += '{'; }
+  explicit Members(JsonSink& out) : out_(out) { out_.Put('{'); }
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
-  ~Members() { out_ += '}'; }
+  ~Members() { out_.Put('}'); }
 
-  std::string& Name(std::string_view name) {
-    return out_.append(out_.back() == '{' ? "\"" : ",\"").append(name).append("\":");
+  JsonSink& Name(std::string_view name) {
+    if (std::exchange(any_, true)) out_.Put(',');
+    out_.Put('"');
+    out_.Put(name);
+    out_.Put("\":");
+    return out_;
   }
-  void Text(std::string_view name, std::string_view value) {
-    codec::AppendJsonString(value, Name(name));
-  }
+  void Text(std::string_view name, std::string_view value) { PutJsonString(value, Name(name)); }
   void TextUnlessEmpty(std::string_view name, std::string_view value) {
     if (!value.empty()) Text(name, value);
   }
+  // `value` needs no escapes.
+  void Plain(std::string_view name, std::string_view value) {
+    Name(name).Put('"');
+    out_.Put(value);
+    out_.Put('"');
+  }
   void NumberUnlessZero(std::string_view name, int value) {
-    if (value != 0) Name(name) += std::to_string(value);
+    if (value != 0) Name(name).Put(std::to_string(value));
   }
   // As Go, a time that was never set is null.
   void Time(std::string_view name, Clock::Wall time) {
     if (time == Clock::Wall()) {
-      Name(name) += "null";
+      Name(name).Put("null");
     } else {
-      Text(name, runtime::FormatMicroTime(runtime::UnixTime::From(time)));
+      Plain(name, runtime::FormatMicroTime(runtime::UnixTime::From(time)));
     }
   }
 
  private:
-  std::string& out_;
+  JsonSink& out_;
+  bool any_ = false;
 };
 
-void AppendStrings(const std::vector<std::string>& values, std::string& out) {
-  out += '[';
-  for (const std::string& value : values) {
-    if (out.back() != '[') out += ',';
-    codec::AppendJsonString(value, out);
+// The elements of a list, by `put`.
+template <class List, class Put>
+void PutList(const List& list, JsonSink& out, const Put& put) {
+  out.Put('[');
+  bool any = false;
+  for (const auto& each : list) {
+    if (std::exchange(any, true)) out.Put(',');
+    put(each);
   }
-  out += ']';
+  out.Put(']');
 }
 
-void AppendUser(const auth::UserInfo& user, std::string& out) {
+void PutStrings(const std::vector<std::string>& values, JsonSink& out) {
+  PutList(values, out, [&out](const std::string& value) { PutJsonString(value, out); });
+}
+
+// Keys that may be anything.
+template <class Map, class Put>
+void PutMap(const Map& map, JsonSink& out, const Put& put) {
+  out.Put('{');
+  bool any = false;
+  for (const auto& [key, value] : map) {
+    if (std::exchange(any, true)) out.Put(',');
+    PutJsonString(key, out);
+    out.Put(':');
+    put(value);
+  }
+  out.Put('}');
+}
+
+void PutUser(const auth::UserInfo& user, JsonSink& out) {
   Members members(out);
   members.TextUnlessEmpty("username", user.name);
   members.TextUnlessEmpty("uid", user.uid);
-  if (!user.groups.empty()) AppendStrings(user.groups, members.Name("groups"));
+  if (!user.groups.empty()) PutStrings(user.groups, members.Name("groups"));
   if (user.extra.empty()) return;
-  Members extra(members.Name("extra"));
-  for (const auto& [key, values] : user.extra) {
-    out += out.back() == '{' ? "" : ",";
-    codec::AppendJsonString(key, out);
-    out += ':';
-    AppendStrings(values, out);
-  }
+  PutMap(user.extra, members.Name("extra"),
+         [&out](const auto& values) { PutStrings(values, out); });
 }
 
-void AppendObjectReference(const ObjectReference& ref, std::string& out) {
+void PutObjectReference(const ObjectReference& ref, JsonSink& out) {
   Members members(out);
   members.TextUnlessEmpty("resource", ref.resource);
   members.TextUnlessEmpty("namespace", ref.namespace_);
@@ -84,71 +113,60 @@ void AppendObjectReference(const ObjectReference& ref, std::string& out) {
   members.TextUnlessEmpty("subresource", ref.subresource);
 }
 
-void AppendDetails(const StatusDetails& details, std::string& out) {
+void PutDetails(const StatusDetails& details, JsonSink& out) {
   Members members(out);
   members.TextUnlessEmpty("name", details.name);
   members.TextUnlessEmpty("group", details.group);
   members.TextUnlessEmpty("kind", details.kind);
   members.TextUnlessEmpty("uid", details.uid);
   if (!details.causes.empty()) {
-    members.Name("causes") += '[';
-    for (const StatusCause& each : details.causes) {
-      if (out.back() != '[') out += ',';
+    PutList(details.causes, members.Name("causes"), [&out](const StatusCause& each) {
       Members cause(out);
       cause.TextUnlessEmpty("reason", each.reason);
       cause.TextUnlessEmpty("message", each.message);
       cause.TextUnlessEmpty("field", each.field);
-    }
-    out += ']';
+    });
   }
   members.NumberUnlessZero("retryAfterSeconds", details.retry_after_seconds);
 }
 
-void AppendResponseStatus(const ResponseStatus& status, std::string& out) {
+void PutResponseStatus(const ResponseStatus& status, JsonSink& out) {
   Members members(out);
-  members.Name("metadata") += "{}";
+  members.Name("metadata").Put("{}");
   members.TextUnlessEmpty("status", status.status);
   members.TextUnlessEmpty("message", status.message);
   members.TextUnlessEmpty("reason", status.reason);
-  if (status.details) AppendDetails(*status.details, members.Name("details"));
+  if (status.details) PutDetails(*status.details, members.Name("details"));
   members.NumberUnlessZero("code", status.code);
 }
 
 // The fields of an event but for its kind and apiVersion.
-void AppendEventFields(const Event& event, Members& members) {
-  members.Text("level", LevelWord(event.level));
+void PutEventFields(const Event& event, Members& members) {
+  members.Plain("level", LevelWord(event.level));
   members.Text("auditID", event.audit_id);
-  members.Text("stage", StageWord(event.stage));
+  members.Plain("stage", StageWord(event.stage));
   members.Text("requestURI", event.request_uri);
   members.Text("verb", event.verb);
   static const auth::UserInfo nobody;
-  AppendUser(event.user ? *event.user : nobody, members.Name("user"));
-  if (event.impersonated_user) {
-    AppendUser(*event.impersonated_user, members.Name("impersonatedUser"));
-  }
+  PutUser(event.user ? *event.user : nobody, members.Name("user"));
+  if (event.impersonated_user) PutUser(*event.impersonated_user, members.Name("impersonatedUser"));
   if (!event.impersonation_constraint.empty()) {
     Members metadata(members.Name("authenticationMetadata"));
     metadata.Text("impersonationConstraint", event.impersonation_constraint);
   }
-  if (!event.source_ips.empty()) AppendStrings(event.source_ips, members.Name("sourceIPs"));
+  if (!event.source_ips.empty()) PutStrings(event.source_ips, members.Name("sourceIPs"));
   members.TextUnlessEmpty("userAgent", event.user_agent);
-  if (event.object_ref) AppendObjectReference(*event.object_ref, members.Name("objectRef"));
+  if (event.object_ref) PutObjectReference(*event.object_ref, members.Name("objectRef"));
   if (event.response_status) {
-    AppendResponseStatus(*event.response_status, members.Name("responseStatus"));
+    PutResponseStatus(*event.response_status, members.Name("responseStatus"));
   }
-  if (event.request_object) members.Name("requestObject") += *event.request_object;
-  if (event.response_object) members.Name("responseObject") += *event.response_object;
+  if (event.request_object) members.Name("requestObject").Put(*event.request_object);
+  if (event.response_object) members.Name("responseObject").Put(*event.response_object);
   members.Time("requestReceivedTimestamp", event.request_received);
   members.Time("stageTimestamp", event.stage_timestamp);
   if (event.annotations.empty()) return;
-  std::string& out = members.Name("annotations");
-  Members annotations(out);
-  for (const auto& [key, value] : event.annotations) {
-    out += out.back() == '{' ? "" : ",";
-    codec::AppendJsonString(key, out);
-    out += ':';
-    codec::AppendJsonString(value, out);
-  }
+  JsonSink& out = members.Name("annotations");
+  PutMap(event.annotations, out, [&out](const std::string& value) { PutJsonString(value, out); });
 }
 
 std::string QuotedList(const std::vector<std::string>& values) {
@@ -200,27 +218,27 @@ ResponseStatus ResponseStatus::Of(const Status& status) {
 }
 
 void AppendEventJson(const Event& event, std::string& out) {
-  Members members(out);
-  members.Text("kind", "Event");
-  members.Text("apiVersion", "audit.k8s.io/v1");
-  AppendEventFields(event, members);
+  JsonSink sink(out);
+  Members members(sink);
+  members.Plain("kind", "Event");
+  members.Plain("apiVersion", "audit.k8s.io/v1");
+  PutEventFields(event, members);
 }
 
 std::string EventListJson(const Events& events) {
   std::string out;
+  JsonSink sink(out);
   {
-    Members members(out);
-    members.Text("kind", "EventList");
-    members.Text("apiVersion", "audit.k8s.io/v1");
-    members.Name("metadata") += "{}";
-    members.Name("items") += '[';
-    for (const EventPtr& event : events) {
-      if (out.back() != '[') out += ',';
-      Members item(out);
-      AppendEventFields(*event, item);
-    }
-    out += ']';
+    Members members(sink);
+    members.Plain("kind", "EventList");
+    members.Plain("apiVersion", "audit.k8s.io/v1");
+    members.Name("metadata").Put("{}");
+    PutList(events, members.Name("items"), [&sink](const EventPtr& event) {
+      Members item(sink);
+      PutEventFields(*event, item);
+    });
   }
+  sink.Flush();
   return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include "codec/ascii.h"
 #include "codec/base64.h"
+#include "codec/json_sink.h"
 #include "codec/json_write.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
@@ -22,50 +23,8 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// Appends to a string through a small buffer: growing a std::string byte by byte is slow.
-class Sink {
- public:
-  explicit Sink(std::string& out) : out_(out) {}
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  ~Sink() { Flush(); }
-
-  void Put(char c) {
-    if (used_ == buffer_.size()) Flush();
-    buffer_[used_++] = c;
-  }
-  void Put(std::string_view text) {
-    if (text.size() > buffer_.size() - used_) {
-      Flush();
-      if (text.size() > buffer_.size() / 2) {
-        out_.append(text);
-        return;
-      }
-    }
-    if (text.empty()) return;  // memcpy takes no null.
-    std::memcpy(buffer_.data() + used_, text.data(), text.size());
-    used_ += text.size();
-  }
-  // At least `bytes` (<= 64) of room, to be claimed by Advance().
-  char* Room(std::size_t bytes) {
-    if (buffer_.size() - used_ < bytes) Flush();
-    return buffer_.data() + used_;
-  }
-  void Advance(std::size_t bytes) { used_ += bytes; }
-
- private:
-  void Flush() {
-    out_.append(buffer_.data(), used_);
-    used_ = 0;
-  }
-
-  std::string& out_;
-  std::size_t used_ = 0;
-  std::array<char, 4096> buffer_;
-};
-
 // One special byte, or the sequence it starts; returns how many bytes were used up.
-std::size_t PutSpecial(std::string_view rest, Sink& sink) {
+std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
   const auto byte = static_cast<unsigned char>(rest[0]);
   if (byte >= 0x80) {
     const std::size_t length = Utf8SequenceLength(rest);
@@ -111,7 +70,9 @@ std::size_t PutSpecial(std::string_view rest, Sink& sink) {
   return 1;
 }
 
-void PutString(std::string_view text, Sink& sink) {
+}  // namespace
+
+void PutJsonString(std::string_view text, JsonSink& sink) {
   sink.Put('"');
   while (!text.empty()) {
     const std::size_t plain = UnescapedPrefix(text);
@@ -122,9 +83,11 @@ void PutString(std::string_view text, Sink& sink) {
   sink.Put('"');
 }
 
+namespace {
+
 // As encoding/json: strconv's shortest form, plain from 1e-6 up to 1e21, else with an exponent
 // that has no leading zero.
-void PutDouble(double number, Sink& sink) {
+void PutDouble(double number, JsonSink& sink) {
   if (!std::isfinite(number)) return sink.Put("null");  // JSON has no word for it.
   if (number == 0) return sink.Put(std::signbit(number) ? "-0" : "0");
   // to_chars in plain form prints all digits of large numbers; only the scientific form is
@@ -165,7 +128,7 @@ void PutDouble(double number, Sink& sink) {
 }
 
 // What Go's encoder does to a json.RawMessage: no space outside strings, HTML escaped inside.
-void PutRaw(std::string_view text, Sink& sink) {
+void PutRaw(std::string_view text, JsonSink& sink) {
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -188,7 +151,7 @@ void PutRaw(std::string_view text, Sink& sink) {
   }
 }
 
-void PutScalar(const Value& value, Sink& sink) {
+void PutScalar(const Value& value, JsonSink& sink) {
   switch (value.type()) {
     case Value::Type::kBool:
       return sink.Put(value.AsBool() ? "true" : "false");
@@ -200,7 +163,7 @@ void PutScalar(const Value& value, Sink& sink) {
     case Value::Type::kDouble:
       return PutDouble(value.AsDouble(), sink);
     case Value::Type::kString:
-      return PutString(value.AsString(), sink);
+      return PutJsonString(value.AsString(), sink);
     case Value::Type::kRaw:
       if (value.size() == 0) return sink.Put("null");
       return PutRaw(value.AsString(), sink);
@@ -236,7 +199,7 @@ struct Frame {
   bool map;
 };
 
-void Write(const Value& root, bool sort, Sink& sink) {
+void Write(const Value& root, bool sort, JsonSink& sink) {
   Arena scratch;
   std::vector<Frame> open;
   const Value* value = &root;
@@ -258,7 +221,7 @@ void Write(const Value& root, bool sort, Sink& sink) {
     Frame& frame = open.back();
     --frame.left;
     if (frame.map) {
-      PutString(frame.member->key, sink);
+      PutJsonString(frame.member->key, sink);
       sink.Put(':');
       value = &(frame.member++)->value;
     } else {
@@ -270,12 +233,12 @@ void Write(const Value& root, bool sort, Sink& sink) {
 }  // namespace
 
 void AppendJson(Value value, std::string& out) {
-  Sink sink(out);
+  JsonSink sink(out);
   Write(value, /*sort=*/false, sink);
 }
 
 void AppendSortedJson(Value value, std::string& out) {
-  Sink sink(out);
+  JsonSink sink(out);
   Write(value, /*sort=*/true, sink);
 }
 
@@ -291,8 +254,8 @@ void AppendJsonString(std::string_view text, std::string& out) {
     out.append(1, '"').append(text).append(1, '"');
     return;
   }
-  Sink sink(out);
-  PutString(text, sink);
+  JsonSink sink(out);
+  PutJsonString(text, sink);
 }
 
 std::string IndentJson(std::string_view compact) {

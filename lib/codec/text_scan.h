@@ -65,10 +65,13 @@ inline std::size_t UnescapedPrefix(std::string_view text) {
   return PrefixWithout(
       text,
       [](std::uint64_t word) {
-        // '<' and '>' differ in one bit, '"' and '&' too.
-        return (word & scan::kHighs) | scan::BelowSpace(word) | scan::Equals(word, '\\') |
-               scan::Equals(word | scan::kOnes * 0x02, '>') |
-               scan::Equals(word | scan::kOnes * 0x04, '&');
+        // '<' and '>' differ in one bit, '"' and '&' too. What is not ASCII is a hit anyway, so
+        // that the differences need not be masked one by one.
+        const std::uint64_t control = word - scan::kOnes * 0x20;
+        const std::uint64_t backslash = (word ^ scan::kOnes * '\\') - scan::kOnes;
+        const std::uint64_t angle = ((word | scan::kOnes * 0x02) ^ scan::kOnes * '>') - scan::kOnes;
+        const std::uint64_t quote = ((word | scan::kOnes * 0x04) ^ scan::kOnes * '&') - scan::kOnes;
+        return (word | control | backslash | angle | quote) & scan::kHighs;
       },
       [](unsigned char c) {
         return c < 0x20 || c >= 0x80 || c == '\\' || (c | 0x02) == '>' || (c | 0x04) == '&';

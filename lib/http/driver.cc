@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "http/answer_made.h"
 #include "http/caught.h"
 
 namespace apiserver::inline v0::http {
@@ -85,6 +86,10 @@ Step Step::Later(UniqueFunction<void(Resume)> start) {
   Step step(Kind::kLater);
   step.start_ = std::move(start);
   return step;
+}
+
+bool AnswerIsMade(const Exchange& exchange) {
+  return static_cast<const ExchangeDriver&>(exchange).answer_is_made();
 }
 
 void Filter::Head(Exchange& /*exchange*/, ResponseHead& /*head*/) const {}

@@ -86,6 +86,8 @@ class ExchangeDriver final : public Exchange,
   bool body_wanted() const { return body_wanted_; }
   const ResponseHead& head() const { return head_; }
   Kind kind() const { return kind_; }
+  // See answer_made.h.
+  bool answer_is_made() const { return kind_ == Kind::kSend && !running_; }
   // Of a kSend answer.
   std::size_t body_bytes() const { return body_bytes_; }
   std::size_t unsent_body() const { return queue_.size(); }

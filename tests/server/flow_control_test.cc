@@ -1,4 +1,5 @@
 // Max in flight, and priority and fairness, as filters and in a server.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
@@ -35,7 +36,26 @@ class NamedUser final : public http::Filter {
   }
 };
 
-// A filter before a handler that keeps requests to /wait, and the verb watch, until told.
+// More than an in-process client is given before it reads.
+constexpr std::size_t kLargeBytes = 4 << 20;
+
+// A large answer that is made as it is sent.
+class LargeBody final : public http::BodySource {
+ public:
+  http::Pull Next(http::ChunkWriter& out, const Waker&) override {
+    if (left_ == 0) return http::Pull::kEnd;
+    const std::size_t bytes = std::min<std::size_t>(left_, 64 << 10);
+    out.Take(std::string(bytes, 'x'));
+    left_ -= bytes;
+    return http::Pull::kMore;
+  }
+
+ private:
+  std::size_t left_ = kLargeBytes;
+};
+
+// A filter before a handler that keeps requests to /wait, and the verb watch, until told; /large
+// and /stream are answered with kLargeBytes.
 class Harness {
  public:
   explicit Harness(FlowControlConfig config, std::chrono::milliseconds request_timeout = 60s)
@@ -163,6 +183,14 @@ class Harness {
 
   http::Step Handle(http::Exchange& exchange) {
     const auto& info = exchange.Get<request::RequestInfo>();
+    if (info.path == "/large") {
+      exchange.writer().Send({}, std::string(kLargeBytes, 'x'));
+      return http::Step::Done();
+    }
+    if (info.path == "/stream") {
+      exchange.writer().Stream({}, std::make_unique<LargeBody>());
+      return http::Step::Done();
+    }
     if (info.path != "/wait" && info.verb != "watch") {
       exchange.writer().Send({}, "handled");
       return http::Step::Done();
@@ -188,6 +216,15 @@ void CheckRefusal(const http::ClientResponse& response, const char* retry_after)
   CHECK(response.headers.Get("Retry-After") == retry_after);
   CHECK(response.headers.Get("Content-Type") == "text/plain; charset=utf-8");
   CHECK(response.headers.Get("X-Content-Type-Options") == "nosniff");
+}
+
+std::size_t BytesOf(const Harness::Stream& stream) {
+  std::size_t bytes = 0;
+  for (;;) {
+    const std::string read = stream->Read(Context::Background()).value();
+    if (read.empty()) return bytes;
+    bytes += read.size();
+  }
 }
 
 const http::Headers kJane = {{"User", "jane"}};
@@ -268,6 +305,22 @@ TEST_CASE("server: a request that finds no seat waits for one, without a thread"
     CHECK(head.headers.Get("X-Kubernetes-PF-FlowSchema-UID") == "uid-of-jane");
     CHECK(head.headers.Get("X-Kubernetes-PF-PriorityLevel-UID") == "uid-of-queued");
   }
+}
+
+// Go's handler returns when its answer is in the buffers; a stream's goes on until it is read.
+TEST_CASE("server: an answer that is made has no seat, however slowly it is read", "[server]") {
+  Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
+  harness.ConfigureTwoLevels();
+  const auto large = harness.Open("GET", "/large", kJoe);
+  REQUIRE(Harness::CodeOf(large) == 200);
+  CHECK(harness.Call("GET", "/", kJoe).code == 200);
+  const auto stream = harness.Open("GET", "/stream", kJoe);
+  REQUIRE(Harness::CodeOf(stream) == 200);
+  CheckRefusal(harness.Call("GET", "/", kJoe), "1");
+  CHECK(harness.Call("GET", "/", kMaster).code == 200);
+  CHECK(BytesOf(large) == kLargeBytes);
+  CHECK(BytesOf(stream) == kLargeBytes);
+  CHECK(harness.IsServedAgain("GET", "/", kJoe));
 }
 
 TEST_CASE("server: without a queue whoever finds no seat is refused", "[server]") {

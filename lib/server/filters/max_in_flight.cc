@@ -1,7 +1,9 @@
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "apiserver/auth/user.h"
+#include "http/answer_made.h"
 #include "server/filters/filters.h"
 #include "server/filters/too_many_requests.h"
 #include "server/flow_control.h"
@@ -13,6 +15,7 @@ namespace {
 // Set in an exchange that counts.
 struct InFlightSeat {
   bool mutating;
+  bool taken = true;
 };
 
 // k8s.io/apiserver/pkg/server/filters/maxinflight.go: as many reads and as many writes at once as
@@ -42,14 +45,21 @@ class MaxInFlight final : public http::Filter {
     return TooManyRequests(exchange, 1);
   }
 
-  void End(http::Exchange& exchange, const http::Outcome&) const override {
-    const auto* seat = exchange.Find<InFlightSeat>();
-    if (!seat) return;
+  void Head(http::Exchange& exchange, http::ResponseHead&) const override {
+    // Sending takes no seat.
+    if (http::AnswerIsMade(exchange)) Leave(exchange);
+  }
+
+  void End(http::Exchange& exchange, const http::Outcome&) const override { Leave(exchange); }
+
+ private:
+  void Leave(http::Exchange& exchange) const {
+    auto* const seat = exchange.ctx().Mutable<InFlightSeat>();
+    if (!seat || !std::exchange(seat->taken, false)) return;
     Count(seat->mutating).fetch_sub(1, std::memory_order_relaxed);
     watermarks_.executing(seat->mutating).Add(-1);
   }
 
- private:
   std::atomic<int>& Count(bool mutating) const { return mutating ? mutating_ : reads_; }
 
   bool Enter(bool mutating, int most) const {

@@ -7,6 +7,7 @@
 #include "apiserver/auth/user.h"
 #include "apiserver/response/response.h"
 #include "flowcontrol/controller.h"
+#include "http/answer_made.h"
 #include "server/filters/filters.h"
 #include "server/filters/too_many_requests.h"
 #include "server/flow_control.h"
@@ -83,8 +84,11 @@ class PriorityAndFairness final : public http::Filter {
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
-    const auto* ticket = exchange.Find<Ticket>();
+    auto* const ticket = exchange.ctx().Mutable<Ticket>();
     if (!ticket) return;
+    // Sending takes no seat: what waits need not wait for a client that reads slowly, nor for the
+    // end of the loop's turn, in which hundreds may be answered.
+    if (http::AnswerIsMade(exchange)) Finish(*ticket);
     // The uids, so that nobody learns names from them; what is built in has none.
     const flowcontrol::Schema& schema = ticket->schema();
     if (!schema.config.uid.empty()) {

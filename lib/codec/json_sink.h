@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace apiserver::inline v0::codec {
+
+// Appends to a string through a small buffer: growing a std::string byte by byte is slow.
+class JsonSink {
+ public:
+  explicit JsonSink(std::string& out) : out_(out) {}
+  JsonSink(const JsonSink&) = delete;
+  JsonSink& operator=(const JsonSink&) = delete;
+  ~JsonSink() { Flush(); }
+
+  void Put(char c) {
+    if (used_ == buffer_.size()) Flush();
+    buffer_[used_++] = c;
+  }
+  void Put(std::string_view text) {
+    if (text.size() > buffer_.size() - used_) {
+      Flush();
+      if (text.size() > buffer_.size() / 2) {
+        out_.append(text);
+        return;
+      }
+    }
+    if (text.empty()) return;  // memcpy takes no null.
+    std::memcpy(buffer_.data() + used_, text.data(), text.size());
+    used_ += text.size();
+  }
+  // At least `bytes` (<= 64) of room, to be claimed by Advance().
+  char* Room(std::size_t bytes) {
+    if (buffer_.size() - used_ < bytes) Flush();
+    return buffer_.data() + used_;
+  }
+  void Advance(std::size_t bytes) { used_ += bytes; }
+  // The string has everything that was put; so it has when the sink is gone.
+  void Flush() {
+    out_.append(buffer_.data(), used_);
+    used_ = 0;
+  }
+
+ private:
+  std::string& out_;
+  std::size_t used_ = 0;
+  std::array<char, 4096> buffer_;
+};
+
+// A quoted string with Go's escapes.
+void PutJsonString(std::string_view text, JsonSink& sink);
+
+}  // namespace apiserver::inline v0::codec
