@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "server/debug/flags.h"
 #include "server/debug/metrics.h"
+#include "server/debug/pprof.h"
 #include "server/filter_chain.h"
 #include "server/filters/filters.h"
 #include "server/loopback.h"
@@ -332,8 +333,10 @@ Status Server::InstallStandardPaths() {
   RETURN_IF_ERROR(HandlePath("/index.html", index, /*listed=*/true));
   RETURN_IF_ERROR(HandlePath("/metrics", NewMetricsHandler(metrics_, config_.enable_profiling),
                              /*listed=*/true));
-  if (config_.enable_profiling && config_.set_verbosity) {
-    RETURN_IF_ERROR(InstallDebugFlags(mux_, config_.set_verbosity));
+  if (config_.enable_profiling) {
+    const auto profiler = std::make_shared<Profiler>(CpuProfile::Needs{.clock = config_.clock});
+    RETURN_IF_ERROR(InstallProfiling(mux_, profiler, /*cmdline=*/false));
+    if (config_.set_verbosity) RETURN_IF_ERROR(InstallDebugFlags(mux_, config_.set_verbosity));
   }
   const http::Handler version = NewVersionHandler(config_.version);
   // As the OpenAPI document spells it, and clients that are made from it.

@@ -21,7 +21,8 @@ class RequestInfoFilter final : public http::Filter {
     const http::Request& request = exchange.request();
     ASSIGN_OR_RETURN(request::RequestInfo info,
                      request::ResolveRequestInfo(request.method, request.path, exchange.query()));
-    if (!info.subresource.empty() && check_ && check_(info, request.method)) {
+    const bool profile = !info.is_resource_request && info.path.starts_with("/debug/pprof/");
+    if (profile || (!info.subresource.empty() && check_ && check_(info, request.method))) {
       exchange.Set(LongRunning());
     }
     exchange.Set(std::move(info));

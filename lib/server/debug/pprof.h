@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "apiserver/base/status.h"
+#include "apiserver/http/exchange.h"
+#include "server/debug/cpu_profile.h"
+#include "server/path_mux.h"
+
+namespace apiserver::inline v0::server {
+
+// Answers /debug/pprof/profile, one request at a time. Any thread.
+class Profiler : public std::enable_shared_from_this<Profiler> {
+ public:
+  explicit Profiler(CpuProfile::Needs needs) : needs_(std::move(needs)) {}
+
+  // A CPU profile of the next ?seconds=, for which no thread waits. It ends early, with what there
+  // is, when the server stops.
+  http::Step Serve(http::Exchange& exchange);
+
+ private:
+  class Run;
+
+  const CpuProfile::Needs needs_;
+  std::atomic<bool> busy_{false};
+};
+
+// /debug/pprof/ with what there is of Go's net/http/pprof: the CPU profile and, with `cmdline`, the
+// program's arguments. k8s.io/apiserver/pkg/server/routes/profiling.go and debugsocket.go.
+// kConflict: a path is taken.
+Status InstallProfiling(PathMux& mux, std::shared_ptr<Profiler> profiler, bool cmdline);
+
+}  // namespace apiserver::inline v0::server
