@@ -7,7 +7,6 @@
 
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
-#include "apiserver/base/metrics.h"
 #include "apiserver/base/verbosity.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/etcd/engine.h"
@@ -168,8 +167,6 @@ int Serve(Parsed parsed, const Program& program) {
   config.openapi_version = "0.1";
   config.shutdown_grace = std::chrono::seconds(4);
   config.log = log.get();
-  // Its own, for the parts count in it too, before there is a server.
-  config.metrics = apiserver::metrics::NewRegistry();
   config.set_verbosity = [sink = log.get()](std::uint32_t verbosity) {
     sink->SetVerbosity(verbosity);
     return Status();

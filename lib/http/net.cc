@@ -5,18 +5,23 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 namespace apiserver::inline v0::http {
 namespace {
 
 constexpr int kBacklog = 4096;
+constexpr std::string_view kUnix = "unix:";
 
 std::string ErrnoText(int code) { return std::generic_category().message(code); }
 
@@ -36,6 +41,21 @@ Result<Address> Look(const std::string& host, int port, int flags) {
   return address;
 }
 
+Result<Address> UnixAddress(std::string_view path) {
+  sockaddr_un in_files{};
+  if (path.empty() || path.size() >= sizeof(in_files.sun_path)) {
+    return Status(Reason::kInvalid, "bad address \"" + std::string(kUnix) + std::string(path) +
+                                        "\": the path of a socket has 1 to " +
+                                        std::to_string(sizeof(in_files.sun_path) - 1) + " bytes");
+  }
+  in_files.sun_family = AF_UNIX;
+  std::memcpy(in_files.sun_path, path.data(), path.size());
+  Address address;
+  address.size = sizeof(in_files);
+  std::memcpy(&address.storage, &in_files, sizeof(in_files));
+  return address;
+}
+
 Status CloseWith(int fd, const std::string& what, int code) {
   close(fd);
   const Reason reason = code == EADDRINUSE ? Reason::kConflict : Reason::kServiceUnavailable;
@@ -45,12 +65,20 @@ Status CloseWith(int fd, const std::string& what, int code) {
 }  // namespace
 
 Result<Address> ParseAddress(const std::string& host, int port) {
+  if (host.starts_with(kUnix)) return UnixAddress(std::string_view(host).substr(kUnix.size()));
   return Look(host, port, AI_NUMERICHOST | AI_PASSIVE);
 }
 
 Result<Address> Resolve(const std::string& host, int port) { return Look(host, port, 0); }
 
 std::string FormatAddress(const Address& address) {
+  if (address.storage.ss_family == AF_UNIX) {
+    // Who connects has no address of its own.
+    const auto* in_files = reinterpret_cast<const sockaddr_un*>(&address.storage);
+    return address.size > offsetof(sockaddr_un, sun_path)
+               ? std::string(kUnix) + static_cast<const char*>(in_files->sun_path)
+               : std::string("@");
+  }
   char text[INET6_ADDRSTRLEN] = "";
   if (address.storage.ss_family == AF_INET6) {
     const auto* in6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
@@ -63,6 +91,7 @@ std::string FormatAddress(const Address& address) {
 }
 
 int PortOf(const Address& address) {
+  if (address.storage.ss_family == AF_UNIX) return 0;
   if (address.storage.ss_family == AF_INET6) {
     return ntohs(reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_port);
   }
@@ -70,12 +99,18 @@ int PortOf(const Address& address) {
 }
 
 Result<int> OpenListener(const Address& address) {
-  const int fd =
-      socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  const bool in_files = address.storage.ss_family == AF_UNIX;
+  const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                        in_files ? 0 : IPPROTO_TCP);
   if (fd < 0) return Status(Reason::kServiceUnavailable, "socket: " + ErrnoText(errno));
   const int on = 1;
   const int off = 0;
-  (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (in_files) {
+    // What bind() makes gets this mode, so that there is no moment in which others may connect.
+    (void)fchmod(fd, S_IRUSR | S_IWUSR);
+  } else {
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  }
   if (address.storage.ss_family == AF_INET6) {
     (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   }

@@ -17,11 +17,11 @@ struct Address {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-// `host` is an IP literal. kInvalid: it is not.
+// `host` is an IP literal, or "unix:<path>". kInvalid: it is neither.
 Result<Address> ParseAddress(const std::string& host, int port);
 // `host` may be a name; waits for the resolver.
 Result<Address> Resolve(const std::string& host, int port);
-// "127.0.0.1:40000", "[::1]:40000".
+// "127.0.0.1:40000", "[::1]:40000", "unix:/run/x.sock"; "@": a Unix socket without a name.
 std::string FormatAddress(const Address& address);
 int PortOf(const Address& address);
 

@@ -41,9 +41,9 @@ Server::Server(Config config, Server* delegate)
       audit_ids_(NewBufferedRandom(*config_.random)),
       admission_(config_.admission, *metrics_, *config_.clock),
       equivalents_([this] { return State(); }),
-      healthz_("healthz", *config_.log),
-      livez_("livez", *config_.log),
-      readyz_("readyz", *config_.log),
+      healthz_("healthz", *config_.log, slis_.get()),
+      livez_("livez", *config_.log, slis_.get()),
+      readyz_("readyz", *config_.log, slis_.get()),
       signals_(*config_.log),
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
       memory_(std::make_shared<MemoryBudget>(config_.memory)),
@@ -333,15 +333,29 @@ Status Server::InstallStandardPaths() {
   RETURN_IF_ERROR(HandlePath("/index.html", index, /*listed=*/true));
   RETURN_IF_ERROR(HandlePath("/metrics", NewMetricsHandler(metrics_, config_.enable_profiling),
                              /*listed=*/true));
-  if (config_.enable_profiling) {
-    const auto profiler = std::make_shared<Profiler>(CpuProfile::Needs{.clock = config_.clock});
-    RETURN_IF_ERROR(InstallProfiling(mux_, profiler, /*cmdline=*/false));
-    if (config_.set_verbosity) RETURN_IF_ERROR(InstallDebugFlags(mux_, config_.set_verbosity));
-  }
+  RETURN_IF_ERROR(HandlePath("/metrics/slis", NewMetricsHandler(slis_, config_.enable_profiling),
+                             /*listed=*/true));
+  RETURN_IF_ERROR(InstallDebugPaths());
   const http::Handler version = NewVersionHandler(config_.version);
   // As the OpenAPI document spells it, and clients that are made from it.
   RETURN_IF_ERROR(HandlePath("/version/", version, /*listed=*/false));
   return HandlePath("/version", version, /*listed=*/true);
+}
+
+Status Server::InstallDebugPaths() {
+  const auto profiler = std::make_shared<Profiler>(CpuProfile::Needs{.clock = config_.clock});
+  const auto install = [this, &profiler](PathMux& mux, bool cmdline) -> Status {
+    RETURN_IF_ERROR(InstallProfiling(mux, profiler, cmdline));
+    return config_.set_verbosity ? InstallDebugFlags(mux, config_.set_verbosity) : Status();
+  };
+  if (config_.enable_profiling) RETURN_IF_ERROR(install(mux_, /*cmdline=*/false));
+  if (config_.debug_socket_path.empty()) return {};
+  debug_socket_ =
+      std::make_unique<DebugSocket>(DebugSocket::Needs{.pool = *pool_,
+                                                       .memory = memory_,
+                                                       .body_bytes_max = config_.body_bytes_max,
+                                                       .log = *config_.log});
+  return install(debug_socket_->mux(), /*cmdline=*/true);
 }
 
 Status Server::PrepareRun() {
@@ -356,6 +370,7 @@ Status Server::PrepareRun() {
   }
   ShowMemory();
   process_shown_ = ShowProcess(*metrics_, RealFileSystem());
+  ShowVersion(config_.version, *metrics_);
   RETURN_IF_ERROR(InstallStandardPaths());
   RETURN_IF_ERROR(InstallOpenApi());
   RETURN_IF_ERROR(flow_control_.AddTo(*this));

@@ -9,6 +9,7 @@
 #include "apiserver/server/server.h"
 #include "server/api_state.h"
 #include "server/auditing.h"
+#include "server/debug/debug_socket.h"
 #include "server/equivalent_resources.h"
 #include "server/flow_control.h"
 #include "server/health.h"
@@ -65,6 +66,7 @@ class Server final : public GenericAPIServer {
   Result<std::shared_ptr<const ApiState>> NewState(
       std::vector<std::shared_ptr<const endpoints::Installed>> installed) const;
   Status InstallStandardPaths();
+  Status InstallDebugPaths();
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
   Status StorageReady();
@@ -78,6 +80,8 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ =
       config_.metrics ? config_.metrics : metrics::NewRegistry();
+  // Of health checks, which are scraped more often than the rest.
+  const std::shared_ptr<metrics::Registry> slis_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   admission::Chain admission_;
@@ -99,6 +103,7 @@ class Server final : public GenericAPIServer {
   FlowControlParts flow_control_;
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
+  std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
   Guarded<Executor::Cancel> progress_;
   // Storages of all groups, for Destroy().

@@ -29,6 +29,25 @@ std::string QuotedList(const std::vector<std::string>& names) {
 
 }  // namespace
 
+Health::Health(std::string name, LogSink& log, metrics::Registry* slis)
+    : name_(std::move(name)), log_(log) {
+  if (slis == nullptr) return;
+  result_ = &slis->Gauges({.name = "kubernetes_healthcheck",
+                           .help = "[STABLE] This metric records the result of a single "
+                                   "healthcheck.",
+                           .labels = {"name", "type"}});
+  results_ = &slis->Counters({.name = "kubernetes_healthchecks_total",
+                              .help = "[STABLE] This metric records the results of all "
+                                      "healthcheck.",
+                              .labels = {"name", "type", "status"}});
+}
+
+void Health::Observe(const Check& check, bool passed) const {
+  if (result_ == nullptr) return;
+  result_->With({check.name, name_}).Set(passed ? 1 : 0);
+  results_->With({check.name, name_, passed ? "success" : "error"}).Add();
+}
+
 Status Health::Add(std::string check_name, std::function<Status()> check, std::string group) {
   auto checks = checks_.Lock();
   for (const Check& existing : **checks) {
@@ -92,6 +111,7 @@ http::Step Health::All(http::Exchange& exchange) const {
       continue;
     }
     const Status status = Run(check);
+    Observe(check, status.ok());
     if (status.ok()) {
       lines += "[+]" + check.name + " ok\n";
       continue;

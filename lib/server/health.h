@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/server/server.h"
@@ -16,8 +17,8 @@ namespace apiserver::inline v0::server {
 // k8s.io/apiserver/pkg/server/healthz. Any thread.
 class Health {
  public:
-  // `name`: "healthz".
-  Health(std::string name, LogSink& log) : name_(std::move(name)), log_(log) {}
+  // `name`: "healthz". How checks pass is counted in `slis`; null: nowhere.
+  Health(std::string name, LogSink& log, metrics::Registry* slis = nullptr);
 
   // kConflict: there is one of that name.
   Status Add(std::string check_name, std::function<Status()> check, std::string group = {});
@@ -39,6 +40,8 @@ class Health {
   using Checks = std::vector<Check>;
 
   std::shared_ptr<const Checks> Snapshot() const { return *checks_.Lock(); }
+  // For /metrics/slis.
+  void Observe(const Check& check, bool passed) const;
   // What is wrong with one; also if it throws.
   static Status Run(const Check& check);
   http::Step All(http::Exchange& exchange) const;
@@ -46,6 +49,9 @@ class Health {
 
   std::string name_;
   LogSink& log_;
+  // kubernetes_healthcheck and kubernetes_healthchecks_total; null: not counted.
+  metrics::Family<metrics::Gauge>* result_ = nullptr;
+  metrics::Family<metrics::Counter>* results_ = nullptr;
   std::function<void()> passed_;
   Guarded<std::shared_ptr<const Checks>> checks_{std::make_shared<const Checks>()};
 };

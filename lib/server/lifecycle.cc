@@ -67,6 +67,7 @@ Status Server::Start() {
   if (!prepared_) return {Reason::kInvalid, "PrepareRun has not been called"};
   if (started_.exchange(true)) return {Reason::kInvalid, "Start was called before"};
   RETURN_IF_ERROR(FollowCertificates());
+  if (debug_socket_) RETURN_IF_ERROR(debug_socket_->Listen(config_.debug_socket_path));
   RETURN_IF_ERROR(Listen());
   RETURN_IF_ERROR(post_start_.Run({*this, running_}, *config_.log));
   signals_.mux_and_discovery_complete.Signal();
@@ -92,6 +93,7 @@ void Server::Stop() {
                   if (auditing_) auditing_->Shutdown();
                 }},
            signals_);
+  if (debug_socket_) debug_socket_->Stop();
   certificates_ = nullptr;
   if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
   flow_control_.Stop();

@@ -85,21 +85,28 @@ Result<http::KeyPair> MadeServingPair(const StandaloneOptions& options,
   return http::NewCertificate(authority, request, *options.clock);
 }
 
+// An authenticator and what it counts in.
+struct Counting {
+  std::shared_ptr<metrics::Registry> metrics;
+  std::unique_ptr<const auth::Authenticator> authenticator;
+};
+
 Result<std::shared_ptr<const auth::Authenticator>> NewAuthenticator(
-    const StandaloneOptions& options, std::shared_ptr<const Source<std::string>> client_ca,
-    const std::string& token) {
-  ASSIGN_OR_RETURN(auto certificates,
-                   authn::NewX509({.ca = std::move(client_ca), .clock = options.clock}));
+    const StandaloneOptions& options, const Standalone& standalone) {
+  ASSIGN_OR_RETURN(auto certificates, authn::NewX509({.ca = standalone.client_ca,
+                                                      .clock = options.clock,
+                                                      .metrics = standalone.metrics.get()}));
   std::vector<authn::StaticToken> tokens{
-      {.token = token,
+      {.token = standalone.token,
        .user = {.name = options.admin,
                 .uid = "",
                 .groups = {std::string(auth::kSystemPrivilegedGroup)}}}};
   std::vector<std::shared_ptr<const auth::Authenticator>> all;
   all.push_back(std::move(certificates));
   all.push_back(authn::NewBearerToken(authn::NewStaticTokens(std::move(tokens))));
-  return std::shared_ptr<const auth::Authenticator>(
-      authn::NewGroupAdder(authn::NewUnion(std::move(all))));
+  const auto counting = std::make_shared<const Counting>(
+      Counting{standalone.metrics, authn::NewGroupAdder(authn::NewUnion(std::move(all)))});
+  return std::shared_ptr<const auth::Authenticator>(counting, counting->authenticator.get());
 }
 
 }  // namespace
@@ -134,8 +141,8 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
   }
   standalone.serving.address = options.address;
   standalone.serving.port = options.port;
-  ASSIGN_OR_RETURN(standalone.authenticator,
-                   NewAuthenticator(options, standalone.client_ca, standalone.token));
+  standalone.metrics = options.metrics ? options.metrics : metrics::NewRegistry();
+  ASSIGN_OR_RETURN(standalone.authenticator, NewAuthenticator(options, standalone));
   return standalone;
 }
 
@@ -144,6 +151,7 @@ void Standalone::Apply(Config& config) const {
   config.certificates = certificates;
   config.client_ca = client_ca;
   config.authenticator = authenticator;
+  config.metrics = metrics;
 }
 
 std::string Standalone::Kubeconfig(int port) const {

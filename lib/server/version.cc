@@ -12,6 +12,11 @@ namespace apiserver::inline v0::server {
 
 namespace {
 
+// Clients expect the fields; what they say of Go is true of nobody here.
+constexpr std::string_view kGoVersion = "none";
+constexpr std::string_view kCompiler = "c++";
+constexpr std::string_view kPlatform = "linux/amd64";
+
 std::string Json(const VersionInfo& version) {
   const std::pair<std::string_view, std::string_view> fields[] = {
       {"major", version.major},
@@ -20,10 +25,9 @@ std::string Json(const VersionInfo& version) {
       {"gitCommit", version.git_commit},
       {"gitTreeState", version.git_tree_state},
       {"buildDate", version.build_date},
-      // Clients expect the fields; what they say of Go is true of nobody here.
-      {"goVersion", "none"},
-      {"compiler", "c++"},
-      {"platform", "linux/amd64"},
+      {"goVersion", kGoVersion},
+      {"compiler", kCompiler},
+      {"platform", kPlatform},
   };
   std::string json = "{";
   for (const auto& [name, value] : fields) {
@@ -51,6 +55,19 @@ http::Handler NewVersionHandler(const VersionInfo& version) {
                            http::Bytes(json, *json));
     return http::Step::Done();
   };
+}
+
+void ShowVersion(const VersionInfo& version, metrics::Registry& registry) {
+  registry
+      .Gauges({.name = "kubernetes_build_info",
+               .help = "[BETA] A metric with a constant '1' value labeled by major, minor, git "
+                       "version, git commit, git tree state, build date, Go version, and compiler "
+                       "from which Kubernetes was built, and platform on which it is running.",
+               .labels = {"major", "minor", "git_version", "git_commit", "git_tree_state",
+                          "build_date", "go_version", "compiler", "platform"}})
+      .With({version.major, version.minor, version.git_version, version.git_commit,
+             version.git_tree_state, version.build_date, kGoVersion, kCompiler, kPlatform})
+      .Set(1);
 }
 
 openapi::Route VersionRoute() {

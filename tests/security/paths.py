@@ -92,8 +92,9 @@ def nobody(victim, check):
     index = json.loads(victim.call("GET", "/")[2])["paths"]
     check(len(index) > 10, "paths", index)
     public = ("/healthz", "/livez", "/readyz", "/version")
-    extra = ["/debug/pprof", "/debug/pprof/", "/debug/pprof/heap", "/debug/flags/v", "/logs/", "/statusz", "/flagz",
-             "/configz", CONFIGMAPS, FLUNDERS, "/debug/api_priority_and_fairness/dump_requests"]
+    extra = ["/debug/pprof", "/debug/pprof/", "/debug/pprof/profile", "/debug/pprof/heap", "/debug/flags/v",
+             "/logs/", "/statusz", "/flagz", "/configz", CONFIGMAPS, FLUNDERS,
+             "/debug/api_priority_and_fairness/dump_requests"]
     for path in sorted(set(index + extra)):
         code, _, body = victim.call("GET", path, identified=False)
         check(code in (401, 403, 404) or code == 200 and path.startswith(public), path, (code, body[:100]))

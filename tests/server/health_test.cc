@@ -5,11 +5,14 @@
 #include "apiserver/testing/server/fake_clock.h"
 #include "filter_fixture.h"
 #include "server/health.h"
+#include "widget_server.h"
 
 using apiserver::Reason;
 using apiserver::Status;
 using apiserver::server::Health;
+using apiserver::testing::Contains;
 using apiserver::testing::FilterFixture;
+using apiserver::testing::StartWidgetServer;
 
 namespace {
 
@@ -133,4 +136,30 @@ TEST_CASE("server: livez waits for slow post-start hooks until its grace is over
   starting.Join();
   CHECK(code("/livez") == 200);
   CHECK(code("/readyz") == 200);
+}
+
+TEST_CASE("server: /metrics/slis tells how health checks went", "[server]") {
+  std::atomic<bool> well = true;
+  const auto server =
+      StartWidgetServer({.install = [&well](apiserver::server::GenericAPIServer& api) {
+        return api.AddHealthCheck({.name = "mine", .check = [&well]() -> Status {
+                                     if (well) return {};
+                                     return {apiserver::Reason::kInternalError, "unwell"};
+                                   }});
+      }});
+  REQUIRE(server->Call("GET", "/livez").code == 200);
+  REQUIRE(server->Call("GET", "/livez?exclude=mine").code == 200);
+  well = false;
+  REQUIRE(server->Call("GET", "/livez").code == 500);
+
+  const auto answer = server->Call("GET", "/metrics/slis");
+
+  CHECK(answer.code == 200);
+  CHECK(Contains(answer.body, "\nkubernetes_healthcheck{name=\"mine\",type=\"livez\"} 0\n"));
+  CHECK(Contains(answer.body, "\nkubernetes_healthcheck{name=\"ping\",type=\"livez\"} 1\n"));
+  const std::string mine = "\nkubernetes_healthchecks_total{name=\"mine\",type=\"livez\",status=";
+  CHECK(Contains(answer.body, mine + "\"success\"} 1\n"));
+  CHECK(Contains(answer.body, mine + "\"error\"} 1\n"));
+  CHECK(server->Call("DELETE", "/metrics/slis").body == "metrics reset\n");
+  CHECK(Contains(server->Call("GET", "/metrics/slis").body, mine + "\"error\"} 0\n"));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dialled.h"
 #include "server/request_metrics.h"
 #include "widget_server.h"
 
@@ -264,4 +265,31 @@ TEST_CASE("server: the process shows what it uses", "[server]") {
   CHECK(ValueOf(text, "process_start_time_seconds") > 1'577'836'800);
   const std::chrono::duration<double> now = apiserver::RealClock().WallNow().time_since_epoch();
   CHECK(ValueOf(text, "process_start_time_seconds") <= now.count() + 2);
+}
+
+TEST_CASE("server: a standalone server shows how long its clients' certificates last", "[server]") {
+  const auto server = StartWidgetServer({.listen = true});
+  const std::string count = "apiserver_client_certificate_expiration_seconds_count";
+  REQUIRE(ValueOf(Scrape(*server), count) == 0);
+
+  apiserver::testing::Dialled dialled(*server);
+  REQUIRE(dialled.connection().Call(Context::Background(), {.target = kWidgets})->code == 200);
+
+  const std::string text = Scrape(*server);
+  CHECK(ValueOf(text, count) == 1);
+  // Ten years.
+  CHECK(ValueOf(text, "apiserver_client_certificate_expiration_seconds_bucket{le=\"31104000\"}") ==
+        0);
+  CHECK(ValueOf(text, "apiserver_client_certificate_expiration_seconds_sum") > 315'000'000);
+}
+
+TEST_CASE("server: the version is a metric", "[server]") {
+  const auto server = StartWidgetServer({.configure = [](apiserver::server::Config& config) {
+    config.version = {.major = "1", .minor = "30", .git_version = "v1.30.2", .git_commit = "abc"};
+  }});
+
+  CHECK(ValueOf(Scrape(*server),
+                "kubernetes_build_info{major=\"1\",minor=\"30\",git_version=\"v1.30.2\",git_commit="
+                "\"abc\",git_tree_state=\"\",build_date=\"\",go_version=\"none\",compiler=\"c++\","
+                "platform=\"linux/amd64\"}") == 1);
 }

@@ -29,6 +29,9 @@ class Operations final : public Part {
            "--profiling,!--no-profiling", profiling_,
            "Serve /debug/pprof/ and /debug/flags/ to those who may, and let them reset /metrics")
         ->capture_default_str();
+    app.add_option("--debug-socket-path", debug_socket_path_,
+                   "A Unix socket to serve the same on, without authentication, to the user that "
+                   "the server runs as");
     AddDuration(app, "--livez-grace-period", livez_grace_,
                 "How long after the start post-start hooks may run until /livez fails");
     AddDuration(app, "--shutdown-delay-duration", shutdown_delay_,
@@ -44,6 +47,7 @@ class Operations final : public Part {
                               apiserver::server::Config& config) override {
     config.goaway_chance = goaway_chance_;
     config.enable_profiling = profiling_;
+    config.debug_socket_path = debug_socket_path_;
     config.cors_allowed_origins = cors_allowed_origins_;
     config.hsts_directives = hsts_directives_;
     config.livez_grace = livez_grace_;
@@ -62,6 +66,7 @@ class Operations final : public Part {
   std::chrono::milliseconds watch_termination_grace_{0};
   bool send_retry_after_ = false;
   bool profiling_ = true;
+  std::string debug_socket_path_;
 };
 
 }  // namespace

@@ -15,8 +15,9 @@ namespace apiserver::inline v0::http {
 
 // Limits and addresses of a listener. Defaults are those of k8s.io/apiserver's secure serving.
 struct ListenerOptions {
-  std::string address = "127.0.0.1";  // IP literal; "::" and "0.0.0.0": all.
-  int port = 0;                       // Zero picks a free one; see Listener::port().
+  // IP literal; "::" and "0.0.0.0": all. "unix:<path>": a socket there, for its owner alone.
+  std::string address = "127.0.0.1";
+  int port = 0;  // Zero picks a free one; see Listener::port().
   // Null: plain HTTP (tests only; h2c with prior knowledge and HTTP/1.1).
   std::shared_ptr<ServerTls> tls = {};
   std::size_t threads = 1;  // Loops; connections are dealt to them in turn.

@@ -150,6 +150,10 @@ struct Config {
   // a loop, must not wait. Null: there is no such path.
   std::function<Status(std::uint32_t)> set_verbosity = nullptr;
 
+  // Where /debug/pprof/ and /debug/flags/ are served on a Unix socket too, without authentication,
+  // to the user that this process runs as. Whatever enable_profiling says. Empty: nowhere.
+  std::string debug_socket_path = "";
+
   // What it counts, for hosts whose authenticator or other parts count before there is a server;
   // null: a registry of its own.
   std::shared_ptr<metrics::Registry> metrics = nullptr;

@@ -7,6 +7,7 @@
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/file_system.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/listener.h"
@@ -32,6 +33,8 @@ struct StandaloneOptions {
   // ours, for the administrator's sake). A change counts at once.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
   std::string admin = "admin";  // In group system:masters.
+  // What its authenticator counts; null: a registry of its own.
+  std::shared_ptr<metrics::Registry> metrics = nullptr;
 
   FileSystem* file_system = &RealFileSystem();
   const Clock* clock = &RealClock();
@@ -46,6 +49,8 @@ struct Standalone {
   std::shared_ptr<const Source<std::string>> client_ca;
   // Knows the administrator by client certificate and by bearer token, and nobody else.
   std::shared_ptr<const auth::Authenticator> authenticator;
+  // What the authenticator counts, and then the server.
+  std::shared_ptr<metrics::Registry> metrics;
   std::string ca_pem;
   http::KeyPair admin;
   std::string token;
