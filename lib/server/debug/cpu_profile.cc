@@ -106,7 +106,7 @@ std::string CpuProfile::Finish() {
   for (auto& [id, thread] : threads_) Drain(thread);
   ProfileMessage message(LoadedObjects());
   for (const auto& [key, count] : counts_) {
-    message.AddSample(key.thread_name, key.stack, count);
+    message.AddSample(key.first, key.second, count);
   }
   return std::move(message).Finish(
       {.began_nanoseconds = InNanoseconds(began_.time_since_epoch()),

@@ -39,11 +39,8 @@ class CpuProfile {
   std::string Finish();
 
  private:
-  struct Key {
-    std::string thread_name;
-    std::vector<std::uint64_t> stack;
-    auto operator<=>(const Key&) const = default;
-  };
+  // A thread's name and its stack.
+  using Key = std::pair<std::string, std::vector<std::uint64_t>>;
   struct Thread {
     std::string name;
     std::unique_ptr<ThreadSamples> samples;
