@@ -7,6 +7,7 @@
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
 #include "http/pem.h"
+#include "http/tokens.h"
 
 namespace apiserver::inline v0::client {
 namespace {
@@ -29,7 +30,8 @@ struct UrlParts {
   std::string problem;  // Not empty: it is none, in Go's words.
   std::string scheme;
   std::string user;
-  std::string host;  // With the port.
+  bool has_user = false;  // It may be empty.
+  std::string host;       // With the port.
   std::string query;
   std::string fragment;
 };
@@ -49,15 +51,49 @@ bool IsScheme(std::string_view text) {
   });
 }
 
-std::string PortProblem(std::string_view host) {
-  const std::size_t bracket = host.rfind(']');
-  if (host.starts_with('[') && bracket == std::string_view::npos) return "missing ']' in host";
-  const std::size_t colon = host.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  if (colon == std::string_view::npos) return "";
-  const std::string_view port = host.substr(colon + 1);
-  const bool digits =
-      std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return digits ? "" : "invalid port " + field::Quote(":" + std::string(port)) + " after host";
+// What is wrong with a host's characters and escapes, of which Go knows only "%25" and those of
+// bytes beyond ASCII: no letter or digit is written so.
+std::string HostTextProblem(std::string_view host) {
+  constexpr std::string_view kBad = " \\^`{|}";
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (kBad.find(host[i]) != std::string_view::npos) {
+      return "invalid character " + field::Quote(host.substr(i, 1)) + " in host name";
+    }
+    if (host[i] != '%') continue;
+    const std::string_view escape = host.substr(i, 3);
+    const int high = escape.size() == 3 ? http::HexValue(escape[1]) : -1;
+    const bool hex = high >= 0 && http::HexValue(escape[2]) >= 0;
+    if (!hex || (high < 8 && escape != "%25")) return "invalid URL escape " + field::Quote(escape);
+  }
+  return "";
+}
+
+// As parseHost of Go's net/url.
+std::string HostProblem(std::string_view host) {
+  std::string_view port;
+  std::string_view text = host;
+  if (host.starts_with('[')) {
+    const std::size_t bracket = host.rfind(']');
+    if (bracket == std::string_view::npos) return "missing ']' in host";
+    port = host.substr(bracket + 1);
+    // A zone may be anything.
+    text = host.substr(0, std::min(host.find("%25"), bracket));
+  } else if (const std::size_t colon = host.rfind(':'); colon != std::string_view::npos) {
+    port = host.substr(colon);
+  }
+  const bool good =
+      port.empty() || (port[0] == ':' && std::all_of(port.begin() + 1, port.end(),
+                                                     [](char c) { return c >= '0' && c <= '9'; }));
+  if (!good) return "invalid port " + field::Quote(port) + " after host";
+  return HostTextProblem(text);
+}
+
+// As validUserinfo of Go's net/url.
+bool IsUserInfo(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const bool alpha = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return alpha || std::string_view("-._:~!$&'()*+,;=%@").find(c) != std::string_view::npos;
+  });
 }
 
 UrlParts SplitUrl(std::string_view url) {
@@ -90,10 +126,14 @@ UrlParts SplitUrl(std::string_view url) {
     std::string_view authority = TakeUntil(rest, "/");
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
       parts.user = authority.substr(0, at);
+      parts.has_user = true;
       authority.remove_prefix(at + 1);
     }
     parts.host = authority;
-    parts.problem = PortProblem(authority);
+    parts.problem = HostProblem(authority);
+    if (parts.problem.empty() && !IsUserInfo(parts.user)) {
+      parts.problem = "net/url: invalid userinfo";
+    }
   }
   if (parts.problem.empty() && !http::PercentDecode(rest)) parts.problem = "invalid URL escape";
   return parts;
@@ -142,7 +182,7 @@ field::ErrorList ValidateWebhookURL(const field::Path& path, std::string_view ur
     errors.Invalid(path, parts.scheme, "'https' is the only allowed URL scheme" + form);
   }
   if (parts.host.empty()) errors.Invalid(path, parts.host, "host must be specified" + form);
-  if (!parts.user.empty()) {
+  if (parts.has_user) {
     errors.Invalid(path, parts.user, "user information is not permitted in the URL");
   }
   if (!parts.fragment.empty()) {

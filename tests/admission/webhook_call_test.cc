@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/sync.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "webhook_fixture.h"
 
@@ -45,6 +46,61 @@ TEST_CASE("webhook: an answer that is no answer fails the call", "[admission]") 
     const Status status = webhooks.Run(request);
     CHECK(status.code() == 500);
     CHECK(std::string(status.message()).find(test.error) != std::string::npos);
+  }
+}
+
+namespace {
+
+// All that is logged, at every level.
+class Everything final : public LogSink {
+ public:
+  bool Enabled(LogLevel) const override { return true; }
+  void Write(LogLevel, std::string_view message, std::span<const LogField> fields) override {
+    auto text = text_.Lock();
+    text->append(message).push_back('\n');
+    for (const LogField& field : fields) text->append(field.value).push_back('\n');
+  }
+  std::string text() const { return *text_.Lock(); }
+
+ private:
+  mutable Guarded<std::string> text_;
+};
+
+}  // namespace
+
+// Row 5 of docs/security.md, CVE-2020-8561: whoever may make webhooks reads through them what the
+// server alone can reach, in errors and in logs.
+TEST_CASE("webhook: what stands in a redirect or an error page is told to nobody", "[admission]") {
+  const std::string secret = "the-metadata-servers-token";
+  struct Page {
+    int code;
+    const char* type;
+  };
+  for (const Page& page :
+       {Page{301, "text/plain"}, Page{302, "text/html"}, Page{303, "text/plain"},
+        Page{307, "application/json"}, Page{308, "text/plain"}, Page{200, "text/html"},
+        Page{200, "application/json"}, Page{401, "application/json"}, Page{404, "text/plain"},
+        Page{500, "application/octet-stream"}, Page{503, "text/plain"}}) {
+    for (const bool fail_open : {false, true}) {
+      CAPTURE(page.code, page.type, fail_open);
+      Everything log;
+      Webhook webhook = Mutating(WebhookAt("page", "page"));
+      webhook.fail_open = fail_open;
+      Webhooks webhooks({webhook}, RealClock(), log);
+      webhooks.servers.Handle("/page", [&](const client::HttpRequest&) {
+        return http::ClientResponse{.code = page.code,
+                                    .headers = {{"Content-Type", page.type},
+                                                {"Location", "http://169.254.169.254/" + secret}},
+                                    .body = secret + std::string(1 << 20, 'x')};
+      });
+      WidgetRequest request;
+      const Status status = webhooks.Run(request);
+      CHECK(status.ok() == fail_open);
+      const std::string told = status.ToString() + log.text();
+      CHECK(told.find(secret) == std::string::npos);
+      CHECK(told.size() < 4096);
+      CHECK(log.text().find("failing") != std::string::npos);
+    }
   }
 }
 

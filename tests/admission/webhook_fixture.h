@@ -191,7 +191,8 @@ struct WidgetRequest {
 
 // A chain of one of the plugins, or of both, over fixed webhooks.
 struct Webhooks {
-  explicit Webhooks(std::vector<admission::Webhook> webhooks, const Clock& clock = RealClock()) {
+  explicit Webhooks(std::vector<admission::Webhook> webhooks, const Clock& clock = RealClock(),
+                    LogSink& log = NullLogSink()) {
     AnswerAsUpstream(servers);
     std::vector<admission::Webhook> mutating;
     std::vector<admission::Webhook> validating;
@@ -199,7 +200,8 @@ struct Webhooks {
       (webhook.type == admission::WebhookType::kMutating ? mutating : validating)
           .push_back(webhook);
     }
-    admission::WebhookAdmissionOptions options{.new_client = servers.Factory(), .clock = &clock};
+    admission::WebhookAdmissionOptions options{
+        .new_client = servers.Factory(), .clock = &clock, .log = &log};
     options.webhooks = admission::NewStaticWebhooks(std::move(mutating));
     const auto first = admission::NewMutatingWebhookAdmission(options);
     options.webhooks = admission::NewStaticWebhooks(std::move(validating));

@@ -90,6 +90,46 @@ TEST_CASE("client: a webhook's URL is https, with a host and a path and nothing 
   CHECK(ValidateWebhookURL(field::Path("u"), "http://a.test", false).empty());
 }
 
+// Row 70: spellings that hide a host. As upstream, an address is a host like another, however it is
+// spelt: who may write webhook configurations is trusted with where they lead, and no redirect is
+// followed.
+TEST_CASE("client: a webhook's URL has one reading of its host", "[client]") {
+  const auto errors = [](const std::string& url) {
+    return ValidateWebhookURL(field::Path("u"), url).Aggregate();
+  };
+  const std::string form = "; desired format: https://host[/path]";
+  for (const std::string url :
+       {"https://127.0.0.1/", "https://127.1/", "https://0177.0.0.1/", "https://2130706433/",
+        "https://0x7f000001/", "https://169.254.169.254/latest/", "https://localhost./",
+        "https://[::ffff:169.254.169.254]/", "https://[fe80::1%25eth0]/",
+        "https://[fe80::1]:8443/"}) {
+    CAPTURE(url);
+    CHECK(errors(url).empty());
+  }
+  const auto unreadable = [&](const std::string& url, const std::string& why) {
+    return "u: Required value: url must be a valid URL: parse \"" + url + "\": " + why + form;
+  };
+  const std::string user = ": user information is not permitted in the URL";
+  CHECK(errors("https://a.test@169.254.169.254/") == "u: Invalid value: \"a.test\"" + user);
+  CHECK(errors("https://a.test:443@169.254.169.254/") == "u: Invalid value: \"a.test:443\"" + user);
+  CHECK(errors("https://@169.254.169.254/").find(user) != std::string::npos);
+  CHECK(errors("https://[fe80::1%eth0]/") ==
+        unreadable("https://[fe80::1%eth0]/", "invalid URL escape \"%et\""));
+  CHECK(errors("https://%31%36%39.254.169.254/") ==
+        unreadable("https://%31%36%39.254.169.254/", "invalid URL escape \"%31\""));
+  CHECK(errors("https://a.test\\@169.254.169.254/").find("net/url: invalid userinfo") !=
+        std::string::npos);
+  CHECK(errors("https://a test/") ==
+        unreadable("https://a test/", "invalid character \" \" in host name"));
+  CHECK(errors("https://[::1]169.254.169.254/") ==
+        unreadable("https://[::1]169.254.169.254/", "invalid port \"169.254.169.254\" after host"));
+  for (const std::string url : {"https:/169.254.169.254/", "https:169.254.169.254", "https:///x",
+                                "//169.254.169.254/", "file:///etc/passwd", "javascript:x"}) {
+    CAPTURE(url);
+    CHECK(!errors(url).empty());
+  }
+}
+
 TEST_CASE("client: a webhook's service has a name, a namespace, a port and a path of names",
           "[client]") {
   const auto errors = [](const std::string& path) {

@@ -1,10 +1,13 @@
 // Whom a server believes a client is, over TLS as clients come. Each finding apart is in
 // tests/authn.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/executor.h"
+#include "apiserver/http/listener.h"
 #include "security/identity_server.h"
 
 namespace apiserver::security {
@@ -61,6 +64,41 @@ TEST_CASE("security: row 30, CVE-2016-7075: intermediate authorities go no furth
   CHECK(server.Ask(WithChain(SignedBy(beyond), {beyond.certificate_pem, last.certificate_pem})) ==
         "401");
   CHECK(server.Ask(WithChain(SignedBy(none), {none.certificate_pem})) == "401");
+}
+
+// As kube-apiserver: no CRL is read and no OCSP responder asked. Who must be shut out before her
+// certificate ends loses its authority, which takes effect at once; or her rights.
+TEST_CASE("security: row 30: what a certificate names to ask about it is not asked", "[security]") {
+  std::atomic<int> asked{0};
+  http::Service responder;
+  const auto pool = NewThreadPool({.name = "responder", .threads = 1});
+  responder.pool = pool.get();
+  responder.handler = [&](http::Exchange& exchange) {
+    ++asked;
+    exchange.writer().Send({}, "");
+    return http::Step::Done();
+  };
+  const auto listener = http::Listen({}, responder).value();
+  const std::string url = "URI:http://127.0.0.1:" + std::to_string(listener->port()) + "/";
+  const IdentityServer server;
+  const http::KeyPair issuing = MakeCertificate(
+      {.subject = {{"CN", "issuing"}}, .extensions = {authn::kAuthority}}, &server.users);
+  const http::KeyPair jane = WithChain(
+      SignedBy(issuing, {.extensions = {kForClients,
+                                        {"crlDistributionPoints", url + "crl"},
+                                        {"authorityInfoAccess", "OCSP;" + url + "ocsp"}}}),
+      {issuing.certificate_pem});
+  const auto open = server.Connect(jane).value();
+  CHECK(IdentityServer::Ask(*open) == kJane);
+  CHECK(asked == 0);
+
+  // One authority for each kind of user: to drop one touches no other.
+  const http::KeyPair others = NewAuthority("others");
+  server.client_ca->Set(others.certificate_pem);
+  CHECK(server.Ask(jane) == "401");
+  CHECK(IdentityServer::Ask(*open) == "401");
+  CHECK(server.Ask(SignedBy(others)) == kJane);
+  CHECK(asked == 0);
 }
 
 TEST_CASE("security: row 31: only the front proxy speaks for others", "[security]") {

@@ -10,7 +10,12 @@ import subprocess
 import sys
 import time
 
+import raw_tls
 from victim import MEBIBYTE, main, row
+
+PRIME = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff
+B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b
+ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 
 
 def openssl(*args, stdin=b"", timeout=30):
@@ -91,6 +96,97 @@ def costly_certificates(victim, check):
     for _ in range(500):
         victim.tls().close()
     check(victim.status("VmRSS") - before < 16 * MEBIBYTE, "sessions are not kept")
+
+
+def bogus_keys():
+    """Keys on curves of the client's own, and points on none: (what, certificate)."""
+    explicit = lambda p, generator=raw_tls.GENERATOR: raw_tls.explicit_curve(
+        p, (PRIME - 3) % p, B % p, generator, ORDER)
+    compressed = b"\x02" + raw_tls.GENERATOR[1:33]
+    yield "a curve spelt out", raw_tls.certificate(explicit(PRIME), raw_tls.GENERATOR)
+    # Square roots modulo what is no prime never end in CVE-2022-0778.
+    for p in (PRIME - 2**200, PRIME * 3, 3, 2**256):
+        yield "a field of %d" % p, raw_tls.certificate(explicit(p, compressed), compressed)
+    for x in range(1, 17):
+        point = bytes([2 + x % 2]) + x.to_bytes(2, "big")
+        curve = raw_tls.explicit_curve(697, 23, 23, point, 701)
+        yield "17 * 41, x = %d" % x, raw_tls.certificate(curve, point)
+    curve = explicit(2**16384 + 1, b"\x02" + b"\x07" * 2049)
+    yield "a field of 16,384 bits", raw_tls.certificate(curve, b"\x02" + b"\x07" * 2049)
+    for point in BOGUS_POINTS:
+        yield "a point %s" % point.hex()[:16], raw_tls.certificate(raw_tls.named_curve(), point)
+
+
+BOGUS_POINTS = (b"\x00", b"", b"\x04" + bytes(64), b"\x04" + b"\xff" * 64, b"\x04" + b"\x01" * 64,
+                b"\x02" + b"\xff" * 32, b"\x05" + bytes(32), raw_tls.GENERATOR[:-1] + b"\xf6")
+
+
+DECRYPT_ERROR = 51  # What an honest certificate with a signature of noise is told.
+
+
+def ends(victim, connection):
+    """With which alert the server gives a connection up, None if it does not, and what it cost."""
+    begun, said = victim.cpu(), b""
+    try:
+        while piece := connection.recv(65536):
+            said += piece
+        alert = said[-1] if said[-7:-2] == b"\x15\x03\x03\x00\x02" else 0
+    except ConnectionResetError:
+        alert = 0
+    except OSError:
+        alert = None
+    connection.close()
+    return alert, victim.cpu() - begun
+
+
+def certified(victim, certificate, point=raw_tls.GENERATOR):
+    connection = victim.tcp(timeout=10)
+    connection.sendall(raw_tls.client_hello())
+    asked = raw_tls.read_messages(connection, raw_tls.SERVER_HELLO_DONE)
+    connection.sendall(raw_tls.certificate_flight(certificate, point))
+    return asked, *ends(victim, connection)
+
+
+@row(51, "CVE-2022-0778: keys on curves that are none, points on no curve")
+def bogus_curves(victim, check):
+    honest = raw_tls.certificate(raw_tls.named_curve(), raw_tls.GENERATOR)
+    asked, alert, _ = certified(victim, honest)
+    check(13 in asked and alert == DECRYPT_ERROR, "the server asks for certificates and reads them", (asked, alert))
+    for what, certificate in bogus_keys():
+        _, alert, cpu = certified(victim, certificate)
+        # These two are keys; what they prove is judged later.
+        key = what in ("a curve spelt out", "a point 00")
+        refused = alert == DECRYPT_ERROR if key else alert not in (None, 0, DECRYPT_ERROR)
+        check(refused and cpu < 0.5, "a certificate with %s ends the handshake, cheaply" % what, (alert, cpu))
+    for point in BOGUS_POINTS:
+        _, alert, cpu = certified(victim, honest, point)
+        check(alert not in (None, 0, DECRYPT_ERROR) and cpu < 0.5, "a key exchange by %s ends it" % point.hex()[:16],
+              (alert, cpu))
+        connection = victim.tcp(timeout=10)
+        connection.sendall(raw_tls.client_hello((raw_tls.P256, point)))
+        alert, cpu = ends(victim, connection)
+        check(alert and cpu < 0.5, "a key share of %s ends it" % point.hex()[:16], (alert, cpu))
+    connection = victim.tcp(timeout=10)
+    connection.sendall(raw_tls.client_hello((raw_tls.X25519, bytes(32))))
+    check(ends(victim, connection)[0], "so does a key share of small order")
+
+
+@row(51, "handshakes that are begun and left")
+def handshake_flood(victim, check):
+    before, begun, answered = victim.descriptors(), victim.cpu(), 0
+    for _ in range(20):
+        batch = [victim.tcp(timeout=10) for _ in range(100)]
+        for connection in batch:
+            connection.sendall(raw_tls.client_hello((raw_tls.P256, raw_tls.GENERATOR)))
+        for connection in batch:
+            answered += connection.recv(5)[:1] == b"\x16"
+            connection.close()
+    check(answered == 2000, "each is answered", answered)
+    check(victim.cpu() - begun < 10, "each costs the server less than 5 ms", victim.cpu() - begun)
+    end = time.monotonic() + 10
+    while victim.descriptors() > before + 5 and time.monotonic() < end:
+        time.sleep(0.05)
+    check(victim.descriptors() <= before + 5, "none is kept", victim.descriptors() - before)
 
 
 @row(52, "the floor: TLS 1.2, no weak ciphers, ALPN of h2 and http/1.1")
