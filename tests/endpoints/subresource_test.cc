@@ -95,9 +95,11 @@ class Lock final : public Subresource, public rest::Getter, public rest::Updater
 // Answers plainly.
 class Proxy final : public Subresource, public rest::Connecter {
  public:
-  using Subresource::Subresource;
+  explicit Proxy(runtime::KindPtr kind, bool websocket_needs_create = true)
+      : Subresource(std::move(kind)), websocket_needs_create_(websocket_needs_create) {}
   std::vector<std::string> ConnectMethods() const override { return {"GET", "POST", "DELETE"}; }
   bool TakesSubpath() const override { return true; }
+  bool WebSocketNeedsCreate() const override { return websocket_needs_create_; }
   Result<http::Handler> Connect(const Context&, std::string_view name,
                                 const meta::QueryValues& query, std::string_view subpath) override {
     if (name == "gone") return meta::NewNotFound({"example.com", "widgets"}, "gone");
@@ -107,6 +109,9 @@ class Proxy final : public Subresource, public rest::Connecter {
       return http::Step::Done();
     });
   }
+
+ private:
+  const bool websocket_needs_create_;
 };
 
 // A Connecter in ten lines.
@@ -258,6 +263,7 @@ struct Served {
                                      {"widgets/binding", std::make_shared<Binding>(kind)},
                                      {"widgets/lock", std::make_shared<Lock>(kind)},
                                      {"widgets/proxy", std::make_shared<Proxy>(kind)},
+                                     {"widgets/relay", std::make_shared<Proxy>(kind, false)},
                                      {"widgets/echo", std::make_shared<Echo>(kind)},
                                      {"widgets/raw", std::make_shared<Raw>(kind)},
                                      {"widgets/log", std::make_shared<LogStorage>(kind, log)}}}}})
@@ -539,14 +545,15 @@ class OnlyVerbs final : public auth::Authorizer {
 };
 
 // What a GET that begins a WebSocket to a Connecter is answered. Over HTTP/1.1: no other has it.
-http::ClientResponse OpenSocket(std::vector<std::string> verbs, const std::string& gates = "") {
+http::ClientResponse OpenSocket(std::vector<std::string> verbs, const std::string& gates = "",
+                                const std::string& target = "a/proxy") {
   TestServerOptions options{.authorizer = std::make_shared<OnlyVerbs>(std::move(verbs)),
                             .listen = true};
   REQUIRE(options.features.Set(gates).ok());
   const Served served(std::move(options));
   Dialled dialled(*served.server);
   return dialled.connection()
-      .Call(Context::Background(), {.target = At("a/proxy"),
+      .Call(Context::Background(), {.target = At(target),
                                     .headers = {{"Connection", "Upgrade"},
                                                 {"Upgrade", "websocket"},
                                                 {"Sec-WebSocket-Version", "13"},
@@ -565,6 +572,9 @@ TEST_CASE("endpoints: a WebSocket to a Connecter needs the verb create", "[endpo
   CHECK(OpenSocket({"get", "create"}).code == 200);
   CHECK(OpenSocket({"create"}).code == 403);
   CHECK(OpenSocket({"get"}, "AuthorizePodWebsocketUpgradeCreatePermission=false").code == 200);
+  // Of this one only what a GET may can be done.
+  CHECK(OpenSocket({"get"}, "", "a/relay").code == 200);
+  CHECK(OpenSocket({"create"}, "", "a/relay").code == 403);
 
   // What is no WebSocket needs no more than its own verb.
   const Served served({.authorizer = std::make_shared<OnlyVerbs>(std::vector<std::string>{"get"})});

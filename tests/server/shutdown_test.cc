@@ -233,26 +233,3 @@ TEST_CASE("server: a pre-shutdown hook that fails does not keep the server", "[s
   CHECK(served);
   CHECK(slow.log.phases().back() == "HTTPServerStoppedListening");
 }
-
-TEST_CASE("server: 16 servers start and stop at once in one process", "[server][slow]") {
-  constexpr int kServers = 16;
-  std::vector<apiserver::Thread> threads;
-  std::atomic<int> served = 0;
-  for (int i = 0; i < kServers; ++i) {
-    threads.emplace_back("server", [&served] {
-      const auto server = apiserver::testing::StartWidgetServer({.listen = true});
-      const auto connection = server->server().LoopbackConnection();
-      const auto watch =
-          connection->Open({.target = std::string(apiserver::testing::kWidgets) + "?watch=1"})
-              .value();
-      const auto code =
-          server->Call("POST", apiserver::testing::kWidgets, apiserver::testing::Widget("w", 1))
-              .code;
-      if (code == 201 && watch->Head(Context::Background())->code == 200) ++served;
-      server->server().Stop();
-    });
-  }
-  threads.clear();
-
-  CHECK(served == kServers);
-}

@@ -245,6 +245,10 @@ class Connecter {
   // "GET", "POST", …
   virtual std::vector<std::string> ConnectMethods() const = 0;
   virtual bool TakesSubpath() const { return false; }
+  // Whether a GET that begins a WebSocket needs the verb "create" too, as upstream's exec, attach
+  // and port-forward do: it can do what a POST can. False: "get" is enough, as for upstream's
+  // proxies.
+  virtual bool WebSocketNeedsCreate() const { return true; }
   // `subpath` is what follows the subresource, "/a/b"; empty unless TakesSubpath().
   virtual Result<http::Handler> Connect(const Context& ctx, std::string_view name,
                                         const meta::QueryValues& query,

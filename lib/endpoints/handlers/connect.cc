@@ -10,12 +10,13 @@ namespace apiserver::inline v0::endpoints {
 namespace {
 
 // A WebSocket begins with a GET, and must not do what only a POST may: the gate
-// AuthorizePodWebsocketUpgradeCreatePermission.
+// AuthorizePodWebsocketUpgradeCreatePermission, and what the Connecter says of itself.
 Status MayOpenWebSocket(const RequestScope& scope, const http::Exchange& exchange) {
   const Environment& environment = *scope.environment;
   const auto& info = exchange.Get<request::RequestInfo>();
   if (!environment.websocket_needs_create || environment.authorizer == nullptr ||
-      info.verb == "create" || !http::IsWebSocketRequest(exchange.request())) {
+      info.verb == "create" || !scope.capabilities.connecter->WebSocketNeedsCreate() ||
+      !http::IsWebSocketRequest(exchange.request())) {
     return {};
   }
   const auth::Attributes asked{.user = exchange.Get<auth::UserInfoPtr>(),
