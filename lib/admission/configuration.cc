@@ -131,21 +131,27 @@ Result<AdmissionConfiguration> ReadAdmissionConfiguration(const FileSystem& file
   return configuration;
 }
 
-Status CheckWebhookAdmissionConfiguration(const PluginConfiguration& configuration) {
+Result<WebhookAdmissionConfiguration> ReadWebhookAdmissionConfiguration(
+    const PluginConfiguration& configuration) {
   codec::ConfigReader reader(configuration.text);
   const auto root = reader.Parse("WebhookAdmissionConfiguration", {kApiVersion});
   if (!root.ok()) return InFile(configuration.where, root.status());
   reader.CheckFields(Path(), *root, {"apiVersion", "kind", "kubeConfigFile", "staticManifestsDir"});
-  if (!reader.Text(Path("kubeConfigFile"), (*root)["kubeConfigFile"]).empty()) {
-    reader.Wrong(Path("kubeConfigFile"),
-                 "this server does not authenticate to webhooks yet; leave it out");
+  WebhookAdmissionConfiguration read;
+  const Path file("kubeConfigFile");
+  read.kube_config_file = reader.Text(file, (*root)["kubeConfigFile"]);
+  if (!read.kube_config_file.empty() && !read.kube_config_file.starts_with('/')) {
+    field::ErrorList errors;
+    errors.Invalid(file, read.kube_config_file, "must be an absolute file path");
+    reader.Wrong(errors);
   }
   if (!reader.Text(Path("staticManifestsDir"), (*root)["staticManifestsDir"]).empty()) {
     reader.Wrong(Path("staticManifestsDir"),
                  "this server is told of webhooks by its API alone; leave it out");
   }
   const Status outcome = reader.Outcome();
-  return outcome.ok() ? outcome : InFile(configuration.where, outcome);
+  if (!outcome.ok()) return InFile(configuration.where, outcome);
+  return read;
 }
 
 Result<std::vector<std::shared_ptr<const Plugin>>> SelectPlugins(

@@ -5,6 +5,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/client/client_config.h"
 #include "base/status_macros.h"
+#include "codec/base64.h"
 
 namespace apiserver::inline v0::client {
 namespace {
@@ -20,7 +21,7 @@ std::string Trimmed(const std::string& text) {
 // Who a client is now.
 struct Identity {
   std::shared_ptr<HttpClient> client;
-  std::string token;
+  std::string authorization;  // The header; empty: none.
 };
 
 class FollowedClient final : public HttpClient {
@@ -48,8 +49,8 @@ class FollowedClient final : public HttpClient {
                          "this client is for " + config_.server + ", not for " + request.url));
     }
     const Identity now = *identity_.Lock();
-    if (!now.token.empty() && !request.headers.Has("Authorization")) {
-      request.headers.Add("Authorization", "Bearer " + now.token);
+    if (!now.authorization.empty() && !request.headers.Has("Authorization")) {
+      request.headers.Add("Authorization", now.authorization);
     }
     now.client->Start(ctx, std::move(request), std::move(done));
   }
@@ -60,6 +61,14 @@ class FollowedClient final : public HttpClient {
     while (server.ends_with('/')) server.remove_suffix(1);
     if (!url.starts_with(server)) return false;
     return url.size() == server.size() || url[server.size()] == '/' || url[server.size()] == '?';
+  }
+
+  std::string AuthorizationOf(const std::string& token) const {
+    if (!token.empty()) return "Bearer " + token;
+    if (config_.username.empty() && config_.password.empty()) return "";
+    std::string header = "Basic ";
+    codec::AppendBase64(config_.username + ":" + config_.password, header);
+    return header;
   }
 
   // `contents` of the files that there are, in the order of Begin().
@@ -73,10 +82,11 @@ class FollowedClient final : public HttpClient {
     options.tls.ca_pem = text(config_.ca_file, config_.ca_pem);
     options.tls.client.certificate_pem = text(config_.certificate_file, config_.certificate_pem);
     options.tls.client.key_pem = text(config_.key_file, config_.key_pem);
-    Identity identity{.token = Trimmed(text(config_.token_file, config_.token))};
-    if (identity.token.empty() && !config_.token_file.empty()) {
+    const std::string token = Trimmed(text(config_.token_file, config_.token));
+    if (token.empty() && !config_.token_file.empty()) {
       return Status(Reason::kInvalid, config_.token_file + ": the token is empty");
     }
+    Identity identity{.authorization = AuthorizationOf(token)};
     ASSIGN_OR_RETURN(identity.client, deps_.new_client(options));
     std::swap(*identity_.Lock(), identity);
     return Status::Ok();

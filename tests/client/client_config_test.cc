@@ -71,9 +71,10 @@ TEST_CASE("client: a described server that cannot be called says why", "[client]
       {Kubeconfig(server, "exec: {command: x}"), "exec: credential plug-ins are not supported"},
       {Kubeconfig(server, "auth-provider: {name: x}"),
        "auth-provider: auth provider not supported"},
-      {Kubeconfig(server, "username: x, password: y"),
-       "username: user names with passwords are not supported; use a token or a certificate"},
+      {Kubeconfig(server, "username: x, password: y, token: z"),
+       "username/password or bearer token may be set, but not both"},
       {Kubeconfig(server, "as: x"), "as: impersonation is not supported"},
+      {Kubeconfig(server, "as-groups: [x]"), "as-groups: impersonation is not supported"},
       {Kubeconfig(server, "client-key: x"), "client-certificate and client-key come together"},
   };
   for (const auto& [text, why] : cases) {
@@ -189,6 +190,23 @@ TEST_CASE("client: a token goes to the server that it is for", "[client]") {
           Status(Reason::kInvalid, "this client is for https://a.test/x/, not for " + url));
   }
   CHECK(http->requests.size() == 3);
+}
+
+TEST_CASE("client: a user with a password is authenticated by it", "[client]") {
+  const auto config =
+      ReadClientConfig(Kubeconfig("server: 'https://a'", "username: jane, password: 'a:b'"), "/");
+  REQUIRE(config.ok());
+  testing::ManualExecutor executor;
+  const auto http = std::make_shared<FakeHttpClient>(
+      [](const HttpRequest&) { return http::ClientResponse{.code = 200}; });
+  const auto client = NewFollowedClient(
+      *config,
+      {.new_client = [&](const HttpClientOptions&) { return http; }, .executor = &executor});
+  REQUIRE(client.ok());
+  (*client)->Start(Context::Background(), {.url = "https://a/"},
+                   [](Result<http::ClientResponse> got) { CHECK(got.ok()); });
+  // jane:a:b
+  CHECK(http->requests.at(0).headers.Get("Authorization") == "Basic amFuZTphOmI=");
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 #include "apiserver/client/client_config.h"
 #include "apiserver/client/webhook_config.h"
+#include "apiserver/client/webhook_users.h"
 
-// A kubeconfig is refused with a message, or names a server over https; a webhook's URL and service
-// path are judged.
+// A kubeconfig is refused with a message, or names a server over https; its users are found by the
+// server that they are for; a webhook's URL and service path are judged.
 namespace {
 
 namespace client = apiserver::client;
@@ -30,6 +31,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     Require(config.status().reason() == apiserver::Reason::kInvalid);
     Require(config.status().message().starts_with("kubeconfig: "));
+  }
+  const auto users = client::WebhookUsers::Read(text, "/etc");
+  if (users.ok()) {
+    const client::ClientConfig* const user = users->For("a.test:443");
+    Require(user == nullptr || user->token.empty() || user->username.empty());
+  } else {
+    Require(users.status().reason() == apiserver::Reason::kInvalid);
+    Require(users.status().message().starts_with("kubeconfig: "));
   }
   const auto url = client::ValidateWebhookURL(Path("url"), text);
   if (url.empty()) Require(text.find('@') == std::string::npos || text.find('/') < text.find('@'));

@@ -6,9 +6,12 @@
 
 #include "apiserver/admission/configuration.h"
 #include "apiserver/admission/webhook.h"
+#include "apiserver/base/executor.h"
 #include "apiserver/base/file_system.h"
 #include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/webhook_users.h"
 #include "apiserver/groups/admissionregistration.h"
+#include "cluster.h"
 #include "parts/parts.h"
 
 namespace sample {
@@ -16,7 +19,12 @@ namespace sample {
 namespace {
 
 namespace admission = apiserver::admission;
+namespace client = apiserver::client;
+using apiserver::Result;
 using apiserver::Status;
+
+constexpr char kMutating[] = "MutatingAdmissionWebhook";
+constexpr char kValidating[] = "ValidatingAdmissionWebhook";
 
 // Early return; the library's own macro is private to it.
 #define RETURN_IF_NOT_OK(expr) \
@@ -37,21 +45,30 @@ class Admission final : public Part {
   }
 
   Status Configure(const Environment& environment, apiserver::server::Config& config) override {
+    std::vector<std::string> known = {kMutating, kValidating};
+    for (const auto& plugin : config.admission) known.emplace_back(plugin->name());
+    const auto configuration =
+        admission::ReadAdmissionConfiguration(apiserver::RealFileSystem(), config_file_, known);
+    RETURN_IF_NOT_OK(configuration.status());
+    for (const auto& [name, told] : configuration->plugins) {
+      if (name == kMutating || name == kValidating) continue;
+      return {apiserver::Reason::kInvalid,
+              told.where + ": admission plugin " + name + " takes no configuration; remove it"};
+    }
+    executor_ = apiserver::NewThreadPool({.name = "admission", .threads = 1});
     mutating_ = std::make_shared<admission::InformedWebhooks>(admission::WebhookType::kMutating,
                                                               environment.log);
     validating_ = std::make_shared<admission::InformedWebhooks>(admission::WebhookType::kValidating,
                                                                 environment.log);
-    admission::WebhookAdmissionOptions options{
-        .webhooks = mutating_,
-        .new_client = apiserver::client::NewCpprestHttpClientFactory(),
-        .log = &environment.log};
+    auto options = WebhookOptions(environment, configuration->For(kMutating), mutating_);
+    RETURN_IF_NOT_OK(options.status());
     std::vector<admission::PluginChoice> choices;
-    choices.push_back({admission::NewMutatingWebhookAdmission(options)});
-    options.webhooks = validating_;
-    choices.push_back({admission::NewValidatingWebhookAdmission(options)});
+    choices.push_back({admission::NewMutatingWebhookAdmission(*options)});
+    options = WebhookOptions(environment, configuration->For(kValidating), validating_);
+    RETURN_IF_NOT_OK(options.status());
+    choices.push_back({admission::NewValidatingWebhookAdmission(*options)});
     // The program's own come after the library's.
     for (const auto& plugin : config.admission) choices.push_back({plugin});
-    RETURN_IF_NOT_OK(CheckConfiguration(choices));
     auto selected = admission::SelectPlugins(choices, selection_);
     RETURN_IF_NOT_OK(selected.status());
     config.admission = *std::move(selected);
@@ -65,24 +82,35 @@ class Admission final : public Part {
   }
 
  private:
-  Status CheckConfiguration(const std::vector<admission::PluginChoice>& choices) const {
-    std::vector<std::string> known;
-    known.reserve(choices.size());
-    for (const auto& choice : choices) known.emplace_back(choice.plugin->name());
-    const auto configuration =
-        admission::ReadAdmissionConfiguration(apiserver::RealFileSystem(), config_file_, known);
-    RETURN_IF_NOT_OK(configuration.status());
-    for (const auto& [name, told] : configuration->plugins) {
-      if (name.ends_with("AdmissionWebhook")) {
-        RETURN_IF_NOT_OK(admission::CheckWebhookAdmissionConfiguration(told));
-      } else {
-        return {apiserver::Reason::kInvalid,
-                told.where + ": admission plugin " + name + " takes no configuration; remove it"};
+  // Of the plugin to which the file says `told`; null: nothing.
+  Result<admission::WebhookAdmissionOptions> WebhookOptions(
+      const Environment& environment, const admission::PluginConfiguration* told,
+      std::shared_ptr<const admission::WebhookSource> webhooks) const {
+    client::WebhookUsers users;
+    if (told != nullptr) {
+      const auto read = admission::ReadWebhookAdmissionConfiguration(*told);
+      RETURN_IF_NOT_OK(read.status());
+      if (!read->kube_config_file.empty()) {
+        auto found =
+            client::WebhookUsers::ReadFile(apiserver::RealFileSystem(), read->kube_config_file);
+        if (!found.ok()) {
+          return found.status().WithMessage(
+              told->where + ": kubeConfigFile: " + std::string(found.status().message()));
+        }
+        users = *std::move(found);
       }
     }
-    return {};
+    if (auto pod = InPod()) users.SetCluster(*std::move(pod));
+    return admission::WebhookAdmissionOptions{
+        .webhooks = std::move(webhooks),
+        .new_client = client::NewCpprestHttpClientFactory(),
+        .users = std::make_shared<const client::WebhookUsers>(std::move(users)),
+        .executor = executor_.get(),
+        .log = &environment.log};
   }
 
+  // First, so that it goes last: webhooks' credentials are read there.
+  std::unique_ptr<apiserver::ThreadPool> executor_;
   admission::PluginSelection selection_;
   std::string config_file_;
   std::shared_ptr<admission::InformedWebhooks> mutating_;

@@ -35,10 +35,15 @@ Result<AdmissionConfiguration> ReadAdmissionConfiguration(const FileSystem& file
                                                           const std::string& path,
                                                           const std::vector<std::string>& known);
 
-// Checks a WebhookAdmissionConfiguration of apiserver.config.k8s.io/v1. It may say nothing yet:
-// kubeConfigFile and staticManifestsDir are refused by name, as webhooks are not told who asks and
-// are told by the API alone.
-Status CheckWebhookAdmissionConfiguration(const PluginConfiguration& configuration);
+// A WebhookAdmissionConfiguration of apiserver.config.k8s.io/v1.
+struct WebhookAdmissionConfiguration {
+  // An absolute path, for client::WebhookUsers; empty: webhooks are not told who calls.
+  std::string kube_config_file = {};
+};
+// Reads what the file says to one of the webhook plugins. kInvalid, as above. staticManifestsDir is
+// refused by name: webhooks are told by the API alone.
+Result<WebhookAdmissionConfiguration> ReadWebhookAdmissionConfiguration(
+    const PluginConfiguration& configuration);
 
 // A plugin that a server could run.
 struct PluginChoice {

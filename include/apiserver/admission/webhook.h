@@ -11,6 +11,8 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/namespaces.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
@@ -19,6 +21,7 @@
 #include "apiserver/client/http_client.h"
 #include "apiserver/client/informer.h"
 #include "apiserver/client/webhook_config.h"
+#include "apiserver/client/webhook_users.h"
 #include "apiserver/meta/selector.h"
 #include "apiserver/runtime/object.h"
 
@@ -111,6 +114,12 @@ struct WebhookAdmissionOptions {
   std::shared_ptr<const WebhookSource> webhooks = nullptr;
   // Required: how webhooks are called; client.cpprest has one.
   client::HttpClientFactory new_client = nullptr;
+  // As whom webhooks are called. Null: as nobody.
+  std::shared_ptr<const client::WebhookUsers> users = nullptr;
+  // Required with `users`: their tokens and certificates are read again there, so it must be one
+  // that may block. Outlives the plugin.
+  Executor* executor = nullptr;
+  FileSystem* files = &RealFileSystem();
   // Where services are. Outlives the plugin.
   const client::ServiceResolver* resolver = &client::DefaultServiceResolver();
   // For namespaceSelector. Null: a namespace has no labels but kubernetes.io/metadata.name.

@@ -24,12 +24,14 @@ struct ClientConfig {
   std::string certificate_file = {}, certificate_pem = {};
   std::string key_file = {}, key_pem = {};
   std::string token_file = {}, token = {};
+  // Basic authentication; not beside a token.
+  std::string username = {}, password = {};
 };
 
 // The current context of a kubeconfig. Relative file names are relative to `folder`. kInvalid, with
 // what stands where: malformed, no server, or something that is not supported: certificates that
 // are not to be verified (insecure-skip-tls-verify: no call is made without), plug-ins (exec,
-// auth-provider), proxies, impersonation, user names with passwords, cleartext http.
+// auth-provider), proxies, impersonation, cleartext http.
 Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder);
 // The same, of a file; errors begin with its name.
 Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path);

@@ -48,10 +48,7 @@ struct WebhookCall {
 class WebhookCaller {
  public:
   explicit WebhookCaller(const WebhookAdmissionOptions& options)
-      : clients_(options.new_client, *options.resolver, options.response_bytes_max),
-        clock_(*options.clock),
-        random_(*options.random),
-        log_(*options.log) {}
+      : clients_(options), clock_(*options.clock), random_(*options.random), log_(*options.log) {}
 
   // The call, or what stands against making it.
   std::variant<WebhookCall, CallResult> Prepare(const Context& ctx, const Attributes& attributes,

@@ -22,10 +22,45 @@ std::pair<std::string, std::string> SplitUrl(std::string_view url) {
   return {std::string(url.substr(0, slash)), path.empty() ? "/" : std::string(path)};
 }
 
+// Of "https://host:port", with the port that https has where there is none.
+std::string HostPort(std::string_view origin) {
+  std::string host(origin.substr(origin.find("://") + 3));
+  const std::size_t bracket = host.rfind(']');
+  const std::size_t colon = host.find(':', bracket == std::string::npos ? 0 : bracket);
+  return colon == std::string::npos ? host + ":443" : host;
+}
+
 }  // namespace
 
+Result<std::shared_ptr<client::HttpClient>> WebhookClients::NewClient(
+    const std::string& origin, const client::HttpClientOptions& options) const {
+  if (!factory_) return Unreachable("this server was built without an HTTP client");
+  const client::ClientConfig* const user = users_ ? users_->For(HostPort(origin)) : nullptr;
+  if (user == nullptr) return factory_(options);
+  if (!origin.starts_with("https://")) {
+    return Unreachable("credentials are only for webhooks over https, not for " + origin);
+  }
+  if (deps_.executor == nullptr) return Unreachable("users of webhooks need an executor");
+  client::ClientConfig config = *user;
+  config.server = origin;
+  if (!options.tls.ca_pem.empty()) {
+    config.ca_file.clear();
+    config.ca_pem = options.tls.ca_pem;
+  }
+  config.server_name = options.tls.server_name;
+  client::FollowedClientDeps deps = deps_;
+  // The same place for every identity that is read.
+  deps.new_client = [factory = factory_, options](const client::HttpClientOptions& identity) {
+    client::HttpClientOptions merged = options;
+    merged.tls = identity.tls;
+    return factory(merged);
+  };
+  return client::NewFollowedClient(config, deps);
+}
+
 Result<std::shared_ptr<client::HttpClient>> WebhookClients::ClientFor(
-    const std::string& key, const client::HttpClientOptions& options) {
+    const std::string& origin, const client::HttpClientOptions& options) {
+  const std::string key = origin + "\n" + options.address + "\n" + options.tls.ca_pem;
   {
     auto clients = clients_.Lock();
     const auto at = std::ranges::find(*clients, key, &Entry::key);
@@ -34,11 +69,14 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::ClientFor(
       return at->client;
     }
   }
-  if (!factory_) return Unreachable("this server was built without an HTTP client");
-  ASSIGN_OR_RETURN(std::shared_ptr<client::HttpClient> client, factory_(options));
+  ASSIGN_OR_RETURN(std::shared_ptr<client::HttpClient> client, NewClient(origin, options));
+  Entry dropped;  // After the lock is given up.
   auto clients = clients_.Lock();
   clients->push_front({key, client});
-  if (clients->size() > kClientsMax) clients->pop_back();
+  if (clients->size() > kClientsMax) {
+    dropped = std::move(clients->back());
+    clients->pop_back();
+  }
   return client;
 }
 
@@ -47,9 +85,7 @@ Result<WebhookAddress> WebhookClients::For(const Webhook& webhook) {
                    client::TargetOf(webhook.client_config, resolver_));
   target.options.response_bytes_max = response_bytes_max_;
   const auto [origin, path] = SplitUrl(target.url);
-  std::string key = origin;
-  key.append("\n").append(target.options.address).append("\n").append(target.options.tls.ca_pem);
-  ASSIGN_OR_RETURN(auto client, ClientFor(key, target.options));
+  ASSIGN_OR_RETURN(auto client, ClientFor(origin, target.options));
   return WebhookAddress{.url = origin + path, .client = std::move(client)};
 }
 

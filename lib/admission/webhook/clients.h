@@ -4,12 +4,13 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "apiserver/admission/webhook.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/client/client_config.h"
 #include "apiserver/client/http_client.h"
 #include "apiserver/client/webhook_config.h"
+#include "apiserver/client/webhook_users.h"
 
 namespace apiserver::inline v0::admission {
 
@@ -22,15 +23,19 @@ struct WebhookAddress {
 // One client for each place and authority, so that connections are kept. Any thread.
 class WebhookClients {
  public:
-  // `resolver` outlives it.
-  WebhookClients(client::HttpClientFactory factory, const client::ServiceResolver& resolver,
-                 std::size_t response_bytes_max)
-      : factory_(std::move(factory)),
-        resolver_(resolver),
-        response_bytes_max_(response_bytes_max) {}
+  // What `options` point to outlives it.
+  explicit WebhookClients(const WebhookAdmissionOptions& options)
+      : factory_(options.new_client),
+        resolver_(*options.resolver),
+        response_bytes_max_(options.response_bytes_max),
+        users_(options.users),
+        deps_({.files = options.files,
+               .executor = options.executor,
+               .clock = options.clock,
+               .log = options.log}) {}
 
-  // kInvalid: it has neither URL nor service, or its authority cannot be read. Other errors are the
-  // resolver's.
+  // kInvalid: it has neither URL nor service, or its authority or what it is to be called with
+  // cannot be read. Other errors are the resolver's.
   Result<WebhookAddress> For(const Webhook& webhook);
 
  private:
@@ -41,13 +46,18 @@ class WebhookClients {
     std::shared_ptr<client::HttpClient> client;
   };
 
-  Result<std::shared_ptr<client::HttpClient>> ClientFor(const std::string& key,
+  // `origin` is "https://host:port".
+  Result<std::shared_ptr<client::HttpClient>> ClientFor(const std::string& origin,
                                                         const client::HttpClientOptions& options);
+  Result<std::shared_ptr<client::HttpClient>> NewClient(
+      const std::string& origin, const client::HttpClientOptions& options) const;
 
   const client::HttpClientFactory factory_;
   const client::ServiceResolver& resolver_;
   const std::size_t response_bytes_max_;
-  Guarded<std::list<Entry>> clients_;  // The last used first.
+  const std::shared_ptr<const client::WebhookUsers> users_;
+  const client::FollowedClientDeps deps_;  // But for the factory.
+  Guarded<std::list<Entry>> clients_;      // The last used first.
 };
 
 }  // namespace apiserver::inline v0::admission

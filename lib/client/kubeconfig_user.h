@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apiserver/base/status.h"
+#include "apiserver/client/client_config.h"
+#include "apiserver/runtime/value.h"
+
+// What the readers of kubeconfigs share.
+namespace apiserver::inline v0::client {
+
+Status BadKubeconfig(const std::string& what);
+
+// A field that is refused, and why.
+using RefusedField = std::pair<std::string_view, std::string_view>;
+template <std::size_t N>
+Status RefuseFields(runtime::Value map, const std::array<RefusedField, N>& fields);
+
+// `field` of `map` as a file's name, "<field>-data" as its content, which wins.
+Status TakeFile(runtime::Value map, const std::string& field, const std::string& folder,
+                std::string& file, std::string& data);
+
+// The credentials of a user's entry, into `config`.
+Status TakeUser(runtime::Value user, const std::string& folder, ClientConfig& config);
+
+std::string FolderOf(const std::string& path);
+
+// Neither absent, nor empty, nor false.
+bool IsSetField(runtime::Value value);
+
+template <std::size_t N>
+Status RefuseFields(runtime::Value map, const std::array<RefusedField, N>& fields) {
+  for (const auto& [field, why] : fields) {
+    if (IsSetField(map[field])) return BadKubeconfig(std::string(field) + ": " + std::string(why));
+  }
+  return Status::Ok();
+}
+
+}  // namespace apiserver::inline v0::client
