@@ -140,7 +140,7 @@ class Scene:
         self.cluster.tell(self.authentication(self.proxies.pem()))
         self.cluster.allow("reads", ["get", "list", "watch"], [{"kind": "User", "name": "jane"}])
         self.cluster.allow("writes", ["create"], [{"kind": "Group", "name": "writers"}])
-        self.process = None
+        self.process = self.authorization = None
 
     def authentication(self, proxies):
         return {"client-ca-file": self.clients.pem(), "requestheader-client-ca-file": proxies,
@@ -155,7 +155,15 @@ class Scene:
         return ["--no-standalone", "--secure-port=0", "--storage=memory",
                 "--data-dir=" + os.path.join(self.folder, "data"), "--tls-cert-file=" + pair[0],
                 "--tls-private-key-file=" + pair[1], "--authentication-kubeconfig=" + kubeconfig,
-                "--authorization-kubeconfig=" + kubeconfig]
+                self.authorization or "--authorization-kubeconfig=" + kubeconfig]
+
+    def ask_by_file(self, *authorizers):
+        """From the next start on a file says who decides."""
+        path = os.path.join(self.folder, "authorization.json")
+        with open(path, "w") as file:
+            json.dump({"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthorizationConfiguration",
+                       "authorizers": list(authorizers)}, file)
+        self.authorization = "--authorization-config=" + path
 
     def start(self):
         log = os.path.join(self.folder, "server.log")
@@ -167,6 +175,12 @@ class Scene:
             raise RuntimeError(open(log).read())
         self.port = int(port().group(1))
         wait_until(lambda: self.client().call("/readyz")[0] == 200, "the server is ready")
+
+    def restart(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        os.rename(os.path.join(self.folder, "server.log"), os.path.join(self.folder, "server.log.old"))
+        self.start()
 
     def client(self, pair=None):
         return Client(self.port, self.serving.certificate, pair)
@@ -218,6 +232,32 @@ def attackers(t, scene):
     got = proxy.call(FLUNDERS, [*remote("jane"), ("X_Remote_Group", "writers")], "POST",
                      {"metadata": {"name": "b"}, "spec": {"reference": "x"}})
     t.forbidden(got, "jane", "an underscore adds no group")
+
+
+def by_file(t, scene):
+    """The same, where a file names the cluster as a webhook."""
+    reviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    text = re.sub(r'(server: "?https://[^"\s]+?)/?("?)\n', r"\g<1>%s\g<2>\n" % reviews,
+                  open(scene.cluster.server.kubeconfig).read())
+    kubeconfig = os.path.join(scene.folder, "reviews.kubeconfig")
+    with open(kubeconfig, "w") as file:
+        file.write(text)
+    scene.ask_by_file({"type": "Webhook", "name": "cluster", "webhook": {
+        "timeout": "5s", "subjectAccessReviewVersion": "v1", "failurePolicy": "Deny",
+        "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": kubeconfig}}})
+    scene.restart()
+    proxy = scene.client(scene.proxies.sign("front-proxy"))
+    t.allowed(proxy.call(FLUNDERS, remote("jane")), "by file: who may read, reads")
+    t.forbidden(proxy.call(FLUNDERS, remote("mallory")), "mallory", "by file: who may not, does not")
+    t.allowed(proxy.call(FLUNDERS, remote("root", ("system:masters",))), "by file: system:masters may do all")
+    t.allowed(scene.client().call("/healthz"), "by file: probes are for everybody")
+    scene.ask_by_file({"type": "RBAC", "name": "rbac"})
+    got = subprocess.run([scene.args.server] + scene.flags(), capture_output=True, timeout=60)
+    line = got.stderr.decode().strip().splitlines()[-1]
+    t.check(got.returncode == 1 and "authorizers[0].type is RBAC, but this server has no roles of its own" in line,
+            "by file: there are no roles here", line)
+    scene.authorization = None
+    scene.restart()
 
 
 def own_credentials(t, scene):
@@ -273,7 +313,7 @@ def main():
         scene = Scene(args, folder)
         try:
             scene.start()
-            for part in (through_the_proxy, attackers, own_credentials, rotation, doctor):
+            for part in (through_the_proxy, attackers, own_credentials, by_file, rotation, doctor):
                 part(t, scene)
         finally:
             scene.stop()
