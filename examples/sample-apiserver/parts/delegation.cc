@@ -45,6 +45,7 @@ class Delegation final : public Part {
     authentication_.anonymous_paths = {"/healthz", "/livez", "/readyz"};
     authentication_.executor = executor_.get();
     authentication_.log = &environment.log;
+    authentication_.metrics = config.metrics;
     if (authentication_.kubeconfig_file.empty()) authentication_.cluster = InPod();
     auto authentication =
         server::NewDelegatedAuthentication(apiserver::Context::Background(), authentication_);
