@@ -33,8 +33,8 @@ struct CalledAs {
     for (const std::string name : {"ca", "certificate1", "key1"}) Write(name, name);
     Write("token", "token1");
     options.new_client = servers.Factory();
-    options.users = std::make_shared<const client::WebhookUsers>(
-        client::WebhookUsers::Read(users, "").value());
+    options.users =
+        std::make_shared<const client::WebhookUsers>(client::WebhookUsers::Read(users, "").value());
     options.executor = &executor;
     options.files = files.get();
   }
