@@ -35,6 +35,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewMuxComplete(config.signals->mux_and_discovery_complete));
   // Everything below asks the RequestInfo what the request is about.
   then(NewRequestInfo(config.long_running));
+  // Around whatever takes time.
+  then(NewLatencyTrackers());
   // Before whatever answers, errors too.
   if (config.cbor) then(NewCbor());
   // Around whatever answers, so that refusals are logged too.
@@ -70,10 +72,12 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   // Where it is known whose request it is, and before anything dear is done for it.
   switch (config.flow_control->config().mode) {
     case FlowControlConfig::Mode::kPriorityAndFairness:
-      then(NewPriorityAndFairness(*config.flow_control, config.request_timeout, *config.clock));
+      then(NewPriorityAndFairness(*config.flow_control, config.request_timeout, *config.clock,
+                                  {.metrics = config.metrics, .installed = config.installed}));
       break;
     case FlowControlConfig::Mode::kMaxInFlight:
-      then(NewMaxInFlight(*config.flow_control));
+      then(NewMaxInFlight(*config.flow_control,
+                          {.metrics = config.metrics, .installed = config.installed}));
       break;
     case FlowControlConfig::Mode::kNone:
       break;

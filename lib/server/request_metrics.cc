@@ -212,7 +212,9 @@ void RequestMetrics::Monitor(const RequestLabels& labels, const Answer& answer) 
   }
   count->Add();
   series.duration->Observe(Seconds(answer.took));
-  if (series.sli_duration) series.sli_duration->Observe(Seconds(answer.took - answer.not_ours));
+  if (series.sli_duration && answer.not_ours) {
+    series.sli_duration->Observe(Seconds(answer.took - *answer.not_ours));
+  }
   if (series.response_sizes) series.response_sizes->Observe(static_cast<double>(answer.bytes));
   if (answer.by_self) {
     self_requests_.With({labels.verb, labels.group, labels.resource, labels.subresource}).Add();

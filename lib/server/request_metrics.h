@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,8 +44,9 @@ class RequestMetrics {
     int code = 0;
     std::size_t bytes = 0;
     std::chrono::nanoseconds took{0};
-    std::chrono::nanoseconds not_ours{0};  // Of it, webhooks and waits in queues.
-    bool by_self = false;                  // The loopback's.
+    // Of it, webhooks and waits in queues; nullopt: not known, and no SLI.
+    std::optional<std::chrono::nanoseconds> not_ours = std::nullopt;
+    bool by_self = false;  // The loopback's.
   };
   // An answer of a handler, whatever it was.
   void Monitor(const RequestLabels& labels, const Answer& answer);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/base/sync.h"
+#include "apiserver/request/latency.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "webhook_fixture.h"
 
@@ -116,6 +117,29 @@ TEST_CASE("webhook: no call takes longer than the request may", "[admission]") {
   CHECK(sent[0].timeout == std::chrono::milliseconds(3500));
   CHECK(sent[0].url == "https://webhook.test/allow?timeout=4s");
   CHECK(sent[0].headers.Get("Content-Type") == "application/json");
+}
+
+TEST_CASE("webhook: how long webhooks took is told apart from the request's own time",
+          "[admission]") {
+  FakeClock clock;
+  Webhooks webhooks({Mutating(WebhookAt("first", "first")), Mutating(WebhookAt("second", "second")),
+                     WebhookAt("third", "first"), WebhookAt("fourth", "second")},
+                    clock);
+  const auto take = [&](const std::string& path, std::chrono::seconds time) {
+    webhooks.servers.Handle(path, [&clock, time](const client::HttpRequest& sent) {
+      clock.Advance(time);
+      return FakeWebhookServers::Review(sent, R"("allowed":true)");
+    });
+  };
+  take("/first", std::chrono::seconds(2));
+  take("/second", std::chrono::seconds(5));
+  WidgetRequest update;
+  const auto& trackers = update.ctx.Set(request::LatencyTrackers());
+  REQUIRE(webhooks.Run(update).ok());
+  // One after the other they add up; those that are asked at once began together.
+  CHECK(trackers.Of(request::Layer::kMutatingWebhook) == std::chrono::seconds(7));
+  CHECK(trackers.Of(request::Layer::kValidatingWebhook) == std::chrono::seconds(7));
+  CHECK(webhooks.servers.requests().size() == 4);
 }
 
 TEST_CASE("webhook: a request whose time is over is not answered as allowed", "[admission]") {

@@ -5,6 +5,7 @@
 #include "apiserver/audit/backend.h"
 #include "apiserver/audit/policy.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/testing/server/fake_clock.h"
 #include "server/redact.h"
 #include "server/source_ips.h"
 #include "widget_server.h"
@@ -127,6 +128,49 @@ TEST_CASE("server: a request is recorded when it comes and when it is answered",
   CHECK(Json(event.request_object) == "absent");
   CHECK(Json(event.response_object) == "absent");
   CHECK(event.stage_timestamp >= event.request_received);
+}
+
+// webhook_duration.go: AuditAnnotationsFromLatencyTrackers; audit.go: writeLatencyToAnnotation.
+TEST_CASE("server: where the time went of what took long is recorded", "[server]") {
+  struct Case {
+    std::chrono::milliseconds took;
+    std::map<std::string, std::string> annotations;
+  };
+  const auto test = GENERATE(values<Case>({
+      {std::chrono::milliseconds(500), {}},
+      {std::chrono::milliseconds(501),
+       {{"apiserver.latency.k8s.io/authorization", "501ms"},
+        {"apiserver.latency.k8s.io/total", "501ms"}}},
+      {std::chrono::milliseconds(61'500),
+       {{"apiserver.latency.k8s.io/authorization", "1m1.5s"},
+        {"apiserver.latency.k8s.io/total", "1m1.5s"}}},
+  }));
+  apiserver::testing::FakeClock clock;
+  class Slow final : public apiserver::auth::Authorizer {
+   public:
+    Slow(apiserver::testing::FakeClock& clock, std::chrono::nanoseconds time)
+        : clock_(clock), time_(time) {}
+    apiserver::Result<apiserver::auth::Verdict> Authorize(
+        const apiserver::Context&, const apiserver::auth::Attributes&) const override {
+      clock_.Advance(time_);
+      return apiserver::auth::Verdict{apiserver::auth::Decision::kAllow, ""};
+    }
+
+   private:
+    apiserver::testing::FakeClock& clock_;
+    std::chrono::nanoseconds time_;
+  };
+  AuditedServer audited(OnlyComplete("Metadata"), [&](apiserver::server::Config& config) {
+    config.clock = &clock;
+    config.authorizer = std::make_shared<Slow>(clock, test.took);
+  });
+  (void)audited.server->Call("GET", "/version");
+  std::map<std::string, std::string> latencies;
+  const audit::EventPtr event = audited.Complete();
+  for (const auto& [key, value] : event->annotations) {
+    if (key.starts_with("apiserver.latency.k8s.io/")) latencies.emplace(key, value);
+  }
+  CHECK(latencies == test.annotations);
 }
 
 TEST_CASE("server: what the policy does not want is not recorded", "[server]") {

@@ -9,7 +9,9 @@
 
 #include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/request/latency.h"
 #include "apiserver/response/response.h"
+#include "apiserver/testing/server/fake_clock.h"
 #include "filter_fixture.h"
 #include "server/flow_control.h"
 #include "widget_server.h"
@@ -64,11 +66,12 @@ class Harness {
                         .executor = *pool_,
                         .metrics = registry,
                         .log = NullLogSink()}),
-        fixture_(
-            ChainOf(server::NewRequestInfo(), server::FilterPtr(new NamedUser),
-                    config.mode == Mode::kMaxInFlight
-                        ? server::NewMaxInFlight(parts_)
-                        : server::NewPriorityAndFairness(parts_, request_timeout, RealClock()))) {
+        fixture_(ChainOf(server::NewRequestInfo(), server::NewLatencyTrackers(),
+                         server::FilterPtr(new NamedUser),
+                         config.mode == Mode::kMaxInFlight
+                             ? server::NewMaxInFlight(parts_, Counted())
+                             : server::NewPriorityAndFairness(parts_, request_timeout, filter_clock,
+                                                              Counted()))) {
     fixture_.handler = [this](http::Exchange& exchange) { return Handle(exchange); };
   }
   ~Harness() { Release(); }
@@ -173,9 +176,26 @@ class Harness {
   flowcontrol::Controller& controller() { return *parts_.controller(); }
   FlowControlParts& parts() { return parts_; }
 
+  // How long each request that is held has waited.
+  std::vector<std::chrono::nanoseconds> Waited() {
+    std::vector<std::chrono::nanoseconds> waited;
+    for (Held& each : *held_.Lock()) {
+      waited.push_back(
+          each.exchange->Get<request::LatencyTrackers>().Of(request::Layer::kAPFQueueWait));
+    }
+    return waited;
+  }
+
+  FakeClock filter_clock;  // Of how long requests wait.
   const std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
 
  private:
+  // Widgets are served.
+  server::RefusalMetrics Counted() {
+    return {.metrics = &request_metrics_, .installed = [](const request::RequestInfo& info) {
+              return info.resource == "widgets";
+            }};
+  }
   struct Held {
     std::shared_ptr<http::Exchange> exchange;
     http::Resume resume;
@@ -204,6 +224,7 @@ class Harness {
     return parts_.watermarks().waiting(false).count() + parts_.watermarks().waiting(true).count();
   }
 
+  server::RequestMetrics request_metrics_{*registry};
   std::unique_ptr<ThreadPool> pool_ = NewThreadPool({.name = "flow", .threads = 1});
   FlowControlParts parts_;
   Guarded<std::vector<Held>> held_;
@@ -321,6 +342,51 @@ TEST_CASE("server: an answer that is made has no seat, however slowly it is read
   CHECK(BytesOf(large) == kLargeBytes);
   CHECK(BytesOf(stream) == kLargeBytes);
   CHECK(harness.IsServedAgain("GET", "/", kJoe));
+}
+
+// apf_filter_test.go: TestQueueWaitTimeLatencyTracker.
+TEST_CASE("server: how long a request waits for its seat is known to whoever serves it",
+          "[server]") {
+  Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
+  harness.ConfigureTwoLevels();
+  std::vector<Harness::Stream> streams;
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  REQUIRE(harness.Holds(2));
+  CHECK(harness.Waited() == std::vector<std::chrono::nanoseconds>{0s, 0s});
+  streams.push_back(harness.Open("GET", "/wait", kJane));
+  REQUIRE(harness.Waits(1));
+  harness.filter_clock.Advance(25s);
+  CHECK(harness.Release() == 2);
+  REQUIRE(harness.Holds(1));
+  CHECK(harness.Waited() == std::vector<std::chrono::nanoseconds>{25s});
+}
+
+TEST_CASE("server: who is refused is counted, without making series of what is not served",
+          "[server]") {
+  const Mode mode = GENERATE(Mode::kPriorityAndFairness, Mode::kMaxInFlight);
+  Harness harness(
+      {.mode = mode, .max_requests_in_flight = 1, .max_mutating_requests_in_flight = 1});
+  if (mode == Mode::kPriorityAndFairness) harness.ConfigureTwoLevels();
+  const auto held = harness.Open("GET", "/wait", kJoe);
+  REQUIRE(harness.Holds(1));
+  for (const char* target : {"/apis/example.com/v1/widgets", "/apis/example.com/v1/widgets",
+                             "/apis/example.com/v1/gadgets", "/nowhere/1", "/nowhere/2"}) {
+    REQUIRE(harness.Call("GET", target, kJoe).code == 429);
+  }
+  const std::string text = harness.registry->Serialize();
+  const std::string widgets =
+      "group=\"example.com\",version=\"v1\",resource=\"widgets\",subresource=\"\",scope="
+      "\"cluster\",component=\"apiserver\",code=\"429\"} 2\n";
+  const std::string others =
+      "group=\"\",version=\"\",resource=\"\",subresource=\"\",scope=\"\",component="
+      "\"apiserver\",code=\"429\"} 2\n";
+  INFO(text);
+  CHECK(Contains(text, "apiserver_request_terminations_total{verb=\"LIST\"," + widgets));
+  CHECK(Contains(text, "apiserver_request_terminations_total{verb=\"GET\"," + others));
+  CHECK(Contains(text, "apiserver_request_total{verb=\"LIST\",dry_run=\"\"," + widgets));
+  CHECK(Contains(text, "apiserver_request_total{verb=\"GET\",dry_run=\"\"," + others));
+  CHECK_FALSE(Contains(text, "gadgets"));
+  CHECK_FALSE(Contains(text, "nowhere"));
 }
 
 TEST_CASE("server: without a queue whoever finds no seat is refused", "[server]") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apiserver/request/latency.h"
 #include "dialled.h"
 #include "server/request_metrics.h"
 #include "widget_server.h"
@@ -158,6 +159,66 @@ TEST_CASE("server: requests are counted under upstream's names and labels", "[se
   CHECK(ValueOf(text,
                 "apiserver_request_filter_duration_seconds_count{filter="
                 "\"authorization\"}") >= 9);
+}
+
+TEST_CASE("server: what webhooks and queues take is not the server's", "[server]") {
+  const std::shared_ptr<apiserver::metrics::Registry> registry = apiserver::metrics::NewRegistry();
+  apiserver::server::RequestMetrics metrics(*registry);
+  const apiserver::server::RequestLabels labels{.verb = "POST", .component = "apiserver"};
+  metrics.Monitor(labels, {.code = 201,
+                           .took = std::chrono::milliseconds(2500),
+                           .not_ours = std::chrono::milliseconds(2000)});
+  // Of a watch it is not asked.
+  metrics.Monitor(labels, {.code = 200, .took = std::chrono::hours(1)});
+
+  const std::string text = registry->Serialize();
+  const std::string of = "{verb=\"POST\",";
+  const std::string rest =
+      "group=\"\",version=\"\",resource=\"\",subresource=\"\",scope=\"\",component="
+      "\"apiserver\"}";
+  CHECK(ValueOf(text, "apiserver_request_sli_duration_seconds_sum" + of + rest) == 0.5);
+  CHECK(ValueOf(text, "apiserver_request_sli_duration_seconds_count" + of + rest) == 1);
+  CHECK(ValueOf(text, "apiserver_request_duration_seconds_sum" + of + "dry_run=\"\"," + rest) ==
+        3602.5);
+}
+
+TEST_CASE("server: a request's layers are kept out of its SLI, and watches have none", "[server]") {
+  const auto server = StartWidgetServer({.configure = [](apiserver::server::Config& config) {
+    class Slow final : public apiserver::admission::Plugin {
+     public:
+      std::string_view name() const override { return "Slow"; }
+      bool Handles(apiserver::admission::Operation) const override { return true; }
+      apiserver::Status Admit(const Context& ctx,
+                              apiserver::admission::Attributes&) const override {
+        namespace request = apiserver::request;
+        TrackLatency(ctx, request::Layer::kMutatingWebhook, std::chrono::seconds(1000));
+        TrackLatency(ctx, request::Layer::kStorage, std::chrono::seconds(20'000));
+        return {};
+      }
+    };
+    config.admission.push_back(std::make_shared<Slow>());
+  }});
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 1)).code == 201);
+  const auto connection = server->server().LoopbackConnection();
+  auto watch =
+      connection->Open({.target = std::string(kWidgets) + "?watch=1&timeoutSeconds=1"}).value();
+  while (!watch->Read(Context::Background()).value().empty()) {
+  }
+
+  const auto sli = [](const std::string& what, const std::string& verb, const std::string& scope) {
+    return "apiserver_request_sli_duration_seconds_" + what + "{verb=\"" + verb +
+           "\",group=\"example.com\",version=\"v1\",resource=\"widgets\",subresource=\"\","
+           "scope=\"" +
+           scope + "\",component=\"apiserver\"}";
+  };
+  const std::string text = Scrape(*server);
+  // As much less as the webhook said it took; the request itself took next to nothing.
+  const double sum = ValueOf(text, sli("sum", "POST", "resource"));
+  CHECK(sum < -980);
+  CHECK(sum >= -1000);
+  CHECK(ValueOf(text, sli("count", "WATCH", "namespace")) == 0);
+  CHECK(ValueOf(text, "apiserver_request_duration_seconds_count{" +
+                          Labels("WATCH", "", "namespace") + "}") == 1);
 }
 
 TEST_CASE("server: the buckets of durations are upstream's", "[server]") {

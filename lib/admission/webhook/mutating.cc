@@ -9,6 +9,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/patch/json_patch.h"
+#include "apiserver/request/latency.h"
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
 
@@ -173,7 +174,11 @@ class MutatingWebhookAdmission final : public Plugin {
     auto prepared = caller.Prepare(ctx, attributes, invocation, version.objects());
     auto* call = std::get_if<WebhookCall>(&prepared);
     if (call == nullptr) return std::get<CallResult>(std::move(prepared));
-    const auto response = call->client->Call(ctx, call->request);
+    const auto response = [&] {
+      const request::LatencyTimer timer(ctx, request::Layer::kMutatingWebhook,
+                                        *dispatcher_.options().clock);
+      return call->client->Call(ctx, call->request);
+    }();
     return caller.Judge(ctx, attributes, *invocation.webhook, *call, response);
   }
 

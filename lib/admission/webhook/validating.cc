@@ -9,6 +9,7 @@
 #include "admission/webhook/versions.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/request/latency.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::admission {
@@ -98,6 +99,7 @@ class ValidatingWebhookAdmission final : public Plugin {
       const Webhook& webhook = *slot.invocation.webhook;
       CallResult result;
       if (auto* call = std::get_if<WebhookCall>(&slot.call)) {
+        request::TrackLatency(ctx, request::Layer::kValidatingWebhook, slot.took);
         result = dispatcher_.caller().Judge(ctx, attributes, webhook, *call, slot.response);
       } else {
         result = std::get<CallResult>(std::move(slot.call));

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
 #include "apiserver/audit/context.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/request/latency.h"
+#include "apiserver/runtime/time.h"
 #include "http/caught.h"
 #include "server/auditing.h"
 #include "server/filters/attributes.h"
@@ -72,6 +75,28 @@ void SetCode(AuditContext& context, int code) {
     if (!event.response_status) event.response_status.emplace();
     event.response_status->code = code;
   });
+}
+
+// Where the time went of what took long: writeLatencyToAnnotation.
+void AnnotateLatency(const http::Exchange& exchange, AuditContext& context, const Clock& clock) {
+  constexpr std::chrono::milliseconds kLong(500);
+  Clock::Wall received;
+  context.Visit([&received](const Event& event) { received = event.request_received; });
+  const std::chrono::nanoseconds total = clock.WallNow() - received;
+  const auto* trackers = exchange.Find<request::LatencyTrackers>();
+  if (total <= kLong || !trackers) return;
+  bool any = false;
+  for (std::size_t i = 0; i < request::kLayers; ++i) {
+    const auto layer = static_cast<request::Layer>(i);
+    const std::chrono::nanoseconds took = trackers->Of(layer);
+    if (took.count() == 0) continue;
+    any = true;
+    audit::AddAnnotation(exchange.ctx(), request::LatencyAnnotation(layer),
+                         runtime::FormatDuration(took));
+  }
+  if (!any) return;
+  audit::AddAnnotation(exchange.ctx(), "apiserver.latency.k8s.io/total",
+                       runtime::FormatDuration(total));
 }
 
 // What the client tried: getAuthMethods.
@@ -172,6 +197,7 @@ class Audit final : public http::Filter {
       });
       if (IsLongRunning(exchange)) auditing_.Process(*context, Stage::kResponseStarted);
     }
+    AnnotateLatency(exchange, *context, auditing_.clock());
     auditing_.Process(*context, Stage::kResponseComplete, /*last=*/true);
   }
 

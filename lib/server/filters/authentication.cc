@@ -8,6 +8,7 @@
 #include "apiserver/authn/bearer_token.h"
 #include "apiserver/authn/websocket.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/request/latency.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 #include "server/filters/authentication_metrics.h"
@@ -51,7 +52,7 @@ class Authentication final : public http::Filter {
     const Clock::Monotonic start = options_.clock->Now();
     const std::string_view authorization = exchange.request().headers.Get("Authorization");
     if (SameToken(authorization, loopback_authorization_)) {
-      Count(AuthenticationResult::kSuccess, loopback_->name, start);
+      Count(exchange, AuthenticationResult::kSuccess, loopback_->name, start);
       return Accept(exchange, loopback_);
     }
     if (!options_.authenticator) return Refuse(exchange);
@@ -73,7 +74,7 @@ class Authentication final : public http::Filter {
     if (answer.ok() && answer->has_value()) answer = CheckAudiences(*std::move(answer));
     WarnOfSpace(exchange);
     if (!answer.ok()) {
-      Count(AuthenticationResult::kError, "", start);
+      Count(exchange, AuthenticationResult::kError, "", start);
       Log(*options_.log, LogLevel::kWarning, "Unable to authenticate the request",
           {{"err", std::string(answer.status().message())}});
       // The one failure that is not the client's, and that it can do something about.
@@ -81,11 +82,11 @@ class Authentication final : public http::Filter {
       return Refuse(exchange);
     }
     if (!answer->has_value()) {
-      Count(AuthenticationResult::kFailure, "", start);
+      Count(exchange, AuthenticationResult::kFailure, "", start);
       return Refuse(exchange);
     }
     auth::UserInfoPtr& user = answer->value().user;
-    Count(AuthenticationResult::kSuccess, user->name, start);
+    Count(exchange, AuthenticationResult::kSuccess, user->name, start);
     return Accept(exchange, std::move(user));
   }
 
@@ -127,8 +128,11 @@ class Authentication final : public http::Filter {
     rest::AddWarning(exchange.ctx(), std::string(authn::kTokenWithSpaceWarning));
   }
 
-  void Count(AuthenticationResult result, std::string_view username, Clock::Monotonic start) const {
-    if (metrics_) metrics_->Count(result, username, options_.clock->Now() - start);
+  void Count(const http::Exchange& exchange, AuthenticationResult result, std::string_view username,
+             Clock::Monotonic start) const {
+    const auto took = options_.clock->Now() - start;
+    request::TrackLatency(exchange.ctx(), request::Layer::kAuthentication, took);
+    if (metrics_) metrics_->Count(result, username, took);
   }
 
   const AuthenticationOptions options_;

@@ -4,6 +4,7 @@
 
 #include "apiserver/audit/context.h"
 #include "apiserver/base/field_path.h"
+#include "apiserver/request/latency.h"
 #include "endpoints/forbidden.h"
 #include "server/filters/attributes.h"
 #include "server/filters/authorization_metrics.h"
@@ -37,7 +38,9 @@ class Authorization final : public http::Filter {
     const auth::Attributes asked = AttributesOf(exchange);
     const Result<auth::Verdict> verdict = options_.authorizer->Authorize(exchange.ctx(), asked);
     if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
-    if (metrics_) metrics_->Count(verdict, options_.clock->Now() - start);
+    const auto took = options_.clock->Now() - start;
+    request::TrackLatency(exchange.ctx(), request::Layer::kAuthorization, took);
+    if (metrics_) metrics_->Count(verdict, took);
     if (!verdict.ok()) {
       audit::AddAnnotation(exchange.ctx(), kReasonAnnotation, "internal error");
       return InternalError(exchange, verdict.status());

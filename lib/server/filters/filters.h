@@ -46,6 +46,8 @@ using LongRunningCheck =
     std::function<bool(const request::RequestInfo& info, std::string_view method)>;
 // Sets request::RequestInfo.
 FilterPtr NewRequestInfo(LongRunningCheck check = nullptr);
+// Sets request::LatencyTrackers, but for watches.
+FilterPtr NewLatencyTrackers();
 // `Cache-Control: no-cache, private`, unless the answer has one.
 FilterPtr NewCacheControl();
 // Sets response::ServesCbor.
@@ -99,13 +101,19 @@ FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
 FilterPtr NewAuditInit(const Auditing& auditing);
 // Asks the audit policy, and records the stages of the request.
 FilterPtr NewAudit(const Auditing& auditing);
+// Tells resources that are served from others.
+using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
+// Where requests that flow control refuses are counted.
+struct RefusalMetrics {
+  RequestMetrics* metrics = nullptr;   // Null: nowhere.
+  InstalledCheck installed = nullptr;  // Required with `metrics`.
+};
 // 429 for who is one too many, at once.
-FilterPtr NewMaxInFlight(FlowControlParts& parts);
+FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted = {});
 // Classes and queues; 429 for whom there is no place, or no seat in time. `parts` has a controller.
 FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
-                                 const Clock& clock);
-// Counts what handlers answer; last. `installed` tells resources that are served from others.
-using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
+                                 const Clock& clock, RefusalMetrics counted = {});
+// Counts what handlers answer; last.
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
 // Together they measure what stands between them; a span tells of it if requests are `traced`.
 FilterPtr NewFilterStarted();

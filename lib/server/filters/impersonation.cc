@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "apiserver/audit/context.h"
+#include "apiserver/request/latency.h"
 #include "server/filters/attributes.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
@@ -13,7 +14,8 @@ namespace {
 
 class ImpersonationFilter final : public http::Filter {
  public:
-  explicit ImpersonationFilter(const ImpersonationOptions& options) : impersonation_(options) {}
+  explicit ImpersonationFilter(const ImpersonationOptions& options)
+      : impersonation_(options), clock_(*options.clock) {}
 
   std::string_view name() const override { return "impersonation"; }
 
@@ -21,8 +23,15 @@ class ImpersonationFilter final : public http::Filter {
     const auto wanted = WantedUserOf(exchange.request().headers);
     if (!wanted.ok()) return wanted.status();
     if (!*wanted) return http::Step::Next();
-    return BeginWithLookUps(exchange,
-                            [this, &exchange, user = **wanted] { return Become(exchange, user); });
+    const Clock::Monotonic start = clock_.Now();
+    return BeginWithLookUps(exchange, [this, &exchange, user = **wanted, start] {
+      auto step = Become(exchange, user);
+      // Else it is asked again.
+      if (step.status().reason() != Reason::kWouldBlock) {
+        request::TrackLatency(exchange.ctx(), request::Layer::kImpersonation, clock_.Now() - start);
+      }
+      return step;
+    });
   }
 
  private:
@@ -38,6 +47,7 @@ class ImpersonationFilter final : public http::Filter {
   }
 
   const Impersonation impersonation_;
+  const Clock& clock_;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <string>
 #include <utility>
 
 #include "apiserver/auth/user.h"
@@ -22,10 +21,12 @@ struct InFlightSeat {
 // the limits say, and not one more; who is turned away may come again in a second.
 class MaxInFlight final : public http::Filter {
  public:
-  MaxInFlight(const FlowControlConfig& config, flowcontrol::Watermarks& watermarks)
+  MaxInFlight(const FlowControlConfig& config, flowcontrol::Watermarks& watermarks,
+              RefusalMetrics counted)
       : reads_max_(config.max_requests_in_flight),
         mutating_max_(config.max_mutating_requests_in_flight),
-        watermarks_(watermarks) {}
+        watermarks_(watermarks),
+        counted_(std::move(counted)) {}
 
   std::string_view name() const override { return "max-in-flight"; }
 
@@ -42,7 +43,7 @@ class MaxInFlight final : public http::Filter {
     if (exchange.Get<auth::UserInfoPtr>()->InGroup(auth::kSystemPrivilegedGroup)) {
       return http::Step::Next();
     }
-    return TooManyRequests(exchange, 1);
+    return TooManyRequests(exchange, 1, counted_);
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead&) const override {
@@ -75,14 +76,15 @@ class MaxInFlight final : public http::Filter {
   const int reads_max_;
   const int mutating_max_;
   flowcontrol::Watermarks& watermarks_;
+  const RefusalMetrics counted_;
   mutable std::atomic<int> reads_{0};
   mutable std::atomic<int> mutating_{0};
 };
 
 }  // namespace
 
-FilterPtr NewMaxInFlight(FlowControlParts& parts) {
-  return std::make_unique<MaxInFlight>(parts.config(), parts.watermarks());
+FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted) {
+  return std::make_unique<MaxInFlight>(parts.config(), parts.watermarks(), std::move(counted));
 }
 
 }  // namespace apiserver::inline v0::server

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/auth/user.h"
+#include "apiserver/request/latency.h"
 #include "apiserver/response/response.h"
 #include "flowcontrol/controller.h"
 #include "http/answer_made.h"
@@ -48,11 +49,12 @@ struct Ticket {
 class PriorityAndFairness final : public http::Filter {
  public:
   PriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
-                      const Clock& clock)
+                      const Clock& clock, RefusalMetrics counted)
       : controller_(*parts.controller()),
         watermarks_(parts.watermarks()),
         wait_max_(request_timeout / 4),
-        clock_(clock) {}
+        clock_(clock),
+        counted_(std::move(counted)) {}
 
   std::string_view name() const override { return "priority-and-fairness"; }
 
@@ -111,15 +113,17 @@ class PriorityAndFairness final : public http::Filter {
  private:
   static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.ctx().Mutable<Ticket>(); }
 
-  void ObserveWait(const Ticket& ticket, bool executed) const {
+  void ObserveWait(const http::Exchange& exchange, const Ticket& ticket, bool executed) const {
     if (ticket.exempt()) return;
-    const std::chrono::duration<double> waited = clock_.Now() - ticket.asked;
+    const auto took = clock_.Now() - ticket.asked;
+    request::TrackLatency(exchange.ctx(), request::Layer::kAPFQueueWait, took);
+    const std::chrono::duration<double> waited = took;
     const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
     (executed ? metrics.wait_executed : metrics.wait_refused).Observe(waited.count());
   }
 
   http::Step Execute(http::Exchange& exchange, Ticket& ticket) const {
-    ObserveWait(ticket, /*executed=*/true);
+    ObserveWait(exchange, ticket, /*executed=*/true);
     ticket.request.metrics->dispatched.Add();
     watermarks_.executing(ticket.mutating).Add(1);
     ticket.counted = true;
@@ -151,9 +155,10 @@ class PriorityAndFairness final : public http::Filter {
   }
 
   http::Step Refuse(http::Exchange& exchange, const Ticket& ticket) const {
-    ObserveWait(ticket, /*executed=*/false);
+    ObserveWait(exchange, ticket, /*executed=*/false);
     return TooManyRequests(
-        exchange, controller_.dropped().RecordDroppedRequest(ticket.schema().level->config.name));
+        exchange, controller_.dropped().RecordDroppedRequest(ticket.schema().level->config.name),
+        counted_);
   }
 
   // A quarter of the time it has left, at most a minute.
@@ -189,13 +194,14 @@ class PriorityAndFairness final : public http::Filter {
   flowcontrol::Watermarks& watermarks_;
   const std::chrono::milliseconds wait_max_;
   const Clock& clock_;
+  const RefusalMetrics counted_;
 };
 
 }  // namespace
 
 FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
-                                 const Clock& clock) {
-  return std::make_unique<PriorityAndFairness>(parts, request_timeout, clock);
+                                 const Clock& clock, RefusalMetrics counted) {
+  return std::make_unique<PriorityAndFairness>(parts, request_timeout, clock, std::move(counted));
 }
 
 }  // namespace apiserver::inline v0::server

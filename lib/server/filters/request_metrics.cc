@@ -4,6 +4,7 @@
 
 #include "apiserver/auth/user.h"
 #include "apiserver/base/trace.h"
+#include "apiserver/request/latency.h"
 #include "apiserver/rest/storage.h"
 #include "server/filters/filters.h"
 
@@ -52,6 +53,7 @@ class RequestMetricsFilter final : public http::Filter {
     const RequestMetrics::Answer answer{.code = outcome.code,
                                         .bytes = outcome.response_bytes,
                                         .took = now - exchange.received(),
+                                        .not_ours = NotOurs(exchange),
                                         .by_self = BySelf(exchange)};
     if (info.is_resource_request) {
       // Set by whoever serves an installed resource.
@@ -70,6 +72,11 @@ class RequestMetricsFilter final : public http::Filter {
  private:
   static RequestLabels LabelsFor(const http::Exchange& exchange, const request::RequestInfo& info) {
     return LabelsOf(exchange.request(), const_cast<http::Exchange&>(exchange).query(), info);
+  }
+
+  static std::optional<std::chrono::nanoseconds> NotOurs(const http::Exchange& exchange) {
+    const auto* trackers = exchange.Find<request::LatencyTrackers>();
+    return trackers ? std::optional(trackers->NotOurs()) : std::nullopt;
   }
 
   static bool BySelf(const http::Exchange& exchange) {

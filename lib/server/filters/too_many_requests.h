@@ -1,19 +1,12 @@
 #pragma once
 
-#include <string>
-
 #include "apiserver/http/exchange.h"
+#include "server/filters/filters.h"
 
 namespace apiserver::inline v0::server {
 
-// What flow control answers whom it turns away: plain text, as upstream's filters do.
-inline http::Step TooManyRequests(http::Exchange& exchange, int retry_after_seconds) {
-  exchange.writer().Send({.code = 429,
-                          .headers = {{"Content-Type", "text/plain; charset=utf-8"},
-                                      {"Retry-After", std::to_string(retry_after_seconds)},
-                                      {"X-Content-Type-Options", "nosniff"}}},
-                         http::Bytes("Too many requests, please try again later.\n"));
-  return http::Step::Done();
-}
+// What flow control answers whom it turns away: plain text, as upstream's filters do. Counts it.
+http::Step TooManyRequests(http::Exchange& exchange, int retry_after_seconds,
+                           const RefusalMetrics& counted);
 
 }  // namespace apiserver::inline v0::server

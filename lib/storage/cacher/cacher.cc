@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/request/latency.h"
 #include "base/status_macros.h"
 #include "storage/cacher/cache_stream.h"
 #include "storage/cacher/feed.h"
@@ -129,11 +130,16 @@ class Cacher final : public Interface {
   Status WaitReady(const Context& ctx) const;
   // Waits until the cache is as fresh as `resource_version` asks for. kTimeout: it is not in time.
   Status WaitFresh(const Context& ctx, std::string_view resource_version) const;
+  // The engine's, measured as the request's time in storage.
+  Result<kv::Revision> CurrentRevision(const Context& ctx) const {
+    const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.store.clock);
+    return options_.store.engine->CurrentRevision(ctx);
+  }
   // An engine's state is a moment ahead of its observers: whoever was answered from it must not
   // find less in the cache.
   void CatchUp(const Context& ctx) const {
     if (!feed_->observes() || !cache_->ready() || !ctx.may_block()) return;
-    const auto revision = options_.store.engine->CurrentRevision(ctx);
+    const auto revision = CurrentRevision(ctx);
     if (!revision.ok()) return;
     (void)cache_->WaitFor(ctx, *revision, RealClock().Now() + options_.fresh_wait);
   }
@@ -190,7 +196,7 @@ Status Cacher::WaitFresh(const Context& ctx, std::string_view resource_version) 
 
 Status Cacher::WaitConsistent(const Context& ctx) const {
   if (feed_->observes()) return {};
-  ASSIGN_OR_RETURN(const kv::Revision revision, options_.store.engine->CurrentRevision(ctx));
+  ASSIGN_OR_RETURN(const kv::Revision revision, CurrentRevision(ctx));
   return WaitFresh(ctx, std::to_string(revision));
 }
 
@@ -198,8 +204,11 @@ void Cacher::WhenFresh(const Context& ctx, FreshDone done) {
   if (feed_->observes() || !cache_->ready()) {
     return done(Status(Reason::kWouldBlock, "the watch cache waits for nothing"));
   }
+  const Clock& clock = *options_.store.clock;
   options_.store.engine->CurrentRevisionAsync(
-      ctx, [fresh = fresh_, done = std::move(done)](Result<kv::Revision> revision) mutable {
+      ctx, [fresh = fresh_, ctx, &clock, began = clock.Now(),
+            done = std::move(done)](Result<kv::Revision> revision) mutable {
+        request::TrackLatency(ctx, request::Layer::kStorage, clock.Now() - began);
         // On a thread there is more time, and then the engine can answer.
         const auto told = [](const Status& error) {
           return error.reason() == Reason::kTimeout

@@ -58,7 +58,7 @@ Status ObjectStore::CorruptionOf(const ListState& list) const {
 Result<kv::RangeResponse> ObjectStore::ReadPage(const Context& ctx, const kv::RangeRequest& request,
                                                 const ListOptions& options,
                                                 std::string_view prefix) const {
-  auto page = options_.engine->Range(ctx, request);
+  auto page = Range(ctx, request);
   if (page.ok()) return page;
   const ListCut place{request.key, prefix, request.at_revision, 0};
   return InterpretListError(page.status(), options, place, *options_.engine, ctx);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/codec/codec.h"
+#include "apiserver/request/latency.h"
 #include "base/status_macros.h"
 #include "storage/corrupt_objects.h"
 #include "storage/errors.h"
@@ -67,7 +68,7 @@ Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_v
   if (ttl.count() > 0) {
     ASSIGN_OR_RETURN(creation.txn.lease, leases_.Get(ctx, ttl));
   }
-  ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, creation.txn));
+  ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, creation.txn));
   return Created(creation, response);
 }
 
@@ -76,12 +77,30 @@ void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
   auto creation = NewCreation(key, object);
   if (!creation.ok()) return done(creation.status());
   kv::TxnRequest txn = creation->txn;
-  options_.engine->TxnAsync(ctx, std::move(txn),
-                            [this, creation = *std::move(creation),
-                             done = std::move(done)](Result<kv::TxnResponse> response) mutable {
-                              if (!response.ok()) return done(response.status());
-                              done(Created(creation, *response));
-                            });
+  options_.engine->TxnAsync(
+      ctx, std::move(txn),
+      [this, creation = *std::move(creation), ctx, began = options_.clock->Now(),
+       done = std::move(done)](Result<kv::TxnResponse> response) mutable {
+        request::TrackLatency(ctx, request::Layer::kStorage, options_.clock->Now() - began);
+        if (!response.ok()) return done(response.status());
+        done(Created(creation, *response));
+      });
+}
+
+Result<kv::RangeResponse> ObjectStore::Range(const Context& ctx,
+                                             const kv::RangeRequest& wanted) const {
+  const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.clock);
+  return options_.engine->Range(ctx, wanted);
+}
+
+Result<kv::TxnResponse> ObjectStore::Txn(const Context& ctx, const kv::TxnRequest& txn) const {
+  const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.clock);
+  return options_.engine->Txn(ctx, txn);
+}
+
+Result<kv::Revision> ObjectStore::CurrentRevision(const Context& ctx) const {
+  const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.clock);
+  return options_.engine->CurrentRevision(ctx);
 }
 
 Result<runtime::ObjectPtr> ObjectStore::Get(const Context& ctx, std::string_view key,
@@ -89,7 +108,7 @@ Result<runtime::ObjectPtr> ObjectStore::Get(const Context& ctx, std::string_view
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
   kv::RangeRequest request;
   request.key = prepared;
-  ASSIGN_OR_RETURN(const kv::RangeResponse response, options_.engine->Range(ctx, request));
+  ASSIGN_OR_RETURN(const kv::RangeResponse response, Range(ctx, request));
   RETURN_IF_ERROR(CheckNotOlderThan(options.resource_version, response.revision));
   if (response.kvs.empty()) {
     if (options.ignore_not_found) return runtime::ObjectPtr();
@@ -106,12 +125,12 @@ Result<std::size_t> ObjectStore::Count(const Context& ctx, std::string_view key)
   request.end = kv::PrefixEnd(prepared);
   request.key = std::move(prepared);
   request.count_only = true;
-  ASSIGN_OR_RETURN(const kv::RangeResponse response, options_.engine->Range(ctx, request));
+  ASSIGN_OR_RETURN(const kv::RangeResponse response, Range(ctx, request));
   return response.count;
 }
 
 Result<std::int64_t> ObjectStore::CurrentResourceVersion(const Context& ctx) {
-  return options_.engine->CurrentRevision(ctx);
+  return CurrentRevision(ctx);
 }
 
 std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory) {

@@ -81,6 +81,11 @@ class ObjectStore final : public Interface {
   Result<runtime::ObjectPtr> Written(const std::string& key, const kv::Bytes& plain,
                                      const codec::StorageEncoding& encoded,
                                      kv::Revision revision) const;
+  // The engine's, measured as the request's time in storage.
+  Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& wanted) const;
+  Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& txn) const;
+  Result<kv::Revision> CurrentRevision(const Context& ctx) const;
+
   // The object of an encoding: the one memory has, or decoded anew.
   Result<runtime::ObjectPtr> DecodePlain(std::string_view key, const kv::Bytes& plain,
                                          kv::Revision revision) const;

@@ -27,7 +27,7 @@ Result<ObjectStore::State> ObjectStore::ReadState(const Context& ctx,
                                                   const std::string& key) const {
   kv::RangeRequest request;
   request.key = key;
-  ASSIGN_OR_RETURN(const kv::RangeResponse response, options_.engine->Range(ctx, request));
+  ASSIGN_OR_RETURN(const kv::RangeResponse response, Range(ctx, request));
   return StateOf(key, response.kvs.empty() ? kv::KeyValue() : response.kvs.front());
 }
 
@@ -90,7 +90,7 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   const auto plain = std::make_shared<const std::string>(std::move(encoded.bytes));
   ASSIGN_OR_RETURN(txn.value, Close(options_, key, plain));
   ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
-  ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
+  ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
   if (!response.succeeded) {
     ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
     return Attempt{nullptr, std::move(now)};
@@ -146,7 +146,7 @@ Result<runtime::ObjectPtr> ObjectStore::Delete(const Context& ctx, std::string_v
     kv::TxnRequest txn;
     txn.key = prepared;
     txn.expected_mod_revision = state.revision;
-    ASSIGN_OR_RETURN(const kv::TxnResponse response, options_.engine->Txn(ctx, txn));
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
     if (response.succeeded) {
       // What was validated is what was deleted; it need not be decrypted once more.
       const kv::Bytes& plain = options_.transformer ? state.bytes : response.kv.value;

@@ -90,7 +90,7 @@ Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, st
     start.state = std::move(list.items);
     start.announce_end = WantsInitialEventsEnd(options);
   } else if (wanted == 0) {
-    ASSIGN_OR_RETURN(start.revision, options_.engine->CurrentRevision(ctx));
+    ASSIGN_OR_RETURN(start.revision, CurrentRevision(ctx));
   }
 
   auto stream = std::make_unique<StoreStream>(

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
+
+// Where a request's time goes: k8s.io/apiserver/pkg/endpoints/request/webhook_duration.go.
+namespace apiserver::inline v0::request {
+
+// What takes time and is measured.
+enum class Layer : std::uint8_t {
+  kAuthentication,
+  kImpersonation,
+  kAuthorization,
+  kAPFQueueWait,
+  kMutatingWebhook,
+  kValidatingWebhook,
+  kStorage,  // The engine: from asking it to its answer.
+};
+inline constexpr std::size_t kLayers = 7;
+
+// The key of the layer's audit annotation: "apiserver.latency.k8s.io/etcd".
+std::string_view LatencyAnnotation(Layer layer);
+
+// How long one request was in each layer; a value of its Context, for requests that are no watch.
+// Any thread, no lock.
+class LatencyTrackers final {
+ public:
+  LatencyTrackers() = default;
+  // Before anybody else knows it.
+  LatencyTrackers(LatencyTrackers&& other) noexcept {
+    for (std::size_t i = 0; i < kLayers; ++i) took_[i] = other.took_[i].load();
+  }
+
+  // Another stay of `took`. The longest one counts of authorization, queues and validating webhooks
+  // (which are asked at the same time); else they add up.
+  void Track(Layer layer, std::chrono::nanoseconds took) const;
+  std::chrono::nanoseconds Of(Layer layer) const {
+    return std::chrono::nanoseconds(took_[static_cast<std::size_t>(layer)].load());
+  }
+  // What the server's own speed has no part in: webhooks and queues.
+  std::chrono::nanoseconds NotOurs() const {
+    return Of(Layer::kMutatingWebhook) + Of(Layer::kValidatingWebhook) + Of(Layer::kAPFQueueWait);
+  }
+
+ private:
+  mutable std::array<std::atomic<std::int64_t>, kLayers> took_{};  // Nanoseconds.
+};
+
+// Tracks it where the request of `ctx` is tracked.
+inline void TrackLatency(const Context& ctx, Layer layer, std::chrono::nanoseconds took) {
+  if (const auto* trackers = ctx.Get<LatencyTrackers>()) trackers->Track(layer, took);
+}
+
+// Tracks its own life as a stay in `layer`. Does not look at the clock where nothing is tracked.
+class LatencyTimer final {
+ public:
+  // Both outlive it.
+  LatencyTimer(const Context& ctx, Layer layer, const Clock& clock)
+      : trackers_(ctx.Get<LatencyTrackers>()), clock_(clock), layer_(layer) {
+    if (trackers_) began_ = clock_.Now();
+  }
+  LatencyTimer(const LatencyTimer&) = delete;
+  LatencyTimer& operator=(const LatencyTimer&) = delete;
+  ~LatencyTimer() {
+    if (trackers_) trackers_->Track(layer_, clock_.Now() - began_);
+  }
+
+ private:
+  const LatencyTrackers* const trackers_;
+  const Clock& clock_;
+  const Layer layer_;
+  Clock::Monotonic began_;
+};
+
+}  // namespace apiserver::inline v0::request
