@@ -18,6 +18,21 @@ std::string_view MeasuredAs(std::string_view filter) {
   return measured ? filter : "";
 }
 
+// Null: nothing limits what is done at once.
+FilterPtr NewFlowControl(const FilterConfig& config) {
+  FlowControlParts& parts = *config.flow_control;
+  const RefusalMetrics counted{.metrics = config.metrics, .installed = config.installed};
+  switch (parts.config().mode) {
+    case FlowControlConfig::Mode::kPriorityAndFairness:
+      return NewPriorityAndFairness(parts, config.request_timeout, *config.clock, counted);
+    case FlowControlConfig::Mode::kMaxInFlight:
+      return NewMaxInFlight(parts, counted);
+    case FlowControlConfig::Mode::kNone:
+      break;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 http::FilterChain DefaultFilterChain(const FilterConfig& config) {
@@ -70,18 +85,7 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
   // Where it is known whose request it is, and before anything dear is done for it.
-  switch (config.flow_control->config().mode) {
-    case FlowControlConfig::Mode::kPriorityAndFairness:
-      then(NewPriorityAndFairness(*config.flow_control, config.request_timeout, *config.clock,
-                                  {.metrics = config.metrics, .installed = config.installed}));
-      break;
-    case FlowControlConfig::Mode::kMaxInFlight:
-      then(NewMaxInFlight(*config.flow_control,
-                          {.metrics = config.metrics, .installed = config.installed}));
-      break;
-    case FlowControlConfig::Mode::kNone:
-      break;
-  }
+  if (auto limit = NewFlowControl(config)) then(std::move(limit));
   // Nothing behind the chain can be reached around it.
   then(NewAuthorization({.authorizer = config.authorizer,
                          .clock = config.clock,
