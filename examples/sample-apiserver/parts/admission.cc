@@ -9,6 +9,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/file_system.h"
 #include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/tracing.h"
 #include "apiserver/client/webhook_users.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "cluster.h"
@@ -103,7 +104,7 @@ class Admission final : public Part {
     if (auto pod = InPod()) users.SetCluster(*std::move(pod));
     return admission::WebhookAdmissionOptions{
         .webhooks = std::move(webhooks),
-        .new_client = client::NewCpprestHttpClientFactory(),
+        .new_client = client::WithTracing(client::NewCpprestHttpClientFactory()),
         .users = std::make_shared<const client::WebhookUsers>(std::move(users)),
         .executor = executor_.get(),
         .log = &environment.log};

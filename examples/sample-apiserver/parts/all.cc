@@ -9,6 +9,7 @@ Parts AllParts() {
   parts.push_back(NewServerRun());
   parts.push_back(NewAudit());
   parts.push_back(NewOperations());
+  parts.push_back(NewTracing());
   parts.push_back(NewAuthentication());
   parts.push_back(NewAuthorization());
   parts.push_back(NewAdmission());

@@ -15,6 +15,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/client/client_config.h"
 #include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/tracing.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/rbac.h"
 #include "cluster.h"
@@ -107,15 +108,15 @@ class Authorization final : public Part {
 
  private:
   Status ByFile(const Environment& environment, const apiserver::server::Config& config) {
-    auto file =
-        authz::LoadAuthorizationConfigFile({.path = config_file_,
-                                            .executor = executor_.get(),
-                                            .rbac = rbac_,
-                                            .new_client = client::NewCpprestHttpClientFactory(),
-                                            .cluster = InPod(),
-                                            .metrics = config.metrics.get(),
-                                            .server_id = config.name,
-                                            .log = &environment.log});
+    auto file = authz::LoadAuthorizationConfigFile(
+        {.path = config_file_,
+         .executor = executor_.get(),
+         .rbac = rbac_,
+         .new_client = client::WithTracing(client::NewCpprestHttpClientFactory()),
+         .cluster = InPod(),
+         .metrics = config.metrics.get(),
+         .server_id = config.name,
+         .log = &environment.log});
     if (!file.ok()) {
       return file.status().WithMessage(std::string(kConfigFlag) + ": " +
                                        std::string(file.status().message()));
@@ -142,10 +143,10 @@ class Authorization final : public Part {
   Status ByCluster(const Environment& environment, const apiserver::server::Config& config) {
     auto cluster = ClusterConfig("--authorization-kubeconfig", kubeconfig_);
     if (!cluster.ok()) return cluster.status();
-    auto caller =
-        client::NewFollowedClient(*cluster, {.new_client = client::NewCpprestHttpClientFactory(),
-                                             .executor = executor_.get(),
-                                             .log = &environment.log});
+    auto caller = client::NewFollowedClient(
+        *cluster, {.new_client = client::WithTracing(client::NewCpprestHttpClientFactory()),
+                   .executor = executor_.get(),
+                   .log = &environment.log});
     if (!caller.ok()) return caller.status();
     auto webhook = authz::NewWebhookAuthorizer({.webhook = {.client = *std::move(caller),
                                                             .url = cluster->server + kReviews,

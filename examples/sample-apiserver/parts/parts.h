@@ -13,6 +13,8 @@ std::unique_ptr<Part> NewServerRun();
 // --goaway-chance, --cors-allowed-origins, --strict-transport-security-directives,
 // --livez-grace-period, --shutdown-*.
 std::unique_ptr<Part> NewOperations();
+// --tracing-config-file.
+std::unique_ptr<Part> NewTracing();
 // --enable-admission-plugins, --disable-admission-plugins, --admission-control-config-file;
 // webhooks, and the group that tells of them.
 std::unique_ptr<Part> NewAdmission();

@@ -1,0 +1,53 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apiserver/base/file_system.h"
+#include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/server/tracing.h"
+#include "parts/parts.h"
+
+namespace sample {
+
+namespace {
+
+using apiserver::Status;
+namespace server = apiserver::server;
+
+class Tracing final : public Part {
+ public:
+  void AddFlags(CLI::App& app) override {
+    app.add_option("--tracing-config-file", config_file_,
+                   "File with a TracingConfiguration: to which collector (OTLP over HTTP) spans of "
+                   "requests go, and of how many");
+  }
+
+  Status Configure(const Environment& environment, server::Config& config) override {
+    if (config_file_.empty()) return {};
+    const auto configuration =
+        server::LoadTracingConfigurationFile(apiserver::RealFileSystem(), config_file_);
+    if (!configuration.ok()) {
+      return configuration.status().WithMessage("--tracing-config-file: " +
+                                                std::string(configuration.status().message()));
+    }
+    if (!config.metrics) config.metrics = apiserver::metrics::NewRegistry();
+    auto tracer = server::NewTracer(*configuration,
+                                    {.new_client = apiserver::client::NewCpprestHttpClientFactory(),
+                                     .service_name = config.name,
+                                     .metrics = config.metrics,
+                                     .log = &environment.log});
+    if (!tracer.ok()) return tracer.status();
+    config.tracer = *std::move(tracer);
+    return {};
+  }
+
+ private:
+  std::string config_file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Part> NewTracing() { return std::make_unique<Tracing>(); }
+
+}  // namespace sample
