@@ -86,7 +86,10 @@ void Span::SetError(std::string_view message) {
 
 void Span::EndWith(const Status& outcome) {
   if (outcome.reason() == Reason::kWouldBlock) data_ = nullptr;
-  if (!outcome.ok()) SetError(outcome.message());
+  if (outcome.code() >= 500) SetError(outcome.message());
+  if (outcome.code() >= 400 && outcome.code() < 500) {
+    AddEvent("refused", {{"message", std::string(outcome.message())}});
+  }
   End();
 }
 

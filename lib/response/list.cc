@@ -207,6 +207,7 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
 http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const Target& target) {
   RETURN_IF_ERROR(MayAuditHere(exchange));
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
+  const trace::Span span = SerializeSpan(exchange, negotiated);
   switch (negotiated.shape) {
     case Shape::kObject:
       return WriteWholeList(exchange, list, target, negotiated);

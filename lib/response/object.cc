@@ -106,6 +106,7 @@ http::Step WriteObject(http::Exchange& exchange, int code, const runtime::Object
                        const Target& target) {
   RETURN_IF_ERROR(MayAuditHere(exchange));
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
+  const trace::Span span = SerializeSpan(exchange, negotiated);
   switch (negotiated.shape) {
     case Shape::kObject:
       return WriteWhole(exchange, code, *object, target, negotiated);

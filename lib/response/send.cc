@@ -48,6 +48,17 @@ codec::EncodingShare EncodingShareOf(const http::Exchange& exchange) {
   return {exchange.memory(), &exchange.memory()->encodings};
 }
 
+trace::Span SerializeSpan(const http::Exchange& exchange, const Negotiated& negotiated) {
+  trace::Span span = trace::StartSpan(exchange.ctx(), "SerializeObject");
+  if (!span.recording()) return span;
+  const http::Request& request = exchange.request();
+  span.SetAttribute("method", request.method);
+  span.SetAttribute("url", request.path);
+  span.SetAttribute("protocol", request.http_major == 2 ? "HTTP/2.0" : "HTTP/1.1");
+  span.SetAttribute("mediaType", std::string(codec::MediaTypeName(negotiated.type)));
+  return span;
+}
+
 http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
                       const Negotiated& negotiated) {
   if (negotiated.type == codec::MediaType::kProtobuf) {

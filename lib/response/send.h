@@ -3,10 +3,14 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/base/trace.h"
 #include "apiserver/codec/codec.h"
 #include "response/negotiate.h"
 
 namespace apiserver::inline v0::response {
+
+// What is made into bytes while it lives shows in the request's trace.
+trace::Span SerializeSpan(const http::Exchange& exchange, const Negotiated& negotiated);
 
 // A finished JSON document (compact, ending in a newline) in the negotiated media type.
 // kNotAcceptable: protobuf, which cannot be made of JSON.

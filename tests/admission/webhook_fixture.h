@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apiserver/admission/webhook.h"
+#include "apiserver/client/tracing.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/rest/warnings.h"
 #include "codec/base64.h"
@@ -201,7 +202,7 @@ struct Webhooks {
           .push_back(webhook);
     }
     admission::WebhookAdmissionOptions options{
-        .new_client = servers.Factory(), .clock = &clock, .log = &log};
+        .new_client = client::WithTracing(servers.Factory()), .clock = &clock, .log = &log};
     options.webhooks = admission::NewStaticWebhooks(std::move(mutating));
     const auto first = admission::NewMutatingWebhookAdmission(options);
     options.webhooks = admission::NewStaticWebhooks(std::move(validating));

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "apiserver/auth/look_up.h"
+#include "apiserver/client/tracing.h"
 #include "authz/asking.h"
+#include "base/kept_spans.h"
 #include "base/manual.h"
 #include "client/fake_http_client.h"
 
@@ -30,7 +32,7 @@ http::ClientResponse Reviewed(const std::string& status, int code = 200) {
 // A webhook that answers what `answer` says, and an authorizer that asks it.
 struct ReviewFixture {
   explicit ReviewFixture(WebhookAuthorizerOptions options = {}) {
-    options.webhook.client = http;
+    options.webhook.client = client::WithTracing(http);
     options.webhook.url = "https://authz.test/authorize";
     options.webhook.executor = &executor;
     options.webhook.clock = &clock;
@@ -43,10 +45,11 @@ struct ReviewFixture {
     executor.Advance(by);
   }
   // As a filter would: again when what it waits for is there.
-  std::string Ask(const auth::Attributes& asked) {
+  std::string Ask(const auth::Attributes& asked, trace::Span span = {}) {
     Context ctx = Context::Child(Context::Background()).WithMayBlock(false);
     const auto waiting = std::make_shared<auth::Waiting>();
     ctx.Set(auth::WaitingPtr(waiting));
+    ctx.Set(std::move(span));
     auto verdict = authorizer->Authorize(ctx, asked);
     while (verdict.status().reason() == Reason::kWouldBlock) {
       for (int i = 0; i < 100 && waiting->pending(); ++i) Advance(seconds(2));
@@ -269,6 +272,24 @@ TEST_CASE("authz: a webhook that cannot be asked is an error, or a no if so conf
   ReviewFixture closed({.decision_on_error = auth::Decision::kDeny});
   closed.answer = Status(Reason::kServiceUnavailable, "refused");
   CHECK(closed.Ask(PodsOf("alice")) == "deny: the authorization webhook could not be asked");
+}
+
+TEST_CASE("authz: a review stands in the trace of who asks for it first", "[authz]") {
+  ReviewFixture fixture;
+  const auto kept = std::make_shared<testing::KeptSpans>();
+  const auto tracer = testing::KeptSpans::Tracer(kept);
+
+  CHECK(fixture.Ask(PodsOf("ann"), tracer->StartRoot("first")) == "allow");
+  CHECK(fixture.Ask(PodsOf("ann"), tracer->StartRoot("second")) == "allow");
+
+  const auto spans = kept->all();
+  CHECK(testing::TreeOf(spans) ==
+        std::vector<std::string>{"Call authorization webhook < first",
+                                 "HTTP POST < Call authorization webhook < first", "first",
+                                 "second"});
+  REQUIRE(fixture.calls() == 1);
+  CHECK(fixture.http->requests[0].headers.Get("traceparent") ==
+        trace::FormatTraceparent(testing::SpanNamed(spans, "HTTP POST").context));
 }
 
 TEST_CASE("authz: an earlier answer is used while the webhook fails, if asked for", "[authz]") {

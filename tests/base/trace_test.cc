@@ -234,12 +234,18 @@ TEST_CASE("trace: what will be done again leaves no span, what fails an error", 
   traced.random.bytes = {0x11, 0x22, 0x11, 0x33, 0x11, 0x44};
   const auto tracer = traced.Tracer();
   tracer->StartRoot("a").EndWith({Reason::kWouldBlock, "not here"});
-  tracer->StartRoot("b").EndWith({Reason::kNotFound, "no such"});
+  tracer->StartRoot("b").EndWith({Reason::kInternalError, "no such"});
   tracer->StartRoot("c").EndWith({});
+  traced.random.bytes = {0x11, 0x55};
+  tracer->StartRoot("d").EndWith({Reason::kNotFound, "not here"});
 
-  REQUIRE(traced.kept->spans.size() == 2);
+  REQUIRE(traced.kept->spans.size() == 3);
   CHECK(traced.kept->spans[0].name == "b");
   CHECK(traced.kept->spans[0].status == trace::SpanStatus::kError);
   CHECK(traced.kept->spans[0].status_message == "no such");
   CHECK(traced.kept->spans[1].status == trace::SpanStatus::kUnset);
+  CHECK(traced.kept->spans[1].events.empty());
+  CHECK(traced.kept->spans[2].status == trace::SpanStatus::kUnset);
+  REQUIRE(traced.kept->spans[2].events.size() == 1);
+  CHECK(traced.kept->spans[2].events[0].name == "refused");
 }

@@ -187,16 +187,43 @@ TEST_CASE("server: what a real server's requests do is a tree of spans", "[serve
   const auto server = StartWidgetServer(std::move(options));
   const std::string collection = "/apis/example.com/v1/namespaces/{:namespace}/widgets";
 
+  const std::string one = std::string(kWidgets) + "/a";
   REQUIRE(server->Call("POST", kWidgets, Widget("a", 1), {{"traceparent", kTraceparent}}).code ==
           201);
+  REQUIRE(server->Call("GET", one).code == 200);
+  REQUIRE(server->Call("GET", kWidgets).code == 200);
+  REQUIRE(server
+              ->Call("PATCH", one, R"({"spec":{"size":2}})",
+                     {{"Content-Type", "application/merge-patch+json"}})
+              .code == 200);
+  REQUIRE(server->Call("DELETE", one).code == 200);
+  // The branches of a request's tree below its handler's.
+  const auto below = [&](const std::string& root, const std::string& handler) {
+    std::vector<std::string> found;
+    for (const std::string& line : TreeOf(kept->TraceOf(root))) {
+      const std::string end = " < " + handler + " < " + root;
+      if (line.ends_with(end)) found.push_back(line.substr(0, line.size() - end.size()));
+    }
+    return found;
+  };
+  using Names = std::vector<std::string>;
+
   const auto created = kept->TraceOf("POST " + collection);
-  CHECK(created.front().context.TraceIdHex() == kTraceId);
   const std::string root = "POST " + collection;
-  CHECK(TreeOf(created) ==
-        std::vector<std::string>{"Create < " + root, root, "authorization < " + root,
+  CHECK(TreeOf(created) == Names{"Create < " + root, "Create store < Create < " + root, root,
+                                 "SerializeObject < Create < " + root, "authorization < " + root,
                                  "impersonation < " + root, "priorityandfairness < " + root});
+  CHECK(created.front().context.TraceIdHex() == kTraceId);
   CHECK(AttributeOf(SpanNamed(created, "Create"), "resource") == "widgets");
   CHECK(AttributeOf(SpanNamed(created, "Create"), "scope") == "resource");
+  CHECK(AttributeOf(SpanNamed(created, "Create store"), "key") == "/default/a");
+  CHECK(AttributeOf(SpanNamed(created, "Create store"), "resource") == "widgets");
+  CHECK(below("GET " + collection + "/{:name}", "Get") == Names{"SerializeObject", "cacher.Get"});
+  CHECK(below("GET " + collection, "List") == Names{"SerializeObject", "cacher.GetList"});
+  CHECK(below("PATCH " + collection + "/{:name}", "Patch") ==
+        Names{"GuaranteedUpdate store", "SerializeObject"});
+  CHECK(below("DELETE " + collection + "/{:name}", "Delete") ==
+        Names{"Delete store", "cacher.Get"});
 }
 
 TEST_CASE("server: requests are not traced unless that is asked for", "[server]") {

@@ -119,8 +119,8 @@ class Span final {
   void SetAttribute(std::string_view key, AttributeValue value);
   void AddEvent(std::string_view name, std::initializer_list<Attribute> attributes = {});
   void SetError(std::string_view message);
-  // The work came to this: an error is told, and kWouldBlock forgets the span, since what it was
-  // for will be done again.
+  // Ends it with what the work came to: an error of ours is the span's, what the client did wrong
+  // an event. kWouldBlock forgets the span, since the work will be done again.
   void EndWith(const Status& outcome);
   void End();
 

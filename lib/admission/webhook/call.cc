@@ -79,6 +79,20 @@ std::string TimeoutText(milliseconds time) {
 
 }  // namespace
 
+void DescribeCall(const Attributes& attributes, const Invocation& invocation,
+                  const WebhookCall& call, trace::Span& span) {
+  if (!span.recording()) return;
+  const runtime::GroupVersionResource& resource = attributes.resource;
+  span.SetAttribute("configuration", invocation.webhook->configuration);
+  span.SetAttribute("webhook", invocation.webhook->name);
+  // As Go prints a GroupVersionResource.
+  span.SetAttribute("resource",
+                    resource.group + "/" + resource.version + ", Resource=" + resource.resource);
+  span.SetAttribute("subresource", attributes.subresource);
+  span.SetAttribute("operation", std::string(OperationName(attributes.operation)));
+  span.SetAttribute("UID", call.review.uid);
+}
+
 std::optional<milliseconds> WebhookCaller::TimeFor(const Context& ctx,
                                                    const Webhook& webhook) const {
   milliseconds time = webhook.timeout;

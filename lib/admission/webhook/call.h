@@ -11,6 +11,7 @@
 #include "admission/webhook/review.h"
 #include "apiserver/admission/webhook.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/trace.h"
 
 namespace apiserver::inline v0::admission {
 
@@ -43,6 +44,10 @@ struct WebhookCall {
   std::shared_ptr<client::HttpClient> client = nullptr;
   client::HttpRequest request = {};
 };
+
+// Tells what is asked whom.
+void DescribeCall(const Attributes& attributes, const Invocation& invocation,
+                  const WebhookCall& call, trace::Span& span);
 
 // Makes calls of invocations and verdicts of answers; without waiting. Any thread.
 class WebhookCaller {

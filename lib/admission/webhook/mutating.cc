@@ -174,11 +174,14 @@ class MutatingWebhookAdmission final : public Plugin {
     auto prepared = caller.Prepare(ctx, attributes, invocation, version.objects());
     auto* call = std::get_if<WebhookCall>(&prepared);
     if (call == nullptr) return std::get<CallResult>(std::move(prepared));
+    trace::ScopedSpan span(ctx, "Call mutating webhook");
+    DescribeCall(attributes, invocation, *call, span.span());
     const auto response = [&] {
       const request::LatencyTimer timer(ctx, request::Layer::kMutatingWebhook,
                                         *dispatcher_.options().clock);
-      return call->client->Call(ctx, call->request);
+      return call->client->Call(span.ctx(), call->request);
     }();
+    span.span().EndWith(response.status());
     return caller.Judge(ctx, attributes, *invocation.webhook, *call, response);
   }
 

@@ -53,7 +53,7 @@ class ValidatingWebhookAdmission final : public Plugin {
     if (!ctx.Err(*dispatcher_.options().clock).ok()) {
       return meta::NewTimeoutError("request did not complete within requested timeout", 0);
     }
-    Start(ctx, calls);
+    Start(ctx, attributes, calls);
     calls->done.Wait();
     return Judge(ctx, attributes, *calls);
   }
@@ -74,19 +74,24 @@ class ValidatingWebhookAdmission final : public Plugin {
     return {};
   }
 
-  void Start(const Context& ctx, const std::shared_ptr<CallsUnderWay>& calls) const {
+  void Start(const Context& ctx, const Attributes& attributes,
+             const std::shared_ptr<CallsUnderWay>& calls) const {
     const Clock& clock = *dispatcher_.options().clock;
     const Clock::Monotonic began = clock.Now();
     for (CallsUnderWay::Slot& slot : calls->slots) {
       auto* call = std::get_if<WebhookCall>(&slot.call);
       if (call == nullptr) continue;
       calls->missing.fetch_add(1);
-      call->client->Start(ctx, call->request,
-                          [calls, &slot, &clock, began](Result<http::ClientResponse> response) {
-                            slot.response = std::move(response);
-                            slot.took = clock.Now() - began;
-                            calls->Done();
-                          });
+      const auto span = std::make_shared<trace::ScopedSpan>(ctx, "Call validating webhook");
+      DescribeCall(attributes, slot.invocation, *call, span->span());
+      call->client->Start(
+          span->ctx(), call->request,
+          [calls, &slot, &clock, began, span](Result<http::ClientResponse> response) {
+            span->span().EndWith(response.status());
+            slot.response = std::move(response);
+            slot.took = clock.Now() - began;
+            calls->Done();
+          });
     }
     calls->Done();
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/authz/webhook.h"
+#include "apiserver/base/trace.h"
 #include "auth/cached_look_ups.h"
 #include "authz/webhook/metrics.h"
 #include "authz/webhook/rate_limit.h"
@@ -59,12 +60,14 @@ struct Reviewer {
 };
 
 void Review(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec, bool cacheable,
-            Reviews::Done done) {
+            trace::Span span, Reviews::Done done) {
   const auto& options = reviewer->options;
-  const Context ctx =
+  Context ctx =
       Context::Child(Context::Background(), options.webhook.clock->Now() + options.timeout);
-  auto take = [reviewer, spec, cacheable,
+  if (span.recording()) ctx.Set(std::move(span));
+  auto take = [reviewer, spec, cacheable, ctx,
                done = std::move(done)](Result<http::ClientResponse> answer) mutable {
+    if (auto* const call = ctx.Mutable<trace::Span>()) call->EndWith(answer.status());
     if (!answer.ok()) return done(answer.status());
     const auto status = ReadReview(answer->body, reviewer->options.version);
     if (!status.ok()) return done(status.status());
@@ -92,8 +95,11 @@ class WebhookAuthorizer final : public auth::Authorizer {
     const auto& options = reviewer_->options;
     const std::string spec = ReviewSpec(asked, options.version);
     const bool cacheable = ShouldCache(asked);
-    const auto answer = reviews_.Get(
-        ctx, spec, [&](Reviews::Done done) { Ask(reviewer_, spec, cacheable, std::move(done)); });
+    const auto answer = reviews_.Get(ctx, spec, [&](Reviews::Done done) {
+      // Of the first who asks; others wait with it.
+      trace::Span span = trace::StartSpan(ctx, "Call authorization webhook");
+      Ask(reviewer_, spec, cacheable, std::move(span), std::move(done));
+    });
     if (answer.ok()) return VerdictOf(answer->status);
     if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
     if (const auto earlier = reviewer_->stale.Find(spec)) return VerdictOf(*earlier);
@@ -103,7 +109,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
  private:
   // When the limit has room.
   static void Ask(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec,
-                  bool cacheable, Reviews::Done done) {
+                  bool cacheable, trace::Span span, Reviews::Done done) {
     const auto wait = reviewer->limit.Take(reviewer->options.timeout);
     if (!wait) {
       return done(Status(Reason::kTooManyRequests,
@@ -111,18 +117,21 @@ class WebhookAuthorizer final : public auth::Authorizer {
                              std::to_string(static_cast<int>(reviewer->options.qps)) +
                              " questions a second"));
     }
-    if (wait->count() == 0) return Review(reviewer, spec, cacheable, std::move(done));
+    if (wait->count() == 0)
+      return Review(reviewer, spec, cacheable, std::move(span), std::move(done));
     // Told even if the executor stops before.
     struct Turn {
+      trace::Span span;
       Reviews::Done done;
       ~Turn() {
         if (done) done(Status(Reason::kServiceUnavailable, "shutting down"));
       }
     };
     auto turn = std::make_shared<Turn>();
+    turn->span = std::move(span);
     turn->done = std::move(done);
     (void)reviewer->options.webhook.executor->PostAfter(*wait, [reviewer, spec, cacheable, turn] {
-      Review(reviewer, spec, cacheable, std::exchange(turn->done, nullptr));
+      Review(reviewer, spec, cacheable, std::move(turn->span), std::exchange(turn->done, nullptr));
     });
   }
 

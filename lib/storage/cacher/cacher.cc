@@ -14,6 +14,7 @@
 #include "storage/cacher/selector_index.h"
 #include "storage/corrupt_objects.h"
 #include "storage/errors.h"
+#include "storage/in_span.h"
 #include "storage/list_options.h"
 
 namespace apiserver::inline v0::storage::cacher {
@@ -99,12 +100,21 @@ class Cacher final : public Interface {
   }
 
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
-                                 const GetOptions& options) override;
+                                 const GetOptions& options) override {
+    return InSpan(ctx, "cacher.Get", {*options_.store.kind, key},
+                  [&](const Context& traced) { return Read(traced, key, options); });
+  }
   Result<runtime::List> GetList(const Context& ctx, std::string_view key,
-                                const ListOptions& options) override;
+                                const ListOptions& options) override {
+    return InSpan(ctx, "cacher.GetList", {*options_.store.kind, key},
+                  [&](const Context& traced) { return ReadList(traced, key, options); });
+  }
   void WhenFresh(const Context& ctx, FreshDone done) override;
   Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx, std::string_view key,
-                                               const ListOptions& options) override;
+                                               const ListOptions& options) override {
+    return InSpan(ctx, "cacher.Watch", {*options_.store.kind, key},
+                  [&](const Context& traced) { return Open(traced, key, options); });
+  }
   Result<std::size_t> Count(const Context& ctx, std::string_view key) override;
   Result<std::int64_t> CurrentResourceVersion(const Context& ctx) override {
     if (feed_->observes() && cache_->ready()) return cache_->revision();
@@ -125,6 +135,13 @@ class Cacher final : public Interface {
   }
 
  private:
+  // Get, GetList and Watch.
+  Result<runtime::ObjectPtr> Read(const Context& ctx, std::string_view key,
+                                  const GetOptions& options);
+  Result<runtime::List> ReadList(const Context& ctx, std::string_view key,
+                                 const ListOptions& options);
+  Result<std::unique_ptr<watch::Stream>> Open(const Context& ctx, std::string_view key,
+                                              const ListOptions& options);
   // OK when the cache can answer. Waits for it while it is loaded for the first time. kWouldBlock:
   // it might be ready soon; kTooManyRequests: come again.
   Status WaitReady(const Context& ctx) const;
@@ -224,8 +241,8 @@ void Cacher::WhenFresh(const Context& ctx, FreshDone done) {
       });
 }
 
-Result<runtime::ObjectPtr> Cacher::Get(const Context& ctx, std::string_view key,
-                                       const GetOptions& options) {
+Result<runtime::ObjectPtr> Cacher::Read(const Context& ctx, std::string_view key,
+                                        const GetOptions& options) {
   if (!cache_->ready()) return store_->Get(ctx, key, options);
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.store.prefix, key, false));
   const Status fresh = WaitFresh(ctx, options.resource_version);
@@ -322,8 +339,8 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
   return list;
 }
 
-Result<runtime::List> Cacher::GetList(const Context& ctx, std::string_view key,
-                                      const ListOptions& options) {
+Result<runtime::List> Cacher::ReadList(const Context& ctx, std::string_view key,
+                                       const ListOptions& options) {
   ASSIGN_OR_RETURN(const std::string prefix,
                    PrepareKey(options_.store.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
@@ -347,8 +364,8 @@ Result<runtime::List> Cacher::GetList(const Context& ctx, std::string_view key,
   return store_->GetList(ctx, key, options);
 }
 
-Result<std::unique_ptr<watch::Stream>> Cacher::Watch(const Context& ctx, std::string_view key,
-                                                     const ListOptions& options) {
+Result<std::unique_ptr<watch::Stream>> Cacher::Open(const Context& ctx, std::string_view key,
+                                                    const ListOptions& options) {
   ASSIGN_OR_RETURN(const std::string prepared,
                    PrepareKey(options_.store.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const std::int64_t wanted, ParseReadVersion(options.resource_version));

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "storage/corrupt_objects.h"
 #include "storage/errors.h"
+#include "storage/in_span.h"
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
 
@@ -100,6 +101,13 @@ std::optional<Stats> ObjectStore::GetStats() const {
 
 Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view key,
                                            const ListOptions& options) {
+  return InSpan(
+      ctx, options.recursive ? "List(recursive=true) store" : "List(recursive=false) store",
+      {*options_.kind, key}, [&](const Context& traced) { return ReadList(traced, key, options); });
+}
+
+Result<runtime::List> ObjectStore::ReadList(const Context& ctx, std::string_view key,
+                                            const ListOptions& options) const {
   ASSIGN_OR_RETURN(const std::string prefix, PrepareKey(options_.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
 

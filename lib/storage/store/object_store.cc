@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/corrupt_objects.h"
 #include "storage/errors.h"
+#include "storage/in_span.h"
 #include "storage/list_options.h"
 #include "storage/store/stored_value.h"
 
@@ -64,27 +65,34 @@ Result<runtime::ObjectPtr> ObjectStore::Written(const std::string& key, const kv
 Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_view key,
                                                const runtime::Object& object,
                                                std::chrono::seconds ttl) {
-  ASSIGN_OR_RETURN(Creation creation, NewCreation(key, object));
-  if (ttl.count() > 0) {
-    ASSIGN_OR_RETURN(creation.txn.lease, leases_.Get(ctx, ttl));
-  }
-  ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, creation.txn));
-  return Created(creation, response);
+  const auto create = [&](const Context& traced) -> Result<runtime::ObjectPtr> {
+    ASSIGN_OR_RETURN(Creation creation, NewCreation(key, object));
+    if (ttl.count() > 0) {
+      ASSIGN_OR_RETURN(creation.txn.lease, leases_.Get(traced, ttl));
+    }
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(traced, creation.txn));
+    return Created(creation, response);
+  };
+  return InSpan(ctx, "Create store", {*options_.kind, key}, create);
 }
 
 void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
                               const runtime::Object& object, CreateDone done) {
+  trace::Span span = trace::StartSpan(ctx, "Create store");
+  Describe({*options_.kind, key}, span);
   auto creation = NewCreation(key, object);
   if (!creation.ok()) return done(creation.status());
   kv::TxnRequest txn = creation->txn;
-  options_.engine->TxnAsync(
-      ctx, std::move(txn),
-      [this, creation = *std::move(creation), ctx, began = options_.clock->Now(),
-       done = std::move(done)](Result<kv::TxnResponse> response) mutable {
-        request::TrackLatency(ctx, request::Layer::kStorage, options_.clock->Now() - began);
-        if (!response.ok()) return done(response.status());
-        done(Created(creation, *response));
-      });
+  options_.engine->TxnAsync(ctx, std::move(txn),
+                            [this, creation = *std::move(creation), ctx, span = std::move(span),
+                             began = options_.clock->Now(),
+                             done = std::move(done)](Result<kv::TxnResponse> response) mutable {
+                              request::TrackLatency(ctx, request::Layer::kStorage,
+                                                    options_.clock->Now() - began);
+                              span.EndWith(response.status());
+                              if (!response.ok()) return done(response.status());
+                              done(Created(creation, *response));
+                            });
 }
 
 Result<kv::RangeResponse> ObjectStore::Range(const Context& ctx,
@@ -105,6 +113,12 @@ Result<kv::Revision> ObjectStore::CurrentRevision(const Context& ctx) const {
 
 Result<runtime::ObjectPtr> ObjectStore::Get(const Context& ctx, std::string_view key,
                                             const GetOptions& options) {
+  return InSpan(ctx, "Get store", {*options_.kind, key},
+                [&](const Context& traced) { return Read(traced, key, options); });
+}
+
+Result<runtime::ObjectPtr> ObjectStore::Read(const Context& ctx, std::string_view key,
+                                             const GetOptions& options) const {
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
   kv::RangeRequest request;
   request.key = prepared;

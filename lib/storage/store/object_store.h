@@ -107,6 +107,18 @@ class ObjectStore final : public Interface {
     std::optional<State> again;
   };
 
+  // What stands in spans of Get, GetList, GuaranteedUpdate and Delete.
+  Result<runtime::ObjectPtr> Read(const Context& ctx, std::string_view key,
+                                  const GetOptions& options) const;
+  Result<runtime::List> ReadList(const Context& ctx, std::string_view key,
+                                 const ListOptions& options) const;
+  Result<runtime::ObjectPtr> UpdateUntilDone(const Context& ctx, std::string_view key,
+                                             const UpdateOptions& options,
+                                             const TryUpdate& try_update);
+  Result<runtime::ObjectPtr> DeleteUntilDone(const Context& ctx, std::string_view key,
+                                             const UpdateOptions& options,
+                                             const ValidateDeletion& validate);
+
   Result<State> ReadState(const Context& ctx, const std::string& key) const;
   Result<State> StateOf(const std::string& key, const kv::KeyValue& kv) const;
   Result<State> FirstState(const Context& ctx, const std::string& key,

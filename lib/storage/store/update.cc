@@ -3,6 +3,7 @@
 #include "apiserver/codec/codec.h"
 #include "base/status_macros.h"
 #include "storage/errors.h"
+#include "storage/in_span.h"
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
 #include "storage/store/stored_value.h"
@@ -102,6 +103,14 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
 Result<runtime::ObjectPtr> ObjectStore::GuaranteedUpdate(const Context& ctx, std::string_view key,
                                                          const UpdateOptions& options,
                                                          const TryUpdate& try_update) {
+  return InSpan(ctx, "GuaranteedUpdate store", {*options_.kind, key}, [&](const Context& traced) {
+    return UpdateUntilDone(traced, key, options, try_update);
+  });
+}
+
+Result<runtime::ObjectPtr> ObjectStore::UpdateUntilDone(const Context& ctx, std::string_view key,
+                                                        const UpdateOptions& options,
+                                                        const TryUpdate& try_update) {
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
   ASSIGN_OR_RETURN(State state, FirstState(ctx, prepared, options));
   for (;;) {
@@ -134,6 +143,14 @@ Status ObjectStore::TryDelete(const Context& ctx, const std::string& key,
 Result<runtime::ObjectPtr> ObjectStore::Delete(const Context& ctx, std::string_view key,
                                                const UpdateOptions& options,
                                                const ValidateDeletion& validate) {
+  return InSpan(ctx, "Delete store", {*options_.kind, key}, [&](const Context& traced) {
+    return DeleteUntilDone(traced, key, options, validate);
+  });
+}
+
+Result<runtime::ObjectPtr> ObjectStore::DeleteUntilDone(const Context& ctx, std::string_view key,
+                                                        const UpdateOptions& options,
+                                                        const ValidateDeletion& validate) {
   ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
   ASSIGN_OR_RETURN(State state, FirstState(ctx, prepared, options));
   for (;;) {
