@@ -205,7 +205,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
 
 class OtlpExporter final : public trace::SpanProcessor {
  public:
-  explicit OtlpExporter(OtlpExporterOptions options)
+  explicit OtlpExporter(const OtlpExporterOptions& options)
       : pool_(options.executor ? nullptr : NewThreadPool({.name = "otlp", .threads = 1})),
         queue_(
             std::make_shared<SpanQueue>(options, options.executor ? *options.executor : *pool_)) {}
@@ -224,8 +224,8 @@ class OtlpExporter final : public trace::SpanProcessor {
 
 }  // namespace
 
-std::shared_ptr<trace::SpanProcessor> NewOtlpExporter(OtlpExporterOptions options) {
-  return std::make_shared<OtlpExporter>(std::move(options));
+std::shared_ptr<trace::SpanProcessor> NewOtlpExporter(const OtlpExporterOptions& options) {
+  return std::make_shared<OtlpExporter>(options);
 }
 
 }  // namespace apiserver::inline v0::client

@@ -47,6 +47,6 @@ struct OtlpExporterOptions {
 };
 
 // One request is under way at a time. What is left when it is destroyed is dropped: Flush() first.
-std::shared_ptr<trace::SpanProcessor> NewOtlpExporter(OtlpExporterOptions options);
+std::shared_ptr<trace::SpanProcessor> NewOtlpExporter(const OtlpExporterOptions& options);
 
 }  // namespace apiserver::inline v0::client
