@@ -15,15 +15,15 @@ namespace apiserver::inline v0::client {
 namespace {
 
 // "https://user:word@example.com:8443/x?y" -> scheme, "user:word@", "example.com:8443", "/x?y".
-struct UrlParts {
+struct CalledUrl {
   std::string_view scheme;
   std::string_view user;
   std::string_view authority;
   std::string_view rest;
 };
 
-UrlParts PartsOf(std::string_view url) {
-  UrlParts parts;
+CalledUrl PartsOf(std::string_view url) {
+  CalledUrl parts;
   const std::size_t slashes = url.find("://");
   if (slashes == std::string_view::npos) return parts;
   parts.scheme = url.substr(0, slashes);
@@ -51,7 +51,7 @@ void TellAddress(std::string_view authority, trace::Span& span) {
 }
 
 void TellCall(const HttpRequest& request, trace::Span& span) {
-  const UrlParts url = PartsOf(request.url);
+  const CalledUrl url = PartsOf(request.url);
   span.SetAttribute("http.request.method", request.method);
   // No credentials.
   span.SetAttribute("url.full",

@@ -107,7 +107,7 @@ Result<runtime::List> ObjectStore::GetList(const Context& ctx, std::string_view 
 }
 
 Result<runtime::List> ObjectStore::ReadList(const Context& ctx, std::string_view key,
-                                            const ListOptions& options) const {
+                                            const ListOptions& options) {
   ASSIGN_OR_RETURN(const std::string prefix, PrepareKey(options_.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
 

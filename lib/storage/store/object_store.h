@@ -111,7 +111,7 @@ class ObjectStore final : public Interface {
   Result<runtime::ObjectPtr> Read(const Context& ctx, std::string_view key,
                                   const GetOptions& options) const;
   Result<runtime::List> ReadList(const Context& ctx, std::string_view key,
-                                 const ListOptions& options) const;
+                                 const ListOptions& options);
   Result<runtime::ObjectPtr> UpdateUntilDone(const Context& ctx, std::string_view key,
                                              const UpdateOptions& options,
                                              const TryUpdate& try_update);
