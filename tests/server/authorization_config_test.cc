@@ -92,6 +92,11 @@ struct ServerByFile {
                            {.target = "/welcome", .headers = {{"Authorization", "Bearer secret"}}});
     });
   }
+  // Returns when the loop has done all that was begun before: a question may be asked already while
+  // the request that waits for it still runs.
+  void Settle() const {
+    REQUIRE(connection->Call(Context::Background(), {.target = "/welcome"})->code == 401);
+  }
   // "200 welcome", when the webhooks have answered so; each is asked once.
   std::string Answered(const Result<http::ClientResponse>& first,
                        const Result<http::ClientResponse>& second) {
@@ -186,6 +191,7 @@ TEST_CASE("server: a request that waits while the chain changes is judged by the
                        "- {type: AlwaysAllow, name: alwaysallow}\n");
   Thread caller = by_file.Call();
   REQUIRE(by_file.webhooks["first"]->WaitForWaiting(1));
+  by_file.Settle();
   by_file.Write("- {type: AlwaysAllow, name: alwaysallow}\n" + WebhookNamed("second", "Nothing"));
   CHECK_FALSE(by_file.file->Check().ok());
   by_file.Write(WebhookNamed("second", "Deny") + "- {type: AlwaysAllow, name: alwaysallow}\n");
