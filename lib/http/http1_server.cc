@@ -390,7 +390,10 @@ void Http1Server::OnTunnelPour(std::unique_ptr<BodySource> body) {
 
 void Http1Server::Produce(std::string& out, std::size_t limit) {
   if (state_ == State::kBroken) return;
-  if (const auto until = wake_at(); until && wire_.loop()->now() >= *until) Finish();
+  if (const auto until = wake_at(); until && wire_.loop()->now() >= *until) {
+    drain_until_.reset();  // Once: this is run for as long as there is something to finish.
+    Finish();
+  }
   for (;;) {
     if (!control_.empty()) {
       out += control_;

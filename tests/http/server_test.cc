@@ -314,6 +314,18 @@ TEST_CASE("http: a drain loses no answer and then lets the connection go", "[htt
   CHECK(service.ends.Text() == "200 ok");
 }
 
+// Over HTTP/1.1 it once stayed, and its loop spun, until the server closed it by force.
+TEST_CASE("http: a drain closes connections that stay idle", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "ok"); });
+  TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kHttp2, Wire::kTlsHttp2));
+  const auto connection = server.Connect();
+  REQUIRE(connection->Call(Soon(), {.target = "/"}).ok());
+
+  server.listener().Drain();
+
+  CHECK(server.listener().WaitUntilNoConnections(kPatience));
+}
+
 TEST_CASE("http: a stop without grace cuts what is open", "[http]") {
   Feed feed;
   TestService service([&](Exchange& exchange) {
