@@ -2,41 +2,17 @@
 
 #include "apiserver/authn/config.h"
 #include "base/status_macros.h"
-#include "codec/config_reader.h"
+#include "codec/config_members.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
 
+using codec::ConfigMembers;
 using codec::ConfigReader;
 using field::Path;
 using runtime::Value;
 
 constexpr std::string_view kConfigKind = "AuthenticationConfiguration";
-
-// Reads members of one object of the file.
-class FieldsOf {
- public:
-  FieldsOf(ConfigReader& reader, const Path& path, Value value)
-      : reader_(reader), path_(path), value_(value) {}
-
-  std::string Text(std::string_view name) const {
-    return reader_.Text(path_.Child(name), value_[name]);
-  }
-  std::vector<std::string> Texts(std::string_view name) const {
-    return reader_.Texts(path_.Child(name), value_[name]);
-  }
-  std::vector<ConfigReader::Item> Items(std::string_view name) const {
-    return reader_.Items(path_.Child(name), value_[name]);
-  }
-  bool Bool(std::string_view name) const {
-    return reader_.Bool(path_.Child(name), value_[name]).value_or(false);
-  }
-
- private:
-  ConfigReader& reader_;
-  const Path& path_;
-  const Value value_;
-};
 
 Issuer ReadIssuer(ConfigReader& reader, const Path& path, Value value) {
   Issuer issuer;
@@ -44,7 +20,7 @@ Issuer ReadIssuer(ConfigReader& reader, const Path& path, Value value) {
   reader.CheckFields(path, value,
                      {"url", "discoveryURL", "certificateAuthority", "audiences",
                       "audienceMatchPolicy", "egressSelectorType"});
-  const FieldsOf fields(reader, path, value);
+  const ConfigMembers fields(reader, path, value);
   issuer.url = fields.Text("url");
   issuer.discovery_url = fields.Text("discoveryURL");
   issuer.certificate_authority = fields.Text("certificateAuthority");
@@ -58,7 +34,7 @@ ClaimValidationRule ReadClaimRule(ConfigReader& reader, const Path& path, Value 
   ClaimValidationRule rule;
   if (!reader.IsMap(path, value)) return rule;
   reader.CheckFields(path, value, {"claim", "requiredValue", "expression", "message"});
-  const FieldsOf fields(reader, path, value);
+  const ConfigMembers fields(reader, path, value);
   rule.claim = fields.Text("claim");
   rule.required_value = fields.Text("requiredValue");
   rule.expression = fields.Text("expression");
@@ -70,7 +46,7 @@ PrefixedClaimOrExpression ReadPrefixedClaim(ConfigReader& reader, const Path& pa
   PrefixedClaimOrExpression claim;
   if (!reader.IsMap(path, value)) return claim;
   reader.CheckFields(path, value, {"claim", "prefix", "expression"});
-  const FieldsOf fields(reader, path, value);
+  const ConfigMembers fields(reader, path, value);
   claim.claim = fields.Text("claim");
   if (!value["prefix"].is_null()) claim.prefix = fields.Text("prefix");
   claim.expression = fields.Text("expression");
@@ -81,7 +57,7 @@ ClaimOrExpression ReadClaim(ConfigReader& reader, const Path& path, Value value)
   ClaimOrExpression claim;
   if (!reader.IsMap(path, value)) return claim;
   reader.CheckFields(path, value, {"claim", "expression"});
-  const FieldsOf fields(reader, path, value);
+  const ConfigMembers fields(reader, path, value);
   claim.claim = fields.Text("claim");
   claim.expression = fields.Text("expression");
   return claim;
@@ -98,8 +74,8 @@ ClaimMappings ReadClaimMappings(ConfigReader& reader, const Path& path, Value va
     ExtraMapping extra;
     if (reader.IsMap(at, item)) {
       reader.CheckFields(at, item, {"key", "valueExpression"});
-      extra.key = FieldsOf(reader, at, item).Text("key");
-      extra.value_expression = FieldsOf(reader, at, item).Text("valueExpression");
+      extra.key = ConfigMembers(reader, at, item).Text("key");
+      extra.value_expression = ConfigMembers(reader, at, item).Text("valueExpression");
     }
     mappings.extra.push_back(std::move(extra));
   }
@@ -111,7 +87,7 @@ JwtAuthenticator ReadAuthenticator(ConfigReader& reader, const Path& path, Value
   if (!reader.IsMap(path, value)) return authenticator;
   reader.CheckFields(path, value,
                      {"issuer", "claimValidationRules", "claimMappings", "userValidationRules"});
-  const FieldsOf fields(reader, path, value);
+  const ConfigMembers fields(reader, path, value);
   authenticator.issuer = ReadIssuer(reader, path.Child("issuer"), value["issuer"]);
   for (const auto& [at, item] : fields.Items("claimValidationRules")) {
     authenticator.claim_validation_rules.push_back(ReadClaimRule(reader, at, item));
@@ -122,8 +98,8 @@ JwtAuthenticator ReadAuthenticator(ConfigReader& reader, const Path& path, Value
     UserValidationRule rule;
     if (reader.IsMap(at, item)) {
       reader.CheckFields(at, item, {"expression", "message"});
-      rule.expression = FieldsOf(reader, at, item).Text("expression");
-      rule.message = FieldsOf(reader, at, item).Text("message");
+      rule.expression = ConfigMembers(reader, at, item).Text("expression");
+      rule.message = ConfigMembers(reader, at, item).Text("message");
     }
     authenticator.user_validation_rules.push_back(std::move(rule));
   }
@@ -135,12 +111,12 @@ std::optional<AnonymousAuthConfig> ReadAnonymous(ConfigReader& reader, Value val
   if (!reader.IsMap(path, value)) return std::nullopt;
   reader.CheckFields(path, value, {"enabled", "conditions"});
   AnonymousAuthConfig anonymous;
-  const FieldsOf fields(reader, path, value);
+  const ConfigMembers fields(reader, path, value);
   anonymous.enabled = fields.Bool("enabled");
   for (const auto& [at, item] : fields.Items("conditions")) {
     if (!reader.IsMap(at, item)) continue;
     reader.CheckFields(at, item, {"path"});
-    anonymous.paths.push_back(FieldsOf(reader, at, item).Text("path"));
+    anonymous.paths.push_back(ConfigMembers(reader, at, item).Text("path"));
   }
   return anonymous;
 }

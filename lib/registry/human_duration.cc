@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "apiserver/runtime/time.h"
+
 namespace apiserver::inline v0::registry {
 namespace {
 
@@ -35,6 +37,12 @@ std::string HumanDuration(std::chrono::nanoseconds duration) {
   const std::int64_t years = days / kDaysPerYear;
   if (days < 8 * kDaysPerYear) return Parts(years, 'y', days % kDaysPerYear, 'd');
   return std::to_string(years) + "y";
+}
+
+std::string AgeOf(const runtime::Object& object, const Clock& clock) {
+  const auto created = runtime::ParseTime(object.metadata()["creationTimestamp"].AsString());
+  if (!created.ok()) return "<unknown>";
+  return HumanDuration(clock.WallNow() - created->ToSystem());
 }
 
 }  // namespace apiserver::inline v0::registry

@@ -3,54 +3,22 @@
 #include <utility>
 
 #include "apiserver/authz/config.h"
-#include "apiserver/runtime/time.h"
 #include "base/status_macros.h"
-#include "codec/config_reader.h"
+#include "codec/config_members.h"
 
 namespace apiserver::inline v0::authz {
 namespace {
 
+using codec::ConfigMembers;
 using codec::ConfigReader;
 using field::Path;
 using runtime::Value;
-
-// Reads members of one object of the file.
-class MembersOf {
- public:
-  MembersOf(ConfigReader& reader, const Path& path, Value value)
-      : reader_(reader), path_(path), value_(value) {}
-
-  std::string Text(std::string_view name) const {
-    return reader_.Text(path_.Child(name), value_[name]);
-  }
-  // Absent and zero: `fallback`, as Go's defaults do.
-  std::chrono::nanoseconds Duration(std::string_view name,
-                                    std::chrono::nanoseconds fallback) const {
-    const std::string text = Text(name);
-    if (text.empty() && !value_[name].is_string()) return fallback;
-    const auto duration = runtime::ParseDuration(text);
-    if (!duration.ok()) {
-      reader_.Wrong(path_.Child(name),
-                    std::string(duration.status().message()) + "; use one like \"30s\" or \"5m\"");
-      return fallback;
-    }
-    return duration->count() == 0 ? fallback : *duration;
-  }
-  bool Bool(std::string_view name, bool fallback) const {
-    return reader_.Bool(path_.Child(name), value_[name]).value_or(fallback);
-  }
-
- private:
-  ConfigReader& reader_;
-  const Path& path_;
-  const Value value_;
-};
 
 WebhookConnectionInfo ReadConnection(ConfigReader& reader, const Path& path, Value value) {
   WebhookConnectionInfo info;
   if (!reader.IsMap(path, value)) return info;
   reader.CheckFields(path, value, {"type", "kubeConfigFile"});
-  const MembersOf members(reader, path, value);
+  const ConfigMembers members(reader, path, value);
   info.type = members.Text("type");
   if (!value["kubeConfigFile"].is_null()) info.kube_config_file = members.Text("kubeConfigFile");
   return info;
@@ -62,7 +30,7 @@ WebhookConfiguration ReadWebhook(ConfigReader& reader, const Path& path, Value v
       {"authorizedTTL", "cacheAuthorizedRequests", "unauthorizedTTL", "cacheUnauthorizedRequests",
        "timeout", "subjectAccessReviewVersion", "matchConditionSubjectAccessReviewVersion",
        "failurePolicy", "connectionInfo", "matchConditions"});
-  const MembersOf members(reader, path, value);
+  const ConfigMembers members(reader, path, value);
   WebhookConfiguration webhook;
   webhook.authorized_ttl = members.Duration("authorizedTTL", webhook.authorized_ttl);
   webhook.cache_authorized_requests = members.Bool("cacheAuthorizedRequests", true);
@@ -88,7 +56,7 @@ AuthorizerConfiguration ReadAuthorizer(ConfigReader& reader, const Path& path, V
   AuthorizerConfiguration authorizer;
   if (!reader.IsMap(path, value)) return authorizer;
   reader.CheckFields(path, value, {"type", "name", "webhook"});
-  const MembersOf members(reader, path, value);
+  const ConfigMembers members(reader, path, value);
   authorizer.type = members.Text("type");
   authorizer.name = members.Text("name");
   const Path webhook = path.Child("webhook");

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/runtime/time.h"
 #include "groups/admissionregistration/validation.h"
 #include "registry/human_duration.h"
 
@@ -53,7 +52,7 @@ class ConfigurationColumns final : public rest::TableConvertor {
       meta::TableRow row;
       row.cells.push_back(Value::String(table.arena.Copy(item->name())));
       row.cells.push_back(Value::Int(static_cast<std::int64_t>((*item)["webhooks"].size())));
-      row.cells.push_back(Value::String(table.arena.Copy(AgeOf(*item))));
+      row.cells.push_back(Value::String(table.arena.Copy(registry::AgeOf(*item, clock_))));
       row.object = item;
       table.rows.push_back(std::move(row));
     }
@@ -61,12 +60,6 @@ class ConfigurationColumns final : public rest::TableConvertor {
   }
 
  private:
-  std::string AgeOf(const runtime::Object& object) const {
-    const auto created = runtime::ParseTime(object.metadata()["creationTimestamp"].AsString());
-    if (!created.ok()) return "<unknown>";
-    return registry::HumanDuration(clock_.WallNow() - created->ToSystem());
-  }
-
   const Clock& clock_;
 };
 

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/runtime/time.h"
 #include "groups/core/strategy.h"
 #include "registry/human_duration.h"
 
@@ -32,7 +31,7 @@ class CoreColumns final : public rest::TableConvertor {
       meta::TableRow row;
       row.cells.push_back(Value::String(table.arena.Copy(item->name())));
       for (const Value& cell : cells_(*item)) row.cells.push_back(Copy(cell, table.arena));
-      row.cells.push_back(Value::String(table.arena.Copy(AgeOf(*item))));
+      row.cells.push_back(Value::String(table.arena.Copy(registry::AgeOf(*item, clock_))));
       row.object = item;
       table.rows.push_back(std::move(row));
     }
@@ -40,12 +39,6 @@ class CoreColumns final : public rest::TableConvertor {
   }
 
  private:
-  std::string AgeOf(const runtime::Object& object) const {
-    const auto created = runtime::ParseTime(object.metadata()["creationTimestamp"].AsString());
-    if (!created.ok()) return "<unknown>";
-    return registry::HumanDuration(clock_.WallNow() - created->ToSystem());
-  }
-
   const std::vector<meta::TableColumnDefinition> own_;
   const Cells cells_;
   const Clock& clock_;

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/runtime/time.h"
 #include "groups/flowcontrol/names.h"
 #include "groups/flowcontrol/strategy.h"
 #include "registry/human_duration.h"
@@ -12,12 +11,6 @@ namespace apiserver::inline v0::groups::flowcontrol {
 namespace {
 
 using runtime::Value;
-
-std::string Age(const runtime::Object& object, const Clock& clock) {
-  const auto created = runtime::ParseTime(object.metadata()["creationTimestamp"].AsString());
-  if (!created.ok()) return "<unknown>";
-  return registry::HumanDuration(clock.WallNow() - created->ToSystem());
-}
 
 std::string NumberOr(const Value& value, const char* otherwise) {
   return value.is_null() ? otherwise : std::to_string(value.AsInt());
@@ -43,7 +36,7 @@ std::vector<std::string> SchemaCells(const runtime::Object& schema, const Clock&
           std::string(spec["priorityLevelConfiguration"]["name"].AsString()),
           std::to_string(spec["matchingPrecedence"].AsInt()),
           method.is_null() ? "<none>" : std::string(method["type"].AsString()),
-          Age(schema, clock),
+          registry::AgeOf(schema, clock),
           missing};
 }
 
@@ -67,7 +60,7 @@ std::vector<std::string> LevelCells(const runtime::Object& level, const Clock& c
           NumberOr(queuing["queues"], kNone),
           NumberOr(queuing["handSize"], kNone),
           NumberOr(queuing["queueLengthLimit"], kNone),
-          Age(level, clock)};
+          registry::AgeOf(level, clock)};
 }
 
 class Columns final : public rest::TableConvertor {

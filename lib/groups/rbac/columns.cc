@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "apiserver/authz/rbac.h"
-#include "apiserver/runtime/time.h"
 #include "groups/rbac/strategy.h"
 #include "registry/human_duration.h"
 
@@ -25,12 +24,6 @@ std::string NamesOf(const runtime::Object& binding, std::string_view kind) {
     names += subject["name"].AsString();
   }
   return names;
-}
-
-std::string Age(const runtime::Object& object, const Clock& clock) {
-  const auto created = runtime::ParseTime(object.metadata()["creationTimestamp"].AsString());
-  if (!created.ok()) return "<unknown>";
-  return registry::HumanDuration(clock.WallNow() - created->ToSystem());
 }
 
 // pkg/printers/internalversion: rolebindings and clusterrolebindings.
@@ -56,7 +49,7 @@ class BindingColumns final : public rest::TableConvertor {
       const std::string cells[] = {
           std::string(item->name()),
           std::string(role["kind"].AsString()) + "/" + std::string(role["name"].AsString()),
-          Age(*item, clock_),
+          registry::AgeOf(*item, clock_),
           NamesOf(*item, authz::rbac::kUserKind),
           NamesOf(*item, authz::rbac::kGroupKind),
           NamesOf(*item, authz::rbac::kServiceAccountKind)};

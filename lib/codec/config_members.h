@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/runtime/time.h"
+#include "codec/config_reader.h"
+
+namespace apiserver::inline v0::codec {
+
+// Reads members of one object of a configuration file. What it was made with outlives it.
+class ConfigMembers {
+ public:
+  ConfigMembers(ConfigReader& reader, const field::Path& path, runtime::Value value)
+      : reader_(reader), path_(path), value_(value) {}
+
+  std::string Text(std::string_view name) const {
+    return reader_.Text(path_.Child(name), value_[name]);
+  }
+  std::vector<std::string> Texts(std::string_view name) const {
+    return reader_.Texts(path_.Child(name), value_[name]);
+  }
+  std::vector<ConfigReader::Item> Items(std::string_view name) const {
+    return reader_.Items(path_.Child(name), value_[name]);
+  }
+  bool Bool(std::string_view name, bool fallback = false) const {
+    return reader_.Bool(path_.Child(name), value_[name]).value_or(fallback);
+  }
+  // Absent and zero: `fallback`, as Go's defaults do.
+  std::chrono::nanoseconds Duration(std::string_view name,
+                                    std::chrono::nanoseconds fallback) const {
+    const std::string text = Text(name);
+    if (text.empty() && !value_[name].is_string()) return fallback;
+    const auto duration = runtime::ParseDuration(text);
+    if (!duration.ok()) {
+      reader_.Wrong(path_.Child(name),
+                    std::string(duration.status().message()) + "; use one like \"30s\" or \"5m\"");
+      return fallback;
+    }
+    return duration->count() == 0 ? fallback : *duration;
+  }
+
+ private:
+  ConfigReader& reader_;
+  const field::Path& path_;
+  const runtime::Value value_;
+};
+
+}  // namespace apiserver::inline v0::codec
