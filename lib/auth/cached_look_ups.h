@@ -38,9 +38,10 @@ class CachedLookUps {
   };
   explicit CachedLookUps(Options options) : state_(std::make_shared<State>(std::move(options))) {}
 
-  // kWouldBlock: `ask` was begun, or somebody had begun it; see Waiting. Waits where `ctx` may.
-  // kTimeout: `ctx` was done first. `from_cache`, if not null, is told whether the answer was there
-  // before anybody waited.
+  // kWouldBlock: `ask` was begun, or somebody had begun it, and `ctx`'s Waiting has the question;
+  // if it has none, nothing was asked, since an answer that is not kept would be lost. Waits where
+  // `ctx` may. kTimeout: `ctx` was done first. `from_cache`, if not null, is told whether the
+  // answer was there before anybody waited.
   Answer Get(const Context& ctx, const std::string& key, Ask ask, bool* from_cache = nullptr) {
     if (from_cache) *from_cache = false;
     const WaitingPtr* const waiting = ctx.Get<WaitingPtr>();
@@ -52,10 +53,13 @@ class CachedLookUps {
       if (from_cache) *from_cache = true;
       return std::move(*answer);
     }
+    if (!ctx.may_block() && !(waiting && *waiting)) {
+      return Status(Reason::kWouldBlock, "a look-up is needed");
+    }
     const std::shared_ptr<Question> question = Join(key, std::move(ask));
     if (!ctx.may_block()) {
       if (question->done()) return *question->answer;
-      if (waiting && *waiting) (*waiting)->Add(question);
+      (*waiting)->Add(question);
       return Status(Reason::kWouldBlock, "a look-up is under way");
     }
     if (Status waited = question->Wait(ctx); !waited.ok()) return waited;

@@ -76,6 +76,16 @@ TEST_CASE("auth: an answer that is not kept is still given to those who waited",
   CHECK(f.oracle.questions.size() == 2);
 }
 
+// It once was, and asked again if its answer came before the request could wait for it.
+TEST_CASE("auth: nothing is asked where there is nowhere to keep the question", "[auth]") {
+  Fixture f;
+  const Context ctx = Context::Child(Context::Background()).WithMayBlock(false);
+
+  CHECK(f.cache.Get(ctx, "k", f.oracle.Ask()).status().reason() == Reason::kWouldBlock);
+
+  CHECK(f.oracle.questions.empty());
+}
+
 TEST_CASE("auth: those who ask the same share one look-up", "[auth]") {
   Fixture f;
   const Context a = f.Loop();

@@ -55,6 +55,13 @@ bool Shows(const Reviewing& r, const std::string& line) {
   return text.find(line + "\n") != std::string::npos;
 }
 
+// As a request has it that cannot wait, but can be asked again.
+Context OfALoop() {
+  Context ctx = Context::Child(Context::Background()).WithMayBlock(false);
+  ctx.Set(std::make_shared<auth::Waiting>());
+  return ctx;
+}
+
 }  // namespace
 
 // TestV1WebhookTokenAuthenticator: successful response, unauthenticated
@@ -240,7 +247,7 @@ TEST_CASE("authn: whoever asks for a token under review waits for the same revie
 TEST_CASE("authn: too many reviews under way refuse further tokens, not known ones", "[authn]") {
   Reviewing r({.in_flight_max = 2});
   const auto ask = [&](const std::string& token) {
-    return r.tokens->AuthenticateToken(Context::Background().WithMayBlock(false), token).status();
+    return r.tokens->AuthenticateToken(OfALoop(), token).status();
   };
   CHECK(r.AskFor(kJane, "known")->has_value());
   CHECK(ask("a").reason() == Reason::kWouldBlock);
@@ -303,7 +310,7 @@ TEST_CASE("authn: token reviews are counted", "[authn]") {
 
 TEST_CASE("authn: an answer that comes after the authenticator has gone goes nowhere", "[authn]") {
   Reviewing r;
-  CHECK_FALSE(r.tokens->AuthenticateToken(Context::Background().WithMayBlock(false), "t").ok());
+  CHECK_FALSE(r.tokens->AuthenticateToken(OfALoop(), "t").ok());
 
   r.tokens.reset();
   r.client->Answer(Review(kJane));

@@ -334,6 +334,7 @@ TEST_CASE("authz: a limit makes questions wait, and fail if they would wait too 
       {.authorized_ttl = seconds(0), .timeout = seconds(2), .qps = 1, .burst = 2});
   const auto asked = [&](const std::string& user) {
     Context ctx = Context::Child(Context::Background()).WithMayBlock(false);
+    ctx.Set(std::make_shared<auth::Waiting>());
     return fixture.authorizer->Authorize(ctx, PodsOf(user)).status().reason();
   };
   for (const std::string user : {"a", "b", "c", "d"}) asked(user);
