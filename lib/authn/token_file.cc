@@ -111,7 +111,7 @@ Result<std::vector<StaticToken>> ReadTokenFile(const std::string& path, std::str
 }
 
 Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(const TokenFileOptions& options,
-                                                               WatchedFilesDeps deps) {
+                                                               const WatchedFilesDeps& deps) {
   auto file = std::make_unique<TokenFile>(*options.random);
   RETURN_IF_ERROR(file->Open(options, deps));
   return file;

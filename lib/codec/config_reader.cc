@@ -25,8 +25,23 @@ std::string ListOf(std::initializer_list<std::string_view> words) {
   return list;
 }
 
-std::string Located(std::size_t line, const std::string& text) {
-  return line == 0 ? text : "line " + std::to_string(line) + ": " + text;
+// A message is one line, whatever a file's own keys hold.
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (const char& c : text) {
+    if (static_cast<unsigned char>(c) >= ' ' && c != '\x7f') {
+      line += c;
+      continue;
+    }
+    const std::string quoted = field::Quote({&c, 1});
+    line.append(quoted, 1, quoted.size() - 2);
+  }
+  return line;
+}
+
+std::string Located(std::size_t line, std::string_view text) {
+  const std::string where = line == 0 ? "" : "line " + std::to_string(line) + ": ";
+  return where + OneLine(text);
 }
 
 }  // namespace
@@ -37,14 +52,15 @@ Result<Value> ConfigReader::Parse(std::string_view kind,
   const std::size_t start = text_.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos) {
     return Status(Reason::kInvalid,
-                  "the file is empty; it must hold a " + std::string(kind) + " object");
+                  "the file is empty; it must hold an object of kind " + std::string(kind));
   }
   Result<Value> root = text_[start] == '{' ? ParseJson(text_, arena_, &duplicates, kConfigLimits)
                                            : ParseYaml(text_, arena_, &duplicates, kConfigLimits);
-  if (!root.ok()) return Status(Reason::kInvalid, std::string(root.status().message()));
+  if (!root.ok()) return Status(Reason::kInvalid, OneLine(root.status().message()));
   if (!root->is_map()) {
-    return Status(Reason::kInvalid, "line 1: the document must be a " + std::string(kind) +
-                                        " object with apiVersion and kind");
+    return Status(
+        Reason::kInvalid,
+        "line 1: the document must be an object with apiVersion and kind " + std::string(kind));
   }
   for (const std::string& duplicate : duplicates) {
     // YAML's say where they stand, JSON's are paths.

@@ -177,7 +177,6 @@ class Decoder {
         at = Find(entries, token.number, at);
         if (at == entries.size()) return Status();
         const Plan::Entry& entry = entries[at];
-        slots_[base + entry.place].field = entry.field;
         return Take(token, *entry.field, base + entry.place, depth);
       }));
     }
@@ -199,9 +198,12 @@ class Decoder {
   Status Take(const Token& token, const Field& field, std::size_t slot, int depth) {
     const Schema& schema = *field.schema;
     const wire::Type wanted = WireTypeOf(IsRepeated(schema) ? *schema.items : schema);
-    if (IsRepeated(schema) && token.type == wire::Type::kLength && token.type != wanted) {
-      return Packed(token.bytes, *schema.items, slot);
-    }
+    const bool packed =
+        IsRepeated(schema) && token.type == wire::Type::kLength && token.type != wanted;
+    // No numbers at all say nothing: Go leaves the slice nil.
+    if (packed && token.bytes.empty()) return {};
+    slots_[slot].field = &field;
+    if (packed) return Packed(token.bytes, *schema.items, slot);
     if (token.type != wanted) return wire::Expect(token, wanted, GoName(field));
     switch (schema.type) {
       case SchemaType::kMap:

@@ -392,12 +392,12 @@ TEST_CASE("audit: a file that is no policy of a known version is refused", "[aud
   const auto error = [](std::string_view text) {
     return std::string(ParsePolicy(text).status().message());
   };
-  CHECK(error("") == "the file is empty; it must hold a Policy object");
+  CHECK(error("") == "the file is empty; it must hold an object of kind Policy");
   CHECK(error("rules:\n- level: None") ==
         "line 1: apiVersion is \"\"; use audit.k8s.io/v1; line 1: kind is \"\"; use Policy");
   CHECK(error("apiVersion: audit.k8s.io/v1beta1\nkind: Policy\nrules:\n- level: None") ==
         "line 1: apiVersion is \"audit.k8s.io/v1beta1\"; use audit.k8s.io/v1");
-  CHECK(error("- a") == "line 1: the document must be a Policy object with apiVersion and kind");
+  CHECK(error("- a") == "line 1: the document must be an object with apiVersion and kind Policy");
   CHECK(error("kind: [").starts_with("yaml: line "));
 }
 

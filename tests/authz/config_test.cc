@@ -294,7 +294,8 @@ TEST_CASE("authz: a configuration that cannot be read says what is wrong and whe
   const std::string versions =
       "use apiserver.config.k8s.io/v1, apiserver.config.k8s.io/v1beta1, "
       "apiserver.config.k8s.io/v1alpha1";
-  CHECK(parse("") == "the file is empty; it must hold a AuthorizationConfiguration object");
+  CHECK(parse("") ==
+        "the file is empty; it must hold an object of kind AuthorizationConfiguration");
   CHECK(parse(R"({"kind":"AuthorizationConfiguration"})") ==
         R"(line 1: apiVersion is ""; )" + versions);
   CHECK(parse(R"({"apiVersion":"apiserver.config.k8s.io/v1alpha1"})") ==
@@ -307,6 +308,8 @@ TEST_CASE("authz: a configuration that cannot be read says what is wrong and whe
       R"(line 1: apiVersion is "apiserver.config.k8s.io/v99"; )" + versions);
   CHECK(parse(R"({"apiVersion":"apiserver.config.k8s.io/v1alpha1","kind":"SomeConfiguration"})") ==
         R"(line 1: kind is "SomeConfiguration"; use AuthorizationConfiguration)");
+  CHECK(Read("authorizers:\n- {type: RBAC, name: rbac, \"new\\nline\": {}}\n") ==
+        R"(line 4: authorizers[0].new\nline is no field here; known are type, name, webhook)");
   CHECK(Read("authorizers:\n- {type: RBAC, name: rbac, wehbook: {}}\n") ==
         "line 4: authorizers[0].wehbook is no field here; known are type, name, webhook");
   CHECK(Read("authorizers:\n- type: Webhook\n  name: a\n  webhook:\n    timeout: 3\n"

@@ -267,7 +267,11 @@ TEST_CASE("codec: fields in any order, in pieces and packed are read as protobuf
   fallback.Close();
   wire::PutBytes(12, "other", more);
   spec.Close();
-  for (const std::string& bytes : {body + more, more + body}) {
+  std::string none;
+  wire::Nested empty(2, none);
+  wire::PutBytes(13, "", none);
+  empty.Close();
+  for (const std::string& bytes : {body + more, more + body, none, none + body, body + none}) {
     const std::unique_ptr<pb::Message> message = peer.New();
     REQUIRE(message->ParseFromString(bytes));
     const auto read = [](const std::string& raw) {

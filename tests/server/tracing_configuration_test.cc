@@ -44,7 +44,7 @@ TEST_CASE("tracing: without fields only traces that come sampled are recorded", 
 
 // TestReadTracingConfiguration, TestValidateTracingConfiguration
 TEST_CASE("tracing: what is wrong with a configuration is told with its line", "[server]") {
-  CHECK(Problem("") == "the file is empty; it must hold a TracingConfiguration object");
+  CHECK(Problem("") == "the file is empty; it must hold an object of kind TracingConfiguration");
   CHECK(Problem(Document("endpoint: http://a:1\nendpoint: http://b:1\n")).starts_with("line 4"));
   CHECK(Problem(Document("foo: bar\nendpoint: http://a:1\n")) ==
         "line 3: foo is no field here; known are apiVersion, kind, endpoint, "

@@ -34,6 +34,6 @@ struct TokenFileOptions {
 // was sent and however many there are. What `deps` holds must outlive it. Errors as ReadTokenFile
 // and FileSystem::Read.
 Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(const TokenFileOptions& options,
-                                                               WatchedFilesDeps deps);
+                                                               const WatchedFilesDeps& deps);
 
 }  // namespace apiserver::inline v0::authn
