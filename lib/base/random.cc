@@ -118,12 +118,12 @@ std::string NewUuid(Random& random) {
   random.Fill(bytes);
   bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};  // Version 4.
   bytes[8] = (bytes[8] & std::byte{0x3f}) | std::byte{0x80};  // RFC 4122 variant.
-  std::string out;
-  out.reserve(36);
+  std::string out(36, '-');
+  std::size_t at = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
-    out += kHex[std::to_integer<std::size_t>(bytes[i] >> 4)];
-    out += kHex[std::to_integer<std::size_t>(bytes[i] & std::byte{0x0f})];
+    if (i == 4 || i == 6 || i == 8 || i == 10) ++at;  // The hyphens stand there.
+    out[at++] = kHex[std::to_integer<std::size_t>(bytes[i] >> 4)];
+    out[at++] = kHex[std::to_integer<std::size_t>(bytes[i] & std::byte{0x0f})];
   }
   return out;
 }
