@@ -20,6 +20,18 @@ bool IsUnreserved(char c) {
   return IsAlphaNumeric(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
+// A token's characters in lower case; zero for what a token has not.
+constexpr auto kLowerTokenChars = [] {
+  std::array<char, 256> table{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")) {
+    table[static_cast<unsigned char>(c)] = c;
+  }
+  for (char c = 'A'; c <= 'Z'; ++c) {
+    table[static_cast<unsigned char>(c)] = static_cast<char>(c + ('a' - 'A'));
+  }
+  return table;
+}();
+
 }  // namespace
 
 bool HasToken(std::string_view value, std::string_view token) {
@@ -54,18 +66,16 @@ void AppendSafe(std::string& out, std::string_view value) {
 }
 
 bool IsToken(std::string_view name) {
-  static constexpr auto kTokenChars = [] {
-    std::array<bool, 256> table{};
-    for (int c = 0; c < 256; ++c) {
-      table[static_cast<std::size_t>(c)] = IsAlphaNumeric(static_cast<char>(c)) && c < 128;
-    }
-    for (const char c : std::string_view("!#$%&'*+-.^_`|~")) {
-      table[static_cast<unsigned char>(c)] = true;
-    }
-    return table;
-  }();
   for (const char c : name) {
-    if (!kTokenChars[static_cast<unsigned char>(c)]) return false;
+    if (kLowerTokenChars[static_cast<unsigned char>(c)] == 0) return false;
+  }
+  return !name.empty();
+}
+
+bool LowerToken(std::string_view name, std::span<char> out) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    out[i] = kLowerTokenChars[static_cast<unsigned char>(name[i])];
+    if (out[i] == 0) return false;
   }
   return !name.empty();
 }

@@ -19,14 +19,12 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
           static_cast<uint8_t>(IsUnique(name) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE)};
 }
 
-bool IsPlainName(std::string_view name) {
-  return std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-}
-
 bool IsLineEnd(char c) { return c == '\r' || c == '\n' || c == '\0'; }
 
+// Three searches of the C library are faster than one that compares byte by byte.
 bool IsPlainValue(std::string_view value) {
-  return std::none_of(value.begin(), value.end(), IsLineEnd);
+  constexpr auto kNone = std::string_view::npos;
+  return value.find('\r') == kNone && value.find('\n') == kNone && value.find('\0') == kNone;
 }
 
 }  // namespace
@@ -41,15 +39,13 @@ void HeaderBlock::Push(const nghttp2_nv& field) {
   ++size_;
 }
 
-std::span<char> HeaderBlock::Copy(std::string_view text) {
-  char* room = texts_.data() + texts_used_;
-  if (text.size() <= texts_.size() - texts_used_) {
-    texts_used_ += text.size();
-  } else {
-    room = more_texts_.emplace_back(std::make_unique<char[]>(text.size())).get();
+std::span<char> HeaderBlock::Room(std::size_t bytes) {
+  if (bytes > texts_.size() - texts_used_) {
+    return {more_texts_.emplace_back(std::make_unique<char[]>(bytes)).get(), bytes};
   }
-  std::copy(text.begin(), text.end(), room);
-  return {room, text.size()};
+  char* const room = texts_.data() + texts_used_;
+  texts_used_ += bytes;
+  return {room, bytes};
 }
 
 void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
@@ -58,18 +54,15 @@ void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
 
 void HeaderBlock::AddAll(const Headers& headers) {
   for (const Headers::Field& field : headers) {
-    if (IsTransportHeader(field.name) || !IsToken(field.name)) continue;
-    std::string_view name = field.name;
+    if (IsTransportHeader(field.name)) continue;
+    const std::span<char> lower = Room(field.name.size());
+    if (!LowerToken(field.name, lower)) continue;
+    const std::string_view name(lower.data(), lower.size());
     std::string_view value = field.value;
-    if (!IsPlainName(name)) {
-      const std::span<char> text = Copy(name);
-      for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-      name = {text.data(), text.size()};
-    }
     if (name == "upgrade" || name == "te") continue;
     if (!IsPlainValue(value)) {
-      const std::span<char> text = Copy(value);
-      std::replace_if(text.begin(), text.end(), IsLineEnd, ' ');
+      const std::span<char> text = Room(value.size());
+      std::ranges::replace_copy_if(value, text.begin(), IsLineEnd, ' ');
       value = {text.data(), text.size()};
     }
     Push(Field(name, value));

@@ -45,8 +45,8 @@ class HeaderBlock final {
 
  private:
   void Push(const nghttp2_nv& field);
-  // A copy that lives as long as the block.
-  std::span<char> Copy(std::string_view text);
+  // Room for text that lives as long as the block.
+  std::span<char> Room(std::size_t bytes);
 
   std::array<nghttp2_nv, 24> few_;
   std::vector<nghttp2_nv> many_;  // All of them, once they are more than a few.

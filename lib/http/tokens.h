@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,7 @@ int HexValue(char c);
 void AppendSafe(std::string& out, std::string_view value);
 // A non-empty header name of token characters.
 bool IsToken(std::string_view name);
+// Writes such a name in lower case to `out`, which is as long; false: it is none.
+bool LowerToken(std::string_view name, std::span<char> out);
 
 }  // namespace apiserver::inline v0::http
