@@ -159,11 +159,19 @@ Step ExchangeDriver::BeginAt(std::size_t index) {
   if (index > service_.filters.size()) {
     return Status(Reason::kInternalError, "the request was passed on by its last handler");
   }
-  if (!handler) begun_.store(index + 1);
+  if (!handler) begun_.store(index + 1, std::memory_order_release);
   try {
     return handler ? service_.handler(*this) : service_.filters[index]->Begin(*this);
   } catch (...) {
     return CaughtInStep(handler ? "handler" : service_.filters[index]->name());
+  }
+}
+
+// Begins one filter after the other, as long as they only want the next.
+Step ExchangeDriver::BeginNext() {
+  for (;;) {
+    Step step = BeginAt(next_++);
+    if (step.kind_ != Step::Kind::kNext || cut_.load()) return step;
   }
 }
 
@@ -186,7 +194,7 @@ void ExchangeDriver::Advance(Step step, bool on_loop) {
     if (goes_on && cut_.load()) step = Step::Done();
     switch (step.kind_) {
       case Step::Kind::kNext:
-        step = BeginAt(next_++);
+        step = BeginNext();
         continue;
       case Step::Kind::kOnPool:
         if (on_loop) return HandToPool(std::move(step.work_));

@@ -148,6 +148,7 @@ class ExchangeDriver final : public Exchange,
   bool BeginLater(Step& step, bool on_loop);
   void HandToPool(UniqueFunction<Step()> work);
   Step BeginAt(std::size_t index);
+  Step BeginNext();
   Step RunGuarded(std::string_view where, UniqueFunction<Step()>& work);
   void GoOnAfterLater();
   void Settle(Step result);
