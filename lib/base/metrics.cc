@@ -6,6 +6,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <span>
@@ -232,16 +233,61 @@ class RegistryImpl final : public Registry {
 Histogram::Histogram(std::vector<double> upper_bounds)
     : upper_bounds_(std::move(upper_bounds)), counts_(upper_bounds_.size() + 1) {}
 
-void Histogram::Observe(double value) {
+std::size_t Histogram::BucketOf(double value) const {
   const auto bound = std::lower_bound(upper_bounds_.begin(), upper_bounds_.end(), value);
-  counts_[static_cast<std::size_t>(bound - upper_bounds_.begin())].fetch_add(
-      1, std::memory_order_relaxed);
+  return static_cast<std::size_t>(bound - upper_bounds_.begin());
+}
+
+void Histogram::Observe(double value) {
+  counts_[BucketOf(value)].fetch_add(1, std::memory_order_relaxed);
   sum_.fetch_add(value, std::memory_order_relaxed);
+}
+
+void Histogram::Add(const std::vector<std::uint64_t>& counts, double sum) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    counts_[i].fetch_add(counts[i], std::memory_order_relaxed);
+  }
+  sum_.fetch_add(sum, std::memory_order_relaxed);
 }
 
 void Histogram::Reset() {
   for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
   sum_.store(0, std::memory_order_relaxed);
+}
+
+TimingHistogram::TimingHistogram(Histogram& histogram, Clock::Monotonic now, double value)
+    : histogram_(histogram),
+      last_(now),
+      value_(value),
+      bucket_(histogram.BucketOf(value)),
+      nanoseconds_(histogram.upper_bounds().size() + 1) {}
+
+TimingHistogram::~TimingHistogram() { Flush(); }
+
+void TimingHistogram::AdvanceTo(Clock::Monotonic now) {
+  const auto passed = std::chrono::nanoseconds(now - last_).count();
+  if (passed <= 0) return;
+  last_ = now;
+  nanoseconds_[bucket_] += static_cast<std::uint64_t>(passed);
+  integral_ += static_cast<double>(passed) * value_;
+}
+
+void TimingHistogram::Flush() {
+  histogram_.Add(nanoseconds_, integral_);
+  std::fill(nanoseconds_.begin(), nanoseconds_.end(), 0);
+  integral_ = 0;
+}
+
+void TimingHistogram::Set(Clock::Monotonic now, double value) {
+  if (value == value_) return;
+  AdvanceTo(now);
+  value_ = value;
+  bucket_ = histogram_.BucketOf(value);
+}
+
+void TimingHistogram::Show(Clock::Monotonic now) {
+  AdvanceTo(now);
+  Flush();
 }
 
 std::vector<double> ExponentialBuckets(double start, double factor, std::size_t count) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 #include "apiserver/base/function.h"
 
@@ -47,6 +48,10 @@ class Histogram final {
   explicit Histogram(std::vector<double> upper_bounds);
 
   void Observe(double value);
+  // Which bucket `value` falls into.
+  std::size_t BucketOf(double value) const;
+  // Many values at once: how many fall into each bucket, the last one included, and their sum.
+  void Add(const std::vector<std::uint64_t>& counts, double sum);
   const std::vector<double>& upper_bounds() const { return upper_bounds_; }
   // Values in bucket `i` alone; `i` = upper_bounds().size() is the last one.
   std::uint64_t count(std::size_t i) const { return counts_[i].load(std::memory_order_relaxed); }
@@ -57,6 +62,38 @@ class Histogram final {
   const std::vector<double> upper_bounds_;
   std::vector<std::atomic<std::uint64_t>> counts_;
   std::atomic<double> sum_{0};
+};
+
+// For how long a value has been in each bucket of a histogram, which counts nanoseconds: as if the
+// value were observed at the end of each. Its sum is the value's integral over them. As
+// component-base/metrics/prometheusextension.TimingHistogram. Not thread-safe: its owner has a
+// lock, and knows the time, already. Costs no more than a few additions each time the value
+// changes; the histogram itself is brought up to date by Show() alone, and by the destructor.
+class TimingHistogram final {
+ public:
+  // The value is `value` from `now` on. `histogram` must outlive this.
+  TimingHistogram(Histogram& histogram, Clock::Monotonic now, double value = 0);
+  TimingHistogram(const TimingHistogram&) = delete;
+  TimingHistogram& operator=(const TimingHistogram&) = delete;
+  ~TimingHistogram();  // Shows the time until the last Set() or Show().
+
+  // The value is `value` from `now` on. A `now` that lies before an earlier one counts as that one.
+  void Set(Clock::Monotonic now, double value);
+  // Before the histogram is written. Another thread's Registry::Reset() leaves out what is not
+  // shown yet.
+  void Show(Clock::Monotonic now);
+
+ private:
+  void AdvanceTo(Clock::Monotonic now);
+  void Flush();
+
+  Histogram& histogram_;
+  Clock::Monotonic last_;
+  double value_;
+  std::size_t bucket_;
+  // Since the last Show(). Being short, it loses nothing to rounding.
+  std::vector<std::uint64_t> nanoseconds_;
+  double integral_ = 0;
 };
 
 // `count` bounds: start, start*factor, start*factor², …
