@@ -21,13 +21,7 @@ class JsonSink {
     buffer_[used_++] = c;
   }
   void Put(std::string_view text) {
-    if (text.size() > buffer_.size() - used_) {
-      Flush();
-      if (text.size() > buffer_.size() / 2) {
-        out_.append(text);
-        return;
-      }
-    }
+    if (text.size() > buffer_.size() - used_) return PutOver(text);
     if (text.empty()) return;  // memcpy takes no null.
     std::memcpy(buffer_.data() + used_, text.data(), text.size());
     used_ += text.size();
@@ -45,6 +39,16 @@ class JsonSink {
   }
 
  private:
+  // What the buffer has no room for. Apart from Put(), so that a literal becomes a few stores.
+  void PutOver(std::string_view text) {
+    Flush();
+    if (text.size() > buffer_.size() / 2) {
+      out_.append(text);
+    } else {
+      Put(text);
+    }
+  }
+
   std::string& out_;
   std::size_t used_ = 0;
   std::array<char, 4096> buffer_;

@@ -231,13 +231,13 @@ TEST_CASE("codec: pretty JSON has two spaces and no newline at its end", "[codec
         "  \"c\": {},\n  \"d\": [],\n  \"e\": [\n    []\n  ]\n}");
 }
 
-// The writer looks at eight bytes at a time, and at what is left.
+// The writer looks at sixteen or eight bytes at a time, and at what is left.
 TEST_CASE("codec: what must be escaped is found wherever it stands", "[codec]") {
   const Row rows[] = {{"\"", "\\\""},       {"\\", "\\\\"},      {"<", "\\u003c"},
                       {">", "\\u003e"},     {"&", "\\u0026"},    {"\n", "\\n"},
                       {"\x1f", "\\u001f"},  {"\xff", "\\ufffd"}, {"\u2028", "\\u2028"},
                       {"\u00e9", "\u00e9"}, {"\x7f", "\x7f"},    {"/", "/"}};
-  const std::string plain = " !#$%'()*+,-.:;=?@AZ[]^_`az{|}~";
+  const std::string plain = " !#$%'()*+,-.:;=?@AZ[]^_`az{|}~0123456789";
   for (const Row& row : rows) {
     for (std::size_t size = 0; size < plain.size(); ++size) {
       for (std::size_t at = 0; at <= size; ++at) {
