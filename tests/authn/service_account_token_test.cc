@@ -162,6 +162,32 @@ TEST_CASE("authn: a token's claims say to whom and to what it is bound", "[authn
         std::vector<std::string>{"mypod-uid"});
 }
 
+// Row 65 of docs/security.md.
+TEST_CASE("security 65: only a known key signs tokens of accounts, whatever their header says",
+          "[authn]") {
+  const Accounts accounts;
+  const std::string good = *accounts.generator->GenerateToken(Request());
+  const auto jwt = ParseJwt(good);
+  REQUIRE(jwt.ok());
+  REQUIRE(accounts.Ask(good).ok());
+  const std::size_t dot = good.find('.');
+  const std::string claims = *DecodeBase64Url(good.substr(dot + 1, good.rfind('.') - dot - 1));
+  const std::string signature = good.substr(good.rfind('.'));
+  const SigningKey other = NewEcKey("P-256");
+  const SigningAlgorithm es256 = SigningAlgorithm::kEs256;
+  const std::string longer = std::string(claims).replace(claims.find("\"api\""), 5, R"("api","x")");
+
+  // Under the name of the known key, under none, under its own.
+  for (const std::string& id : {jwt->key_id, std::string(), other.public_key().KeyId()}) {
+    CAPTURE(id);
+    CHECK(accounts.Ask(*SignJwt(other, es256, id, claims)).status().reason() ==
+          Reason::kUnauthorized);
+  }
+  // A good signature of other claims.
+  CHECK(accounts.Ask(good.substr(0, dot + 1) + Base64Url(longer) + signature).status().reason() ==
+        Reason::kUnauthorized);
+}
+
 // TestValidatePrivateClaims
 TEST_CASE("authn: a token is good as long as what it is bound to exists", "[authn]") {
   Accounts accounts;

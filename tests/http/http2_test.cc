@@ -14,6 +14,7 @@ const std::string kPost = "\x83\x86\x84\x41\x01x";
 enum FrameType : char {
   kData = 0,
   kHeaders = 1,
+  kPriority = 2,
   kReset = 3,
   kSettings = 4,
   kPing = 6,
@@ -21,6 +22,7 @@ enum FrameType : char {
 };
 constexpr char kWindowUpdate = 8;
 constexpr char kContinuation = 9;
+constexpr char kAck = 1;
 
 std::string Number(std::uint32_t value) {
   return {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
@@ -105,6 +107,22 @@ TEST_CASE("http: a flood of pings or settings ends the connection", "[http]") {
   const std::string said = client.ReadAll();
 
   CHECK(said.size() < 1'000'000);
+  CHECK(counting.server.Connect()->Call(Soon(), {.target = "/"}).ok());
+}
+
+// Rows 39 and 40: nothing of it has to be answered, or the client reads all answers.
+TEST_CASE("http: a flood of what asks for no work ends the connection", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  const std::string frame = GENERATE(Frame(kPriority, 0, 1, Number(0) + '\x10'), Frame(kData, 0, 1),
+                                     Frame(kSettings, kAck, 0), Frame(kPing, kAck, 0, "12345678"));
+  std::string flood = kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPost);
+  for (int i = 0; i < 100'000; ++i) flood += frame;
+
+  client.Send(flood);
+  const std::string said = client.ReadAll();
+
+  CHECK(GoawayCode(said) != 0);
   CHECK(counting.server.Connect()->Call(Soon(), {.target = "/"}).ok());
 }
 

@@ -40,9 +40,9 @@ Context Soon() {
   return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(20));
 }
 
-// What a call to a server that says `opening` at once comes to.
-Result<http::ClientResponse> CallTo(const std::string& opening) {
-  StubPeer peer(opening);
+// What a call to a server that says `opening` at once, and then `answer`, comes to.
+Result<http::ClientResponse> CallTo(const std::string& opening, const std::string& answer = "") {
+  StubPeer peer(opening, answer);
   const std::unique_ptr<http::Dialer> dialer = http::NewDialer();
   auto connection = dialer->Dial(Soon(), {.port = peer.port()});
   if (!connection.ok()) return connection.status();
@@ -51,6 +51,18 @@ Result<http::ClientResponse> CallTo(const std::string& opening) {
   request.headers.Add("x-long", std::string(20'000, 'a'));
   return (*connection)->Call(Soon(), request);
 }
+
+// A literal that stays in the client's table, as entry 62; `value` has 127 bytes or more.
+std::string Indexed(char name, const std::string& value) {
+  std::string field = {'\x40', '\x01', name, '\x7f'};
+  std::size_t rest = value.size() - 127;
+  for (; rest >= 128; rest /= 128) field += static_cast<char>(128 | rest % 128);
+  field += static_cast<char>(rest);
+  return field + value;
+}
+
+// A status of 200, then `fields`, as the answer to the first call.
+std::string AnswerOf(const std::string& fields) { return Frame(kHeaders, 5, 1, "\x88" + fields); }
 
 }  // namespace
 
@@ -77,19 +89,29 @@ TEST_CASE("security: row 45, CVE-2026-33814: settings that no server may send", 
   CHECK_FALSE(CallTo("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").ok());
 }
 
+TEST_CASE("security: rows 35 and 37: a server's honest answer is one", "[security]") {
+  const auto answer =
+      CallTo(Frame(kSettings, 0, 0, ""), AnswerOf(Indexed('a', std::string(4000, 'b')) + '\xbe'));
+  REQUIRE(answer.ok());
+  CHECK(answer->code == 200);
+  CHECK(answer->headers.GetAll("a").size() == 2);
+}
+
 TEST_CASE("security: row 35, a server's endless CONTINUATION", "[security]") {
-  std::string flood = Frame(kSettings, 0, 0, "") + Frame(kHeaders, 0, 1, "\x88");
+  std::string flood = Frame(kHeaders, 0, 1, "\x88");
   for (int i = 0; i < 20'000; ++i) flood += Frame(kContinuation, 0, 1, "");
-  CHECK_FALSE(CallTo(flood).ok());
+  const auto answer = CallTo(Frame(kSettings, 0, 0, ""), flood);
+  CHECK(answer.status().reason() == Reason::kServiceUnavailable);
 }
 
 TEST_CASE("security: row 37, a server's HPACK bomb", "[security]") {
-  // One entry of 4,000 bytes, named ten thousand times.
-  std::string block = "\x88\x40\x01";
-  block += std::string("a\x7f\xa1\x1e", 4) + std::string(4000, 'b') + std::string(10'000, '\xbe');
-  const std::string opening = Frame(kSettings, 0, 0, "") + Frame(kHeaders, 5, 1, block);
-  const auto answer = CallTo(opening);
-  CHECK_FALSE(answer.ok());
+  // One entry of 4,000 bytes, named ten thousand times; and one of hardly any, as often.
+  for (const std::string& entry :
+       {Indexed('a', std::string(4000, 'b')), Indexed('a', std::string(127, 'b'))}) {
+    const auto answer =
+        CallTo(Frame(kSettings, 0, 0, ""), AnswerOf(entry + std::string(10'000, '\xbe')));
+    CHECK(answer.status().message() == "the answer's head is too large");
+  }
 }
 
 }  // namespace apiserver::security

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -31,14 +32,36 @@ std::vector<Jwk> Known() {
 }
 
 // As an authenticator does it.
-bool Accepted(std::string_view token) {
+bool Accepted(std::string_view token, const std::vector<Jwk>& known = Known()) {
   const auto jwt = ParseJwt(token);
-  return jwt.ok() && VerifySignature(*jwt, kEvery, Known()).ok();
+  return jwt.ok() && VerifySignature(*jwt, kEvery, known).ok();
 }
 
-// What a confused verifier could take for the secret: the key's modulus.
-std::string ModulusOf(const SigningKey& key) {
-  return *DecodeBase64Url(key.public_key().ToJwk().n);
+std::string PemOfPublic(EVP_PKEY* key) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);
+  PEM_write_bio_PUBKEY(bio.get(), key);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+std::string DerOfPublic(EVP_PKEY* key) {
+  std::string der(static_cast<std::size_t>(i2d_PUBKEY(key, nullptr)), '\0');
+  auto* bytes = reinterpret_cast<unsigned char*>(der.data());
+  i2d_PUBKEY(key, &bytes);
+  return der;
+}
+
+// The forms in which a public key is about, each of which a confused verifier could take for the
+// secret.
+std::vector<std::string> FormsOf(EVP_PKEY* raw, const SigningKey& key) {
+  const std::string pem = PemOfPublic(raw);
+  return {pem,
+          pem.substr(0, pem.size() - 1),
+          DerOfPublic(raw),
+          *DecodeBase64Url(key.public_key().ToJwk().n),
+          key.public_key().KeyId(),
+          JwkText(key.public_key(), "rsa")};
 }
 
 std::string HmacSha256(std::string_view secret, std::string_view input) {
@@ -82,13 +105,17 @@ TEST_CASE("security 65: alg none in any spelling is refused", "[security]") {
 }
 
 TEST_CASE("security 65: HS256 with the RSA public key is refused", "[security]") {
+  const std::shared_ptr<EVP_PKEY> raw(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}),
+                                      EVP_PKEY_free);
+  const SigningKey key = SigningKey::Of(raw).value();
+  const std::vector<Jwk> known = {{key.public_key(), "rsa"}};
+  REQUIRE(Accepted(*SignJwt(key, SigningAlgorithm::kRs256, "rsa", kClaims), known));
   for (const char* alg : {"HS256", "RS256", "PS256"}) {
     CAPTURE(alg);
     const std::string header = std::string(R"({"alg":")") + alg + R"(","kid":"rsa"})";
     const std::string input = Base64Url(header) + "." + Base64Url(kClaims);
-    for (const std::string& secret : {ModulusOf(RsaKey()), RsaKey().public_key().KeyId(),
-                                      JwkText(RsaKey().public_key(), "rsa")}) {
-      CHECK_FALSE(Accepted(input + "." + Base64Url(HmacSha256(secret, input))));
+    for (const std::string& secret : FormsOf(raw.get(), key)) {
+      CHECK_FALSE(Accepted(input + "." + Base64Url(HmacSha256(secret, input)), known));
     }
   }
 }

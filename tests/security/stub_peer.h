@@ -7,14 +7,18 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace apiserver::security {
 
-// A server that says the same to whoever connects, whatever they say, and reads until they go.
+// A server that says the same to whoever connects, whatever they say, and reads until they go. What
+// it answers comes once it has read the whole head of an HTTP/2 request.
 class StubPeer {
  public:
-  explicit StubPeer(std::string says) : says_(std::move(says)) {
+  explicit StubPeer(std::string says, std::string answers = "")
+      : says_(std::move(says)), answers_(std::move(answers)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -35,24 +39,55 @@ class StubPeer {
   int port() const { return port_; }
 
  private:
+  static void Send(int peer, std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t now = ::send(peer, text.data(), text.size(), MSG_NOSIGNAL);
+      if (now <= 0) return;
+      text.remove_prefix(static_cast<std::size_t>(now));
+    }
+  }
+
+  // Whether a client that has said `bytes` has ended the head of its request.
+  static bool HasHead(std::string_view bytes) {
+    constexpr std::size_t kPrefaceBytes = 24;
+    constexpr std::size_t kFrameHeadBytes = 9;
+    if (bytes.size() < kPrefaceBytes) return false;
+    bytes.remove_prefix(kPrefaceBytes);
+    while (bytes.size() >= kFrameHeadBytes) {
+      const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+      const std::size_t size = std::size_t{at(0)} << 16 | std::size_t{at(1)} << 8 | at(2);
+      if (bytes.size() < kFrameHeadBytes + size) return false;
+      constexpr unsigned kHeadersKind = 1;
+      constexpr unsigned kContinuationKind = 9;
+      constexpr unsigned kEndHeaders = 4;
+      const bool of_head = at(3) == kHeadersKind || at(3) == kContinuationKind;
+      if (of_head && (at(4) & kEndHeaders) != 0) return true;
+      bytes.remove_prefix(kFrameHeadBytes + size);
+    }
+    return false;
+  }
+
   void Serve() {
     for (;;) {
       const int peer = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (peer < 0) return;
-      std::size_t sent = 0;
-      while (sent < says_.size()) {
-        const ssize_t now = ::send(peer, says_.data() + sent, says_.size() - sent, MSG_NOSIGNAL);
-        if (now <= 0) break;
-        sent += static_cast<std::size_t>(now);
-      }
-      std::array<char, 4096> ignored{};
-      while (::recv(peer, ignored.data(), ignored.size(), 0) > 0) {
+      Send(peer, says_);
+      std::string heard;
+      bool answered = answers_.empty();
+      std::array<char, 4096> piece{};
+      for (ssize_t size = 0; (size = ::recv(peer, piece.data(), piece.size(), 0)) > 0;) {
+        if (answered) continue;
+        heard.append(piece.data(), static_cast<std::size_t>(size));
+        if (!HasHead(heard)) continue;
+        answered = true;
+        Send(peer, answers_);
       }
       ::close(peer);
     }
   }
 
-  std::string says_;
+  const std::string says_;
+  const std::string answers_;
   int listener_ = -1;
   int port_ = 0;
   std::thread thread_;
