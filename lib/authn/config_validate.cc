@@ -6,7 +6,7 @@
 #include "apiserver/authn/x509.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/validation.h"
-#include "authn/go_url.h"
+#include "http/go_url.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
@@ -39,16 +39,16 @@ void ValidateUrl(const std::string& url, const std::vector<std::string>& disallo
     errors.Invalid(path, url,
                    "URL must not overlap with disallowed issuers: " + SortedList(disallowed));
   }
-  const Result<GoUrl> parsed = ParseGoUrl(url);
+  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
   if (!parsed.ok()) {
     errors.Invalid(path, url, std::string(parsed.status().message()));
     return;
   }
   if (parsed->scheme != "https") errors.Invalid(path, url, "URL scheme must be https");
-  if (parsed->has_user) {
+  if (parsed->user) {
     errors.Invalid(path, url, "URL must not contain a username or password");
   }
-  if (!parsed->query.empty()) errors.Invalid(path, url, "URL must not contain a query");
+  if (!parsed->raw_query.empty()) errors.Invalid(path, url, "URL must not contain a query");
   if (!parsed->fragment.empty()) errors.Invalid(path, url, "URL must not contain a fragment");
 }
 

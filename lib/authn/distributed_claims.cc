@@ -6,8 +6,8 @@
 #include "apiserver/base/field_path.h"
 #include "auth/config_hash.h"
 #include "authn/claims.h"
-#include "authn/go_url.h"
 #include "base/status_macros.h"
+#include "http/go_url.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
@@ -51,12 +51,12 @@ std::string WithoutUrl(std::string message, const std::string& url) {
 
 std::string EndpointProblem(const std::string& url, const std::string& access_token) {
   if (url.size() > kEndpointBytesMax) return "the endpoint's URL is too long";
-  const Result<GoUrl> parsed = ParseGoUrl(url);
+  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
   if (!parsed.ok()) return "the endpoint is no URL";
   const std::string shown = field::Quote(ShownUrl(url));
   // Anybody on the way could read the access token, and answer.
   if (parsed->scheme != "https") return "the endpoint " + shown + " must be https";
-  if (parsed->has_user) return "the endpoint " + shown + " must not name a user";
+  if (parsed->user) return "the endpoint " + shown + " must not name a user";
   if (parsed->host.empty()) return "the endpoint " + shown + " names no host";
   const bool visible =
       std::ranges::all_of(access_token, [](char c) { return c > 0x20 && c < 0x7F; });
@@ -169,9 +169,9 @@ Result<std::shared_ptr<const IssuerKeys>> DistributedClaims::KeysOf(
     const std::string& issuer) const {
   if (issuer == options_.issuer) return options_.keys;
   const std::string before = "verifying untrusted issuer " + field::Quote(ShownUrl(issuer));
-  const Result<GoUrl> url = ParseGoUrl(issuer);
+  const Result<http::GoUrl> url = http::ParseGoUrl(issuer);
   const bool good = issuer.size() <= kEndpointBytesMax && url.ok() && url->scheme == "https" &&
-                    !url->has_user && !url->host.empty() && url->query.empty() &&
+                    !url->user && !url->host.empty() && url->raw_query.empty() &&
                     url->fragment.empty();
   if (!good) return NotExpanded(before.substr(0, kEndpointBytesMax) + " failed: no https URL");
   const auto others = others_.Lock();

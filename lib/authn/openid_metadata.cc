@@ -6,9 +6,9 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
-#include "authn/go_url.h"
 #include "authn/signature_key.h"
 #include "base/status_macros.h"
+#include "http/go_url.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
@@ -17,11 +17,11 @@ Status BadMetadata(std::string why) { return Status(Reason::kInvalid, std::move(
 
 Status CheckIssuerUrl(const std::string& issuer) {
   if (issuer.empty()) return BadMetadata("empty issuer URL");
-  ASSIGN_OR_RETURN(const GoUrl url, ParseGoUrl(issuer));
+  ASSIGN_OR_RETURN(const http::GoUrl url, http::ParseGoUrl(issuer));
   if (url.scheme != "https") {
     return BadMetadata("issuer URL must use https scheme, got: " + issuer);
   }
-  if (!url.query.empty()) {
+  if (!url.raw_query.empty()) {
     return BadMetadata("issuer URL may not include a query, got: " + issuer);
   }
   if (!url.fragment.empty()) {
@@ -32,22 +32,22 @@ Status CheckIssuerUrl(const std::string& issuer) {
 
 Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
   if (!options.jwks_uri.empty()) {
-    ASSIGN_OR_RETURN(const GoUrl url, ParseGoUrl(options.jwks_uri));
+    ASSIGN_OR_RETURN(const http::GoUrl url, http::ParseGoUrl(options.jwks_uri));
     if (url.scheme == "https") return options.jwks_uri;
-    return BadMetadata("jwksURI requires https scheme, parsed as: " + options.jwks_uri);
+    return BadMetadata("jwksURI requires https scheme, parsed as: " + url.String());
   }
   const std::string& address = options.external_address;
   if (address.empty()) {
     return BadMetadata("either the JWKS URI or the default external address, or both, must be set");
   }
-  std::string uri = "https://" + address + std::string(kJWKSPath);
-  const Result<GoUrl> url = ParseGoUrl(uri);
-  // As host and port alone are read.
-  if (url.ok() && url->host == address && url->query.empty() && url->fragment.empty()) return uri;
-  return BadMetadata(
-      "attempted to build jwks_uri from external address " + address +
-      ", but could not construct a valid URL. Error: " +
-      (url.ok() ? "it is no host with a port" : std::string(url.status().message())));
+  const http::GoUrl wanted{.scheme = "https", .host = address, .path = std::string(kJWKSPath)};
+  std::string uri = wanted.String();
+  const Result<http::GoUrl> url = http::ParseGoUrl(uri);
+  if (url.ok() && url->host == wanted.host && url->path == wanted.path) return uri;
+  return BadMetadata("attempted to build jwks_uri from external address " + address +
+                     ", but could not construct a valid URL. Error: " +
+                     (url.ok() ? "got " + url->String() + ", expected " + uri
+                               : std::string(url.status().message())));
 }
 
 // What Kubernetes signs with such a key.
@@ -125,7 +125,7 @@ Result<OpenIDMetadata> NewOpenIDMetadata(const OpenIDMetadataOptions& options) {
 }
 
 Status CheckJwksUri(std::string_view uri) {
-  const Result<GoUrl> url = ParseGoUrl(uri);
+  const Result<http::GoUrl> url = http::ParseGoUrl(uri);
   if (!url.ok()) {
     return BadMetadata("service-account-jwks-uri must be a valid URL: " +
                        std::string(url.status().message()));
@@ -140,7 +140,7 @@ Status CheckServiceAccountIssuer(std::string_view issuer) {
     return BadMetadata("service-account-issuer should not be an empty string");
   }
   if (issuer.find(':') == std::string_view::npos) return {};
-  const Result<GoUrl> url = ParseGoUrl(issuer);
+  const Result<http::GoUrl> url = http::ParseGoUrl(issuer);
   if (url.ok()) return {};
   return BadMetadata(
       "service-account-issuer " + field::Quote(issuer) +

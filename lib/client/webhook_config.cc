@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "apiserver/http/message.h"
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
+#include "http/go_url.h"
 #include "http/pem.h"
-#include "http/tokens.h"
 
 namespace apiserver::inline v0::client {
 namespace {
@@ -25,118 +24,12 @@ class ClusterDns final : public ServiceResolver {
   }
 };
 
-// The parts of a URL that a webhook's may or may not have.
-struct UrlParts {
-  std::string problem;  // Not empty: it is none, in Go's words.
-  std::string scheme;
-  std::string user;
-  bool has_user = false;  // It may be empty.
-  std::string host;       // With the port.
-  std::string query;
-  std::string fragment;
-};
-
 // Up to the first of `ends`, which stays in `rest`.
 std::string_view TakeUntil(std::string_view& rest, std::string_view ends) {
   const std::size_t end = std::min(rest.find_first_of(ends), rest.size());
   const std::string_view taken = rest.substr(0, end);
   rest.remove_prefix(end);
   return taken;
-}
-
-bool IsScheme(std::string_view text) {
-  const auto alpha = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !text.empty() && alpha(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
-    return alpha(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  });
-}
-
-// What is wrong with a host's characters and escapes, of which Go knows only "%25" and those of
-// bytes beyond ASCII: no letter or digit is written so.
-std::string HostTextProblem(std::string_view host) {
-  constexpr std::string_view kBad = " \\^`{|}";
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    if (kBad.find(host[i]) != std::string_view::npos) {
-      return "invalid character " + field::Quote(host.substr(i, 1)) + " in host name";
-    }
-    if (host[i] != '%') continue;
-    const std::string_view escape = host.substr(i, 3);
-    const int high = escape.size() == 3 ? http::HexValue(escape[1]) : -1;
-    const bool hex = high >= 0 && http::HexValue(escape[2]) >= 0;
-    if (!hex || (high < 8 && escape != "%25")) return "invalid URL escape " + field::Quote(escape);
-  }
-  return "";
-}
-
-// As parseHost of Go's net/url.
-std::string HostProblem(std::string_view host) {
-  std::string_view port;
-  std::string_view text = host;
-  if (host.starts_with('[')) {
-    const std::size_t bracket = host.rfind(']');
-    if (bracket == std::string_view::npos) return "missing ']' in host";
-    port = host.substr(bracket + 1);
-    // A zone may be anything.
-    text = host.substr(0, std::min(host.find("%25"), bracket));
-  } else if (const std::size_t colon = host.rfind(':'); colon != std::string_view::npos) {
-    port = host.substr(colon);
-  }
-  const bool good =
-      port.empty() || (port[0] == ':' && std::all_of(port.begin() + 1, port.end(),
-                                                     [](char c) { return c >= '0' && c <= '9'; }));
-  if (!good) return "invalid port " + field::Quote(port) + " after host";
-  return HostTextProblem(text);
-}
-
-// As validUserinfo of Go's net/url.
-bool IsUserInfo(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    const bool alpha = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    return alpha || std::string_view("-._:~!$&'()*+,;=%@").find(c) != std::string_view::npos;
-  });
-}
-
-UrlParts SplitUrl(std::string_view url) {
-  UrlParts parts;
-  std::string_view rest = url;
-  if (std::any_of(url.begin(), url.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-    parts.problem = "net/url: invalid control character in URL";
-    return parts;
-  }
-  std::string_view before_fragment = TakeUntil(rest, "#");
-  if (!rest.empty()) parts.fragment = rest.substr(1);
-  rest = before_fragment;
-  const std::string_view scheme = rest.substr(0, std::min(rest.find(':'), rest.size()));
-  if (scheme.empty() && rest.starts_with(':')) {
-    parts.problem = "missing protocol scheme";
-    return parts;
-  }
-  if (scheme.size() < rest.size() && IsScheme(scheme)) {
-    parts.scheme = scheme;
-    std::transform(scheme.begin(), scheme.end(), parts.scheme.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    rest.remove_prefix(scheme.size() + 1);
-  }
-  const std::string_view before_query = TakeUntil(rest, "?");
-  if (!rest.empty()) parts.query = rest.substr(1);
-  rest = before_query;
-  if (rest.starts_with("//")) {
-    rest.remove_prefix(2);
-    std::string_view authority = TakeUntil(rest, "/");
-    if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-      parts.user = authority.substr(0, at);
-      parts.has_user = true;
-      authority.remove_prefix(at + 1);
-    }
-    parts.host = authority;
-    parts.problem = HostProblem(authority);
-    if (parts.problem.empty() && !IsUserInfo(parts.user)) {
-      parts.problem = "net/url: invalid userinfo";
-    }
-  }
-  if (parts.problem.empty() && !http::PercentDecode(rest)) parts.problem = "invalid URL escape";
-  return parts;
 }
 
 }  // namespace
@@ -172,24 +65,24 @@ field::ErrorList ValidateWebhookURL(const field::Path& path, std::string_view ur
                                     bool force_https) {
   field::ErrorList errors;
   const std::string form(kUrlForm);
-  const UrlParts parts = SplitUrl(url);
-  if (!parts.problem.empty()) {
-    errors.Required(
-        path, "url must be a valid URL: parse " + field::Quote(url) + ": " + parts.problem + form);
+  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
+  if (!parsed.ok()) {
+    errors.Required(path,
+                    "url must be a valid URL: " + std::string(parsed.status().message()) + form);
     return errors;
   }
-  if (force_https && parts.scheme != "https") {
-    errors.Invalid(path, parts.scheme, "'https' is the only allowed URL scheme" + form);
+  if (force_https && parsed->scheme != "https") {
+    errors.Invalid(path, parsed->scheme, "'https' is the only allowed URL scheme" + form);
   }
-  if (parts.host.empty()) errors.Invalid(path, parts.host, "host must be specified" + form);
-  if (parts.has_user) {
-    errors.Invalid(path, parts.user, "user information is not permitted in the URL");
+  if (parsed->host.empty()) errors.Invalid(path, parsed->host, "host must be specified" + form);
+  if (parsed->user) {
+    errors.Invalid(path, parsed->user->String(), "user information is not permitted in the URL");
   }
-  if (!parts.fragment.empty()) {
-    errors.Invalid(path, parts.fragment, "fragments are not permitted in the URL");
+  if (!parsed->fragment.empty()) {
+    errors.Invalid(path, parsed->fragment, "fragments are not permitted in the URL");
   }
-  if (!parts.query.empty()) {
-    errors.Invalid(path, parts.query, "query parameters are not permitted in the URL");
+  if (!parsed->raw_query.empty()) {
+    errors.Invalid(path, parsed->raw_query, "query parameters are not permitted in the URL");
   }
   return errors;
 }

@@ -4,7 +4,6 @@
 
 #include "apiserver/base/clock.h"
 #include "apiserver/http/tls.h"
-#include "authn/go_url.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
@@ -357,26 +356,6 @@ TEST_CASE("authn: what is wrong in the file is said with its line", "[authn]") {
         "line 1: kind is \"Pod\"; use AuthenticationConfiguration; line 2: apiVersion is \"v1\"; "
         "use apiserver.config.k8s.io/v1, apiserver.config.k8s.io/v1beta1, "
         "apiserver.config.k8s.io/v1alpha1");
-}
-
-TEST_CASE("authn: URLs are taken apart as Go does", "[authn]") {
-  const auto url = ParseGoUrl("https://u@host:443/p?q#f");
-  REQUIRE(url.ok());
-  CHECK(url->scheme == "https");
-  CHECK(url->has_user);
-  CHECK(url->host == "host:443");
-  CHECK(url->query == "q");
-  CHECK(url->fragment == "f");
-  CHECK(ParseGoUrl("https://[::1]:80/")->host == "[::1]:80");
-  for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
-           {":foo", R"(parse ":foo": missing protocol scheme)"},
-           {"1a:b", R"(parse "1a:b": first path segment in URL cannot contain colon)"},
-           {"https://a b", R"(parse "https://a b": invalid character " " in host name)"},
-           {"https://[::1", R"(parse "https://[::1": missing ']' in host)"},
-           {"https://a/%zz", R"(parse "https://a/%zz": invalid URL escape "%zz")"},
-           {"https://a\n", R"(parse "https://a\n": net/url: invalid control character in URL)"}}) {
-    CHECK(ParseGoUrl(text).status().message() == why);
-  }
 }
 
 }  // namespace apiserver::inline v0::authn

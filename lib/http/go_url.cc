@@ -1,0 +1,244 @@
+#include "http/go_url.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/base/field_path.h"
+#include "base/status_macros.h"
+#include "http/go_ip.h"
+#include "http/go_url_escapes.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+Status BadGoUrl(std::string why) { return {Reason::kInvalid, std::move(why)}; }
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsDecimal(char c) { return c >= '0' && c <= '9'; }
+
+// Cuts `text` at the first `mark`, which goes; what stood behind it.
+std::string_view CutAt(std::string_view& text, char mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return "";
+  const std::string_view behind = text.substr(at + 1);
+  text = text.substr(0, at);
+  return behind;
+}
+
+// Takes the scheme, if there is one, from the front of `rest`.
+Status TakeScheme(std::string_view& rest, std::string& scheme) {
+  const auto later = [](char c) { return IsDecimal(c) || c == '+' || c == '-' || c == '.'; };
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const char c = rest[i];
+    if (IsLetter(c) || (i > 0 && later(c))) continue;
+    if (c != ':') return {};
+    if (i == 0) return BadGoUrl("missing protocol scheme");
+    scheme = rest.substr(0, i);
+    for (char& letter : scheme) {
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    rest.remove_prefix(i + 1);
+    return {};
+  }
+  return {};
+}
+
+// "" or ":" and digits.
+bool IsOptionalPort(std::string_view text) {
+  return text.empty() || (text[0] == ':' && std::ranges::all_of(text.substr(1), IsDecimal));
+}
+
+Status CheckPort(std::string_view colon_port) {
+  if (IsOptionalPort(colon_port)) return {};
+  return BadGoUrl("invalid port " + field::Quote(colon_port) + " after host");
+}
+
+// What stands between brackets, decoded.
+Result<std::string> UnescapeLiteral(std::string_view text) {
+  const std::size_t zone = std::min(text.find("%25"), text.size());
+  ASSIGN_OR_RETURN(std::string host, UnescapeUrlPart(text.substr(0, zone), UrlPart::kHost));
+  ASSIGN_OR_RETURN(const std::string rest, UnescapeUrlPart(text.substr(zone), UrlPart::kZone));
+  return host + rest;
+}
+
+// "[fe80::1%25en0]:80": of addresses only those of IPv6 stand in brackets.
+Result<std::string> ParseLiteral(std::string_view host) {
+  const std::size_t end = host.rfind(']');
+  if (end == std::string_view::npos) return BadGoUrl("missing ']' in host");
+  const std::string_view colon_port = host.substr(end + 1);
+  RETURN_IF_ERROR(CheckPort(colon_port));
+  ASSIGN_OR_RETURN(const std::string name, UnescapeLiteral(host.substr(1, end - 1)));
+  const Result<IpFamily> family = ParseGoIp(name);
+  if (!family.ok()) return BadGoUrl("invalid host: " + std::string(family.status().message()));
+  if (*family == IpFamily::kV4) return BadGoUrl("invalid IP-literal");
+  return ("[" + name + "]").append(colon_port);
+}
+
+Result<std::string> ParseHost(std::string_view scheme, std::string_view host) {
+  const std::size_t bracket = host.rfind('[');
+  if (bracket == 0) return ParseLiteral(host);
+  if (bracket != std::string_view::npos) return BadGoUrl("invalid IP-literal");
+  // Databases have lists of hosts with ports.
+  const bool web = scheme == "http" || scheme == "https";
+  const std::size_t colon = web ? host.find(':') : host.rfind(':');
+  if (colon != std::string_view::npos) RETURN_IF_ERROR(CheckPort(host.substr(colon)));
+  return UnescapeUrlPart(host, UrlPart::kHost);
+}
+
+Result<GoUserInfo> ParseUserInfo(std::string_view text) {
+  const bool good = std::ranges::all_of(text, [](char c) {
+    return IsLetter(c) || IsDecimal(c) ||
+           std::string_view("-._:~!$&'()*+,;=%@").find(c) != std::string_view::npos;
+  });
+  if (!good) return BadGoUrl("net/url: invalid userinfo");
+  const bool has_password = text.find(':') != std::string_view::npos;
+  const std::string_view password = CutAt(text, ':');
+  GoUserInfo user;
+  ASSIGN_OR_RETURN(user.username, UnescapeUrlPart(text, UrlPart::kUserPassword));
+  if (has_password) {
+    ASSIGN_OR_RETURN(user.password, UnescapeUrlPart(password, UrlPart::kUserPassword));
+  }
+  return user;
+}
+
+Status ParseAuthority(std::string_view authority, GoUrl& url) {
+  const std::size_t at = authority.rfind('@');
+  const bool has_user = at != std::string_view::npos;
+  ASSIGN_OR_RETURN(url.host,
+                   ParseHost(url.scheme, has_user ? authority.substr(at + 1) : authority));
+  if (!has_user) return {};
+  ASSIGN_OR_RETURN(url.user, ParseUserInfo(authority.substr(0, at)));
+  return {};
+}
+
+void TakeQuery(std::string_view& rest, GoUrl& url) {
+  url.force_query = !rest.empty() && rest.find('?') == rest.size() - 1;
+  url.raw_query = CutAt(rest, '?');
+}
+
+// `decoded`, and `raw` if it would not be written like that.
+Status TakeEscaped(std::string_view text, UrlPart part, std::string& decoded, std::string& raw) {
+  ASSIGN_OR_RETURN(decoded, UnescapeUrlPart(text, part));
+  if (EscapeUrlPart(decoded, part) != text) raw = text;
+  return {};
+}
+
+// `text` has no fragment.
+Result<GoUrl> ParseBeforeFragment(std::string_view text) {
+  const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
+  if (std::ranges::any_of(text, control)) {
+    return BadGoUrl("net/url: invalid control character in URL");
+  }
+  GoUrl url;
+  if (text == "*") {
+    url.path = "*";
+    return url;
+  }
+  std::string_view rest = text;
+  RETURN_IF_ERROR(TakeScheme(rest, url.scheme));
+  TakeQuery(rest, url);
+  const bool rooted = rest.starts_with('/');
+  if (!rooted && !url.scheme.empty()) {
+    url.opaque = rest;
+    return url;
+  }
+  if (!rooted && rest.substr(0, rest.find('/')).find(':') != std::string_view::npos) {
+    return BadGoUrl("first path segment in URL cannot contain colon");
+  }
+  if (rest.starts_with("//") && (!url.scheme.empty() || !rest.starts_with("///"))) {
+    rest.remove_prefix(2);
+    const std::string_view authority = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(authority.size());
+    RETURN_IF_ERROR(ParseAuthority(authority, url));
+  } else {
+    url.omit_host = rooted && !url.scheme.empty();
+  }
+  RETURN_IF_ERROR(TakeEscaped(rest, UrlPart::kPath, url.path, url.raw_path));
+  return url;
+}
+
+Status InUrl(std::string_view url, const Status& why) {
+  return BadGoUrl("parse " + field::Quote(url) + ": " + std::string(why.message()));
+}
+
+// Where the port of a host begins, with its colon; the end: there is none.
+std::size_t PortBegin(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  return colon != std::string_view::npos && IsOptionalPort(host.substr(colon)) ? colon
+                                                                               : host.size();
+}
+
+// `raw` if it spells `decoded`.
+std::string Spelled(const std::string& decoded, const std::string& raw, UrlPart part) {
+  if (!raw.empty() && IsEncodedUrlPart(raw, part)) {
+    const Result<std::string> read = UnescapeUrlPart(raw, part);
+    if (read.ok() && *read == decoded) return raw;
+  }
+  if (part == UrlPart::kPath && decoded == "*") return decoded;
+  return EscapeUrlPart(decoded, part);
+}
+
+// "//user@host", as far as it is there.
+std::string AuthorityOf(const GoUrl& url) {
+  const bool named = !url.host.empty() || url.user;
+  const bool wanted = named || (!url.scheme.empty() && !url.omit_host && !url.path.empty());
+  if (!wanted) return "";
+  std::string text = "//";
+  if (url.user) text += url.user->String() + "@";
+  return text + EscapeUrlPart(url.host, UrlPart::kHost);
+}
+
+}  // namespace
+
+std::string GoUserInfo::String() const {
+  std::string text = EscapeUrlPart(username, UrlPart::kUserPassword);
+  if (password) text += ":" + EscapeUrlPart(*password, UrlPart::kUserPassword);
+  return text;
+}
+
+std::string GoUrl::Hostname() const {
+  const std::string_view name = std::string_view(host).substr(0, PortBegin(host));
+  const bool literal = name.starts_with('[') && name.ends_with(']');
+  return std::string(literal ? name.substr(1, name.size() - 2) : name);
+}
+
+std::string GoUrl::Port() const {
+  const std::size_t begin = PortBegin(host);
+  return begin == host.size() ? "" : host.substr(begin + 1);
+}
+
+std::string GoUrl::EscapedPath() const { return Spelled(path, raw_path, UrlPart::kPath); }
+
+std::string GoUrl::EscapedFragment() const {
+  return Spelled(fragment, raw_fragment, UrlPart::kFragment);
+}
+
+std::string GoUrl::String() const {
+  std::string text = scheme.empty() ? "" : scheme + ":";
+  if (opaque.empty()) {
+    text += AuthorityOf(*this);
+    const std::string written = EscapedPath();
+    if (!written.empty() && written[0] != '/' && !host.empty()) text += '/';
+    // Or it would be read as a scheme.
+    const std::string_view segment = std::string_view(written).substr(0, written.find('/'));
+    if (text.empty() && segment.find(':') != std::string_view::npos) text += "./";
+    text += written;
+  } else {
+    text += opaque;
+  }
+  if (force_query || !raw_query.empty()) text += "?" + raw_query;
+  if (!fragment.empty()) text += "#" + EscapedFragment();
+  return text;
+}
+
+Result<GoUrl> ParseGoUrl(std::string_view text) {
+  std::string_view before = text;
+  const std::string_view fragment = CutAt(before, '#');
+  Result<GoUrl> url = ParseBeforeFragment(before);
+  if (!url.ok()) return InUrl(before, url.status());
+  const Status read = TakeEscaped(fragment, UrlPart::kFragment, url->fragment, url->raw_fragment);
+  if (!read.ok()) return InUrl(text, read);
+  return url;
+}
+
+}  // namespace apiserver::inline v0::http

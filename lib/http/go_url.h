@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+
+// URLs as Go 1.26's net/url reads them: what Kubernetes means by a valid one.
+namespace apiserver::inline v0::http {
+
+// Decoded. A password may be there and empty.
+struct GoUserInfo {
+  std::string username;
+  std::optional<std::string> password = {};
+
+  // "username[:password]", escaped.
+  std::string String() const;
+  bool operator==(const GoUserInfo&) const = default;
+};
+
+// [scheme:][//[user@]host][/]path[?query][#fragment] or scheme:opaque[?query][#fragment].
+struct GoUrl {
+  std::string scheme = {};  // In lower case.
+  std::string opaque = {};  // As written.
+  std::optional<GoUserInfo> user = {};
+  std::string host = {};      // "host" or "host:port", decoded; an IPv6 address is in brackets.
+  std::string path = {};      // Decoded.
+  std::string raw_path = {};  // As written, where `path` would be written otherwise.
+  std::string raw_query = {};
+  std::string fragment = {};      // Decoded.
+  std::string raw_fragment = {};  // As `raw_path`.
+  bool force_query = false;       // "?" and nothing behind it.
+  bool omit_host = false;         // scheme:/path.
+
+  // Of `host`, without brackets; the port is empty if there is none or it is no number.
+  std::string Hostname() const;
+  std::string Port() const;
+  // As written if that is a right spelling.
+  std::string EscapedPath() const;
+  std::string EscapedFragment() const;
+  // The URL again.
+  std::string String() const;
+  bool operator==(const GoUrl&) const = default;
+};
+
+// As net/url.Parse, with its words: `parse "…": missing protocol scheme`. kInvalid.
+Result<GoUrl> ParseGoUrl(std::string_view text);
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,94 @@
+#include "http/go_url_escapes.h"
+
+#include <algorithm>
+
+#include "apiserver/base/field_path.h"
+#include "apiserver/http/message.h"
+#include "base/status_macros.h"
+#include "http/tokens.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+bool IsAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// What stands unescaped in a part beside letters, digits and "-_.~".
+std::string_view PlainIn(UrlPart part) {
+  switch (part) {
+    case UrlPart::kPath:
+      return "$&+,/:;=@";
+    case UrlPart::kHost:
+    case UrlPart::kZone:
+      return "!$&'()*+,;=:[]<>\"";
+    case UrlPart::kUserPassword:
+      return "$&+,;=";
+    case UrlPart::kFragment:
+      break;
+  }
+  return "$&+,/:;=?@!()*";
+}
+
+bool IsPlain(char c, UrlPart part) {
+  return IsAlphanumeric(c) || std::string_view("-_.~").find(c) != std::string_view::npos ||
+         PlainIn(part).find(c) != std::string_view::npos;
+}
+
+// `escape`: a percent sign and up to two characters.
+Status CheckEscape(std::string_view escape, UrlPart part) {
+  const int high = escape.size() == 3 ? HexValue(escape[1]) : -1;
+  const int low = escape.size() == 3 ? HexValue(escape[2]) : -1;
+  bool good = high >= 0 && low >= 0;
+  if (good && escape != "%25") {
+    // A host has no other spelling of what it could say plainly; a zone may repeat that, and hold
+    // spaces.
+    if (part == UrlPart::kHost) good = high >= 8;
+    if (part == UrlPart::kZone) {
+      const char c = static_cast<char>(high * 16 + low);
+      good = c == ' ' || IsPlain(c, part);
+    }
+  }
+  if (good) return {};
+  return {Reason::kInvalid, "invalid URL escape " + field::Quote(escape)};
+}
+
+}  // namespace
+
+Result<std::string> UnescapeUrlPart(std::string_view text, UrlPart part) {
+  const bool host = part == UrlPart::kHost || part == UrlPart::kZone;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      RETURN_IF_ERROR(CheckEscape(text.substr(i, 3), part));
+      i += 2;
+    } else if (host && static_cast<unsigned char>(text[i]) < 0x80 && !IsPlain(text[i], part)) {
+      return Status(Reason::kInvalid,
+                    "invalid character " + field::Quote(text.substr(i, 1)) + " in host name");
+    }
+  }
+  return *PercentDecode(text);
+}
+
+std::string EscapeUrlPart(std::string_view text, UrlPart part) {
+  static constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string escaped;
+  for (const char c : text) {
+    if (IsPlain(c, part)) {
+      escaped += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    escaped += '%';
+    escaped += kHex[byte >> 4];
+    escaped += kHex[byte & 15];
+  }
+  return escaped;
+}
+
+bool IsEncodedUrlPart(std::string_view text, UrlPart part) {
+  return std::ranges::all_of(text, [part](char c) {
+    return IsPlain(c, part) || std::string_view("!$&'()*+,;=:@[]%").find(c) != std::string::npos;
+  });
+}
+
+}  // namespace apiserver::inline v0::http
