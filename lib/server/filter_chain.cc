@@ -37,11 +37,14 @@ FilterPtr NewFlowControl(const FilterConfig& config) {
 
 http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   http::FilterChain chain;
+  bool before_measured = false;
   const auto then = [&](std::unique_ptr<const http::Filter> filter) {
     const std::string_view name = MeasuredAs(filter->name());
-    if (!name.empty()) chain.push_back(NewFilterStarted());
+    const bool measured = !name.empty();
+    if (measured && !before_measured) chain.push_back(NewFilterStarted());
+    before_measured = measured;
     chain.push_back(std::move(filter));
-    if (name.empty()) return;
+    if (!measured) return;
     chain.push_back(NewFilterCompleted(*config.metrics, name, config.tracer != nullptr));
   };
   // First, so that every answer, also one that a later filter gives, names its audit id.

@@ -115,7 +115,8 @@ FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseco
                                  const Clock& clock, RefusalMetrics counted = {});
 // Counts what handlers answer; last.
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
-// Together they measure what stands between them; a span tells of it if requests are `traced`.
+// Together they measure what stands between them; a span tells of it if requests are `traced`. The
+// second may be followed by another filter and another second one, which measures that.
 FilterPtr NewFilterStarted();
 FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, bool traced);
 struct AuthorizationOptions {

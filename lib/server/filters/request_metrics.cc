@@ -88,11 +88,11 @@ class RequestMetricsFilter final : public http::Filter {
   InstalledCheck installed_;
 };
 
+// When the filter that is measured began.
 struct FilterBegan {
   mutable Clock::Monotonic at;
 };
 
-// Measures what stands between two of these.
 class FilterStarted final : public http::Filter {
  public:
   std::string_view name() const override { return "filter-started"; }
@@ -107,15 +107,22 @@ class FilterStarted final : public http::Filter {
   }
 };
 
+// What follows it at once may be measured by another one.
 class FilterCompleted final : public http::Filter {
  public:
   FilterCompleted(metrics::Histogram& duration, std::string_view filter, bool traced)
       : duration_(duration), filter_(filter), traced_(traced) {}
   std::string_view name() const override { return "filter-completed"; }
   http::Step Begin(http::Exchange& exchange) const override {
-    const auto took = RealClock().Now() - exchange.Get<FilterBegan>().at;
+    const auto& began = exchange.Get<FilterBegan>();
+    auto now = RealClock().Now();
+    const auto took = now - began.at;
     duration_.Observe(std::chrono::duration<double>(took).count());
-    if (traced_) trace::StartSpan(exchange.ctx(), filter_, {.age = took}).End();
+    if (traced_) {
+      trace::StartSpan(exchange.ctx(), filter_, {.age = took}).End();
+      now = RealClock().Now();
+    }
+    began.at = now;
     return http::Step::Next();
   }
 
