@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/status_macros.h"
 #include "server/filters/filters.h"
 
 namespace apiserver::inline v0::server {
@@ -10,6 +9,11 @@ namespace apiserver::inline v0::server {
 namespace {
 
 struct LongRunning {};
+
+// Only these are asked for LongRunning; a watch is known by its verb.
+bool MayBeLongRunning(const request::RequestInfo& info) {
+  return !info.is_resource_request || !info.subresource.empty();
+}
 
 class RequestInfoFilter final : public http::Filter {
  public:
@@ -19,17 +23,19 @@ class RequestInfoFilter final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     const http::Request& request = exchange.request();
-    ASSIGN_OR_RETURN(request::RequestInfo info,
-                     request::ResolveRequestInfo(request.method, request.path, exchange.query()));
-    const bool profile = !info.is_resource_request && info.path.starts_with("/debug/pprof/");
-    if (profile || (!info.subresource.empty() && check_ && check_(info, request.method))) {
-      exchange.Set(LongRunning());
-    }
-    exchange.Set(std::move(info));
+    auto resolved = request::ResolveRequestInfo(request.method, request.path, exchange.query());
+    if (!resolved.ok()) return resolved.status();
+    const request::RequestInfo& info = exchange.Set(*std::move(resolved));
+    if (MayBeLongRunning(info) && TakesLong(info, request.method)) exchange.Set(LongRunning());
     return http::Step::Next();
   }
 
  private:
+  bool TakesLong(const request::RequestInfo& info, std::string_view method) const {
+    if (!info.is_resource_request) return info.path.starts_with("/debug/pprof/");
+    return check_ && check_(info, method);
+  }
+
   LongRunningCheck check_;
 };
 
@@ -41,7 +47,8 @@ FilterPtr NewRequestInfo(LongRunningCheck check) {
 
 bool IsLongRunning(const http::Exchange& exchange) {
   const auto* info = exchange.Find<request::RequestInfo>();
-  return (info && info->verb == "watch") || exchange.Find<LongRunning>();
+  if (!info) return false;
+  return info->verb == "watch" || (MayBeLongRunning(*info) && exchange.Find<LongRunning>());
 }
 
 }  // namespace apiserver::inline v0::server
