@@ -14,6 +14,8 @@ constexpr std::array<std::string_view, 12> kVerbs = {
 constexpr std::array<std::string_view, 5> kConnecting = {"log", "exec", "portforward", "attach",
                                                          "proxy"};
 
+constexpr std::size_t kUsualKeyBytes = 127;
+
 const std::vector<double>& SliBuckets() {
   static const std::vector<double> bounds = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2, 3,
                                              4,    5,   6,   8,   10,  15,  20, 30,   45,  60};
@@ -68,6 +70,7 @@ std::string_view DryRunOf(const http::Query& query) {
 
 std::string KeyOf(const RequestLabels& labels) {
   std::string key;
+  key.reserve(kUsualKeyBytes);
   for (const std::string_view part :
        {labels.verb, labels.group, labels.version, labels.resource, labels.subresource,
         labels.scope, labels.component, labels.dry_run}) {

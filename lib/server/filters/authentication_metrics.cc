@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kAuthenticationResults = {"success", "failure", "error"};
 constexpr std::string_view kOtherUsers = "other";
+constexpr std::string_view kEmails = "email_id";
+constexpr std::array<std::string_view, 5> kKnownUsers = {
+    "admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"};
 
 }  // namespace
 
@@ -38,15 +41,21 @@ void AuthenticationMetrics::Count(AuthenticationResult result, std::string_view 
   durations_[i]->Observe(std::chrono::duration<double>(took).count());
   if (result != AuthenticationResult::kSuccess) return;
   const std::string_view shown = CompressUsername(username);
-  (shown == kOtherUsers ? *others_ : users_.With({shown})).Add();
+  if (shown == kOtherUsers) return others_->Add();
+  if (shown != kEmails) return users_.With({shown}).Add();
+  metrics::Counter* emails = emails_.load(std::memory_order_acquire);
+  if (emails == nullptr) {
+    emails = &users_.With({kEmails});
+    emails_.store(emails, std::memory_order_release);
+  }
+  emails->Add();
 }
 
 std::string_view CompressUsername(std::string_view username) {
-  for (const std::string_view known :
-       {"admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"}) {
+  for (const std::string_view known : kKnownUsers) {
     if (username == known) return username;
   }
-  return username.find('@') != std::string_view::npos ? "email_id" : kOtherUsers;
+  return username.find('@') != std::string_view::npos ? kEmails : kOtherUsers;
 }
 
 }  // namespace apiserver::inline v0::server

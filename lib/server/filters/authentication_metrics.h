@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string_view>
@@ -25,7 +26,9 @@ class AuthenticationMetrics {
   metrics::Family<metrics::Counter>& users_;
   metrics::Counter* attempts_[kResults];
   metrics::Histogram* durations_[kResults];
-  metrics::Counter* others_;  // Of users_, for most requests.
+  // Of users_, for most requests.
+  metrics::Counter* others_;
+  mutable std::atomic<metrics::Counter*> emails_{nullptr};  // Shown once there is one.
 };
 
 // Names of people and tenants are kept out of the metrics: known internal ones stay, those with an
