@@ -28,7 +28,8 @@ struct Key {
   bool Is(std::string_view text) const {
     const std::size_t slash = 1 + namespace_.size();
     return text.size() == slash + 1 + name.size() && text[0] == sort && text[slash] == '/' &&
-           text.substr(1, namespace_.size()) == namespace_ && text.substr(slash + 1) == name;
+           std::equal(name.begin(), name.end(), text.begin() + slash + 1) &&
+           std::equal(namespace_.begin(), namespace_.end(), text.begin() + 1);
   }
   std::uint64_t Hash() const {
     const std::hash<std::string_view> hash;
