@@ -12,8 +12,12 @@ namespace {
 constexpr std::string_view kServiceAccountPrefix = "system:serviceaccount:";
 
 // Validation sees to it that "*" stands alone.
+bool IsAll(const std::vector<std::string>& list) {
+  return list.size() == 1 && std::string_view(list[0]) == "*";
+}
+
 bool Contains(const std::vector<std::string>& list, std::string_view wanted) {
-  if (list.size() == 1 && list[0] == "*") return true;
+  if (IsAll(list)) return true;
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
@@ -28,11 +32,12 @@ bool IsServiceAccount(const Subject& subject, std::string_view user) {
 }
 
 bool MatchesSubject(const Subject& subject, const auth::UserInfo& user) {
+  const std::string_view name = subject.name;
   switch (subject.kind) {
     case Subject::Kind::kUser:
-      return subject.name == "*" || subject.name == user.name;
+      return name == "*" || name == user.name;
     case Subject::Kind::kGroup:
-      return subject.name == "*" || user.InGroup(subject.name);
+      return name == "*" || user.InGroup(name);
     case Subject::Kind::kServiceAccount:
       break;
   }
@@ -42,7 +47,7 @@ bool MatchesSubject(const Subject& subject, const auth::UserInfo& user) {
 // Compares "pods/status" without putting it together.
 bool ContainsResource(const std::vector<std::string>& list, const request::RequestInfo& info) {
   if (info.subresource.empty()) return Contains(list, info.resource);
-  if (list.size() == 1 && list[0] == "*") return true;
+  if (IsAll(list)) return true;
   return std::any_of(list.begin(), list.end(), [&info](std::string_view each) {
     return each.size() == info.resource.size() + 1 + info.subresource.size() &&
            each.starts_with(info.resource) && each[info.resource.size()] == '/' &&
@@ -71,14 +76,20 @@ bool MatchesNonResource(const NonResourcePolicyRule& rule, const request::Reques
                      [&info](const std::string& url) { return MatchesPath(url, info.path); });
 }
 
+// Loops, where std::any_of unrolls: these lists are short, and every request is tried by all of the
+// schemas before its own.
+bool MatchesAnySubject(const PolicyRulesWithSubjects& rule, const auth::UserInfo& user) {
+  for (const Subject& subject : rule.subjects) {
+    if (MatchesSubject(subject, user)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Matches(const PolicyRulesWithSubjects& rule, const request::RequestInfo& info,
              const auth::UserInfo& user) {
-  if (std::none_of(rule.subjects.begin(), rule.subjects.end(),
-                   [&user](const Subject& subject) { return MatchesSubject(subject, user); })) {
-    return false;
-  }
+  if (!MatchesAnySubject(rule, user)) return false;
   if (info.is_resource_request) {
     return std::any_of(rule.resource_rules.begin(), rule.resource_rules.end(),
                        [&info](const auto& each) { return MatchesResource(each, info); });
@@ -89,8 +100,10 @@ bool Matches(const PolicyRulesWithSubjects& rule, const request::RequestInfo& in
 
 bool Matches(const FlowSchema& schema, const request::RequestInfo& info,
              const auth::UserInfo& user) {
-  return std::any_of(schema.rules.begin(), schema.rules.end(),
-                     [&](const auto& rule) { return Matches(rule, info, user); });
+  for (const PolicyRulesWithSubjects& rule : schema.rules) {
+    if (Matches(rule, info, user)) return true;
+  }
+  return false;
 }
 
 }  // namespace apiserver::inline v0::flowcontrol

@@ -73,8 +73,8 @@ std::int64_t SeatsBasedOnObjectSize(ObjectStats stats, std::int64_t limit, bool 
 }
 
 bool WorkEstimator::IsMutating(const request::RequestInfo& info) {
-  return info.verb == "create" || info.verb == "update" || info.verb == "patch" ||
-         info.verb == "delete";
+  const std::string_view verb = info.verb;
+  return verb == "create" || verb == "update" || verb == "patch" || verb == "delete";
 }
 
 WorkEstimate WorkEstimator::Estimate(const request::RequestInfo& info, const http::Query& query,
