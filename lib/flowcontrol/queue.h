@@ -39,6 +39,7 @@ struct FlowRequest {
   SeatSeconds arrival_r = 0;
   Clock::Monotonic arrived;
   Clock::Monotonic started;
+  Clock::Monotonic finished;
   Queue* queue = nullptr;
   FlowRequest* previous = nullptr;
   FlowRequest* next = nullptr;

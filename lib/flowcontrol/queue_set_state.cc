@@ -229,6 +229,7 @@ void QueueSet::State::RemoveFromQueue(FlowRequest& request) {
 
 void QueueSet::State::FinishRegularPhase(FlowRequest& request) {
   request.state = FlowRequest::State::kFinished;
+  request.finished = now;
   --requests_executing;
   request.metrics->executing_requests.Subtract();
   if (request.queue == nullptr) {

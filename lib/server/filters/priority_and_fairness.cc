@@ -22,6 +22,7 @@ using flowcontrol::FlowRequest;
 using flowcontrol::QueueSet;
 
 constexpr std::chrono::minutes kWaitMax(1);
+constexpr std::chrono::nanoseconds kNoWait(0);
 
 // What ends a request's wait but a seat: its time, or its client's going away.
 struct EndOfWait {
@@ -33,7 +34,7 @@ struct EndOfWait {
 struct Ticket {
   Controller::Classified classified;
   FlowRequest request = {};
-  Clock::Monotonic asked = {};
+  Clock::Monotonic waits_since = {};  // Of one that waits.
   bool mutating = false;
   bool counted = false;                                             // Among those that execute.
   std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Of a watch that runs.
@@ -72,17 +73,16 @@ class PriorityAndFairness final : public http::Filter {
     request.flow_distinguisher = ticket.classified.distinguisher;
     request.info = &info;
     request.user = &user;
-    ticket.asked = clock_.Now();
     ticket.mutating = flowcontrol::IsMutatingRequest(info);
     switch (ticket.queues().Start(request)) {
       case QueueSet::Decision::kExecute:
-        return Execute(exchange, ticket);
+        return Execute(exchange, ticket, kNoWait);
       case QueueSet::Decision::kWait:
         return Wait(exchange, ticket);
       case QueueSet::Decision::kReject:
         break;
     }
-    return Refuse(exchange, ticket);
+    return Refuse(exchange, ticket, kNoWait);
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
@@ -113,17 +113,18 @@ class PriorityAndFairness final : public http::Filter {
  private:
   static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.ctx().Mutable<Ticket>(); }
 
-  void ObserveWait(const http::Exchange& exchange, const Ticket& ticket, bool executed) const {
+  static void ObserveWait(const http::Exchange& exchange, const Ticket& ticket, bool executed,
+                          std::chrono::nanoseconds took) {
     if (ticket.exempt()) return;
-    const auto took = clock_.Now() - ticket.asked;
     request::TrackLatency(exchange.ctx(), request::Layer::kAPFQueueWait, took);
     const std::chrono::duration<double> waited = took;
     const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
     (executed ? metrics.wait_executed : metrics.wait_refused).Observe(waited.count());
   }
 
-  http::Step Execute(http::Exchange& exchange, Ticket& ticket) const {
-    ObserveWait(exchange, ticket, /*executed=*/true);
+  http::Step Execute(http::Exchange& exchange, Ticket& ticket,
+                     std::chrono::nanoseconds waited) const {
+    ObserveWait(exchange, ticket, /*executed=*/true, waited);
     ticket.request.metrics->dispatched.Add();
     watermarks_.executing(ticket.mutating).Add(1);
     ticket.counted = true;
@@ -145,17 +146,18 @@ class PriorityAndFairness final : public http::Filter {
   // Gives the seats back, if there are any left to give.
   void Finish(Ticket& ticket) const {
     if (ticket.request.state != FlowRequest::State::kExecuting) return;
-    const std::chrono::duration<double> took = clock_.Now() - ticket.request.started;
-    const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
-    (ticket.request.info->verb == "watch" ? metrics.execution_watch : metrics.execution_regular)
-        .Observe(took.count());
     // Not if it went away between getting its seat and taking it.
     if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1);
     ticket.queues().Finish(ticket.request);
+    const std::chrono::duration<double> took = ticket.request.finished - ticket.request.started;
+    const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
+    (ticket.request.info->verb == "watch" ? metrics.execution_watch : metrics.execution_regular)
+        .Observe(took.count());
   }
 
-  http::Step Refuse(http::Exchange& exchange, const Ticket& ticket) const {
-    ObserveWait(exchange, ticket, /*executed=*/false);
+  http::Step Refuse(http::Exchange& exchange, const Ticket& ticket,
+                    std::chrono::nanoseconds waited) const {
+    ObserveWait(exchange, ticket, /*executed=*/false, waited);
     return TooManyRequests(
         exchange, controller_.dropped().RecordDroppedRequest(ticket.schema().level->config.name),
         counted_);
@@ -169,6 +171,7 @@ class PriorityAndFairness final : public http::Filter {
   }
 
   http::Step Wait(http::Exchange& exchange, Ticket& ticket) const {
+    ticket.waits_since = clock_.Now();
     watermarks_.waiting(ticket.mutating).Add(1);
     return http::Step::Later([this, &exchange, &ticket](http::Resume resume) {
       QueueSet& queues = ticket.queues();
@@ -179,14 +182,15 @@ class PriorityAndFairness final : public http::Filter {
           [&queues, &request] { (void)queues.Cancel(request, /*timed_out=*/true); });
       ticket.end_of_wait->gone = exchange.ctx().OnDone(
           [&queues, &request] { (void)queues.Cancel(request, /*timed_out=*/false); });
-      queues.Await(request,
-                   [this, &exchange, &ticket, resume = std::move(resume)](bool execute) mutable {
-                     watermarks_.waiting(ticket.mutating).Add(-1);
-                     resume.OnLoop([this, &exchange, &ticket, execute] {
-                       EndWait(ticket);
-                       return execute ? Execute(exchange, ticket) : Refuse(exchange, ticket);
-                     });
-                   });
+      queues.Await(
+          request, [this, &exchange, &ticket, resume = std::move(resume)](bool execute) mutable {
+            watermarks_.waiting(ticket.mutating).Add(-1);
+            resume.OnLoop([this, &exchange, &ticket, execute] {
+              EndWait(ticket);
+              const auto waited = clock_.Now() - ticket.waits_since;
+              return execute ? Execute(exchange, ticket, waited) : Refuse(exchange, ticket, waited);
+            });
+          });
     });
   }
 
