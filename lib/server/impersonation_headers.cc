@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "apiserver/base/field_path.h"
 #include "apiserver/http/message.h"
 #include "apiserver/meta/errors.h"
@@ -6,18 +8,21 @@
 namespace apiserver::inline v0::server {
 namespace {
 
+// What the names of all of them begin with.
+constexpr std::string_view kImpersonatePrefix = "Impersonate-";
 constexpr std::string_view kImpersonateUser = "Impersonate-User";
 constexpr std::string_view kImpersonateGroup = "Impersonate-Group";
 constexpr std::string_view kImpersonateUid = "Impersonate-Uid";
 constexpr std::string_view kImpersonateExtraPrefix = "Impersonate-Extra-";
 
+bool BeginsWith(std::string_view name, std::string_view prefix) {
+  return http::EqualIgnoreCase(name.substr(0, prefix.size()), prefix);
+}
+
 // The key of an extra; nullopt: another header.
 std::optional<std::string> ExtraKeyOf(std::string_view name) {
-  const std::size_t size = kImpersonateExtraPrefix.size();
-  if (name.size() < size || !http::EqualIgnoreCase(name.substr(0, size), kImpersonateExtraPrefix)) {
-    return std::nullopt;
-  }
-  std::string key(name.substr(size));
+  if (!BeginsWith(name, kImpersonateExtraPrefix)) return std::nullopt;
+  std::string key(name.substr(kImpersonateExtraPrefix.size()));
   for (char& c : key) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
@@ -51,6 +56,10 @@ std::string GoSyntax(const auth::UserInfo& user) {
 }  // namespace
 
 Result<std::optional<auth::UserInfo>> WantedUserOf(const http::Headers& headers) {
+  const bool none = std::none_of(headers.begin(), headers.end(), [](const auto& header) {
+    return BeginsWith(header.name, kImpersonatePrefix);
+  });
+  if (none) return std::optional<auth::UserInfo>();
   auth::UserInfo wanted;
   wanted.name = headers.Get(kImpersonateUser);
   wanted.uid = headers.Get(kImpersonateUid);
