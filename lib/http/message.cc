@@ -156,6 +156,11 @@ std::vector<std::string_view> Query::GetAll(std::string_view key) const {
 }
 
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space) {
+  constexpr auto kNone = std::string_view::npos;
+  // Most texts stand for themselves.
+  if (text.find('%') == kNone && (!plus_is_space || text.find('+') == kNone)) {
+    return std::string(text);
+  }
   std::string decoded;
   decoded.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
