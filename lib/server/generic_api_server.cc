@@ -271,8 +271,6 @@ Status Server::StorageReady() {
 }
 
 Status Server::InstallHealthChecks() {
-  const auto ok = [] { return Status(); };
-  RETURN_IF_ERROR(AddHealthCheck({.name = "ping", .check = ok}));
   RETURN_IF_ERROR(AddHealthCheck(
       {.name = "storage", .check = [this] { return StorageReady(); }, .livez = false}));
   RETURN_IF_ERROR(
@@ -292,7 +290,10 @@ Status Server::InstallHealthChecks() {
 Status Server::InstallHealth(const Health& health) {
   const std::string path = "/" + health.name();
   const std::string below = path + "/";
-  const auto serve = [&health](http::Exchange& exchange) { return health.Serve(exchange); };
+  const auto serve = [this, &health](http::Exchange& exchange) -> http::Step {
+    if (auto step = health.Serve(exchange)) return std::move(*step);
+    return NotFound(exchange);
+  };
   RETURN_IF_ERROR(HandlePath(path, serve, /*listed=*/true));
   RETURN_IF_ERROR(HandlePath(below, serve, /*listed=*/false));
   for (const std::string& check : health.CheckNames()) {

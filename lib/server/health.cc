@@ -4,8 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "apiserver/meta/errors.h"
-
 namespace apiserver::inline v0::server {
 
 namespace {
@@ -31,6 +29,7 @@ std::string QuotedList(const std::vector<std::string>& names) {
 
 Health::Health(std::string name, LogSink& log, metrics::Registry* slis)
     : name_(std::move(name)), log_(log) {
+  *checks_.Lock() = std::make_shared<const Checks>(Checks{{"ping", [] { return Status(); }, ""}});
   if (slis == nullptr) return;
   result_ = &slis->Gauges({.name = "kubernetes_healthcheck",
                            .help = "[STABLE] This metric records the result of a single "
@@ -81,14 +80,11 @@ std::vector<std::string> Health::CheckNames() const {
   return names;
 }
 
-http::Step Health::Serve(http::Exchange& exchange) const {
-  if (exchange.request().method != "GET" && exchange.request().method != "HEAD") {
-    return meta::NewGenericServerResponse(405, "", {}, "");
-  }
+std::optional<http::Step> Health::Serve(http::Exchange& exchange) const {
   const std::string_view path = exchange.request().path;
-  const std::size_t prefix = name_.size() + 2;  // "/healthz/"
+  const std::size_t prefix = name_.size() + 1;  // "/healthz"
   if (path.size() <= prefix) return All(exchange);
-  return One(exchange, path.substr(prefix));
+  return One(exchange, path.substr(prefix + 1));
 }
 
 http::Step Health::All(http::Exchange& exchange) const {
@@ -135,14 +131,14 @@ http::Step Health::All(http::Exchange& exchange) const {
   return Text(exchange, 200, lines + name_ + " check passed\n");
 }
 
-http::Step Health::One(http::Exchange& exchange, std::string_view check_name) const {
+std::optional<http::Step> Health::One(http::Exchange& exchange, std::string_view check_name) const {
   for (const Check& check : *Snapshot()) {
     if (check.name != check_name) continue;
     const Status status = Run(check);
     if (status.ok()) return Text(exchange, 200, "ok");
     return Text(exchange, 500, "internal server error: " + std::string(status.message()) + "\n");
   }
-  return meta::NewGenericServerResponse(404, "", {}, "");
+  return std::nullopt;
 }
 
 }  // namespace apiserver::inline v0::server

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace apiserver::inline v0::server {
 
-// The checks of one of /healthz, /livez, /readyz, in order of addition.
+// The checks of one of /healthz, /livez, /readyz: "ping", then the others in order of addition.
 // k8s.io/apiserver/pkg/server/healthz. Any thread.
 class Health {
  public:
@@ -26,8 +27,8 @@ class Health {
   void OnPassed(std::function<void()> passed) { passed_ = std::move(passed); }
 
   bool Passes() const;
-  // Answers "/healthz" and "/healthz/<check>".
-  http::Step Serve(http::Exchange& exchange) const;
+  // Answers "/healthz" and "/healthz/<check>", whatever the method; none: there is no such check.
+  std::optional<http::Step> Serve(http::Exchange& exchange) const;
   std::vector<std::string> CheckNames() const;
   const std::string& name() const { return name_; }
 
@@ -45,7 +46,7 @@ class Health {
   // What is wrong with one; also if it throws.
   static Status Run(const Check& check);
   http::Step All(http::Exchange& exchange) const;
-  http::Step One(http::Exchange& exchange, std::string_view check_name) const;
+  std::optional<http::Step> One(http::Exchange& exchange, std::string_view check_name) const;
 
   std::string name_;
   LogSink& log_;

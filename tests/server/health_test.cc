@@ -16,9 +16,6 @@ using apiserver::testing::StartWidgetServer;
 
 namespace {
 
-struct Passing {
-  Status operator()() const { return {}; }
-};
 struct Failing {
   Status operator()() const { return {Reason::kInternalError, "this will fail"}; }
 };
@@ -58,11 +55,10 @@ TEST_CASE("server: health answers as upstream does, by check, verbosely, with ex
   }));
   INFO(name << test.path);
   Health health(name, apiserver::NullLogSink());
-  REQUIRE(health.Add("ping", Passing()).ok());
   if (test.bad) REQUIRE(health.Add("bad", Failing()).ok());
   FilterFixture server({});
   server.handler = [&health](apiserver::http::Exchange& exchange) {
-    return health.Serve(exchange);
+    return *health.Serve(exchange);
   };
   std::string expected = test.expected;
   if (const auto at = expected.find('$'); at != std::string::npos) expected.replace(at, 1, name);
@@ -78,12 +74,11 @@ TEST_CASE("server: health answers as upstream does, by check, verbosely, with ex
 // TestGroupedHealthCheck of healthz_test.go (groups of checks)
 TEST_CASE("server: checks of a group are excluded together", "[server]") {
   Health health("livez", apiserver::NullLogSink());
-  REQUIRE(health.Add("ping", Passing()).ok());
   REQUIRE(health.Add("kms-0", Failing(), "kms").ok());
   REQUIRE(health.Add("kms-1", Failing(), "kms").ok());
   FilterFixture server({});
   server.handler = [&health](apiserver::http::Exchange& exchange) {
-    return health.Serve(exchange);
+    return *health.Serve(exchange);
   };
 
   CHECK(server.Call("GET", "/livez").code == 500);
@@ -98,7 +93,7 @@ TEST_CASE("server: a check that throws has failed", "[server]") {
   REQUIRE(health.Add("thrower", []() -> Status { throw std::runtime_error("a bug"); }).ok());
   FilterFixture server({});
   server.handler = [&health](apiserver::http::Exchange& exchange) {
-    return health.Serve(exchange);
+    return *health.Serve(exchange);
   };
 
   CHECK(server.Call("GET", "/healthz/thrower").body == "internal server error: exception: a bug\n");
@@ -162,4 +157,23 @@ TEST_CASE("server: /metrics/slis tells how health checks went", "[server]") {
   CHECK(Contains(answer.body, mine + "\"error\"} 1\n"));
   CHECK(server->Call("DELETE", "/metrics/slis").body == "metrics reset\n");
   CHECK(Contains(server->Call("GET", "/metrics/slis").body, mine + "\"error\"} 0\n"));
+}
+
+// IndexLister, and the order of Config.ReadyzChecks before what is added.
+TEST_CASE("server: ping is the first check, and a path of no check is as any that is not there",
+          "[server]") {
+  const auto server = StartWidgetServer({.install = [](apiserver::server::GenericAPIServer& api) {
+    return api.AddPostStartHook("mine", [](const auto&) { return Status(); });
+  }});
+
+  for (const std::string path : {"/healthz", "/livez", "/readyz"}) {
+    INFO(path);
+    CHECK(server->Call("GET", path + "?verbose").body.starts_with("[+]ping ok\n"));
+    CHECK(server->Call("POST", path).body == "ok");
+    const auto nothing = server->Call("GET", path + "/none");
+    CHECK(nothing.code == 404);
+    CHECK(nothing.body == server->Call("GET", "/none").body);
+    CHECK(Contains(nothing.body, "\"" + path + "/poststarthook/mine\""));
+    CHECK(server->Call("GET", path + "/").code == 404);
+  }
 }
