@@ -78,6 +78,7 @@ class IgnoreErrors final : public Backend {
     backend_->ProcessEvents(std::move(events),
                             [done = std::move(done)](bool) mutable { done(true); });
   }
+  void ProcessEvent(Event&& event) override { backend_->ProcessEvent(std::move(event)); }
   bool Holds() const override { return backend_->Holds(); }
   void Shutdown(std::chrono::milliseconds grace) override { backend_->Shutdown(grace); }
 
@@ -86,6 +87,10 @@ class IgnoreErrors final : public Backend {
 };
 
 }  // namespace
+
+void Backend::ProcessEvent(Event&& event) {
+  ProcessEvents({std::make_shared<const Event>(std::move(event))}, nullptr);
+}
 
 Metrics::Metrics(metrics::Registry& registry)
     : events_(registry
@@ -108,7 +113,15 @@ Metrics::Metrics(metrics::Registry& registry)
                                        "error in audit logging backend."})
                     .With({})) {}
 
-void Metrics::ObservePolicyLevel(Level level) { levels_.With({LevelWord(level)}).Add(); }
+void Metrics::ObservePolicyLevel(Level level) {
+  auto& kept = kept_levels_[static_cast<std::size_t>(level)];
+  metrics::Counter* counter = kept.load(std::memory_order_acquire);
+  if (counter == nullptr) {
+    counter = &levels_.With({LevelWord(level)});
+    kept.store(counter, std::memory_order_release);
+  }
+  counter->Add();
+}
 
 void Metrics::HandlePluginError(LogSink& log, std::string_view plugin, const Status& error,
                                 std::size_t impacted) {

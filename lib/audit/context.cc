@@ -57,13 +57,13 @@ bool AuditContext::Wants(Stage stage) const {
          !config_.omit_stages[static_cast<std::size_t>(stage)];
 }
 
-EventPtr AuditContext::Snapshot(Stage stage, bool last) {
+Event AuditContext::Snapshot(Stage stage, bool last) {
   auto event = event_.Lock();
   event->stage = stage;
   event->stage_timestamp =
       stage == Stage::kRequestReceived ? event->request_received : clock_.WallNow();
-  if (!last) return std::make_shared<const Event>(*event);
-  return std::make_shared<const Event>(std::move(*event));
+  if (!last) return *event;
+  return std::move(*event);
 }
 
 }  // namespace apiserver::inline v0::audit

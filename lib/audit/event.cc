@@ -12,8 +12,8 @@ namespace apiserver::inline v0::audit {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kLevelWords = {"None", "Metadata", "Request",
-                                                         "RequestResponse"};
+constexpr std::array<std::string_view, kLevels> kLevelWords = {"None", "Metadata", "Request",
+                                                               "RequestResponse"};
 constexpr std::array<std::string_view, kStages> kStageWords = {"RequestReceived", "ResponseStarted",
                                                                "ResponseComplete", "Panic"};
 
@@ -38,7 +38,8 @@ class Members {
     room[0] = std::exchange(before_, ',');
     room[1] = '"';
     std::memcpy(room + 2, name, kSize - 1);
-    std::memcpy(room + kSize + 1, "\":", 2);
+    room[kSize + 1] = '"';
+    room[kSize + 2] = ':';
     out_.Advance(kSize + 3);
     return out_;
   }
@@ -55,12 +56,12 @@ class Members {
   void NumberUnlessZero(const auto& name, int value) {
     if (value != 0) Name(name).Put(std::to_string(value));
   }
-  // As Go, a time that was never set is null.
-  void Time(const auto& name, Clock::Wall time) {
-    if (time == Clock::Wall()) {
+  // Empty: a time that was never set, which is null as in Go.
+  void Time(const auto& name, std::string_view time) {
+    if (time.empty()) {
       Name(name).Put("null");
     } else {
-      Plain(name, runtime::FormatMicroTime(runtime::UnixTime::From(time)));
+      Plain(name, time);
     }
   }
 
@@ -148,6 +149,11 @@ void PutResponseStatus(const ResponseStatus& status, JsonSink& out) {
   members.NumberUnlessZero("code", status.code);
 }
 
+std::string MicroTimeUnlessZero(Clock::Wall time) {
+  if (time == Clock::Wall()) return "";
+  return runtime::FormatMicroTime(runtime::UnixTime::From(time));
+}
+
 // The fields of an event but for its kind and apiVersion.
 void PutEventFields(const Event& event, Members& members) {
   members.Plain("level", LevelWord(event.level));
@@ -170,8 +176,12 @@ void PutEventFields(const Event& event, Members& members) {
   }
   if (event.request_object) members.Name("requestObject").Put(*event.request_object);
   if (event.response_object) members.Name("responseObject").Put(*event.response_object);
-  members.Time("requestReceivedTimestamp", event.request_received);
-  members.Time("stageTimestamp", event.stage_timestamp);
+  std::string time = MicroTimeUnlessZero(event.request_received);
+  members.Time("requestReceivedTimestamp", time);
+  if (event.stage_timestamp != event.request_received) {
+    time = MicroTimeUnlessZero(event.stage_timestamp);
+  }
+  members.Time("stageTimestamp", time);
   if (event.annotations.empty()) return;
   JsonSink& out = members.Name("annotations");
   PutMap(event.annotations, out, [&out](const std::string& value) { PutJsonString(value, out); });

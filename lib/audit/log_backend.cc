@@ -36,16 +36,17 @@ class LogBackend final : public Backend {
 
   void ProcessEvents(Events events, Done done) override {
     Entry entry = NewEntry(std::move(events), std::move(done));
-    const Result<bool> wake = Enter(entry);
-    if (wake.ok()) {
-      if (*wake) state_.NotifyOne();
-      return;
-    }
-    if (environment_.metrics) {
-      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, wake.status(),
-                                              entry.count);
-    }
-    if (entry.done) entry.done(false);
+    Take(entry);
+  }
+
+  void ProcessEvent(Event&& event) override {
+    const std::size_t bytes = BytesOf(event);
+    if (bytes > kEncodedAtOnceMax) return Backend::ProcessEvent(std::move(event));
+    Entry entry{.lines = {}, .events = {}, .count = 1, .done = {}};
+    entry.lines.reserve(bytes);
+    AppendLine(event, entry.lines);
+    entry.bytes = entry.lines.size();
+    Take(entry);
   }
 
   bool Holds() const override { return options_.strict || waiting_bytes_ > options_.held_bytes; }
@@ -104,6 +105,19 @@ class LogBackend final : public Backend {
     for (const EventPtr& event : events) AppendLine(*event, entry.lines);
     entry.bytes = entry.lines.size();
     return entry;
+  }
+
+  void Take(Entry& entry) {
+    const Result<bool> wake = Enter(entry);
+    if (wake.ok()) {
+      if (*wake) state_.NotifyOne();
+      return;
+    }
+    if (environment_.metrics) {
+      environment_.metrics->HandlePluginError(*environment_.log, kPlugin, wake.status(),
+                                              entry.count);
+    }
+    if (entry.done) entry.done(false);
   }
 
   // Takes the entry, unless it is refused. Says whether the writer is to be woken.

@@ -26,7 +26,8 @@ class JsonSink {
     std::memcpy(buffer_.data() + used_, text.data(), text.size());
     used_ += text.size();
   }
-  // At least `bytes` (<= 64) of room, to be claimed by Advance().
+  // At least `bytes` (<= kRoomMax) of room, to be claimed by Advance().
+  static constexpr std::size_t kRoomMax = 1024;
   char* Room(std::size_t bytes) {
     if (buffer_.size() - used_ < bytes) Flush();
     return buffer_.data() + used_;

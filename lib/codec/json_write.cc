@@ -75,10 +75,11 @@ std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
 void PutJsonString(std::string_view text, JsonSink& sink) {
   sink.Put('"');
   while (!text.empty()) {
-    const std::size_t plain = UnescapedPrefix(text);
-    sink.Put(text.substr(0, plain));
+    const std::string_view piece = text.substr(0, JsonSink::kRoomMax - sizeof(scan::Block));
+    const std::size_t plain = CopyUnescaped(piece, sink.Room(piece.size() + sizeof(scan::Block)));
+    sink.Advance(plain);
     text.remove_prefix(plain);
-    if (!text.empty()) text.remove_prefix(PutSpecial(text, sink));
+    if (plain < piece.size()) text.remove_prefix(PutSpecial(text, sink));
   }
   sink.Put('"');
 }

@@ -26,18 +26,28 @@ inline std::uint64_t BelowSpace(std::uint64_t word) {
 // Sixteen bytes that the compiler compares at once where the machine can.
 using Block [[gnu::vector_size(16)]] = signed char;
 
-inline Block BlockAt(const char* at) {
-  Block block;
-  std::memcpy(&block, at, sizeof(block));
+// The first bytes of `text`, and zeros if it has fewer.
+inline Block BlockOf(std::string_view text) {
+  Block block{};
+  if (text.size() >= sizeof(block)) {
+    std::memcpy(&block, text.data(), sizeof(block));
+  } else {
+    std::memcpy(&block, text.data(), text.size());
+  }
   return block;
 }
-// Whether Go's encoder escapes one of the bytes, or has to look at it: below a space, as signed
-// numbers, are control characters and all that is not ASCII.
-inline bool AnyEscaped(Block block) {
+// How many of the bytes come before the first that Go's encoder escapes or has to look at. Below a
+// space, as signed numbers, are control characters and all that is not ASCII; '<' and '>' differ in
+// one bit, '"' and '&' too.
+inline std::size_t UnescapedIn(Block block) {
   const auto hits =
       (block < 0x20) | (block == '\\') | ((block | 0x02) == '>') | ((block | 0x04) == '&');
   const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(hits);
-  return (halves[0] | halves[1]) != 0;
+  const auto before = [](std::uint64_t half) {
+    const bool little = std::endian::native == std::endian::little;
+    return static_cast<std::size_t>(little ? std::countr_zero(half) : std::countl_zero(half)) / 8;
+  };
+  return halves[0] != 0 ? before(halves[0]) : 8 + before(halves[1]);
 }
 }  // namespace scan
 
@@ -77,38 +87,34 @@ inline std::size_t PlainPrefix(std::string_view text) {
       [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; });
 }
 
-// UnescapedPrefix of what is short, or has a hit near its front.
-inline std::size_t UnescapedPrefixByWords(std::string_view text) {
-  return PrefixWithout(
-      text,
-      [](std::uint64_t word) {
-        // '<' and '>' differ in one bit, '"' and '&' too. What is not ASCII is a hit anyway, so
-        // that the differences need not be masked one by one.
-        const std::uint64_t control = word - scan::kOnes * 0x20;
-        const std::uint64_t backslash = (word ^ scan::kOnes * '\\') - scan::kOnes;
-        const std::uint64_t angle = ((word | scan::kOnes * 0x02) ^ scan::kOnes * '>') - scan::kOnes;
-        const std::uint64_t quote = ((word | scan::kOnes * 0x04) ^ scan::kOnes * '&') - scan::kOnes;
-        return (word | control | backslash | angle | quote) & scan::kHighs;
-      },
-      [](unsigned char c) {
-        return c < 0x20 || c >= 0x80 || c == '\\' || (c | 0x02) == '>' || (c | 0x04) == '&';
-      });
-}
-
 // Up to the first byte that Go's encoder escapes or has to look at: PlainPrefix, <, >, & and
 // everything that is not ASCII.
 inline std::size_t UnescapedPrefix(std::string_view text) {
-  constexpr std::size_t kBlock = sizeof(scan::Block);
   std::size_t plain = 0;
-  while (text.size() - plain >= kBlock && !scan::AnyEscaped(scan::BlockAt(text.data() + plain))) {
-    plain += kBlock;
+  while (plain < text.size()) {
+    const std::size_t more = scan::UnescapedIn(scan::BlockOf(text.substr(plain)));
+    plain += more;
+    if (more < sizeof(scan::Block)) break;
   }
-  // The rest once more with what is in front of it, which has no hits.
-  const bool rest = plain > 0 && text.size() - plain < kBlock;
-  if (rest && !scan::AnyEscaped(scan::BlockAt(text.data() + text.size() - kBlock))) {
-    return text.size();
+  return plain;
+}
+
+// Copies UnescapedPrefix(text) to `out`, which has room for the text and a block; returns its size.
+inline std::size_t CopyUnescaped(std::string_view text, char* out) {
+  constexpr std::size_t kBlock = sizeof(scan::Block);
+  const auto copy = [text, out](std::size_t at) {
+    const scan::Block block = scan::BlockOf(text.substr(at));
+    std::memcpy(out + at, &block, kBlock);
+    return scan::UnescapedIn(block);
+  };
+  if (text.size() < kBlock) return copy(0);
+  std::size_t at = 0;
+  for (; at + kBlock <= text.size(); at += kBlock) {
+    if (const std::size_t plain = copy(at); plain < kBlock) return at + plain;
   }
-  return plain + UnescapedPrefixByWords(text.substr(plain));
+  // The rest once more with what is in front of it, which is plain.
+  at = text.size() - kBlock;
+  return at + copy(at);
 }
 
 inline std::size_t AsciiPrefix(std::string_view text) {

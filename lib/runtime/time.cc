@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <span>
 
 #include "apiserver/base/field_path.h"
 
@@ -150,11 +149,10 @@ class TimeParser {
   std::string error_;
 };
 
-// Overwrites `out` with as many digits as it has.
-void PutDigits(unsigned number, std::span<char> out) {
-  for (std::size_t i = out.size(); i-- > 0; number /= 10) {
-    out[i] = static_cast<char>('0' + number % 10);
-  }
+// Overwrites two digits.
+void PutTwo(unsigned number, char* out) {
+  out[0] = static_cast<char>('0' + number / 10);
+  out[1] = static_cast<char>('0' + number % 10);
 }
 
 // With six digits of a fraction if `micro`. Without printf: it is called for each audited request.
@@ -167,15 +165,21 @@ std::string FormatUtc(UnixTime time, bool micro) {
       std::chrono::sys_days(std::chrono::days(static_cast<int>(days))));
   const int year = static_cast<int>(date.year());
   std::string text = micro ? "0000-00-00T00:00:00.000000Z" : "0000-00-00T00:00:00Z";
-  const std::span<char> out(text);
-  PutDigits(static_cast<unsigned>(date.month()), out.subspan(5, 2));
-  PutDigits(static_cast<unsigned>(date.day()), out.subspan(8, 2));
-  PutDigits(in_day / 3600, out.subspan(11, 2));
-  PutDigits(in_day / 60 % 60, out.subspan(14, 2));
-  PutDigits(in_day % 60, out.subspan(17, 2));
-  if (micro) PutDigits(static_cast<unsigned>(time.nanos / 1000), out.subspan(20, 6));
+  char* const out = text.data();
+  PutTwo(static_cast<unsigned>(date.month()), out + 5);
+  PutTwo(static_cast<unsigned>(date.day()), out + 8);
+  PutTwo(in_day / 3600, out + 11);
+  PutTwo(in_day / 60 % 60, out + 14);
+  PutTwo(in_day % 60, out + 17);
+  if (micro) {
+    const auto micros = static_cast<unsigned>(time.nanos / 1000);
+    PutTwo(micros / 10'000, out + 20);
+    PutTwo(micros / 100 % 100, out + 22);
+    PutTwo(micros % 100, out + 24);
+  }
   if (year >= 0 && year <= 9999) {
-    PutDigits(static_cast<unsigned>(year), out.first(4));
+    PutTwo(static_cast<unsigned>(year) / 100, out);
+    PutTwo(static_cast<unsigned>(year) % 100, out + 2);
   } else {
     std::array<char, 16> digits{};
     const int size = std::snprintf(digits.data(), digits.size(), "%04d", year);

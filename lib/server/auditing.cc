@@ -30,7 +30,7 @@ void Auditing::Shutdown() { backend_->Shutdown(kAuditShutdownGrace); }
 void Auditing::Process(audit::AuditContext& context, audit::Stage stage, bool last) const {
   if (!context.Wants(stage)) return;
   metrics_.ObserveEvent();
-  backend_->ProcessEvents({context.Snapshot(stage, last)}, nullptr);
+  backend_->ProcessEvent(context.Snapshot(stage, last));
 }
 
 }  // namespace apiserver::inline v0::server

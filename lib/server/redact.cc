@@ -14,12 +14,17 @@ namespace {
 constexpr std::array<std::string_view, 6> kSecretParameters = {
     "access_token", "token", "id_token", "refresh_token", "password", "client_secret"};
 
+bool IsSecretName(std::string_view name) {
+  return std::any_of(
+      kSecretParameters.begin(), kSecretParameters.end(),
+      [name](std::string_view secret) { return http::EqualIgnoreCase(name, secret); });
+}
+
 bool IsSecret(std::string_view key) {
+  const bool encoded = key.find('%') != key.npos || key.find('+') != key.npos;
+  if (!encoded) return IsSecretName(key);
   const auto decoded = http::PercentDecode(key, /*plus_is_space=*/true);
-  return decoded && std::any_of(kSecretParameters.begin(), kSecretParameters.end(),
-                                [&decoded](std::string_view secret) {
-                                  return http::EqualIgnoreCase(*decoded, secret);
-                                });
+  return decoded && IsSecretName(*decoded);
 }
 
 }  // namespace
@@ -27,7 +32,9 @@ bool IsSecret(std::string_view key) {
 std::string RedactedTarget(std::string_view target) {
   const std::size_t mark = target.find('?');
   if (mark == std::string_view::npos) return std::string(target);
-  std::string redacted(target.substr(0, mark + 1));
+  std::string redacted;
+  redacted.reserve(target.size());
+  redacted = target.substr(0, mark + 1);
   std::string_view query = target.substr(mark + 1);
   for (bool more = true; more;) {
     const std::size_t end = query.find('&');

@@ -181,7 +181,7 @@ TEST_CASE("admission: audit hears what plugins noted, also of a refusal", "[admi
     CHECK(chain.Admit(ctx, attributes).ok());
     CHECK(chain.Validate(ctx, attributes).message() ==
           R"(baz.foo "Unknown" is forbidden: quota exceeded)");
-    CHECK(event->Snapshot(audit::Stage::kResponseComplete)->annotations == test.annotations);
+    CHECK(event->Snapshot(audit::Stage::kResponseComplete).annotations == test.annotations);
   }
 }
 

@@ -174,7 +174,9 @@ TEST_CASE("audit: a union hands events to all of its backends", "[audit]") {
   CHECK(answers.empty());
   REQUIRE(b->AnswerOne(false));
   CHECK(answers == std::vector<bool>{false});
+  all->ProcessEvent(Event(*EventNamed("2")));
   CHECK(a->Batches() == b->Batches());
+  CHECK(a->Batches().size() == 2);
   all->Shutdown(kSoon);
   CHECK(a->shutdowns() + b->shutdowns() == 2);
 }
@@ -186,6 +188,8 @@ TEST_CASE("audit: failures may be taken for success", "[audit]") {
   NewIgnoreErrors(failing)->ProcessEvents({EventNamed("1")},
                                           [&](bool value) { processed = value; });
   CHECK(processed);
+  NewIgnoreErrors(failing)->ProcessEvent(Event(*EventNamed("2")));
+  CHECK(failing->Batches().size() == 2);
 }
 
 }  // namespace apiserver::inline v0::audit

@@ -65,13 +65,13 @@ TEST_CASE("audit: annotations are kept before and after the policy is asked", "[
   one.audit->Init({.level = Level::kMetadata});
   AddAnnotation(Context::Child(one.ctx), "before-completion", "2");
   using Annotations = std::map<std::string, std::string>;
-  CHECK(one.audit->Snapshot(Stage::kResponseComplete)->annotations ==
+  CHECK(one.audit->Snapshot(Stage::kResponseComplete).annotations ==
         Annotations{{"before-completion", "2"}, {"before-evaluation", "1"}});
 
   Audited none;
   none.audit->Init({.level = Level::kNone});
   AddAnnotation(none.ctx, "k", "v");
-  CHECK(none.audit->Snapshot(Stage::kResponseComplete)->annotations.empty());
+  CHECK(none.audit->Snapshot(Stage::kResponseComplete).annotations.empty());
 }
 
 TEST_CASE("audit: the first value of an annotation stays, and another one is logged", "[audit]") {
@@ -80,7 +80,7 @@ TEST_CASE("audit: the first value of an annotation stays, and another one is log
   AddAnnotation(one.ctx, "k", "first");
   CHECK(one.log.lines.empty());
   AddAnnotation(one.ctx, "k", "second");
-  CHECK(one.audit->Snapshot(Stage::kPanic)->annotations.at("k") == "first");
+  CHECK(one.audit->Snapshot(Stage::kPanic).annotations.at("k") == "first");
   REQUIRE(one.log.lines.size() == 1);
   CHECK(one.log.lines[0] ==
         "an audit annotation was set twice; the first value stays key=k first=first second=second");
@@ -95,10 +95,10 @@ TEST_CASE("audit: an impersonated user stands beside who asked", "[audit]") {
   one.audit->Init({.level = Level::kMetadata});
   LogImpersonatedUser(one.ctx, std::make_shared<auth::UserInfo>(auth::UserInfo{.name = "joe"}),
                       "impersonate:user-info");
-  const EventPtr event = one.audit->Snapshot(Stage::kResponseComplete);
-  CHECK(event->user->name == "asker");
-  CHECK(event->impersonated_user->name == "joe");
-  CHECK(event->impersonation_constraint == "impersonate:user-info");
+  const Event event = one.audit->Snapshot(Stage::kResponseComplete);
+  CHECK(event.user->name == "asker");
+  CHECK(event.impersonated_user->name == "joe");
+  CHECK(event.impersonation_constraint == "impersonate:user-info");
 }
 
 TEST_CASE("audit: stages the policy omits are not wanted, and the others have their time",
@@ -110,11 +110,11 @@ TEST_CASE("audit: stages the policy omits are not wanted, and the others have th
   one.clock.Advance(std::chrono::seconds(3));
   CHECK_FALSE(one.audit->Wants(Stage::kResponseStarted));
   CHECK(one.audit->Wants(Stage::kPanic));
-  const EventPtr received = one.audit->Snapshot(Stage::kRequestReceived);
-  CHECK(received->stage_timestamp == received->request_received);
-  const EventPtr complete = one.audit->Snapshot(Stage::kResponseComplete, /*last=*/true);
-  CHECK(complete->stage_timestamp - complete->request_received == std::chrono::seconds(3));
-  CHECK(complete->audit_id == "id");
+  const Event received = one.audit->Snapshot(Stage::kRequestReceived);
+  CHECK(received.stage_timestamp == received.request_received);
+  const Event complete = one.audit->Snapshot(Stage::kResponseComplete, /*last=*/true);
+  CHECK(complete.stage_timestamp - complete.request_received == std::chrono::seconds(3));
+  CHECK(complete.audit_id == "id");
 }
 
 }  // namespace apiserver::inline v0::audit

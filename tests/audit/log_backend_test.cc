@@ -112,6 +112,8 @@ TEST_CASE("audit: a strict log says whether it could write", "[audit]") {
   log->Shutdown(kSoon);
   CHECK_FALSE(processed());
   CHECK(counted.Shows("apiserver_audit_error_total{plugin=\"log\"} 2"));
+  log->ProcessEvent(Event());
+  CHECK(counted.Shows("apiserver_audit_error_total{plugin=\"log\"} 3"));
 }
 
 TEST_CASE("audit: a log that falls behind holds requests, and its memory has an end", "[audit]") {
@@ -145,7 +147,12 @@ TEST_CASE("audit: the log keeps the order of events, small and large", "[audit]"
   std::vector<std::string> expected;
   for (int i = 0; i < 60; ++i) {
     const std::string id = "id-" + std::to_string(i);
-    log->ProcessEvents({EventNamed(id, i % 7 == 3 ? kLarge : 10)}, nullptr);
+    const EventPtr event = EventNamed(id, i % 7 == 3 ? kLarge : 10);
+    if (i % 2 == 0) {
+      log->ProcessEvents({event}, nullptr);
+    } else {
+      log->ProcessEvent(Event(*event));
+    }
     expected.push_back(id);
   }
   page->Lock()->stopped = false;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -32,6 +34,8 @@ class Metrics {
   metrics::Counter& events_;
   metrics::Family<metrics::Counter>& errors_;
   metrics::Family<metrics::Counter>& levels_;
+  // A series is shown from its first request on; its address is kept, for every request is here.
+  std::array<std::atomic<metrics::Counter*>, kLevels> kept_levels_ = {};
   metrics::Counter& rejected_;
 };
 
@@ -57,6 +61,9 @@ class Backend {
   // Must not wait. `done`, unless it is empty, is called exactly once, at once or later, on any
   // thread, and must not wait either. Failures are counted and logged by the backend.
   virtual void ProcessEvents(Events events, Done done) = 0;
+  // The same of one event that nobody waits for. As ProcessEvents, unless a backend is done with
+  // the event at once and need not share it.
+  virtual void ProcessEvent(Event&& event);
   // Whether a request should now be held until its first event is `done`: the backend is strict, or
   // has fallen behind and must not drop.
   virtual bool Holds() const = 0;

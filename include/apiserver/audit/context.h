@@ -63,7 +63,7 @@ class AuditContext {
     change(*event);
   }
   // The event as it stands now, for this stage. The last one may take it away.
-  EventPtr Snapshot(Stage stage, bool last = false);
+  Event Snapshot(Stage stage, bool last = false);
 
  private:
   friend void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);

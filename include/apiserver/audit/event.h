@@ -17,6 +17,7 @@ namespace apiserver::inline v0::audit {
 
 // How much is recorded; each level includes those before it.
 enum class Level : std::uint8_t { kNone, kMetadata, kRequest, kRequestResponse };
+inline constexpr int kLevels = 4;
 // When in a request's life an event is made.
 enum class Stage : std::uint8_t {
   kRequestReceived,

@@ -164,7 +164,7 @@ class Audit final : public http::Filter {
     return http::Step::Later([this, &exchange, context](http::Resume resume) {
       auditing_.metrics().ObserveEvent();
       auditing_.backend().ProcessEvents(
-          {context->Snapshot(Stage::kRequestReceived)},
+          {std::make_shared<const Event>(context->Snapshot(Stage::kRequestReceived))},
           [this, &exchange, resume = std::move(resume)](bool processed) mutable {
             resume.OnLoop([this, &exchange, processed] { return Received(exchange, processed); });
           });
