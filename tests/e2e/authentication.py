@@ -103,6 +103,14 @@ class Known:
             "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
         return code, said["status"]["userInfo"] if code == 201 else said
 
+    def reviewed(self, asking, token, *audiences):
+        """The status of a TokenReview by the bearer of `asking`."""
+        code, said = self.client.call("/apis/authentication.k8s.io/v1/tokenreviews",
+                                      [("Authorization", "Bearer " + asking)], "POST", {
+                                          "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
+                                          "spec": {"token": token, "audiences": list(audiences)}})
+        return said["status"] if code == 201 else said
+
     def stop(self):
         self.server.stop(signal.SIGTERM)
 
@@ -110,13 +118,17 @@ class Known:
 def from_a_file(t, args, folder):
     path = os.path.join(folder, "tokens.csv")
     with open(path, "w") as file:
-        file.write('secret-1,jane,7,"dev,ops"\n')
+        file.write('secret-1,jane,7,"dev,ops"\nroot,admin,1,"system:masters"\n')
     os.mkdir(os.path.join(folder, "file"))
     known = Known(args.server, os.path.join(folder, "file"), ("--token-auth-file=" + path, "--anonymous-auth"))
     got = known.who("secret-1")
     t.check(got[0] == 201 and got[1]["username"] == "jane" and got[1]["uid"] == "7"
             and got[1]["groups"] == ["dev", "ops", "system:authenticated"], "a token of the file", got)
     t.check(known.who("secret-2")[0] == 401, "another token", known.who("secret-2"))
+    said = known.reviewed("root", "secret-1")
+    t.check(said.get("authenticated") and "audiences" not in said, "without audiences of the server", said)
+    said = known.reviewed("root", "secret-1", "https://elsewhere")
+    t.check("user" in said and not said.get("authenticated"), "it is for nobody else's", said)
     got = known.who()
     # Anonymous requests are known, but may ask nothing.
     t.check(got[0] == 403 and "system:anonymous" in got[1]["message"], "no token", got)
@@ -216,6 +228,15 @@ def from_own_objects(t, args, folder):
     t.check(code == 201, "a bootstrap token's secret is made", said)
     got = known.who(bootstrap)
     t.check(got[0] == 201 and got[1]["username"] == "system:bootstrap:abcdef", "a bootstrap token", got)
+    both = ["https://accounts", "https://before"]
+    for what, bearing, audiences in (("bootstrap", bootstrap, both), ("file", "root", both),
+                                     ("service account", token(second), both[:1])):
+        said = known.reviewed("root", bearing)
+        t.check(said.get("authenticated") and said["audiences"] == audiences, "a reviewed token: " + what, said)
+        said = known.reviewed("root", bearing, "https://accounts", "https://elsewhere")
+        t.check(said.get("authenticated") and said["audiences"] == both[:1], "for one of two: " + what, said)
+        said = known.reviewed("root", bearing, "https://elsewhere")
+        t.check("user" in said and not said.get("authenticated"), "for others: " + what, said)
     t.check(known.client.call(secrets + "/bootstrap-token-abcdef", root, "DELETE")[0] == 200, "it is deleted")
     t.check(known.who(bootstrap)[0] == 401, "it is good no more")
     known.stop()

@@ -7,7 +7,7 @@
 
 #include "apiserver/authn/bearer_token.h"
 #include "apiserver/authn/bootstrap_token.h"
-#include "apiserver/authn/union.h"
+#include "apiserver/authn/local.h"
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/random.h"
 #include "apiserver/codec/json.h"
@@ -47,10 +47,12 @@ struct OwnTokens {
                                                          .file_system = files.get()});
     REQUIRE(made.status() == Status());
     accounts = *std::move(made);
-    const std::shared_ptr<const auth::TokenAuthenticator> bootstrap =
-        authn::NewBootstrapTokens({.secrets = objects->BootstrapSecrets()});
-    authenticator = authn::NewGroupAdder(
-        authn::NewBearerToken(authn::NewTokenUnion({accounts.tokens, bootstrap})));
+    authenticator = authn::NewLocal(
+        {.api_audiences = accounts.api_audiences,
+         .tokens = {
+             {.tokens = authn::NewStaticTokens({{"of-a-file", {.name = "jane"}}})},
+             {.tokens = accounts.tokens, .know_audiences = true},
+             {.tokens = authn::NewBootstrapTokens({.secrets = objects->BootstrapSecrets()})}}});
     auto maker = authn::NewServiceAccountTokenGenerator(kIssuer, AccountKey(), *random);
     REQUIRE(maker.ok());
     generator = *std::move(maker);
@@ -68,7 +70,8 @@ struct OwnTokens {
       const Status installed = groups::core::Install(
           api, {.storage = {.engine = engine.get(), .executor = &api.pool()}, .tokens = objects});
       if (!installed.ok()) return installed;
-      return groups::authentication::Install(api, {});
+      return groups::authentication::Install(
+          api, {.authenticator = authenticator, .api_audiences = accounts.api_audiences});
     };
     auto started = apiserver::testing::StartTestServer(std::move(options));
     REQUIRE(started.status() == Status());
@@ -87,6 +90,27 @@ struct OwnTokens {
     const auto user = (*review)["status"]["userInfo"];
     std::string who(user["username"].AsString());
     for (const auto& group : user["groups"].items()) who += " " + std::string(group.AsString());
+    return who;
+  }
+
+  // What a TokenReview says: "USER for AUDIENCE…", or "error: …".
+  std::string Review(const std::string& token, const std::string& audiences = "") const {
+    const auto answer = api->Call(
+        "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+        R"({"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","spec":{"token":")" +
+            token + R"(","audiences":[)" + audiences + "]}}");
+    INFO(answer.body);
+    REQUIRE(answer.code == 201);
+    apiserver::runtime::Arena arena;
+    const auto review = apiserver::codec::ParseJson(answer.body, arena);
+    REQUIRE(review.ok());
+    const auto status = (*review)["status"];
+    if (!status["authenticated"].AsBool()) {
+      return "error: " + std::string(status["error"].AsString());
+    }
+    std::string who(status["user"]["username"].AsString());
+    for (const auto& one : status["audiences"].items())
+      who += " for " + std::string(one.AsString());
     return who;
   }
 
@@ -250,6 +274,24 @@ TEST_CASE("groups: a bootstrap token's secret says until when, for what and for 
     (void)own.Create(kSecrets, row.secret);
 
     CHECK(own.Who(kBootstrapToken) == row.who);
+  }
+}
+
+TEST_CASE("groups: a token of any kind is reviewed for the audiences that are asked for",
+          "[groups]") {
+  const OwnTokens own;
+  const std::string account = own.TokenOf(own.CreateAccount());
+  (void)own.Create(kSecrets, BootstrapSecret(kUsage));
+
+  for (const auto& [token, who] : {std::pair(std::string("of-a-file"), std::string("jane")),
+                                   {kBootstrapToken, "system:bootstrap:abcdef"},
+                                   {account, "system:serviceaccount:default:robot"}}) {
+    INFO(who);
+    // Asked for none, it is for the server's: the issuer of its accounts.
+    CHECK(own.Review(token) == who + " for " + kIssuer);
+    CHECK(own.Review(token, R"("elsewhere",")" + kIssuer + "\"") == who + " for " + kIssuer);
+    CHECK(own.Review(token, R"("elsewhere")").starts_with("error: "));
+    CHECK(own.Review(token + "x").starts_with("error: "));
   }
 }
 

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "apiserver/auth/authenticator.h"
-#include "apiserver/authn/anonymous.h"
-#include "apiserver/authn/bearer_token.h"
 #include "apiserver/authn/config_file.h"
+#include "apiserver/authn/local.h"
 #include "apiserver/authn/token_file.h"
-#include "apiserver/authn/union.h"
-#include "apiserver/authn/websocket.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/groups/authentication.h"
@@ -57,21 +54,14 @@ class Authentication final : public Part {
               "with --no-standalone a cluster knows its own tokens"};
     }
     executor_ = apiserver::NewThreadPool({.name = "authentication", .threads = 2});
-    std::vector<std::shared_ptr<const auth::TokenAuthenticator>> tokens;
+    std::vector<authn::LocalTokens> tokens;
     if (Status added = AddTokens(environment, config, tokens); !added.ok()) return added;
     config.api_audiences = api_audiences_;
-    std::vector<std::shared_ptr<const auth::Authenticator>> all{config.authenticator};
-    if (!tokens.empty()) {
-      const std::shared_ptr<const auth::TokenAuthenticator> every =
-          authn::NewTokenUnion(std::move(tokens));
-      all.push_back(authn::NewGroupAdder(authn::NewBearerToken(every)));
-      all.push_back(authn::NewGroupAdder(authn::NewWebSocketProtocol(every)));
-    }
-    config.authenticator = authn::NewUnion(std::move(all));
-    if (anonymous_) {
-      config.authenticator =
-          authn::NewUnionFailOnError({config.authenticator, authn::NewAnonymous(anonymous_paths_)});
-    }
+    config.authenticator = authn::NewLocal({.api_audiences = api_audiences_,
+                                            .requests = {config.authenticator},
+                                            .tokens = std::move(tokens),
+                                            .anonymous = anonymous_,
+                                            .anonymous_paths = anonymous_paths_});
     authenticator_ = config.authenticator;
     return {};
   }
@@ -89,13 +79,13 @@ class Authentication final : public Part {
 
  private:
   Status AddTokens(const Environment& environment, const apiserver::server::Config& config,
-                   std::vector<std::shared_ptr<const auth::TokenAuthenticator>>& tokens) {
+                   std::vector<authn::LocalTokens>& tokens) {
     if (!token_file_.empty()) {
       auto file = authn::NewTokenFile(
           {.path = token_file_},
           {.files = apiserver::RealFileSystem(), .executor = *executor_, .log = environment.log});
       if (!file.ok()) return OfFlag("--token-auth-file", file.status());
-      tokens.push_back(*std::move(file));
+      tokens.push_back({.tokens = *std::move(file)});
     }
     if (Status added = own_tokens_.AddTokens(tokens, api_audiences_, environment.log);
         !added.ok()) {
@@ -112,7 +102,7 @@ class Authentication final : public Part {
                     .server_id = config.name}});
       if (!file.ok()) return OfFlag("--authentication-config", file.status());
       config_ = *std::move(file);
-      tokens.push_back(config_->tokens());
+      tokens.push_back({.tokens = config_->tokens()});
       if (const auto& anonymous = config_->anonymous()) {
         anonymous_ = anonymous->enabled;
         anonymous_paths_ = anonymous->paths;

@@ -40,9 +40,8 @@ std::string OwnTokens::Problem() const {
   return errors.empty() ? "" : errors.front();
 }
 
-Status OwnTokens::AddTokens(
-    std::vector<std::shared_ptr<const apiserver::auth::TokenAuthenticator>>& tokens,
-    std::vector<std::string>& api_audiences, apiserver::LogSink& log) {
+Status OwnTokens::AddTokens(std::vector<authn::LocalTokens>& tokens,
+                            std::vector<std::string>& api_audiences, apiserver::LogSink& log) {
   if (WantsServiceAccounts()) {
     accounts_.api_audiences = api_audiences;
     accounts_.getter = objects_;
@@ -50,11 +49,11 @@ Status OwnTokens::AddTokens(
     if (!authentication.ok()) return authentication.status();
     authentication_ = *std::move(authentication);
     api_audiences = authentication_.api_audiences;
-    tokens.push_back(authentication_.tokens);
+    tokens.push_back({.tokens = authentication_.tokens, .know_audiences = true});
   }
   if (bootstrap_) {
-    tokens.push_back(
-        authn::NewBootstrapTokens({.secrets = objects_->BootstrapSecrets(), .log = &log}));
+    tokens.push_back({.tokens = authn::NewBootstrapTokens(
+                          {.secrets = objects_->BootstrapSecrets(), .log = &log})});
   }
   return {};
 }

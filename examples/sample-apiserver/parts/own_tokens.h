@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/auth/authenticator.h"
+#include "apiserver/authn/local.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/server/service_accounts.h"
 #include "part.h"
@@ -19,9 +19,8 @@ class OwnTokens final {
   void AddFlags(CLI::App& app);
   std::string Problem() const;
   // Adds who knows them; and the audiences that they are for, if there are none.
-  apiserver::Status AddTokens(
-      std::vector<std::shared_ptr<const apiserver::auth::TokenAuthenticator>>& tokens,
-      std::vector<std::string>& api_audiences, apiserver::LogSink& log);
+  apiserver::Status AddTokens(std::vector<apiserver::authn::LocalTokens>& tokens,
+                              std::vector<std::string>& api_audiences, apiserver::LogSink& log);
   apiserver::Status Install(const Environment& environment,
                             apiserver::server::GenericAPIServer& server,
                             const apiserver::registry::StorageConfig& storage);

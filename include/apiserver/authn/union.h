@@ -8,6 +8,8 @@
 // Authenticators made of others: k8s.io/apiserver/pkg/authentication/request/union and group.
 namespace apiserver::inline v0::authn {
 
+// These do not look at audiences: NewLocal does, for kinds of tokens that know none.
+//
 // The first that knows the request answers; an error of one does not keep the next from being
 // asked. kUnauthorized: none knew it, and some had an error: all of them, "[a, b]".
 // kTooManyRequests: none knew it, and one could not be asked now.

@@ -23,7 +23,9 @@ struct Options {
   // Answers TokenReviews: the one that the server itself asks, or the answers are wrong. Null:
   // TokenReview is not served.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
-  // As server::Config::api_audiences: for whom a token must be if its review does not say.
+  // As server::Config::api_audiences: for whom a token must be if its review does not say. Where
+  // audiences are asked for, a token that is good but tells of none is an error (500): what knows
+  // no audiences by itself is wrapped, as authn::NewLocal does.
   std::vector<std::string> api_audiences = {};
   const Clock* clock = &RealClock();
 };
