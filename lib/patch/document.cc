@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "apiserver/base/field_path.h"
+
 namespace apiserver::inline v0::patch {
 
 using runtime::Member;
@@ -121,6 +123,16 @@ bool Document::Remove(const Place& place) {
   shifted_ += container.nodes.size() - *index;
   container.nodes.erase(container.nodes.begin() + static_cast<std::ptrdiff_t>(*index));
   return true;
+}
+
+std::string Document::NotThere(const Place& place) {
+  if (place.container->map) {
+    return "Unable to remove nonexistent key: " + place.key + ": missing value";
+  }
+  const std::optional<std::int64_t> number = ParseInt(place.key);
+  if (!number) return "strconv.Atoi: parsing " + field::Quote(place.key) + ": invalid syntax";
+  return "Unable to access invalid index: " + std::to_string(*number) +
+         ": invalid index referenced";
 }
 
 std::optional<Value> Document::Whole() {

@@ -32,6 +32,9 @@ class Document {
   bool Add(const Place& place, Node* node);
   bool Set(const Place& place, Node* node);
   bool Remove(const Place& place);
+  // Why there is nothing at `place`, in json-patch's words: the key is no member, no number (then
+  // it begins with "strconv."), or no index.
+  static std::string NotThere(const Place& place);
 
   Node* NewNode(runtime::Value value) { return tree_.NewNode(value); }
   Node* root() { return root_; }

@@ -28,88 +28,166 @@ struct Operation {
   Value value() const { return fields["value"]; }
 };
 
-// Applies operations in turn. Each returns false when it does not apply: the client is not told
-// which, just as by a Go server.
+Status Wrong(std::string why) { return {Reason::kInvalid, std::move(why)}; }
+Status Missing(const std::string& why) { return Wrong(why + ": missing value"); }
+std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// Applies operations in turn. What does not apply is said in json-patch's words.
 class Patcher {
  public:
   Patcher(Value document, runtime::Arena& arena, const JsonPatchLimits& limits)
       : document_(document, arena), limits_(limits) {}
 
-  bool Apply(const Operation& operation) {
+  Status Apply(const Operation& operation) {
     const std::string_view op = operation.Text("op");
-    if (!operation.Has("path") || document_.exhausted()) return false;
-    if (op == "add") return Add(operation.Text("path"), document_.NewNode(operation.value()));
-    if (op == "remove") return Remove(operation.Text("path"));
+    if (document_.exhausted()) return Wrong("the operations move too many items of lists");
+    if (op == "add") return Add(operation);
+    if (op == "remove") return Remove(operation);
     if (op == "replace") return Replace(operation);
     if (op == "test") return Test(operation);
-    if (!operation.Has("from")) return false;
     if (op == "move") return Move(operation);
-    return op == "copy" && Copy(operation);
+    if (op == "copy") return Copy(operation);
+    return Wrong("Unexpected kind: " + std::string(operation.Has("op") ? op : "unknown"));
   }
 
-  std::optional<Value> Result() { return document_.Whole(); }
+  Result<Value> Whole() {
+    const std::optional<Value> whole = document_.Whole();
+    if (!whole) return Wrong("the patched document is nested more deeply than JSON may be");
+    return *whole;
+  }
 
  private:
-  bool Add(std::string_view path, Node* node) {
+  Status Add(const Operation& operation) {
+    if (!operation.Has("path")) return Missing("add operation failed to decode path");
+    const std::string path(operation.Text("path"));
     const Place place = document_.Find(path);
-    return place.container != nullptr && document_.Add(place, node);
+    if (place.container == nullptr) {
+      return Missing("add operation does not apply: doc is missing path: \"" + path + "\"");
+    }
+    if (document_.Add(place, document_.NewNode(operation.value()))) return {};
+    return Wrong("error in add for path: " + Quoted(path) + ": " + NotAdded(place));
   }
 
-  bool Remove(std::string_view path) {
+  Status Remove(const Operation& operation) {
+    if (!operation.Has("path")) return Missing("remove operation failed to decode path");
+    const std::string path(operation.Text("path"));
     const Place place = document_.Find(path);
-    return place.container != nullptr && document_.Remove(place);
+    if (place.container == nullptr) {
+      return Missing("remove operation does not apply: doc is missing path: \"" + path + "\"");
+    }
+    if (document_.Remove(place)) return {};
+    return Wrong("error in remove for path: " + Quoted(path) + ": " + Document::NotThere(place));
   }
 
   // A member that is not there is added: only a list's index must exist.
-  bool Replace(const Operation& operation) {
+  Status Replace(const Operation& operation) {
+    if (!operation.Has("path")) return NoPath("replace");
+    const std::string path(operation.Text("path"));
     const Value value = operation.value();
-    if (operation.Text("path").empty()) {
-      if (!value.is_map() && !value.is_list()) return false;
+    if (path.empty()) {
+      if (!value.is_map() && !value.is_list()) {
+        return Wrong("replace operation value must be object or array");
+      }
       document_.SetRoot(document_.NewNode(value));
-      return true;
+      return {};
     }
-    const Place place = document_.Find(operation.Text("path"));
-    return place.container != nullptr && document_.Set(place, document_.NewNode(value));
+    const Place place = document_.Find(path);
+    if (place.container == nullptr) {
+      return Missing("replace operation does not apply: doc is missing path: " + path);
+    }
+    if (document_.Set(place, document_.NewNode(value))) return {};
+    return Missing("replace operation does not apply: doc is missing key: " + path);
   }
 
-  bool Test(const Operation& operation) {
-    if (operation.Text("path").empty()) return document_.Equal(document_.root(), operation.value());
-    const Place place = document_.Find(operation.Text("path"));
-    if (place.container == nullptr) return false;
+  Status Test(const Operation& operation) {
+    if (!operation.Has("path")) return NoPath("test");
+    const std::string path(operation.Text("path"));
+    const Value value = operation.value();
+    const Status failed = Wrong("testing value " + path + " failed: test failed");
+    if (path.empty()) return document_.Equal(document_.root(), value) ? Status() : failed;
+    const Place place = document_.Find(path);
+    if (place.container == nullptr) {
+      return Missing("test operation does not apply: is missing path: " + path);
+    }
     const std::optional<Node*> node = document_.Get(place);
-    if (!node) return false;
+    if (!node) {
+      return Wrong("error in test for path: " + Quoted(path) + ": " + Document::NotThere(place));
+    }
     // What is missing is as good as null.
-    return *node == nullptr ? operation.value().is_null()
-                            : document_.Equal(*node, operation.value());
+    const bool equal = *node == nullptr ? value.is_null() : document_.Equal(*node, value);
+    return equal ? Status() : failed;
   }
 
-  bool Move(const Operation& operation) {
+  Status Move(const Operation& operation) {
+    if (!operation.Has("from")) return NoFrom("move");
+    const std::string path(operation.Text("path"));
     const Place from = document_.Find(operation.Text("from"));
-    if (from.container == nullptr) return false;
+    if (from.container == nullptr) {
+      return Missing("move operation does not apply: doc is missing from path: " +
+                     std::string(operation.Text("from")));
+    }
     const std::optional<Node*> node = document_.Get(from);
-    if (!node || *node == nullptr || !document_.Remove(from)) return false;
+    if (!node || *node == nullptr || !document_.Remove(from)) {
+      return Wrong("error in move for path: " + Quoted(from.key) + ": " + Document::NotThere(from));
+    }
+    if (!operation.Has("path")) return NoPath("move");
+    const Place to = document_.Find(path);
+    if (to.container == nullptr) {
+      return Missing("move operation does not apply: doc is missing destination path: " + path);
+    }
     // A node of its own: the old one marks the place that was left.
     Node* moved = document_.NewNode((*node)->value);
     moved->open = (*node)->open;
-    return Add(operation.Text("path"), moved);
+    if (document_.Add(to, moved)) return {};
+    return Wrong("error in move for path: " + Quoted(path) + ": " + NotAdded(to));
   }
 
-  bool Copy(const Operation& operation) {
-    const Place from = document_.Find(operation.Text("from"));
-    if (from.container == nullptr) return false;
-    const std::optional<Node*> node = document_.Get(from);
-    if (!node) return false;
-    Value value;
-    if (*node != nullptr) {
-      const std::optional<Value> whole = document_.ToValue(*node);
-      if (!whole) return false;
-      value = *whole;
-      std::string json;
-      codec::AppendJson(value, json);
-      copied_ += json.size();
-      if (limits_.copy_bytes_max > 0 && copied_ > limits_.copy_bytes_max) return false;
+  Status Copy(const Operation& operation) {
+    if (!operation.Has("from")) return NoFrom("copy");
+    const std::string source(operation.Text("from"));
+    const std::string path(operation.Text("path"));
+    const Place from = document_.Find(source);
+    if (from.container == nullptr) {
+      return Missing("copy operation does not apply: doc is missing from path: " + source);
     }
-    return Add(operation.Text("path"), document_.NewNode(value));
+    const std::optional<Node*> node = document_.Get(from);
+    if (!node) {
+      return Wrong("error in copy for from: " + Quoted(source) + ": " + Document::NotThere(from));
+    }
+    if (!operation.Has("path")) return Missing("copy operation failed to decode path");
+    const Place to = document_.Find(path);
+    if (to.container == nullptr) {
+      return Missing("copy operation does not apply: doc is missing destination path: " + path);
+    }
+    ASSIGN_OR_RETURN(const Value value, CopyOf(*node));
+    if (document_.Add(to, document_.NewNode(value))) return {};
+    return Wrong("error while adding value during copy: " + NotAdded(to));
+  }
+
+  // Null for no node.
+  Result<Value> CopyOf(const Node* node) {
+    if (node == nullptr) return Value();
+    const std::optional<Value> whole = document_.ToValue(node);
+    if (!whole) return Wrong("error while performing deep copy: it is nested too deeply");
+    std::string json;
+    codec::AppendJson(*whole, json);
+    copied_ += json.size();
+    if (limits_.copy_bytes_max == 0 || copied_ <= limits_.copy_bytes_max) return *whole;
+    return Wrong("Unable to complete the copy, the accumulated size increase of copy is " +
+                 std::to_string(copied_) + ", exceeding the limit " +
+                 std::to_string(limits_.copy_bytes_max));
+  }
+
+  static std::string NotAdded(const Place& place) {
+    const std::string why = Document::NotThere(place);
+    if (!why.starts_with("strconv.")) return why;
+    return "value was not a proper array index: " + Quoted(place.key) + ": " + why;
+  }
+  static Status NoPath(const std::string& op) {
+    return Missing(op + " operation failed to decode path: operation missing path field");
+  }
+  static Status NoFrom(const std::string& op) {
+    return Missing(op + " operation failed to decode from: operation, missing from field");
   }
 
   Document document_;
@@ -153,8 +231,6 @@ Result<Value> ParsePatch(std::string_view patch, runtime::Arena& arena) {
   return operations;
 }
 
-Status DoesNotApply() { return meta::NewGenericServerResponse(422, "", {}, ""); }
-
 }  // namespace
 
 std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
@@ -185,6 +261,15 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
 
 Result<Value> ApplyJsonPatch(Value document, std::string_view patch, runtime::Arena& arena,
                              const JsonPatchLimits& limits) {
+  Result<Value> patched = ApplyJsonPatchExplained(document, patch, arena, limits);
+  if (patched.status().reason() == Reason::kInvalid) {
+    return meta::NewGenericServerResponse(422, "", {}, "");
+  }
+  return patched;
+}
+
+Result<Value> ApplyJsonPatchExplained(Value document, std::string_view patch, runtime::Arena& arena,
+                                      const JsonPatchLimits& limits) {
   ASSIGN_OR_RETURN(const Value operations, ParsePatch(patch, arena));
   if (operations.size() > limits.operations_max) {
     return meta::NewRequestEntityTooLarge("The allowed maximum operations in a JSON patch is " +
@@ -193,11 +278,9 @@ Result<Value> ApplyJsonPatch(Value document, std::string_view patch, runtime::Ar
   }
   Patcher patcher(document, arena, limits);
   for (const Value& operation : operations.items()) {
-    if (!patcher.Apply({operation})) return DoesNotApply();
+    RETURN_IF_ERROR(patcher.Apply({operation}));
   }
-  const std::optional<Value> patched = patcher.Result();
-  if (!patched) return DoesNotApply();
-  return *patched;
+  return patcher.Whole();
 }
 
 }  // namespace apiserver::inline v0::patch

@@ -407,8 +407,10 @@ TEST_CASE("webhook: a patch cannot change what the object is, nor a deletion", "
   webhooks.servers.Answer("/kinds",
                           PatchResponse(R"([{"op":"replace","path":"/kind","value":"X"}])"));
   WidgetRequest request;
-  CHECK(webhooks.Run(request).message() ==
-        "Internal error occurred: the patch must not change kind and apiVersion");
+  CHECK(
+      webhooks.Run(request).message() ==
+      "Internal error occurred: admission webhook \"kinds\" sent a patch that does not apply: the "
+      "patch must not change kind and apiVersion");
   admission::Attributes deletion = request.Attributes();
   deletion.operation = admission::Operation::kDelete;
   deletion.object = nullptr;
@@ -416,6 +418,21 @@ TEST_CASE("webhook: a patch cannot change what the object is, nor a deletion", "
   CHECK(webhooks.Run(request, deletion).message() ==
         "Internal error occurred: admission webhook \"kinds\" attempted to modify the object, "
         "which is not supported for this operation");
+}
+
+TEST_CASE("webhook: a patch that does not apply is told with its webhook and why", "[admission]") {
+  Webhooks webhooks({Mutating(WebhookAt("nope.example.com", "nope"))});
+  webhooks.servers.Answer("/nope", PatchResponse(R"([{"op":"remove","path":"/nope"}])"));
+  WidgetRequest request;
+
+  const Status refused = webhooks.Run(request);
+
+  CHECK(refused.code() == 500);
+  CHECK(
+      refused.message() ==
+      "Internal error occurred: admission webhook \"nope.example.com\" sent a patch that does not "
+      "apply: error in remove for path: '/nope': Unable to remove nonexistent key: nope: missing "
+      "value");
 }
 
 TEST_CASE("webhook: what a patch adds is pruned, typed and defaulted as a body", "[admission]") {

@@ -32,5 +32,10 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch);
 // no more than a Go server's: "the server rejected our request due to an error in our request".
 Result<runtime::Value> ApplyJsonPatch(runtime::Value document, std::string_view patch,
                                       runtime::Arena& arena, const JsonPatchLimits& limits = {});
+// The same, for who may be told more: kInvalid says what does not apply to what, and why, in
+// json-patch's words: `error in remove for path: '/a': Unable to remove nonexistent key: a: …`.
+Result<runtime::Value> ApplyJsonPatchExplained(runtime::Value document, std::string_view patch,
+                                               runtime::Arena& arena,
+                                               const JsonPatchLimits& limits = {});
 
 }  // namespace apiserver::inline v0::patch

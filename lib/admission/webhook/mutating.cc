@@ -73,7 +73,8 @@ Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
   for (const runtime::Member& member : patched->root().members()) {
     document.Add(member.key, member.value);
   }
-  ASSIGN_OR_RETURN(Value root, patch::ApplyJsonPatch(document.Build(), arena.Copy(patch), arena));
+  ASSIGN_OR_RETURN(Value root,
+                   patch::ApplyJsonPatchExplained(document.Build(), arena.Copy(patch), arena));
   ASSIGN_OR_RETURN(const codec::TypeMeta type, codec::TakeTypeMeta(root, arena));
   if (type.kind != gvk.kind || type.api_version != api_version) {
     return Status(Reason::kInvalid, "the patch must not change kind and apiVersion");
@@ -207,7 +208,10 @@ class MutatingWebhookAdmission final : public Plugin {
     }
     auto patched = Patched(*before, patch);
     if (!patched.ok()) {
-      return CallResult::Internal(meta::NewInternalError(patched.status().message()));
+      // The name is ours: json-patch's words alone do not say whose patch it was.
+      return CallResult::Internal(meta::NewInternalError(
+          "admission webhook " + field::Quote(webhook.name) +
+          " sent a patch that does not apply: " + std::string(patched.status().message())));
     }
     turn.changed = !((*patched)->root() == before->root());
     (void)attributes.annotations->Add(
