@@ -22,6 +22,15 @@ std::string CallName(const std::string& method, const std::string& url) {
 // What cpprestsdk says when nothing was sent.
 constexpr std::string_view kNotConnected = "Failed to connect to any resolved endpoint";
 
+// Why a connection was not made, as Go's net tells it.
+std::string NotConnected(const std::string& to, const std::error_code& code) {
+  std::string why = code.message();
+  // cpprestsdk makes one of the two.
+  if (code == std::errc::host_unreachable) why = "connection refused or no route to host";
+  if (!why.empty() && why[0] >= 'A' && why[0] <= 'Z') why[0] += 'a' - 'A';
+  return "dial tcp " + to + ": connect: " + why;
+}
+
 // Refers to the body of `from`.
 web::http::http_request NewRequest(const CallTarget& target, const HttpRequest& from) {
   web::http::http_request request(from.method);
@@ -67,7 +76,7 @@ void PendingCall::Arm(const Context& ctx, std::chrono::milliseconds timeout) {
   if (const auto deadline = ctx.deadline()) left = std::min(left, *deadline - RealClock().Now());
   timer_.expires_after(std::max(left, std::chrono::nanoseconds(0)));
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
-    if (!cancelled) self->Fail(Reason::kTimeout, "context deadline exceeded");
+    if (!cancelled) self->Fail(Reason::kTimeout, self->TimedOut());
   });
   auto registration = ctx.OnDone(FailLater(Reason::kTimeout, "context canceled"));
   std::swap(*registration_.Lock(), registration);
@@ -86,8 +95,9 @@ void PendingCall::Resolve() {
 void PendingCall::OnResolved(const boost::system::error_code& error, const Resolved& resolved) {
   if (finished_) return;
   if (error) {
-    return Fail(Reason::kServiceUnavailable,
-                "dial tcp: lookup " + target_.to_host + ": " + error.message());
+    const bool nobody = error == boost::asio::error::host_not_found;
+    return Fail(Reason::kServiceUnavailable, "dial tcp: lookup " + target_.to_host + ": " +
+                                                 (nobody ? "no such host" : error.message()));
   }
   // Not tried yet and of the other family, cpprestsdk finds it by name; it cannot read IPv6 ones.
   bool other = false;
@@ -146,9 +156,14 @@ void PendingCall::OnHead(const pplx::task<Response>& task) {
                                                     std::to_string(response_bytes_max_))();
     }
   } catch (const web::http::http_exception& error) {
-    const bool more = !resolved_ || !endpoints_.empty();
-    if (more && !finished_ && error.what() == kNotConnected) return TryNext();
-    FailByException();
+    if (error.what() != kNotConnected) return FailByException();
+    if (finished_) return;
+    const bool kept = !resolved_;
+    if (!kept && not_connected_.empty()) {
+      not_connected_ = NotConnected(line_.Lock()->to, error.error_code());
+    }
+    if (kept || !endpoints_.empty()) return TryNext();
+    Fail(Reason::kServiceUnavailable, not_connected_);
   } catch (...) {
     FailByException();
   }
@@ -180,6 +195,12 @@ UniqueFunction<void()> PendingCall::FailLater(Reason reason, std::string why) {
       if (const auto self = weak.lock()) self->Fail(reason, why);
     });
   };
+}
+
+std::string PendingCall::TimedOut() {
+  const auto line = line_.Lock();
+  if (!line->wire || line->wire->Connected()) return "context deadline exceeded";
+  return "dial tcp " + line->to + ": i/o timeout";
 }
 
 void PendingCall::Fail(Reason reason, const std::string& why) {

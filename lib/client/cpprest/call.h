@@ -22,6 +22,7 @@ namespace apiserver::inline v0::client {
 // known and a connection with a doubtful past is dropped by dropping this.
 struct Line {
   std::string key;
+  std::string to;  // "host:port" that is connected to.
   std::shared_ptr<Peer> peer;
   std::shared_ptr<Wire> wire;
   std::unique_ptr<web::http::client::http_client> client;
@@ -64,6 +65,8 @@ class PendingCall final : public std::enable_shared_from_this<PendingCall> {
   void Send(Line line);
   void OnHead(const pplx::task<Response>& task);
   void OnEnd(const pplx::task<Response>& task);
+  // With what the call is occupied when its time is up.
+  std::string TimedOut();
   // Finish() with an error, from anywhere: even in the middle of a read.
   UniqueFunction<void()> FailLater(Reason reason, std::string why);
   void Fail(Reason reason, const std::string& why);
@@ -80,6 +83,7 @@ class PendingCall final : public std::enable_shared_from_this<PendingCall> {
   CallTarget target_;
   HttpRequest request_;             // Its body is read until cpprestsdk has ended its part.
   std::deque<Endpoint> endpoints_;  // Not tried yet.
+  std::string not_connected_;       // Why, of the first that was tried.
   bool resolved_ = false;
   std::atomic<bool> finished_{false};
   Guarded<Line> line_;

@@ -58,6 +58,7 @@ class KeptLines final : public Lines {
         });
     const std::string base = (target.tls ? "https://" : "http://") + to.host + ":" + target.to_port;
     return {.key = KeyOf(target),
+            .to = to.host + ":" + target.to_port,
             .peer = std::move(peer),
             .wire = std::move(wire),
             .client = std::make_unique<web::http::client::http_client>(base, config)};

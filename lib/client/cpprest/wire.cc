@@ -26,14 +26,31 @@ void Wire::Use(Tcp::socket& socket) {
   state->cookie = CookieOf(state->descriptor);
 }
 
+int Wire::CopyOfDescriptor(const State& state) {
+  if (state.cookie == 0) return -1;
+  const int copy = fcntl(state.descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0 || CookieOf(copy) == state.cookie) return copy;
+  close(copy);
+  return -1;
+}
+
+bool Wire::Connected() {
+  const auto state = state_.Lock();
+  const int copy = CopyOfDescriptor(*state);
+  if (copy < 0) return false;
+  sockaddr_storage peer = {};
+  socklen_t size = sizeof(peer);
+  const bool connected = getpeername(copy, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+  close(copy);
+  return connected;
+}
+
 void Wire::Cut() {
   auto state = state_.Lock();
   state->cut = true;
-  if (state->cookie == 0) return;
-  // cpprestsdk may close it at any moment; the copy keeps the socket that is asked and shut down.
-  const int copy = fcntl(state->descriptor, F_DUPFD_CLOEXEC, 0);
+  const int copy = CopyOfDescriptor(*state);
   if (copy < 0) return;
-  if (CookieOf(copy) == state->cookie) shutdown(copy, SHUT_RDWR);
+  shutdown(copy, SHUT_RDWR);
   close(copy);
 }
 

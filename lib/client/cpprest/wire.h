@@ -21,6 +21,8 @@ class Wire {
   // What cpprestsdk calls before it connects or sends; opens the socket if it is not. Throws once
   // the call has been cut: cpprestsdk would repeat it on another connection.
   void Use(Tcp::socket& socket);
+  // Whether there is a peer at the other end. Any thread, at any time.
+  bool Connected();
   // Ends whatever is done on the socket, connecting and sending too. Any thread, at any time.
   void Cut();
 
@@ -30,6 +32,10 @@ class Wire {
     int descriptor = -1;
     std::uint64_t cookie = 0;  // Of the socket: the number of one that was closed is used again.
   };
+
+  // A copy of the descriptor, which the caller closes; -1: the socket is closed, or not open yet.
+  // cpprestsdk may close its own at any moment; the copy keeps the socket.
+  static int CopyOfDescriptor(const State& state);
 
   const Tcp protocol_;
   Guarded<State> state_;
