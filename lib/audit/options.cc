@@ -73,11 +73,13 @@ Result<BackendPtr> NewLog(const Options& options) {
 
 Result<BackendPtr> NewWebhook(const Options& options) {
   if (options.webhook_config_file.empty()) return BackendPtr();
-  auto config = client::ReadClientConfigFile(*options.files, options.webhook_config_file);
+  auto config = client::ReadClientConfigFile(*options.files, options.webhook_config_file,
+                                             client::Cleartext::kAllowed);
   if (!config.ok()) {
     return Status(Reason::kInvalid,
                   "--audit-webhook-config-file: " + std::string(config.status().message()));
   }
+  client::WarnOfCleartext(*config, "--audit-webhook-config-file", *options.log_sink);
   auto backend = NewWebhookBackend({.config = *std::move(config),
                                     .new_client = options.new_client,
                                     .initial_backoff = options.webhook_initial_backoff,

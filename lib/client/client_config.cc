@@ -23,7 +23,8 @@ Value EntryOf(Value list, std::string_view name, std::string_view key) {
   return {};
 }
 
-Status TakeCluster(Value cluster, const std::string& folder, ClientConfig& config) {
+Status TakeCluster(Value cluster, const std::string& folder, Cleartext cleartext,
+                   ClientConfig& config) {
   static constexpr std::array kNo = {
       RefusedField("insecure-skip-tls-verify",
                    "a server whose certificate is not verified is not called; give its "
@@ -33,9 +34,13 @@ Status TakeCluster(Value cluster, const std::string& folder, ClientConfig& confi
   RETURN_IF_ERROR(RefuseFields(cluster, kNo));
   config.server = cluster["server"].AsString();
   if (config.server.empty()) return BadKubeconfig("the cluster names no server");
-  if (!config.server.starts_with("https://")) {
+  const bool allowed = config.server.starts_with("https://") ||
+                       (cleartext == Cleartext::kAllowed && config.server.starts_with("http://"));
+  if (!allowed) {
     return BadKubeconfig("server " + field::Quote(config.server) +
-                         ": 'https' is the only allowed URL scheme");
+                         (cleartext == Cleartext::kAllowed
+                              ? ": 'https' and 'http' are the only allowed URL schemes"
+                              : ": 'https' is the only allowed URL scheme"));
   }
   config.server_name = cluster["tls-server-name"].AsString();
   return TakeFile(cluster, "certificate-authority", folder, config.ca_file, config.ca_pem);
@@ -43,7 +48,8 @@ Status TakeCluster(Value cluster, const std::string& folder, ClientConfig& confi
 
 }  // namespace
 
-Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder) {
+Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder,
+                                      Cleartext cleartext) {
   runtime::Arena arena;
   auto root = codec::ParseYaml(kubeconfig, arena);
   if (!root.ok()) return BadKubeconfig(std::string(root.status().message()));
@@ -55,7 +61,7 @@ Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::st
   const Value cluster = EntryOf((*root)["clusters"], cluster_name, "cluster");
   if (cluster.is_null()) return BadKubeconfig("there is no cluster " + field::Quote(cluster_name));
   ClientConfig config;
-  RETURN_IF_ERROR(TakeCluster(cluster, folder, config));
+  RETURN_IF_ERROR(TakeCluster(cluster, folder, cleartext, config));
   const std::string_view user_name = context["user"].AsString();
   if (user_name.empty()) return config;
   const Value user = EntryOf((*root)["users"], user_name, "user");
@@ -64,11 +70,20 @@ Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::st
   return config;
 }
 
-Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path) {
+Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path,
+                                          Cleartext cleartext) {
   ASSIGN_OR_RETURN(const std::string text, files.Read(path));
-  auto config = ReadClientConfig(text, FolderOf(path));
+  auto config = ReadClientConfig(text, FolderOf(path), cleartext);
   if (config.ok()) return config;
   return config.status().WithMessage(path + ": " + std::string(config.status().message()));
+}
+
+void WarnOfCleartext(const ClientConfig& config, std::string_view what, LogSink& log) {
+  if (!config.server.starts_with("http://")) return;
+  Log(log, LogLevel::kWarning,
+      "a webhook is called without TLS: what it is sent, credentials too, can be read, and its "
+      "answers made up, by whoever stands between",
+      {{"config", std::string(what)}, {"server", config.server}});
 }
 
 Result<ClientConfig> InClusterClientConfig(const FileSystem& files, std::string_view host,

@@ -15,6 +15,17 @@ constexpr char kKubeconfig[] =
     "clusters: [{name: k, cluster: {server: 'https://hook.example.com/audit'}}]\n"
     "users: [{name: u, user: {token: t0ken}}]\n";
 
+// What was logged.
+class Remembered final : public LogSink {
+ public:
+  bool Enabled(LogLevel level) const override { return level >= LogLevel::kWarning; }
+  void Write(LogLevel, std::string_view message, std::span<const LogField> fields) override {
+    lines += message;
+    for (const LogField& field : fields) lines += " " + std::string(field.key) + "=" + field.value;
+  }
+  std::string lines;
+};
+
 // Files and a client, and options that use them.
 struct World {
   std::unique_ptr<FileSystem> files = NewMemoryFileSystem();
@@ -175,6 +186,34 @@ TEST_CASE("audit: the webhook is sent a list of events, and again if that fails"
   world.client->End(http::ClientResponse{.code = 200});
   CHECK(processed);
   CHECK_FALSE(counted.Shows("apiserver_audit_error_total{plugin=\"webhook\"} 1"));
+}
+
+// webhook.LoadKubeconfig looks at no scheme.
+TEST_CASE("audit: a webhook may be called without TLS, which is warned of", "[audit]") {
+  World world;
+  Remembered log;
+  world.options.log_sink = &log;
+  world.options.webhook_config_file = "hook.kubeconfig";
+  world.options.webhook.mode = "blocking-strict";
+  REQUIRE(NewAudit(world.options).ok());
+  CHECK(log.lines.empty());
+  std::string http(kKubeconfig);
+  http.replace(http.find("https://"), 5, "http");
+  REQUIRE(world.files->WriteAtomically("hook.kubeconfig", http, 0600).ok());
+
+  const auto made = NewAudit(world.options);
+
+  REQUIRE(made.status() == Status());
+  CHECK(log.lines ==
+        "a webhook is called without TLS: what it is sent, credentials too, can be read, and its "
+        "answers made up, by whoever stands between config=--audit-webhook-config-file "
+        "server=http://hook.example.com/audit");
+  Counted counted;
+  REQUIRE(made->backend->Run(counted.environment()).ok());
+  made->backend->ProcessEvents({EventNamed("1")}, nullptr);
+  REQUIRE(world.client->requests.size() == 1);
+  CHECK(world.client->requests[0].url == "http://hook.example.com/audit");
+  world.client->End(http::ClientResponse{.code = 200});
 }
 
 TEST_CASE("audit: events the webhook does not take are counted when it is given up", "[audit]") {

@@ -112,6 +112,18 @@ const std::string kServer = R"(apiserver_id_hash="sha256:b3eacd33433b31b52523510
 
 }  // namespace
 
+// webhook.LoadKubeconfig looks at no scheme.
+TEST_CASE("authz: a webhook's kubeconfig may say http", "[authz]") {
+  LoadedChain chain;
+  std::string config = LoadedChain::KubeconfigFor("first");
+  config.replace(config.find("https://"), 5, "http");
+  REQUIRE(chain.files->WriteAtomically("/etc/first", config, 0600).ok());
+  REQUIRE(chain.Load(WebhookText("first", "NoOpinion")) == "");
+  chain.answers.emplace("http://first.test/ask", Review(R"({"allowed":true})"));
+
+  CHECK(chain.Ask("jane").starts_with("allow"));
+}
+
 TEST_CASE("authz: the authorizers of a file are asked in its order, and counted", "[authz]") {
   LoadedChain chain;
   REQUIRE(chain.Load(WebhookText("first", "NoOpinion") + WebhookText("second", "Deny") + kRbac) ==

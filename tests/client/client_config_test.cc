@@ -81,6 +81,14 @@ TEST_CASE("client: a described server that cannot be called says why", "[client]
     CHECK(ReadClientConfig(text, "/").status() == Status(Reason::kInvalid, "kubeconfig: " + why));
   }
   CHECK(ReadClientConfig(Kubeconfig(server + ", insecure-skip-tls-verify: false", ""), "/").ok());
+  const auto cleartext = [](const std::string& url) {
+    return ReadClientConfig(Kubeconfig("server: '" + url + "'", ""), "/", Cleartext::kAllowed);
+  };
+  REQUIRE(cleartext("http://a").ok());
+  CHECK(cleartext("http://a")->server == "http://a");
+  CHECK(cleartext("https://a").ok());
+  CHECK(cleartext("ftp://a").status().message() ==
+        "kubeconfig: server \"ftp://a\": 'https' and 'http' are the only allowed URL schemes");
   const auto files = NewMemoryFileSystem();
   CHECK(ReadClientConfigFile(*files, "k").status().reason() == Reason::kNotFound);
   REQUIRE(files->WriteAtomically("k", "{}", 0600).ok());

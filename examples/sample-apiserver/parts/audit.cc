@@ -90,7 +90,8 @@ class Audit final : public Part {
 
   std::string Problem() const override { return audit::ProblemOf(options_); }
 
-  Status Configure(const Environment& /*environment*/, apiserver::server::Config& config) override {
+  Status Configure(const Environment& environment, apiserver::server::Config& config) override {
+    options_.log_sink = &environment.log;
     auto made = audit::NewAudit(options_);
     if (!made.ok()) return made.status();
     config.audit_policy = std::move(made->policy);

@@ -11,6 +11,7 @@
 #include "apiserver/audit/policy.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/file_system.h"
+#include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
 #include "apiserver/client/http_client.h"
 
@@ -38,7 +39,9 @@ struct Options {
   bool log_compress = false;
   SinkOptions log = {.mode = "blocking", .batch = BatchOptions::ForLog()};
 
-  std::string webhook_config_file = {};  // A kubeconfig; empty: no webhook.
+  // A kubeconfig; empty: no webhook. Its server may be "http://…", as upstream: events then go in
+  // plain text, which `log_sink` is warned of.
+  std::string webhook_config_file = {};
   std::chrono::milliseconds webhook_initial_backoff = std::chrono::seconds(10);
   SinkOptions webhook = {.mode = "batch", .batch = {}};
 
@@ -48,6 +51,7 @@ struct Options {
   client::HttpClientFactory new_client = {};
   FileSystem* files = &RealFileSystem();
   const Clock* clock = &RealClock();
+  LogSink* log_sink = &NullLogSink();
 };
 
 // One line that says which flag is wrong, and what to do; empty: nothing. Reads no file.

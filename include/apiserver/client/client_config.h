@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace apiserver::inline v0::client {
 
 // Each of these stands in a file or here; a text given here wins.
 struct ClientConfig {
-  std::string server = {};                // "https://host:port/path".
+  std::string server = {};                // "https://host:port/path"; "http://…" where allowed.
   std::string server_name = {};           // Empty: the server's host.
   std::string ca_file = {}, ca_pem = {};  // Both empty: the machine's authorities.
   std::string certificate_file = {}, certificate_pem = {};
@@ -28,13 +29,21 @@ struct ClientConfig {
   std::string username = {}, password = {};
 };
 
+// What may be called over cleartext http, as client-go would: its bodies and the credentials that
+// go with them can be read, and its answers made up, by whoever stands between.
+enum class Cleartext : std::uint8_t { kRefused, kAllowed };
+
 // The current context of a kubeconfig. Relative file names are relative to `folder`. kInvalid, with
 // what stands where: malformed, no server, or something that is not supported: certificates that
 // are not to be verified (insecure-skip-tls-verify: no call is made without), plug-ins (exec,
-// auth-provider), proxies, impersonation, cleartext http.
-Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder);
+// auth-provider), proxies, impersonation, cleartext http unless it is allowed.
+Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder,
+                                      Cleartext cleartext = Cleartext::kRefused);
 // The same, of a file; errors begin with its name.
-Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path);
+Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path,
+                                          Cleartext cleartext = Cleartext::kRefused);
+// A warning on `log` if `config` is called over http. `what` is the flag or file that says so.
+void WarnOfCleartext(const ClientConfig& config, std::string_view what, LogSink& log);
 
 // What a pod knows of the API server that it runs under: `host` and `port` are the values of
 // KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. kNotFound: this is no pod, with what is

@@ -27,9 +27,10 @@ Result<Connection> ConnectionOf(const WebhookConfiguration& webhook,
   Connection connection;
   if (webhook.connection_info.kube_config_file) {
     // The server of the file is the webhook itself.
-    ASSIGN_OR_RETURN(
-        connection.config,
-        client::ReadClientConfigFile(*options.files, *webhook.connection_info.kube_config_file));
+    const std::string& file = *webhook.connection_info.kube_config_file;
+    ASSIGN_OR_RETURN(connection.config, client::ReadClientConfigFile(*options.files, file,
+                                                                     client::Cleartext::kAllowed));
+    client::WarnOfCleartext(connection.config, file, *options.log);
     connection.url = connection.config.server;
     return connection;
   }
