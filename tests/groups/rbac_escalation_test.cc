@@ -70,6 +70,43 @@ TEST_CASE("groups: nobody creates or changes a role beyond what she holds", "[gr
   }
 }
 
+TEST_CASE("groups: nobody applies a role or binding beyond what she holds", "[groups]") {
+  RbacServer server;
+  Give(server, kManager);
+  const auto apply = [&server](const std::string& path, const std::string& kind, std::string body) {
+    // What an object of the kind says beside its name.
+    body.insert(1, R"("apiVersion":"rbac.authorization.k8s.io/v1","kind":")" + kind + "\",");
+    return server.Call(kJane, "PATCH", path + "?fieldManager=jane&force=true", body,
+                       "application/apply-patch+yaml");
+  };
+  for (const auto& [roles, kind] : {std::pair(kRoles, "Role"), {kClusterRoles, "ClusterRole"}}) {
+    INFO(kind);
+    // Creates it.
+    const auto refused = apply(roles + "/more", kind, NamedRole("more", kAnyPods));
+    CHECK(refused.code == 403);
+    CHECK(Says(refused.body, "is attempting to grant RBAC permissions not currently held"));
+    CHECK(server.Call(kRoot, "GET", roles + "/more").code == 404);
+    CHECK(apply(roles + "/fine", kind, NamedRole("fine", kGetPods)).code == 201);
+    // Changes it; another manager's rules too.
+    CHECK(apply(roles + "/fine", kind, NamedRole("fine", kAnyPods)).code == 403);
+    REQUIRE(server.Call(kRoot, "POST", roles, NamedRole("roots", kGetPods)).code == 201);
+    CHECK(apply(roles + "/roots", kind, NamedRole("roots", kAnyPods)).code == 403);
+    for (const std::string name : {"fine", "roots"}) {
+      CHECK(Says(server.Call(kRoot, "GET", roles + "/" + name).body,
+                 R"("rules":[)" + kGetPods + "]"));
+    }
+  }
+  for (const auto& [bindings, kind] :
+       {std::pair(kBindings, "RoleBinding"), {kClusterBindings, "ClusterRoleBinding"}}) {
+    INFO(kind);
+    const auto refused = apply(bindings + "/mine", kind,
+                               NamedBinding("mine", "ClusterRole", "cluster-admin", "jane"));
+    CHECK(refused.code == 403);
+    CHECK(Says(refused.body, "is attempting to grant RBAC permissions not currently held"));
+    CHECK(server.Call(kRoot, "GET", bindings + "/mine").code == 404);
+  }
+}
+
 TEST_CASE("groups: who may escalate gives what she does not hold", "[groups]") {
   RbacServer server;
   Give(server, kManager + R"(,{"verbs":["escalate"],"apiGroups":["rbac.authorization.k8s.io"],)"
