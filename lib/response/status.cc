@@ -9,6 +9,7 @@
 #include "apiserver/meta/status.h"
 #include "response/audit.h"
 #include "response/negotiate.h"
+#include "response/no_sniff.h"
 #include "response/send.h"
 
 namespace apiserver::inline v0::response {
@@ -40,6 +41,7 @@ void WriteStatus(http::Exchange& exchange, const Status& status) {
   if (status.details() && status.details()->retry_after_seconds > 0) {
     head.headers.Add("Retry-After", std::to_string(status.details()->retry_after_seconds));
   }
+  if (exchange.Find<NoSniff>()) head.headers.Add("X-Content-Type-Options", "nosniff");
   const Negotiated negotiated = NegotiateForError(exchange);
   if (negotiated.type == codec::MediaType::kProtobuf) {
     head.headers.Add("Content-Type", "application/vnd.kubernetes.protobuf");

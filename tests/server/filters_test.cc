@@ -70,6 +70,8 @@ TEST_CASE("server: a refused request names user, verb and resource", "[server]")
 
   REQUIRE(answer.ok());
   CHECK(answer->code == 403);
+  // As responsewriters.Forbidden.
+  CHECK(answer->headers.Get("X-Content-Type-Options") == "nosniff");
   CHECK(Contains(answer->body,
                  R"(widgets.example.com \"a\" is forbidden: User \"system:apiserver\" cannot )"
                  R"(delete resource \"widgets\" in API group \"example.com\" in the namespace )"

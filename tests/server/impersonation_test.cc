@@ -241,6 +241,8 @@ TEST_CASE("server: who may impersonate becomes whom the headers name", "[server]
         CAPTURE(constrained, each.headers.size(), each.body);
         const http::ClientResponse answer = running.Ask(each.headers);
         CHECK(answer.code == each.code);
+        // As responsewriters.RespondWithError.
+        CHECK(answer.headers.Get("X-Content-Type-Options") == (each.code == 200 ? "" : "nosniff"));
         if (each.code == 200) CHECK(answer.body == each.body);
       }
     }

@@ -6,6 +6,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/request/latency.h"
 #include "endpoints/forbidden.h"
+#include "response/no_sniff.h"
 #include "server/filters/attributes.h"
 #include "server/filters/authorization_metrics.h"
 #include "server/filters/filters.h"
@@ -49,6 +50,7 @@ class Authorization final : public http::Filter {
     audit::AddAnnotation(exchange.ctx(), kDecisionAnnotation, allowed ? "allow" : "forbid");
     audit::AddAnnotation(exchange.ctx(), kReasonAnnotation, verdict->reason);
     if (allowed) return http::Step::Next();
+    exchange.Set(response::NoSniff());
     return endpoints::ForbiddenStatusError(asked, verdict->reason);
   }
 

@@ -3,6 +3,7 @@
 
 #include "apiserver/audit/context.h"
 #include "apiserver/request/latency.h"
+#include "response/no_sniff.h"
 #include "server/filters/attributes.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
@@ -21,7 +22,7 @@ class ImpersonationFilter final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     const auto wanted = WantedUserOf(exchange.request().headers);
-    if (!wanted.ok()) return wanted.status();
+    if (!wanted.ok()) return Refuse(exchange, wanted.status());
     if (!*wanted) return http::Step::Next();
     const Clock::Monotonic start = clock_.Now();
     return BeginWithLookUps(exchange, [this, &exchange, user = **wanted, start] {
@@ -35,10 +36,16 @@ class ImpersonationFilter final : public http::Filter {
   }
 
  private:
+  static http::Step Refuse(http::Exchange& exchange, const Status& why) {
+    exchange.Set(response::NoSniff());
+    return why;
+  }
+
   Result<http::Step> Become(http::Exchange& exchange, const auth::UserInfo& wanted) const {
     const auth::Attributes attributes = AttributesOf(exchange);
     Result<ImpersonatedUser> found = impersonation_.Check(exchange.ctx(), wanted, attributes);
-    if (!found.ok()) return found.status();
+    if (found.status().reason() == Reason::kWouldBlock) return found.status();
+    if (!found.ok()) return Refuse(exchange, found.status());
     RemoveImpersonationHeaders(exchange.request().headers);
     exchange.Set(ImpersonatedBy{attributes.user});
     audit::LogImpersonatedUser(exchange.ctx(), found->user, found->constraint);
