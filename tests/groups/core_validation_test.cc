@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/codec/codec.h"
 #include "apiserver/codec/json.h"
 #include "codec/base64.h"
 #include "groups/core/kinds.h"
 #include "groups/core/strategy.h"
 #include "groups/core/validation.h"
+#include "groups/validation_rows.h"
 
 namespace {
 
@@ -17,33 +17,11 @@ namespace core = apiserver::groups::core;
 using apiserver::Context;
 using apiserver::field::ErrorList;
 using apiserver::runtime::Object;
-using Lines = std::vector<std::string>;
+using apiserver::testing::Findings;
+using apiserver::testing::Lines;
 
-// With defaults.
 std::unique_ptr<Object> Parse(const std::string& kind_name, const std::string& json) {
-  const auto kinds = core::ServedKinds();
-  REQUIRE(kinds.ok());
-  for (const auto& kind : *kinds) {
-    if (kind->kind() != kind_name) continue;
-    auto decoded = apiserver::codec::DecodeObject(apiserver::codec::MediaType::kJson,
-                                                  std::make_shared<const std::string>(json),
-                                                  {.kind = kind, .version = "v1"});
-    INFO(decoded.status().ToString());
-    REQUIRE(decoded.ok());
-    apiserver::runtime::SetDefaults(*decoded->object);
-    return std::move(decoded->object);
-  }
-  FAIL(kind_name);
-  return nullptr;
-}
-
-// "Type field" of each finding: what upstream's tables state.
-Lines Findings(const ErrorList& errors) {
-  Lines lines;
-  for (const auto& error : errors) {
-    lines.push_back(std::string(error.CauseReason()) + " " + error.field);
-  }
-  return lines;
+  return apiserver::testing::ParseRow(core::ServedKinds(), kind_name, json);
 }
 
 std::string Base64(std::string_view bytes) {

@@ -3,42 +3,20 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/codec/codec.h"
 #include "apiserver/groups/rbac.h"
 #include "groups/rbac/validation.h"
+#include "groups/validation_rows.h"
 
 namespace {
 
 namespace rbac = apiserver::groups::rbac;
 using apiserver::field::ErrorList;
 using apiserver::runtime::ObjectPtr;
-using Lines = std::vector<std::string>;
+using apiserver::testing::Findings;
+using apiserver::testing::Lines;
 
-// With defaults.
 ObjectPtr Parse(const std::string& kind_name, const std::string& json) {
-  const auto kinds = rbac::Kinds();
-  REQUIRE(kinds.ok());
-  for (const auto& kind : *kinds) {
-    if (kind->kind() != kind_name) continue;
-    auto decoded = apiserver::codec::DecodeObject(apiserver::codec::MediaType::kJson,
-                                                  std::make_shared<const std::string>(json),
-                                                  {.kind = kind, .version = "v1"});
-    INFO(decoded.status().ToString());
-    REQUIRE(decoded.ok());
-    apiserver::runtime::SetDefaults(*decoded->object);
-    return std::move(decoded->object);
-  }
-  FAIL(kind_name);
-  return nullptr;
-}
-
-// "Type field" of each finding: what upstream's tables state.
-Lines Findings(const ErrorList& errors) {
-  Lines lines;
-  for (const auto& error : errors) {
-    lines.push_back(std::string(error.CauseReason()) + " " + error.field);
-  }
-  return lines;
+  return apiserver::testing::ParseRow(rbac::Kinds(), kind_name, json);
 }
 
 struct Row {
