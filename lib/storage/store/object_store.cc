@@ -81,18 +81,22 @@ void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
   trace::Span span = trace::StartSpan(ctx, "Create store");
   Describe({*options_.kind, key}, span);
   auto creation = NewCreation(key, object);
-  if (!creation.ok()) return done(creation.status());
+  if (!creation.ok()) {
+    span.EndWith(creation.status());
+    return done(creation.status());
+  }
   kv::TxnRequest txn = creation->txn;
-  options_.engine->TxnAsync(ctx, std::move(txn),
-                            [this, creation = *std::move(creation), ctx, span = std::move(span),
-                             began = options_.clock->Now(),
-                             done = std::move(done)](Result<kv::TxnResponse> response) mutable {
-                              request::TrackLatency(ctx, request::Layer::kStorage,
-                                                    options_.clock->Now() - began);
-                              span.EndWith(response.status());
-                              if (!response.ok()) return done(response.status());
-                              done(Created(creation, *response));
-                            });
+  options_.engine->TxnAsync(
+      ctx, std::move(txn),
+      [this, creation = *std::move(creation), ctx, span = std::move(span),
+       began = options_.clock->Now(),
+       done = std::move(done)](Result<kv::TxnResponse> response) mutable {
+        request::TrackLatency(ctx, request::Layer::kStorage, options_.clock->Now() - began);
+        auto created = response.ok() ? Created(creation, *response)
+                                     : Result<runtime::ObjectPtr>(response.status());
+        span.EndWith(created.status());
+        done(std::move(created));
+      });
 }
 
 Result<kv::RangeResponse> ObjectStore::Range(const Context& ctx,
