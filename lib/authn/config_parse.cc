@@ -9,6 +9,7 @@ namespace {
 
 using codec::ConfigMembers;
 using codec::ConfigReader;
+using codec::MembersOf;
 using field::Path;
 using runtime::Value;
 
@@ -16,50 +17,47 @@ constexpr std::string_view kConfigKind = "AuthenticationConfiguration";
 
 Issuer ReadIssuer(ConfigReader& reader, const Path& path, Value value) {
   Issuer issuer;
-  if (!reader.IsMap(path, value)) return issuer;
-  reader.CheckFields(path, value,
-                     {"url", "discoveryURL", "certificateAuthority", "audiences",
-                      "audienceMatchPolicy", "egressSelectorType"});
-  const ConfigMembers fields(reader, path, value);
-  issuer.url = fields.Text("url");
-  issuer.discovery_url = fields.Text("discoveryURL");
-  issuer.certificate_authority = fields.Text("certificateAuthority");
-  issuer.audiences = fields.Texts("audiences");
-  issuer.audience_match_policy = fields.Text("audienceMatchPolicy");
-  issuer.egress_selector_type = fields.Text("egressSelectorType");
+  const auto fields = MembersOf(reader, path, value,
+                                {"url", "discoveryURL", "certificateAuthority", "audiences",
+                                 "audienceMatchPolicy", "egressSelectorType"});
+  if (!fields) return issuer;
+  issuer.url = fields->Text("url");
+  issuer.discovery_url = fields->Text("discoveryURL");
+  issuer.certificate_authority = fields->Text("certificateAuthority");
+  issuer.audiences = fields->Texts("audiences");
+  issuer.audience_match_policy = fields->Text("audienceMatchPolicy");
+  issuer.egress_selector_type = fields->Text("egressSelectorType");
   return issuer;
 }
 
 ClaimValidationRule ReadClaimRule(ConfigReader& reader, const Path& path, Value value) {
   ClaimValidationRule rule;
-  if (!reader.IsMap(path, value)) return rule;
-  reader.CheckFields(path, value, {"claim", "requiredValue", "expression", "message"});
-  const ConfigMembers fields(reader, path, value);
-  rule.claim = fields.Text("claim");
-  rule.required_value = fields.Text("requiredValue");
-  rule.expression = fields.Text("expression");
-  rule.message = fields.Text("message");
+  const auto fields =
+      MembersOf(reader, path, value, {"claim", "requiredValue", "expression", "message"});
+  if (!fields) return rule;
+  rule.claim = fields->Text("claim");
+  rule.required_value = fields->Text("requiredValue");
+  rule.expression = fields->Text("expression");
+  rule.message = fields->Text("message");
   return rule;
 }
 
 PrefixedClaimOrExpression ReadPrefixedClaim(ConfigReader& reader, const Path& path, Value value) {
   PrefixedClaimOrExpression claim;
-  if (!reader.IsMap(path, value)) return claim;
-  reader.CheckFields(path, value, {"claim", "prefix", "expression"});
-  const ConfigMembers fields(reader, path, value);
-  claim.claim = fields.Text("claim");
-  if (!value["prefix"].is_null()) claim.prefix = fields.Text("prefix");
-  claim.expression = fields.Text("expression");
+  const auto fields = MembersOf(reader, path, value, {"claim", "prefix", "expression"});
+  if (!fields) return claim;
+  claim.claim = fields->Text("claim");
+  if (!value["prefix"].is_null()) claim.prefix = fields->Text("prefix");
+  claim.expression = fields->Text("expression");
   return claim;
 }
 
 ClaimOrExpression ReadClaim(ConfigReader& reader, const Path& path, Value value) {
   ClaimOrExpression claim;
-  if (!reader.IsMap(path, value)) return claim;
-  reader.CheckFields(path, value, {"claim", "expression"});
-  const ConfigMembers fields(reader, path, value);
-  claim.claim = fields.Text("claim");
-  claim.expression = fields.Text("expression");
+  const auto fields = MembersOf(reader, path, value, {"claim", "expression"});
+  if (!fields) return claim;
+  claim.claim = fields->Text("claim");
+  claim.expression = fields->Text("expression");
   return claim;
 }
 
@@ -84,17 +82,17 @@ ClaimMappings ReadClaimMappings(ConfigReader& reader, const Path& path, Value va
 
 JwtAuthenticator ReadAuthenticator(ConfigReader& reader, const Path& path, Value value) {
   JwtAuthenticator authenticator;
-  if (!reader.IsMap(path, value)) return authenticator;
-  reader.CheckFields(path, value,
-                     {"issuer", "claimValidationRules", "claimMappings", "userValidationRules"});
-  const ConfigMembers fields(reader, path, value);
+  const auto fields =
+      MembersOf(reader, path, value,
+                {"issuer", "claimValidationRules", "claimMappings", "userValidationRules"});
+  if (!fields) return authenticator;
   authenticator.issuer = ReadIssuer(reader, path.Child("issuer"), value["issuer"]);
-  for (const auto& [at, item] : fields.Items("claimValidationRules")) {
+  for (const auto& [at, item] : fields->Items("claimValidationRules")) {
     authenticator.claim_validation_rules.push_back(ReadClaimRule(reader, at, item));
   }
   authenticator.claim_mappings =
       ReadClaimMappings(reader, path.Child("claimMappings"), value["claimMappings"]);
-  for (const auto& [at, item] : fields.Items("userValidationRules")) {
+  for (const auto& [at, item] : fields->Items("userValidationRules")) {
     UserValidationRule rule;
     if (reader.IsMap(at, item)) {
       reader.CheckFields(at, item, {"expression", "message"});

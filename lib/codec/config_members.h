@@ -1,8 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/runtime/time.h"
@@ -47,5 +50,15 @@ class ConfigMembers {
   const field::Path& path_;
   const runtime::Value value_;
 };
+
+// The members of `value`, which has none but `known`; nullopt: it is no object, which is wrong
+// unless it is null.
+inline std::optional<ConfigMembers> MembersOf(ConfigReader& reader, const field::Path& path,
+                                              runtime::Value value,
+                                              std::initializer_list<std::string_view> known) {
+  if (!reader.IsMap(path, value)) return std::nullopt;
+  reader.CheckFields(path, value, known);
+  return std::optional<ConfigMembers>(std::in_place, reader, path, value);
+}
 
 }  // namespace apiserver::inline v0::codec

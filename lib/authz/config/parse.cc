@@ -11,16 +11,16 @@ namespace {
 
 using codec::ConfigMembers;
 using codec::ConfigReader;
+using codec::MembersOf;
 using field::Path;
 using runtime::Value;
 
 WebhookConnectionInfo ReadConnection(ConfigReader& reader, const Path& path, Value value) {
   WebhookConnectionInfo info;
-  if (!reader.IsMap(path, value)) return info;
-  reader.CheckFields(path, value, {"type", "kubeConfigFile"});
-  const ConfigMembers members(reader, path, value);
-  info.type = members.Text("type");
-  if (!value["kubeConfigFile"].is_null()) info.kube_config_file = members.Text("kubeConfigFile");
+  const auto members = MembersOf(reader, path, value, {"type", "kubeConfigFile"});
+  if (!members) return info;
+  info.type = members->Text("type");
+  if (!value["kubeConfigFile"].is_null()) info.kube_config_file = members->Text("kubeConfigFile");
   return info;
 }
 
@@ -54,11 +54,10 @@ WebhookConfiguration ReadWebhook(ConfigReader& reader, const Path& path, Value v
 
 AuthorizerConfiguration ReadAuthorizer(ConfigReader& reader, const Path& path, Value value) {
   AuthorizerConfiguration authorizer;
-  if (!reader.IsMap(path, value)) return authorizer;
-  reader.CheckFields(path, value, {"type", "name", "webhook"});
-  const ConfigMembers members(reader, path, value);
-  authorizer.type = members.Text("type");
-  authorizer.name = members.Text("name");
+  const auto members = MembersOf(reader, path, value, {"type", "name", "webhook"});
+  if (!members) return authorizer;
+  authorizer.type = members->Text("type");
+  authorizer.name = members->Text("name");
   const Path webhook = path.Child("webhook");
   if (reader.IsMap(webhook, value["webhook"])) {
     authorizer.webhook = ReadWebhook(reader, webhook, value["webhook"]);

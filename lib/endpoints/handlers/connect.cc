@@ -4,6 +4,7 @@
 #include "endpoints/forbidden.h"
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
+#include "request/attributes.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -19,16 +20,8 @@ Status MayOpenWebSocket(const RequestScope& scope, const http::Exchange& exchang
       !http::IsWebSocketRequest(exchange.request())) {
     return {};
   }
-  const auth::Attributes asked{.user = exchange.Get<auth::UserInfoPtr>(),
-                               .verb = "create",
-                               .resource_request = true,
-                               .group = info.api_group,
-                               .version = info.api_version,
-                               .resource = info.resource,
-                               .subresource = info.subresource,
-                               .namespace_ = info.namespace_,
-                               .name = info.name,
-                               .path = info.path};
+  auth::Attributes asked = request::AttributesOf(exchange);
+  asked.verb = "create";
   ASSIGN_OR_RETURN(const auth::Verdict verdict,
                    environment.authorizer->Authorize(exchange.ctx(), asked));
   if (verdict.decision == auth::Decision::kAllow) return {};

@@ -8,8 +8,8 @@
 #include "apiserver/request/latency.h"
 #include "apiserver/runtime/time.h"
 #include "http/caught.h"
+#include "request/attributes.h"
 #include "server/auditing.h"
-#include "server/filters/attributes.h"
 #include "server/filters/filters.h"
 #include "server/redact.h"
 #include "server/source_ips.h"
@@ -46,7 +46,7 @@ bool CarriesToken(const auth::Attributes& attributes) {
 // Asks the policy and, if it wants anything, says what is known before the request is served:
 // evaluatePolicyAndCreateAuditEvent. False: nothing is recorded.
 bool Evaluate(const Auditing& auditing, const http::Exchange& exchange, AuditContext& context) {
-  const auth::Attributes attributes = AttributesOf(exchange);
+  const auth::Attributes attributes = request::AttributesOf(exchange);
   audit::RequestAuditConfig config = auditing.policy().EvaluatePolicyRule(attributes);
   if (CarriesToken(attributes)) config.level = std::min(config.level, audit::Level::kMetadata);
   auditing.metrics().ObservePolicyLevel(config.level);

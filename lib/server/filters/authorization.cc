@@ -6,8 +6,8 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/request/latency.h"
 #include "endpoints/forbidden.h"
+#include "request/attributes.h"
 #include "response/no_sniff.h"
-#include "server/filters/attributes.h"
 #include "server/filters/authorization_metrics.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
@@ -36,7 +36,7 @@ class Authorization final : public http::Filter {
  private:
   Result<http::Step> Ask(http::Exchange& exchange, Clock::Monotonic start) const {
     // The very attributes that the director and the handlers go by: nothing is parsed again.
-    const auth::Attributes asked = AttributesOf(exchange);
+    const auth::Attributes asked = request::AttributesOf(exchange);
     const Result<auth::Verdict> verdict = options_.authorizer->Authorize(exchange.ctx(), asked);
     if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
     const auto took = options_.clock->Now() - start;

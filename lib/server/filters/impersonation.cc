@@ -3,8 +3,8 @@
 
 #include "apiserver/audit/context.h"
 #include "apiserver/request/latency.h"
+#include "request/attributes.h"
 #include "response/no_sniff.h"
-#include "server/filters/attributes.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 #include "server/impersonation.h"
@@ -42,7 +42,7 @@ class ImpersonationFilter final : public http::Filter {
   }
 
   Result<http::Step> Become(http::Exchange& exchange, const auth::UserInfo& wanted) const {
-    const auth::Attributes attributes = AttributesOf(exchange);
+    const auth::Attributes attributes = request::AttributesOf(exchange);
     Result<ImpersonatedUser> found = impersonation_.Check(exchange.ctx(), wanted, attributes);
     if (found.status().reason() == Reason::kWouldBlock) return found.status();
     if (!found.ok()) return Refuse(exchange, found.status());

@@ -1,11 +1,11 @@
-#include "server/filters/attributes.h"
+#include "request/attributes.h"
 
 #include "apiserver/request/request_info.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::request {
 
 auth::Attributes AttributesOf(const http::Exchange& exchange) {
-  const auto& info = exchange.Get<request::RequestInfo>();
+  const auto& info = exchange.Get<RequestInfo>();
   const auth::UserInfoPtr* const user = exchange.Find<auth::UserInfoPtr>();
   return {.user = user ? *user : nullptr,
           .verb = info.verb,
@@ -21,4 +21,4 @@ auth::Attributes AttributesOf(const http::Exchange& exchange) {
           .label_selector = info.label_selector};
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::request

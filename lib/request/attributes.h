@@ -3,10 +3,10 @@
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/http/exchange.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::request {
 
 // What a request asks for: k8s.io/apiserver filters.GetAuthorizerAttributes. `user` is null where
 // nobody was authenticated. Borrows from the exchange.
 auth::Attributes AttributesOf(const http::Exchange& exchange);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::request
