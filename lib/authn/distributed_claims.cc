@@ -5,6 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 #include "auth/config_hash.h"
+#include "authn/called_url.h"
 #include "authn/claims.h"
 #include "base/status_macros.h"
 #include "http/go_url.h"
@@ -27,17 +28,6 @@ Status AsNotExpanded(const Status& why, const std::string& before = "") {
   return NotExpanded(before + std::string(why.message()));
 }
 
-// What may be told of a URL: not the credentials that users, queries and fragments can be.
-std::string ShownUrl(const std::string& url) {
-  std::string shown = url.substr(0, url.find_first_of("?#"));
-  const std::size_t host = shown.find("://");
-  if (host == std::string::npos) return shown;
-  const std::size_t path = shown.find('/', host + 3);
-  const std::size_t at = shown.rfind('@', path);
-  if (at != std::string::npos && at > host) shown.erase(host + 3, at - host - 2);
-  return shown;
-}
-
 // `message` of a client that was given `url`, which it may repeat.
 std::string WithoutUrl(std::string message, const std::string& url) {
   const std::string shown = ShownUrl(url);
@@ -51,16 +41,13 @@ std::string WithoutUrl(std::string message, const std::string& url) {
 
 std::string EndpointProblem(const std::string& url, const std::string& access_token) {
   if (url.size() > kEndpointBytesMax) return "the endpoint's URL is too long";
-  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
-  if (!parsed.ok()) return "the endpoint is no URL";
-  const std::string shown = field::Quote(ShownUrl(url));
   // Anybody on the way could read the access token, and answer.
-  if (parsed->scheme != "https") return "the endpoint " + shown + " must be https";
-  if (parsed->user) return "the endpoint " + shown + " must not name a user";
-  if (parsed->host.empty()) return "the endpoint " + shown + " names no host";
+  std::string problem = CalledUrlProblem("the endpoint", url);
+  if (!problem.empty()) return problem;
   const bool visible =
       std::ranges::all_of(access_token, [](char c) { return c > 0x20 && c < 0x7F; });
-  return visible ? "" : "the access token for the endpoint " + shown + " is no bearer token";
+  if (visible) return "";
+  return "the access token for the endpoint " + field::Quote(ShownUrl(url)) + " is no bearer token";
 }
 
 // As go-oidc unmarshals them.
@@ -170,9 +157,8 @@ Result<std::shared_ptr<const IssuerKeys>> DistributedClaims::KeysOf(
   if (issuer == options_.issuer) return options_.keys;
   const std::string before = "verifying untrusted issuer " + field::Quote(ShownUrl(issuer));
   const Result<http::GoUrl> url = http::ParseGoUrl(issuer);
-  const bool good = issuer.size() <= kEndpointBytesMax && url.ok() && url->scheme == "https" &&
-                    !url->user && !url->host.empty() && url->raw_query.empty() &&
-                    url->fragment.empty();
+  const bool good = issuer.size() <= kEndpointBytesMax && CalledUrlProblem("", issuer).empty() &&
+                    url->raw_query.empty() && url->fragment.empty();
   if (!good) return NotExpanded(before.substr(0, kEndpointBytesMax) + " failed: no https URL");
   const auto others = others_.Lock();
   const auto known = others->find(issuer);

@@ -8,6 +8,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
 #include "auth/config_hash.h"
+#include "authn/called_url.h"
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::authn {
@@ -36,9 +37,8 @@ Result<std::string> KeysUrlOf(const std::string& document, const std::string& is
   const std::string url((*root)["jwks_uri"].AsString());
   if (url.empty()) return FetchFailed("provider did not return JWKS URL");
   // Keys that anybody on the way could change are no keys.
-  if (!url.starts_with("https://")) {
-    return FetchFailed("oidc: jwks_uri " + field::Quote(url) + " must be https");
-  }
+  const std::string problem = CalledUrlProblem("oidc: jwks_uri", url);
+  if (!problem.empty()) return FetchFailed(problem);
   return url;
 }
 

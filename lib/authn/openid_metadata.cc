@@ -131,8 +131,7 @@ Status CheckJwksUri(std::string_view uri) {
                        std::string(url.status().message()));
   }
   if (url->scheme == "https") return {};
-  return BadMetadata("service-account-jwks-uri requires https scheme, parsed as: " +
-                     std::string(uri));
+  return BadMetadata("service-account-jwks-uri requires https scheme, parsed as: " + url->String());
 }
 
 Status CheckServiceAccountIssuer(std::string_view issuer) {

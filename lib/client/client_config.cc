@@ -7,6 +7,7 @@
 #include "apiserver/codec/yaml.h"
 #include "base/status_macros.h"
 #include "client/kubeconfig_user.h"
+#include "http/go_url.h"
 
 namespace apiserver::inline v0::client {
 namespace {
@@ -23,6 +24,30 @@ Value EntryOf(Value list, std::string_view name, std::string_view key) {
   return {};
 }
 
+// Also writes the scheme in lower case.
+Status CheckServer(std::string& server, Cleartext cleartext) {
+  const Result<http::GoUrl> url = http::ParseGoUrl(server);
+  if (!url.ok()) return BadKubeconfig("server: " + std::string(url.status().message()));
+  // Not shown: it may be a password.
+  if (url->user) {
+    return BadKubeconfig("server names a user in its URL; give username and password instead");
+  }
+  const auto bad = [&](const std::string& why) {
+    return BadKubeconfig("server " + field::Quote(server) + ": " + why);
+  };
+  const bool cleartext_too = cleartext == Cleartext::kAllowed;
+  if (url->scheme != "https" && !(cleartext_too && url->scheme == "http")) {
+    return bad(cleartext_too ? "'https' and 'http' are the only allowed URL schemes"
+                             : "'https' is the only allowed URL scheme");
+  }
+  if (url->host.empty()) return bad("host must be specified");
+  if (url->force_query || !url->raw_query.empty() || server.find('#') != std::string::npos) {
+    return bad("it must be " + url->scheme + "://host[:port][/path]");
+  }
+  server.replace(0, url->scheme.size(), url->scheme);
+  return {};
+}
+
 Status TakeCluster(Value cluster, const std::string& folder, Cleartext cleartext,
                    ClientConfig& config) {
   static constexpr std::array kNo = {
@@ -34,14 +59,7 @@ Status TakeCluster(Value cluster, const std::string& folder, Cleartext cleartext
   RETURN_IF_ERROR(RefuseFields(cluster, kNo));
   config.server = cluster["server"].AsString();
   if (config.server.empty()) return BadKubeconfig("the cluster names no server");
-  const bool allowed = config.server.starts_with("https://") ||
-                       (cleartext == Cleartext::kAllowed && config.server.starts_with("http://"));
-  if (!allowed) {
-    return BadKubeconfig("server " + field::Quote(config.server) +
-                         (cleartext == Cleartext::kAllowed
-                              ? ": 'https' and 'http' are the only allowed URL schemes"
-                              : ": 'https' is the only allowed URL scheme"));
-  }
+  RETURN_IF_ERROR(CheckServer(config.server, cleartext));
   config.server_name = cluster["tls-server-name"].AsString();
   return TakeFile(cluster, "certificate-authority", folder, config.ca_file, config.ca_pem);
 }

@@ -6,6 +6,7 @@
 #include "apiserver/server/tracing.h"
 #include "base/status_macros.h"
 #include "codec/config_reader.h"
+#include "http/go_url.h"
 
 namespace apiserver::inline v0::server {
 
@@ -20,36 +21,20 @@ constexpr std::string_view kEndpointRemedy =
 bool IsPort(std::string_view text) {
   int port = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), port);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() && port > 0 &&
-         port <= 65535;
-}
-
-// "collector", "collector:4318", "[::1]:4318".
-bool IsHostAndPort(std::string_view text) {
-  if (text.starts_with('[')) {
-    const std::size_t end = text.find(']');
-    if (end == std::string_view::npos || end == 1) return false;
-    text.remove_prefix(end + 1);
-    return text.empty() || (text[0] == ':' && IsPort(text.substr(1)));
-  }
-  const std::size_t colon = text.find(':');
-  return !text.substr(0, colon).empty() &&
-         (colon == std::string_view::npos || IsPort(text.substr(colon + 1)));
+  return read.ec == std::errc() && port > 0 && port <= 65535;
 }
 
 // "http" or "https", host and port, a path; no credentials, query or fragment.
-bool IsEndpoint(std::string_view url) {
-  if (url.starts_with("http://")) {
-    url.remove_prefix(7);
-  } else if (url.starts_with("https://")) {
-    url.remove_prefix(8);
-  } else {
-    return false;
-  }
-  const bool plain = std::all_of(url.begin(), url.end(), [](char c) {
-    return c > ' ' && c <= '~' && c != '@' && c != '?' && c != '#';
-  });
-  return plain && IsHostAndPort(url.substr(0, url.find('/')));
+bool IsEndpoint(std::string_view text) {
+  const bool plain =
+      std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+  const Result<http::GoUrl> url = http::ParseGoUrl(text);
+  if (!plain || !url.ok()) return false;
+  const bool web = url->scheme == "http" || url->scheme == "https";
+  const bool bare = !url->user && !url->force_query && url->raw_query.empty();
+  const std::string port = url->Port();
+  const bool good_port = port.empty() ? !url->host.ends_with(':') : IsPort(port);
+  return web && bare && good_port && !url->Hostname().empty();
 }
 
 }  // namespace

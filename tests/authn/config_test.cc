@@ -169,6 +169,37 @@ TEST_CASE("authn: a discovery URL is https and not the issuer's", "[authn]") {
         at + "\"https://issuer-url\": discoveryURL must be different from URL");
 }
 
+// Row 70 of docs/security.md.
+TEST_CASE("authn: the URL of an issuer and of its discovery has one reading", "[authn]") {
+  const std::string user = "URL must not contain a username or password";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"https://[::1]:8443/x", ""},
+      {"https://[fe80::1%25eth0]/", ""},
+      {"HTTPS://issuer.test", ""},
+      {"https://issuer.test@169.254.169.254/", user},
+      {"https://@issuer.test", user},
+      {"https:/issuer.test?x", "URL must not contain a query"},
+      {"//issuer.test", "URL scheme must be https"},
+      {"https://[169.254.169.254]/", R"(parse "https://[169.254.169.254]/": invalid IP-literal)"},
+      {"https://[issuer.test]/",
+       R"(parse "https://[issuer.test]/": invalid host: ParseAddr("issuer.test"): )"
+       R"(unexpected character (at "issuer.test"))"},
+      {"https://[::1", R"(parse "https://[::1": missing ']' in host)"},
+      {"https://[fe80::1%eth0]/", R"(parse "https://[fe80::1%eth0]/": invalid URL escape "%et")"},
+      {"https://issuer.test:1:2", R"(parse "https://issuer.test:1:2": )"
+                                  R"(invalid port ":1:2" after host)"},
+      {"https://%69ssuer.test", R"(parse "https://%69ssuer.test": invalid URL escape "%69")"},
+      {"https://a^@b/", R"(parse "https://a^@b/": net/url: invalid userinfo)"},
+  };
+  for (const auto& [url, why] : cases) {
+    CAPTURE(url);
+    const std::string found = ": Invalid value: \"" + url + "\": " + why;
+    CHECK(ValidateIssuer({.url = url}) == (why.empty() ? "" : "jwt[0].issuer.url" + found));
+    CHECK(ValidateIssuer({.url = "https://i", .discovery_url = url}) ==
+          (why.empty() ? "" : "jwt[0].issuer.discoveryURL" + found));
+  }
+}
+
 // TestValidateAudiences
 TEST_CASE("authn: several audiences need a policy", "[authn]") {
   const auto validate = [](std::vector<std::string> audiences, const std::string& policy = "") {

@@ -290,6 +290,21 @@ TEST_CASE("authn: an issuer that says nothing good keeps its authenticator unhea
         "provider did not return JWKS URL");
   CHECK(trouble(Ok(R"({"issuer":"https://auth.example.com","jwks_uri":"http://a"})")) ==
         R"(oidc: jwks_uri "http://a" must be https)");
+  // Row 70 of docs/security.md.
+  const auto keys_at = [&](const std::string& url) {
+    return trouble(Ok(R"({"issuer":"https://auth.example.com","jwks_uri":")" + url + R"("})"));
+  };
+  CHECK(keys_at("https://auth.example.com@169.254.169.254/") ==
+        R"(oidc: jwks_uri "https://169.254.169.254/" must not name a user)");
+  CHECK(keys_at("https:///keys") == R"(oidc: jwks_uri "https:///keys" names no host)");
+  CHECK(keys_at("https:169.254.169.254") ==
+        R"(oidc: jwks_uri "https:169.254.169.254" names no host)");
+  for (const std::string url :
+       {"https://[169.254.169.254]/", "https://a:1:2/", "https://[::1]a/", "https://%61/",
+        "https://a b/", "https://a\\\\@b/", "https://[::1"}) {
+    CAPTURE(url);
+    CHECK(keys_at(url) == "oidc: jwks_uri is no URL");
+  }
   CHECK(trouble(Discovery(), http::ClientResponse{.code = 500}) ==
         "oidc: get keys failed: status 500");
   CHECK(trouble(Discovery(), Ok("{}")) == "key set: no list \"keys\"");

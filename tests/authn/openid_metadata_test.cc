@@ -103,9 +103,24 @@ TEST_CASE("authn: metadata want https, a plain issuer and a place for the keys",
         "jwksURI requires https scheme, parsed as: issuer.example.com/openid/v1/jwks");
   CHECK(of_keys("issuer/openid/v1/jwks") ==
         "jwksURI requires https scheme, parsed as: issuer/openid/v1/jwks");
-  CHECK(ErrorOf({.issuer = kExample, .external_address = "https://192.0.2.1:80", .keys = kKeys})
-            .starts_with("attempted to build jwks_uri from external address "
-                         "https://192.0.2.1:80, but could not construct a valid URL."));
+  // Row 70 of docs/security.md.
+  CHECK(of_keys("https://[192.0.2.1]/jwks") ==
+        R"(parse "https://[192.0.2.1]/jwks": invalid IP-literal)");
+  CHECK(of_issuer("https://a:1:2") == R"(parse "https://a:1:2": invalid port ":1:2" after host)");
+  const auto at = [](const std::string& address) {
+    return ErrorOf({.issuer = kExample, .external_address = address, .keys = kKeys});
+  };
+  const auto not_at = [](const std::string& address, const std::string& why) {
+    return "attempted to build jwks_uri from external address " + address +
+           ", but could not construct a valid URL. Error: " + why;
+  };
+  CHECK(at("https://192.0.2.1:80") ==
+        not_at("https://192.0.2.1:80",
+               R"(parse "https://https:%2F%2F192.0.2.1:80/openid/v1/jwks": )"
+               R"(invalid port ":%2F%2F192.0.2.1:80" after host)"));
+  CHECK(at("me@192.0.2.1") == not_at("me@192.0.2.1",
+                                     R"(parse "https://me%40192.0.2.1/openid/v1/jwks": )"
+                                     R"(invalid URL escape "%40")"));
   CHECK(ErrorOf({.issuer = kExample, .keys = kKeys}) ==
         "either the JWKS URI or the default external address, or both, must be set");
   CHECK_FALSE(ErrorOf({.issuer = kExample, .jwks_uri = kExampleKeys, .keys = ""}).empty());

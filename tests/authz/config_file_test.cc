@@ -253,6 +253,30 @@ TEST_CASE("authz: a changed chain decides, a wrong one changes nothing", "[authz
   CHECK(chain.Counted(failures) == "3");
 }
 
+// Row 70 of docs/security.md.
+TEST_CASE("authz: SubjectAccessReviews go to a plain https URL", "[authz]") {
+  LoadedChain chain;
+  const std::string good = LoadedChain::KubeconfigFor("first");
+  const std::string plain = "https://first.test/ask";
+  const auto error = [&](const std::string& url) {
+    std::string bad = good;
+    REQUIRE(bad.find(plain) != std::string::npos);
+    bad.replace(bad.find(plain), plain.size(), url);
+    REQUIRE(chain.files->WriteAtomically("/etc/first", bad, 0600).ok());
+    return chain.Load(WebhookText("first", "Deny"));
+  };
+  const std::string in_file =
+      "authorization configuration /etc/authorization.yaml: authorizer first: /etc/first: "
+      "kubeconfig: ";
+  CHECK(error(plain) == "");
+  CHECK(error("http://first.test/") ==
+        in_file + R"(server "http://first.test/": 'https' is the only allowed URL scheme)");
+  CHECK(error("https://first.test@169.254.169.254/") ==
+        in_file + "server names a user in its URL; give username and password instead");
+  CHECK(error("https://[169.254.169.254]/") ==
+        in_file + R"(server: parse "https://[169.254.169.254]/": invalid IP-literal)");
+}
+
 TEST_CASE("authz: who was asked at the start is asked until the end, but for webhooks", "[authz]") {
   LoadedChain chain;
   const std::string in_file = "authorization configuration /etc/authorization.yaml: ";

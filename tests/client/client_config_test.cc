@@ -96,6 +96,46 @@ TEST_CASE("client: a described server that cannot be called says why", "[client]
         "k: kubeconfig: there is no current-context");
 }
 
+// Row 70 of docs/security.md: where TokenReviews and SubjectAccessReviews go, among others.
+TEST_CASE("client: the URL of a described server has one reading", "[client]") {
+  const auto server = [](const std::string& url) {
+    const auto config = ReadClientConfig(Kubeconfig("server: '" + url + "'", ""), "/");
+    return config.ok() ? config->server : std::string(config.status().message());
+  };
+  for (const std::string url :
+       {"https://a.test", "https://a.test:8443/x/y", "https://[::1]:6443", "https://2130706433/",
+        "https://localhost./", "https://[fe80::1%25eth0]/"}) {
+    CHECK(server(url) == url);
+  }
+  CHECK(server("HTTPS://A.test/") == "https://A.test/");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"https://a.test:secret@10.0.0.1/",
+       "server names a user in its URL; give username and password instead"},
+      {"https://@10.0.0.1/", "server names a user in its URL; give username and password instead"},
+      {"https://", "server \"https://\": host must be specified"},
+      {"https:10.0.0.1", "server \"https:10.0.0.1\": host must be specified"},
+      {"https:///x", "server \"https:///x\": host must be specified"},
+      {"a.test", "server \"a.test\": 'https' is the only allowed URL scheme"},
+      {"//a.test/", "server \"//a.test/\": 'https' is the only allowed URL scheme"},
+      {"file:///x", "server \"file:///x\": 'https' is the only allowed URL scheme"},
+      {"https://a.test/?x=y",
+       "server \"https://a.test/?x=y\": it must be https://host[:port][/path]"},
+      {"https://a.test?", "server \"https://a.test?\": it must be https://host[:port][/path]"},
+      {"https://a.test/#@b",
+       "server \"https://a.test/#@b\": it must be https://host[:port][/path]"},
+      {"https://a.test:x", "server: parse \"https://a.test:x\": invalid port \":x\" after host"},
+      {"https://[::1]10.0.0.1/",
+       "server: parse \"https://[::1]10.0.0.1/\": invalid port \"10.0.0.1\" after host"},
+      {"https://[10.0.0.1]/", "server: parse \"https://[10.0.0.1]/\": invalid IP-literal"},
+      {"https://1.2.3.4:443:80/",
+       "server: parse \"https://1.2.3.4:443:80/\": invalid port \":443:80\" after host"},
+      {"https://%31.2.3.4/", "server: parse \"https://%31.2.3.4/\": invalid URL escape \"%31\""},
+      {"https://a.test\\@10.0.0.1/",
+       "server: parse \"https://a.test\\\\@10.0.0.1/\": net/url: invalid userinfo"},
+  };
+  for (const auto& [url, why] : cases) CHECK(server(url) == "kubeconfig: " + why);
+}
+
 TEST_CASE("client: a pod knows its API server", "[client]") {
   const std::string folder = "/var/run/secrets/kubernetes.io/serviceaccount";
   const auto files = NewMemoryFileSystem();

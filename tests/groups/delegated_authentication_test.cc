@@ -361,6 +361,18 @@ TEST_CASE("groups: a delegated set-up that cannot work stops the start and says 
   CHECK(message(options).starts_with("--authentication-kubeconfig: "));
   CHECK(message(options).find(kKubeconfig) != std::string::npos);
 
+  // Row 70 of docs/security.md: where TokenReviews go.
+  REQUIRE(around.files
+              ->WriteAtomically("/user.kubeconfig",
+                                "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
+                                "clusters: [{name: c, cluster: {server: 'https://a@10.0.0.1'}}]\n",
+                                0600)
+              .ok());
+  options.kubeconfig_file = "/user.kubeconfig";
+  CHECK(message(options) ==
+        "--authentication-kubeconfig: /user.kubeconfig: kubeconfig: server names a user in its "
+        "URL; give username and password instead");
+
   options.kubeconfig_file = "";
   CHECK(message(options) == "no authentication method configured: nobody could ever be known");
   options.client_ca_file = "/missing.pem";

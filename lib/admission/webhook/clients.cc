@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "http/go_url.h"
 
 namespace apiserver::inline v0::admission {
 
@@ -12,14 +13,11 @@ namespace {
 
 Status Unreachable(std::string why) { return {Reason::kInvalid, std::move(why)}; }
 
-// "https://host:port" and the path, cleaned as client-go does: no slash at the end.
-std::pair<std::string, std::string> SplitUrl(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
-  const std::size_t slash = url.find('/', host);
-  std::string_view path = slash == std::string_view::npos ? "" : url.substr(slash);
-  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
-  return {std::string(url.substr(0, slash)), path.empty() ? "/" : std::string(path)};
+// Cleaned as client-go does: no slash at the end.
+std::string PathOf(const http::GoUrl& url) {
+  std::string path = url.EscapedPath();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path.empty() ? "/" : path;
 }
 
 // Of "https://host:port", with the port that https has where there is none.
@@ -84,9 +82,10 @@ Result<WebhookAddress> WebhookClients::For(const Webhook& webhook) {
   ASSIGN_OR_RETURN(client::WebhookTarget target,
                    client::TargetOf(webhook.client_config, resolver_));
   target.options.response_bytes_max = response_bytes_max_;
-  const auto [origin, path] = SplitUrl(target.url);
+  ASSIGN_OR_RETURN(const http::GoUrl url, http::ParseGoUrl(target.url));
+  const std::string origin = http::GoUrl{.scheme = url.scheme, .host = url.host}.String();
   ASSIGN_OR_RETURN(auto client, ClientFor(origin, target.options));
-  return WebhookAddress{.url = origin + path, .client = std::move(client)};
+  return WebhookAddress{.url = origin + PathOf(url), .client = std::move(client)};
 }
 
 }  // namespace apiserver::inline v0::admission

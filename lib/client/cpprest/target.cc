@@ -72,8 +72,9 @@ Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& ad
   CallTarget target;
   std::string_view rest = url;
   if (!IsUrlText(rest)) return BadUrl(url, "it has characters that no URL has");
-  target.tls = rest.starts_with("https://");
-  if (!target.tls && !rest.starts_with("http://")) return BadUrl(url, "neither https nor http");
+  target.tls = http::EqualIgnoreCase(rest.substr(0, 8), "https://");
+  if (!target.tls && !http::EqualIgnoreCase(rest.substr(0, 7), "http://"))
+    return BadUrl(url, "neither https nor http");
   rest.remove_prefix(target.tls ? 8 : 7);
   if (rest.find('#') != std::string_view::npos) return BadUrl(url, "it has a fragment");
   const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());

@@ -16,6 +16,8 @@ TEST_CASE("client.cpprest: a URL says where to connect, whom to expect and what 
   const std::vector<Case> cases = {
       {"https://a.svc", "", "https://a.svc:443", "a.svc", "a.svc", "/"},
       {"https://a.svc:8443/x/y?z=1", "", "https://a.svc:8443", "a.svc", "a.svc:8443", "/x/y?z=1"},
+      {"HTTPS://a/x", "", "https://a:443", "a", "a", "/x"},
+      {"Http://a", "", "http://a:80", "a", "a", "/"},
       {"http://a?z", "", "http://a:80", "a", "a", "/?z"},
       {"https://a.svc/x", "10.0.0.1:6443", "https://10.0.0.1:6443", "a.svc", "a.svc", "/x"},
       {"https://[::1]:8443/", "a:1", "https://a:1", "::1", "[::1]:8443", "/"},
