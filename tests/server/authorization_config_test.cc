@@ -165,8 +165,10 @@ TEST_CASE("server: a webhook that fails open leaves it to the next, one that fai
   // Seen without a thread: the first is asked about again once the second has answered.
   Thread caller = by_file.Call();
   REQUIRE(by_file.webhooks["first"]->WaitForWaiting(1));
+  by_file.Settle();
   by_file.webhooks["first"]->Answer(broken);
   REQUIRE(by_file.webhooks["second"]->WaitForWaiting(1));
+  by_file.Settle();
   by_file.webhooks["second"]->Answer(kAllowed);
   caller.Join();
   CHECK(by_file.Said() == "200 welcome");
