@@ -1,6 +1,5 @@
 #include "apiserver/client/tracing.h"
 
-#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -9,34 +8,11 @@
 #include "apiserver/base/trace.h"
 #include "apiserver/http/trace_headers.h"
 #include "base/status_macros.h"
+#include "client/called_url.h"
 
 namespace apiserver::inline v0::client {
 
 namespace {
-
-// "https://user:word@example.com:8443/x?y" -> scheme, "user:word@", "example.com:8443", "/x?y".
-struct CalledUrl {
-  std::string_view scheme;
-  std::string_view user;
-  std::string_view authority;
-  std::string_view rest;
-};
-
-CalledUrl PartsOf(std::string_view url) {
-  CalledUrl parts;
-  const std::size_t slashes = url.find("://");
-  if (slashes == std::string_view::npos) return parts;
-  parts.scheme = url.substr(0, slashes);
-  url.remove_prefix(slashes + 3);
-  const std::size_t end = std::min(url.find_first_of("/?#"), url.size());
-  parts.rest = url.substr(end);
-  parts.authority = url.substr(0, end);
-  if (const std::size_t at = parts.authority.rfind('@'); at != std::string_view::npos) {
-    parts.user = parts.authority.substr(0, at + 1);
-    parts.authority.remove_prefix(at + 1);
-  }
-  return parts;
-}
 
 void TellAddress(std::string_view authority, trace::Span& span) {
   const std::size_t colon = authority.rfind(':');

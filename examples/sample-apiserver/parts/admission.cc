@@ -8,10 +8,10 @@
 #include "apiserver/admission/webhook.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/file_system.h"
-#include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/client/tracing.h"
 #include "apiserver/client/webhook_users.h"
 #include "apiserver/groups/admissionregistration.h"
+#include "calls_out.h"
 #include "cluster.h"
 #include "parts/parts.h"
 
@@ -61,11 +61,13 @@ class Admission final : public Part {
                                                               environment.log);
     validating_ = std::make_shared<admission::InformedWebhooks>(admission::WebhookType::kValidating,
                                                                 environment.log);
-    auto options = WebhookOptions(environment, configuration->For(kMutating), mutating_);
+    auto options =
+        WebhookOptions(environment, configuration->For(kMutating), mutating_, CallsOut(config));
     RETURN_IF_NOT_OK(options.status());
     std::vector<admission::PluginChoice> choices;
     choices.push_back({admission::NewMutatingWebhookAdmission(*options)});
-    options = WebhookOptions(environment, configuration->For(kValidating), validating_);
+    options =
+        WebhookOptions(environment, configuration->For(kValidating), validating_, CallsOut(config));
     RETURN_IF_NOT_OK(options.status());
     choices.push_back({admission::NewValidatingWebhookAdmission(*options)});
     // The program's own come after the library's.
@@ -86,7 +88,8 @@ class Admission final : public Part {
   // Of the plugin to which the file says `told`; null: nothing.
   Result<admission::WebhookAdmissionOptions> WebhookOptions(
       const Environment& environment, const admission::PluginConfiguration* told,
-      std::shared_ptr<const admission::WebhookSource> webhooks) const {
+      std::shared_ptr<const admission::WebhookSource> webhooks,
+      client::HttpClientFactory new_client) const {
     client::WebhookUsers users;
     if (told != nullptr) {
       const auto read = admission::ReadWebhookAdmissionConfiguration(*told);
@@ -104,7 +107,7 @@ class Admission final : public Part {
     if (auto pod = InPod()) users.SetCluster(*std::move(pod));
     return admission::WebhookAdmissionOptions{
         .webhooks = std::move(webhooks),
-        .new_client = client::WithTracing(client::NewCpprestHttpClientFactory()),
+        .new_client = client::WithTracing(std::move(new_client)),
         .users = std::make_shared<const client::WebhookUsers>(std::move(users)),
         .executor = executor_.get(),
         .log = &environment.log};

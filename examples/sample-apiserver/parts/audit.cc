@@ -5,6 +5,7 @@
 
 #include "apiserver/audit/options.h"
 #include "apiserver/client/cpprest/http_client.h"
+#include "calls_out.h"
 #include "duration_flag.h"
 #include "parts/parts.h"
 
@@ -92,6 +93,7 @@ class Audit final : public Part {
 
   Status Configure(const Environment& environment, apiserver::server::Config& config) override {
     options_.log_sink = &environment.log;
+    options_.new_client = CallsOut(config);
     auto made = audit::NewAudit(options_);
     if (!made.ok()) return made.status();
     config.audit_policy = std::move(made->policy);

@@ -9,8 +9,8 @@
 #include "apiserver/authn/local.h"
 #include "apiserver/authn/token_file.h"
 #include "apiserver/base/executor.h"
-#include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/groups/authentication.h"
+#include "calls_out.h"
 #include "options.h"
 #include "parts/own_tokens.h"
 #include "parts/parts.h"
@@ -78,7 +78,7 @@ class Authentication final : public Part {
   }
 
  private:
-  Status AddTokens(const Environment& environment, const apiserver::server::Config& config,
+  Status AddTokens(const Environment& environment, apiserver::server::Config& config,
                    std::vector<authn::LocalTokens>& tokens) {
     if (!token_file_.empty()) {
       auto file = authn::NewTokenFile(
@@ -92,14 +92,14 @@ class Authentication final : public Part {
       return added;
     }
     if (!config_file_.empty()) {
-      auto file = authn::LoadAuthenticationConfigFile(
-          {.path = config_file_,
-           .executor = executor_.get(),
-           .oidc = {.http = apiserver::client::NewCpprestHttpClientFactory(),
-                    .disallowed_issuers = own_tokens_.issuers(),
-                    .log = &environment.log,
-                    .metrics = config.metrics.get(),
-                    .server_id = config.name}});
+      auto file =
+          authn::LoadAuthenticationConfigFile({.path = config_file_,
+                                               .executor = executor_.get(),
+                                               .oidc = {.http = CallsOut(config),
+                                                        .disallowed_issuers = own_tokens_.issuers(),
+                                                        .log = &environment.log,
+                                                        .metrics = config.metrics.get(),
+                                                        .server_id = config.name}});
       if (!file.ok()) return OfFlag("--authentication-config", file.status());
       config_ = *std::move(file);
       tokens.push_back({.tokens = config_->tokens()});

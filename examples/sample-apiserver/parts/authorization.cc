@@ -14,10 +14,10 @@
 #include "apiserver/authz/webhook.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/client/client_config.h"
-#include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/client/tracing.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/rbac.h"
+#include "calls_out.h"
 #include "cluster.h"
 #include "duration_flag.h"
 #include "options.h"
@@ -107,16 +107,16 @@ class Authorization final : public Part {
   }
 
  private:
-  Status ByFile(const Environment& environment, const apiserver::server::Config& config) {
-    auto file = authz::LoadAuthorizationConfigFile(
-        {.path = config_file_,
-         .executor = executor_.get(),
-         .rbac = rbac_,
-         .new_client = client::WithTracing(client::NewCpprestHttpClientFactory()),
-         .cluster = InPod(),
-         .metrics = config.metrics.get(),
-         .server_id = config.name,
-         .log = &environment.log});
+  Status ByFile(const Environment& environment, apiserver::server::Config& config) {
+    auto file =
+        authz::LoadAuthorizationConfigFile({.path = config_file_,
+                                            .executor = executor_.get(),
+                                            .rbac = rbac_,
+                                            .new_client = client::WithTracing(CallsOut(config)),
+                                            .cluster = InPod(),
+                                            .metrics = config.metrics.get(),
+                                            .server_id = config.name,
+                                            .log = &environment.log});
     if (!file.ok()) {
       return file.status().WithMessage(std::string(kConfigFlag) + ": " +
                                        std::string(file.status().message()));
@@ -140,13 +140,13 @@ class Authorization final : public Part {
     return {};
   }
 
-  Status ByCluster(const Environment& environment, const apiserver::server::Config& config) {
+  Status ByCluster(const Environment& environment, apiserver::server::Config& config) {
     auto cluster = ClusterConfig("--authorization-kubeconfig", kubeconfig_);
     if (!cluster.ok()) return cluster.status();
-    auto caller = client::NewFollowedClient(
-        *cluster, {.new_client = client::WithTracing(client::NewCpprestHttpClientFactory()),
-                   .executor = executor_.get(),
-                   .log = &environment.log});
+    auto caller =
+        client::NewFollowedClient(*cluster, {.new_client = client::WithTracing(CallsOut(config)),
+                                             .executor = executor_.get(),
+                                             .log = &environment.log});
     if (!caller.ok()) return caller.status();
     auto webhook = authz::NewWebhookAuthorizer({.webhook = {.client = *std::move(caller),
                                                             .url = cluster->server + kReviews,

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "apiserver/base/executor.h"
-#include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/server/delegated_authentication.h"
+#include "calls_out.h"
 #include "cluster.h"
 #include "duration_flag.h"
 #include "options.h"
@@ -37,8 +37,7 @@ class Delegation final : public Part {
   Status Configure(const Environment& environment, server::Config& config) override {
     if (environment.options.standalone) return {};
     executor_ = apiserver::NewThreadPool({.name = "delegation", .threads = 2});
-    const auto new_client = client::NewCpprestHttpClientFactory();
-    authentication_.http_client = new_client;
+    authentication_.http_client = CallsOut(config);
     authentication_.client_ca_file = environment.options.client_ca_file;
     // Probes of a cluster come without credentials.
     authentication_.anonymous = true;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "apiserver/base/file_system.h"
-#include "apiserver/client/cpprest/http_client.h"
 #include "apiserver/server/tracing.h"
+#include "calls_out.h"
 #include "parts/parts.h"
 
 namespace sample {
@@ -13,6 +13,7 @@ namespace sample {
 namespace {
 
 using apiserver::Status;
+namespace client = apiserver::client;
 namespace server = apiserver::server;
 
 class Tracing final : public Part {
@@ -31,12 +32,11 @@ class Tracing final : public Part {
       return configuration.status().WithMessage("--tracing-config-file: " +
                                                 std::string(configuration.status().message()));
     }
-    if (!config.metrics) config.metrics = apiserver::metrics::NewRegistry();
-    auto tracer = server::NewTracer(*configuration,
-                                    {.new_client = apiserver::client::NewCpprestHttpClientFactory(),
-                                     .service_name = config.name,
-                                     .metrics = config.metrics,
-                                     .log = &environment.log});
+    client::HttpClientFactory new_client = CallsOut(config);
+    auto tracer = server::NewTracer(*configuration, {.new_client = std::move(new_client),
+                                                     .service_name = config.name,
+                                                     .metrics = config.metrics,
+                                                     .log = &environment.log});
     if (!tracer.ok()) return tracer.status();
     config.tracer = *std::move(tracer);
     return {};

@@ -1,0 +1,15 @@
+#include "calls_out.h"
+
+#include "apiserver/base/metrics.h"
+#include "apiserver/client/call_metrics.h"
+#include "apiserver/client/cpprest/http_client.h"
+
+namespace sample {
+
+apiserver::client::HttpClientFactory CallsOut(apiserver::server::Config& config) {
+  if (!config.metrics) config.metrics = apiserver::metrics::NewRegistry();
+  return apiserver::client::WithMetrics(apiserver::client::NewCpprestHttpClientFactory(),
+                                        config.metrics);
+}
+
+}  // namespace sample
