@@ -13,6 +13,7 @@
 #include "server/debug/flags.h"
 #include "server/debug/metrics.h"
 #include "server/debug/pprof.h"
+#include "server/feature_metrics.h"
 #include "server/filter_chain.h"
 #include "server/filters/filters.h"
 #include "server/loopback.h"
@@ -372,6 +373,7 @@ Status Server::PrepareRun() {
   ShowMemory();
   process_shown_ = ShowProcess(*metrics_, RealFileSystem());
   ShowVersion(config_.version, *metrics_);
+  ShowFeatures(config_.features, *metrics_);
   RETURN_IF_ERROR(InstallStandardPaths());
   RETURN_IF_ERROR(InstallOpenApi());
   RETURN_IF_ERROR(flow_control_.AddTo(*this));

@@ -344,6 +344,25 @@ TEST_CASE("server: a standalone server shows how long its clients' certificates 
   CHECK(ValueOf(text, "apiserver_client_certificate_expiration_seconds_sum") > 315'000'000);
 }
 
+TEST_CASE("server: which features are on is a metric", "[server]") {
+  const auto server = StartWidgetServer({.configure = [](apiserver::server::Config& config) {
+    REQUIRE(config.features.Add({{"Old", true, apiserver::FeatureGate::Stage::kGa, false}}).ok());
+    REQUIRE(config.features.Set("CBORServingAndStorage=true,APIResponseCompression=false").ok());
+  }});
+
+  const std::string text = Scrape(*server);
+  const auto enabled = [&text](const std::string& name, const std::string& stage) {
+    std::string series = "kubernetes_feature_enabled{name=\"" + name;
+    return ValueOf(text, series.append("\",stage=\"").append(stage).append("\"}"));
+  };
+  CHECK(enabled("CBORServingAndStorage", "ALPHA") == 1);
+  CHECK(enabled("APIResponseCompression", "BETA") == 0);
+  CHECK(enabled("WatchListCompression", "BETA") == 1);
+  CHECK(enabled("Old", "") == 1);
+  CHECK(enabled("AllAlpha", "ALPHA") == 0);
+  CHECK(enabled("AllBeta", "BETA") == 0);
+}
+
 TEST_CASE("server: the version is a metric", "[server]") {
   const auto server = StartWidgetServer({.configure = [](apiserver::server::Config& config) {
     config.version = {.major = "1", .minor = "30", .git_version = "v1.30.2", .git_commit = "abc"};
