@@ -262,20 +262,12 @@ TimingHistogram::TimingHistogram(Histogram& histogram, Clock::Monotonic now, dou
       bucket_(histogram.BucketOf(value)),
       nanoseconds_(histogram.upper_bounds().size() + 1) {}
 
-TimingHistogram::~TimingHistogram() { Flush(); }
-
 void TimingHistogram::AdvanceTo(Clock::Monotonic now) {
   const auto passed = std::chrono::nanoseconds(now - last_).count();
   if (passed <= 0) return;
   last_ = now;
   nanoseconds_[bucket_] += static_cast<std::uint64_t>(passed);
   integral_ += static_cast<double>(passed) * value_;
-}
-
-void TimingHistogram::Flush() {
-  histogram_.Add(nanoseconds_, integral_);
-  std::fill(nanoseconds_.begin(), nanoseconds_.end(), 0);
-  integral_ = 0;
 }
 
 void TimingHistogram::Set(Clock::Monotonic now, double value) {
@@ -287,7 +279,9 @@ void TimingHistogram::Set(Clock::Monotonic now, double value) {
 
 void TimingHistogram::Show(Clock::Monotonic now) {
   AdvanceTo(now);
-  Flush();
+  histogram_.Add(nanoseconds_, integral_);
+  std::fill(nanoseconds_.begin(), nanoseconds_.end(), 0);
+  integral_ = 0;
 }
 
 std::vector<double> ExponentialBuckets(double start, double factor, std::size_t count) {

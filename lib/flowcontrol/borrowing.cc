@@ -56,7 +56,12 @@ std::vector<int> Share(const Round& round, int nominal_sum, double& fair, LogSin
   return limits;
 }
 
-void Apply(LevelState& level, int limit, double target) {
+// A level without seats is shown as if it had a tenth of all.
+int Denominator(int limit, int server_limit) {
+  return limit > 0 ? limit : std::max(1, static_cast<int>(std::round(server_limit / 10.0)));
+}
+
+void Apply(LevelState& level, int limit, double target, int server_limit) {
   level.current_limit = limit;
   level.metrics->demand_high_watermark.Set(level.demand.high_watermark);
   level.metrics->demand_average.Set(level.demand.average);
@@ -64,7 +69,9 @@ void Apply(LevelState& level, int limit, double target) {
   level.metrics->demand_smoothed.Set(level.demand.smoothed);
   level.metrics->target_seats.Set(target);
   level.metrics->current_limit_seats.Set(limit);
-  level.queues->Configure(level.queuing(), limit);
+  level.queues->Configure(
+      level.queuing(),
+      {.concurrency_limit = limit, .concurrency_denominator = Denominator(limit, server_limit)});
 }
 
 }  // namespace
@@ -85,7 +92,7 @@ void Controller::State::UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& 
     if (level.config.exempt) {
       const int taken = std::max(level.min_limit, level.demand.high_watermark);
       round.remaining -= taken;
-      Apply(level, taken, taken);
+      Apply(level, taken, taken, server_limit);
       continue;
     }
     const int least = MinCurrentLimit(level);
@@ -100,7 +107,7 @@ void Controller::State::UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& 
   const std::vector<int> limits = Share(round, nominal_limit_sum, fair, log);
   fair_fraction.Set(fair);
   for (std::size_t i = 0; i < limits.size(); ++i) {
-    Apply(*round.levels[i], limits[i], round.items[i].target);
+    Apply(*round.levels[i], limits[i], round.items[i].target, server_limit);
   }
 }
 

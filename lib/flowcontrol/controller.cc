@@ -14,7 +14,7 @@ Controller::Controller(const ControllerOptions& options)
       hash_(*options.random),
       estimator_(options.estimator, options.stats_of),
       dropped_(*options.clock),
-      state_(std::make_unique<State>()),
+      state_(std::make_unique<State>(options.server_concurrency_limit)),
       classes_(std::make_shared<const Classes>()) {}
 
 Controller::~Controller() = default;
@@ -58,19 +58,24 @@ void Controller::Publish(State& state) {
                                 .metrics = &metrics_.Of(schema.priority_level, schema.name)});
   }
   *classes_.Lock() = std::move(classes);
+  if (!options_.watermarks) return;
+  const double seats = state.nominal_limit_sum;
+  options_.watermarks->SetLimits(
+      {.waiting = state.places_in_queues, .executing_reads = seats, .executing_mutating = seats},
+      options_.clock->Now());
 }
 
 void Controller::Configure(Configuration configuration) {
   auto state = state_.Lock();
   (*state)->Digest(
-      std::move(configuration), options_.server_concurrency_limit,
-      [this](const std::string& name) { return NewLevel(name); }, *options_.log);
+      std::move(configuration), [this](const std::string& name) { return NewLevel(name); },
+      *options_.log);
   Publish(**state);
 }
 
 void Controller::Reap() {
   auto state = state_.Lock();
-  if ((*state)->Reap(options_.server_concurrency_limit)) Publish(**state);
+  if ((*state)->Reap()) Publish(**state);
 }
 
 void Controller::UpdateBorrowing() {

@@ -22,6 +22,7 @@
 #include "flowcontrol/metrics.h"
 #include "flowcontrol/queue_set.h"
 #include "flowcontrol/watch_tracker.h"
+#include "flowcontrol/watermark.h"
 #include "flowcontrol/work_estimate.h"
 
 namespace apiserver::inline v0::flowcontrol {
@@ -58,6 +59,7 @@ struct ControllerOptions {
   std::shared_ptr<metrics::Registry> metrics;
   WorkEstimatorConfig estimator = {};
   StatsOf stats_of = nullptr;
+  std::shared_ptr<Watermarks> watermarks = nullptr;  // Told its limits, if there is one.
   LogSink* log = &NullLogSink();
 };
 

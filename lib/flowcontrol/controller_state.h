@@ -41,24 +41,29 @@ struct LevelState {
 struct Controller::State {
   using Levels = std::map<std::string, LevelState>;
 
+  // `all_seats`: of all levels that are not exempt.
+  explicit State(int all_seats) : server_limit(all_seats) {}
+
   // Takes the place of what was; `make` makes the queues of a new level.
   using NewLevel = std::function<LevelState(const std::string& name)>;
-  void Digest(Configuration configuration, int server_limit, const NewLevel& make, LogSink& log);
+  void Digest(Configuration configuration, const NewLevel& make, LogSink& log);
   // Lets idle levels go that are not wanted. Whether there were any.
-  bool Reap(int server_limit);
+  bool Reap();
   // Shares the seats out anew. `metrics` has the fair fraction.
   void UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& log);
 
+  const int server_limit;
   Levels levels;
   std::vector<FlowSchema> schemas;  // In the order in which they are tried.
   int nominal_limit_sum = 0;
+  double places_in_queues = 0;
 
  private:
   void DigestLevels(std::vector<PriorityLevelConfiguration> wanted, Levels& next,
                     const NewLevel& make, LogSink& log);
   void AddMandatory(const NewLevel& make);
   void KeepOldLevels(Levels& next);
-  void SetLimits(int server_limit);
+  void SetLimits();
 };
 
 }  // namespace apiserver::inline v0::flowcontrol

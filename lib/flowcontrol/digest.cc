@@ -68,17 +68,21 @@ void Controller::State::KeepOldLevels(Levels& next) {
     if (!IsMandatory(name)) {
       // In this order, so that whoever makes it idle after the look says so.
       level.queues->set_retiring(true);
-      if (level.queues->IsIdle()) continue;
+      if (level.queues->IsIdle()) {
+        level.queues->ShowProgress();
+        continue;
+      }
       level.quiescing = true;
     }
     next.emplace(name, std::move(level));
   }
 }
 
-void Controller::State::SetLimits(int server_limit) {
+void Controller::State::SetLimits() {
   double share_sum = 0;
   for (const auto& [name, level] : levels) share_sum += level.config.nominal_concurrency_shares;
   nominal_limit_sum = 0;
+  places_in_queues = 0;
   for (auto& [name, level] : levels) {
     const PriorityLevelConfiguration& config = level.config;
     // Rounded up: the sum may be a little more than there is.
@@ -97,6 +101,10 @@ void Controller::State::SetLimits(int server_limit) {
     level.max_seats = config.queuing ? MaxSeatsOf(nominal, config.queuing->hand_size) : 0;
     if (is_new) level.current_limit = nominal - lendable / 2;
     nominal_limit_sum += nominal;
+    if (config.queuing) {
+      places_in_queues +=
+          static_cast<double>(config.queuing->queues) * config.queuing->queue_length_limit;
+    }
     level.metrics->nominal_limit_seats.Set(nominal);
     level.metrics->lower_limit_seats.Set(level.min_limit);
     level.metrics->upper_limit_seats.Set(level.max_limit);
@@ -122,8 +130,7 @@ void Controller::State::AddMandatory(const NewLevel& make) {
   }
 }
 
-void Controller::State::Digest(Configuration configuration, int server_limit, const NewLevel& make,
-                               LogSink& log) {
+void Controller::State::Digest(Configuration configuration, const NewLevel& make, LogSink& log) {
   Levels next;
   DigestLevels(std::move(configuration.priority_levels), next, make, log);
   schemas.clear();
@@ -137,14 +144,16 @@ void Controller::State::Digest(Configuration configuration, int server_limit, co
   KeepOldLevels(next);
   levels = std::move(next);
   AddMandatory(make);
-  SetLimits(server_limit);
+  SetLimits();
 }
 
-bool Controller::State::Reap(int server_limit) {
+bool Controller::State::Reap() {
   const auto gone = std::erase_if(levels, [](const auto& each) {
-    return each.second.quiescing && each.second.queues->IsIdle();
+    if (!each.second.quiescing || !each.second.queues->IsIdle()) return false;
+    each.second.queues->ShowProgress();
+    return true;
   });
-  if (gone > 0) SetLimits(server_limit);
+  if (gone > 0) SetLimits();
   return gone > 0;
 }
 

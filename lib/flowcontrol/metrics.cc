@@ -1,5 +1,6 @@
 #include "flowcontrol/metrics.h"
 
+#include <initializer_list>
 #include <vector>
 
 namespace apiserver::inline v0::flowcontrol {
@@ -122,6 +123,41 @@ std::unique_ptr<FlowMetrics> MakeFlow(const FlowSeries& of) {
                                            {1, 2, 4, 8, 16, 32, 64, 100})});
 }
 
+// A share of one of a priority level's limits, over time.
+metrics::Histogram& OverTime(metrics::Registry& registry, std::string name, const char* of,
+                             std::vector<double> buckets,
+                             std::initializer_list<std::string_view> level_and_phase) {
+  std::vector<std::string> more_labels;
+  if (level_and_phase.size() > 1) more_labels.emplace_back("phase");
+  return registry
+      .Histograms(Family(std::move(name), ObservedOverTime(of), std::move(more_labels)),
+                  std::move(buckets))
+      .With(level_and_phase);
+}
+
+metrics::Histogram& SeatUtilization(metrics::Registry& registry, std::string_view level) {
+  return OverTime(registry, "priority_level_seat_utilization",
+                  "utilization of seats for any stage of execution (but only initial stage for "
+                  "WATCHes)",
+                  {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1},
+                  {level, "executing"});
+}
+
+metrics::Histogram& RequestUtilization(metrics::Registry& registry, std::string_view level,
+                                       std::string_view phase) {
+  return OverTime(registry, "priority_level_request_utilization",
+                  "number of requests (as a fraction of the relevant limit) waiting or in any "
+                  "stage of execution (but only initial stage for WATCHes)",
+                  {0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1}, {level, phase});
+}
+
+metrics::Histogram& DemandSeats(metrics::Registry& registry, std::string_view level) {
+  return OverTime(registry, "demand_seats",
+                  "(the number of seats each priority level could use) / (nominal number of seats "
+                  "for that level)",
+                  {0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6}, {level});
+}
+
 std::unique_ptr<LevelMetrics> MakeLevel(metrics::Registry& registry, std::string_view level) {
   const auto gauge = [&](std::string name, std::string help) -> metrics::Gauge& {
     return registry.Gauges(Family(std::move(name), std::move(help), {})).With({level});
@@ -167,10 +203,19 @@ std::unique_ptr<LevelMetrics> MakeLevel(metrics::Registry& registry, std::string
                             "[ALPHA] Time-weighted standard deviation, over last adjustment "
                             "period, of demand_seats"),
       .demand_smoothed = gauge("demand_seats_smoothed", "[ALPHA] Smoothed seat demands"),
-      .target_seats = gauge("target_seats", "[ALPHA] Seat allocation targets")});
+      .target_seats = gauge("target_seats", "[ALPHA] Seat allocation targets"),
+      .seat_utilization = SeatUtilization(registry, level),
+      .waiting_utilization = RequestUtilization(registry, level, "waiting"),
+      .executing_utilization = RequestUtilization(registry, level, "executing"),
+      .demand_seats = DemandSeats(registry, level)});
 }
 
 }  // namespace
+
+std::string ObservedOverTime(std::string_view what) {
+  return "EXPERIMENTAL: [ALPHA] Observations, at the end of every nanosecond, of " +
+         std::string(what);
+}
 
 const FlowMetrics& Metrics::Of(std::string_view priority_level, std::string_view flow_schema) {
   const FlowKey key{priority_level, flow_schema};

@@ -13,6 +13,9 @@
 // The metrics of k8s.io/apiserver/pkg/util/flowcontrol/metrics, by its names.
 namespace apiserver::inline v0::flowcontrol {
 
+// The help of a histogram of nanoseconds; upstream says twice how stable those are.
+std::string ObservedOverTime(std::string_view what);
+
 // What is counted by priority level and flow schema. Lives as long as its Metrics; no lock.
 struct FlowMetrics {
   metrics::Counter& rejected_queue_full;
@@ -52,6 +55,11 @@ struct LevelMetrics {
   metrics::Gauge& demand_stdev;
   metrics::Gauge& demand_smoothed;
   metrics::Gauge& target_seats;
+  // Shares of limits, over time.
+  metrics::Histogram& seat_utilization;
+  metrics::Histogram& waiting_utilization;
+  metrics::Histogram& executing_utilization;
+  metrics::Histogram& demand_seats;
 };
 
 // Finds the series, and keeps them found. Any thread.

@@ -21,6 +21,7 @@ auto QueueSet::Do(Change change) {
     State& state = **locked;
     state.SyncTime(options_.clock->Now());
     const auto result = change(state);
+    state.NoteUtilization();
     decided = std::exchange(state.decided, nullptr);
     idle = state.retiring && state.IsIdle();
     return result;
@@ -46,9 +47,9 @@ Status QueueSet::Check(const QueuingConfig& queuing) {
               std::string(dealer.status().message())};
 }
 
-void QueueSet::Configure(const QueuingConfig& queuing, int concurrency_limit) {
+void QueueSet::Configure(const QueuingConfig& queuing, const DispatchingConfig& dispatching) {
   Do([&](State& state) {
-    state.Configure(queuing, concurrency_limit);
+    state.Configure(queuing, dispatching);
     return true;
   });
 }
@@ -125,6 +126,6 @@ QueueSetDump QueueSet::Dump(bool with_details) const {
   return (*state_.Lock())->Dump(with_details);
 }
 
-void QueueSet::ShowProgress() const { (*state_.Lock())->ShowProgress(); }
+void QueueSet::ShowProgress() const { (*state_.Lock())->ShowProgress(options_.clock->Now()); }
 
 }  // namespace apiserver::inline v0::flowcontrol

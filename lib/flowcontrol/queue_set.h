@@ -29,6 +29,12 @@ struct QueuingConfig {
   int hand_size = 0;
 };
 
+struct DispatchingConfig {
+  int concurrency_limit = 0;  // Seats.
+  // What utilization is a share of: of the limit, or of another number while that is 0.
+  int concurrency_denominator = 1;
+};
+
 // What one request looks like to a dump.
 struct RequestDump {
   std::string flow_schema;
@@ -94,7 +100,7 @@ class QueueSet final : public std::enable_shared_from_this<QueueSet> {
   static Status Check(const QueuingConfig& queuing);
   // Takes effect at once for what comes; queues too many go when they are empty. `queuing` has been
   // checked.
-  void Configure(const QueuingConfig& queuing, int concurrency_limit);
+  void Configure(const QueuingConfig& queuing, const DispatchingConfig& dispatching);
 
   enum class Decision : std::uint8_t { kExecute, kWait, kReject };
   // Finds `request` a seat, a place in a queue, or neither. kExecute and kWait: Finish(), or

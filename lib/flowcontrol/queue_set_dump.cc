@@ -61,7 +61,8 @@ QueueSetDump QueueSet::State::Dump(bool with_details) const {
   return dump;
 }
 
-void QueueSet::State::ShowProgress() const {
+void QueueSet::State::ShowProgress(Clock::Monotonic time) {
+  utilization.Show(time);
   metrics.current_r.Set(SeatSecondsToDouble(current_r));
   metrics.dispatch_r.Set(SeatSecondsToDouble(last_dispatch_r));
   metrics.latest_s.Set(SeatSecondsToDouble(last_s));

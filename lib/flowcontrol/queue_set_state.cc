@@ -16,7 +16,7 @@ constexpr SeatSeconds kHighR = kEpoch + kEpoch / 2;
 }  // namespace
 
 QueueSet::State::State(const LevelMetrics& level_metrics, Clock::Monotonic start)
-    : now(start), seat_demand(start), metrics(level_metrics) {}
+    : now(start), seat_demand(start), utilization(level_metrics, start), metrics(level_metrics) {}
 
 void QueueSet::State::SyncTime(Clock::Monotonic time) {
   const auto passed = time - now;
@@ -45,9 +45,9 @@ void QueueSet::State::AdvanceEpoch() {
   metrics.epoch_advances.Add();
 }
 
-void QueueSet::State::Configure(const QueuingConfig& wanted, int limit) {
+void QueueSet::State::Configure(const QueuingConfig& wanted, const DispatchingConfig& dispatching) {
   const QueuingConfig before = std::exchange(queuing, wanted);
-  concurrency_limit = limit;
+  concurrency_limit = dispatching.concurrency_limit;
   dealer.reset();
   if (wanted.desired_num_queues > 0) {
     if (auto made = Dealer::New(wanted.desired_num_queues, wanted.hand_size); made.ok()) {
@@ -64,6 +64,9 @@ void QueueSet::State::Configure(const QueuingConfig& wanted, int limit) {
     queuing.queue_length_limit = before.queue_length_limit;
     queuing.hand_size = before.hand_size;
   }
+  const double places = static_cast<double>(std::max(queuing.queue_length_limit, 1)) *
+                        std::max(queuing.desired_num_queues, 1);
+  utilization.SetLimits(now, places, dispatching.concurrency_denominator);
   DispatchAsMuchAsPossible();
 }
 
@@ -72,6 +75,13 @@ bool QueueSet::State::CanAccommodate(int seats) const {
   // Wider than all there is: alone, then.
   if (seats > concurrency_limit) return requests_executing == 0;
   return seats_in_use + seats <= concurrency_limit;
+}
+
+void QueueSet::State::NoteUtilization() {
+  utilization.waiting.Set(now, requests_waiting);
+  utilization.executing.Set(now, requests_executing);
+  utilization.seats.Set(now, seats_in_use);
+  utilization.demand.Set(now, seats_in_use + seats_waiting);
 }
 
 void QueueSet::State::NoteSeatDemand() { seat_demand.Set(now, seats_in_use + seats_waiting); }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flowcontrol/queue_set.h"
+#include "flowcontrol/utilization.h"
 
 namespace apiserver::inline v0::flowcontrol {
 
@@ -14,7 +15,7 @@ struct QueueSet::State {
 
   // Virtual time goes on as if everything had been as it is since the last call. Before any change.
   void SyncTime(Clock::Monotonic now);
-  void Configure(const QueuingConfig& queuing, int limit);
+  void Configure(const QueuingConfig& queuing, const DispatchingConfig& dispatching);
   bool StartWithoutQueue(FlowRequest& request);
   bool Enqueue(FlowRequest& request);
   // As many as there are seats for.
@@ -25,7 +26,9 @@ struct QueueSet::State {
   void ReleaseSeats(Queue* queue, const FlowMetrics& flow, int seats);
   bool IsIdle() const { return requests_waiting == 0 && requests_executing == 0; }
   QueueSetDump Dump(bool with_details) const;
-  void ShowProgress() const;
+  // After any change.
+  void NoteUtilization();
+  void ShowProgress(Clock::Monotonic time);
 
   SeatSeconds current_r = 0;
   Clock::Monotonic now;
@@ -50,6 +53,7 @@ struct QueueSet::State {
   std::uint64_t timed_out = 0;
   std::uint64_t cancelled = 0;
   Integrator seat_demand;
+  LevelUtilization utilization;
   bool retiring = false;
   // Those whose on_decision is to be called, linked by next_decided.
   FlowRequest* decided = nullptr;

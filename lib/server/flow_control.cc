@@ -51,21 +51,31 @@ Status CheckFlowControl(const FlowControlConfig& config) {
 }
 
 FlowControlParts::FlowControlParts(const FlowControlConfig& config, const Needs& needs)
-    : config_(config),
-      executor_(needs.executor),
-      watermarks_(std::make_shared<flowcontrol::Watermarks>(*needs.metrics)) {
-  if (config.mode != FlowControlConfig::Mode::kPriorityAndFairness) return;
+    : config_(config), clock_(needs.clock), executor_(needs.executor) {
+  if (config.mode == FlowControlConfig::Mode::kNone) return;
+  watermarks_ = std::make_shared<flowcontrol::Watermarks>(*needs.metrics, clock_.Now());
+  watermarks_->SetLimits(
+      {.executing_reads = static_cast<double>(config.max_requests_in_flight),
+       .executing_mutating = static_cast<double>(config.max_mutating_requests_in_flight)},
+      clock_.Now());
+  if (config.mode == FlowControlConfig::Mode::kPriorityAndFairness) StartController(needs);
+  before_metrics_ = needs.metrics->BeforeSerialize([this] {
+    watermarks_->ShowOverTime(clock_.Now());
+    if (controller_) controller_->ShowProgress();
+  });
+}
+
+void FlowControlParts::StartController(const Needs& needs) {
   controller_ = flowcontrol::Controller::New(
       {.server_concurrency_limit =
-           config.max_requests_in_flight + config.max_mutating_requests_in_flight,
+           config_.max_requests_in_flight + config_.max_mutating_requests_in_flight,
        .clock = &needs.clock,
        .executor = &needs.executor,
        .random = &needs.random,
        .metrics = needs.metrics,
        .stats_of = needs.stats_of,
+       .watermarks = watermarks_,
        .log = &needs.log});
-  progress_shown_ =
-      needs.metrics->BeforeSerialize([controller = controller_] { controller->ShowProgress(); });
 }
 
 FlowControlParts::~FlowControlParts() { Stop(); }

@@ -32,8 +32,10 @@ class FlowControlParts final {
   ~FlowControlParts();
 
   const FlowControlConfig& config() const { return config_; }
+  const Clock& clock() const { return clock_; }
   // Null unless the mode is kPriorityAndFairness.
   flowcontrol::Controller* controller() const { return controller_.get(); }
+  // Not if the mode is kNone.
   flowcontrol::Watermarks& watermarks() { return *watermarks_; }
 
   // Adds the hooks that begin the periodic work, and the debug endpoints. Before PrepareRun().
@@ -42,13 +44,15 @@ class FlowControlParts final {
   void Stop();
 
  private:
+  void StartController(const Needs& needs);
   Status AddDebugEndpoints(GenericAPIServer& server);
 
   const FlowControlConfig config_;
+  const Clock& clock_;
   Executor& executor_;
   std::shared_ptr<flowcontrol::Watermarks> watermarks_;
   std::shared_ptr<flowcontrol::Controller> controller_;
-  Context::Registration progress_shown_;
+  Context::Registration before_metrics_;
   // Cancelled to end the periodic work.
   Context running_ = Context::Child(Context::Background());
 };

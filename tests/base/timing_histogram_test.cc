@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -81,23 +80,20 @@ TEST_CASE("base: a timing histogram's sum is precise, however unlike its parts a
     values.push_back(bounds.back() + 1);
     std::mt19937 random(7);
     Histogram histogram(bounds);
-    std::optional<TimingHistogram> timing;
-    timing.emplace(histogram, kStart, values[0]);
+    TimingHistogram timing(histogram, kStart, values[0]);
     Clock::Monotonic now = kStart;
     std::vector<std::uint64_t> counts(bounds.size() + 1);
     long double sum = 0;
     for (int i = 0; i < 300; ++i) {
       const std::size_t which = random() % values.size();
       const std::chrono::nanoseconds lasted(std::int64_t{1} << (random() % 40));
-      timing->Set(now, values[which]);
+      timing.Set(now, values[which]);
       now += lasted;
       counts[which / 2] += static_cast<std::uint64_t>(lasted.count());
       sum += static_cast<long double>(values[which]) * static_cast<long double>(lasted.count());
-      if (i % 50 == 0) timing->Show(now);
+      if (i % 50 == 0) timing.Show(now);
     }
-    // The value that stood last is known until then only.
-    timing->Set(now, -1);
-    timing.reset();
+    timing.Show(now);
     CHECK(CountsOf(histogram) == counts);
     CHECK(std::abs(histogram.sum() - static_cast<double>(sum)) <= 1e-13 * static_cast<double>(sum));
   }

@@ -58,6 +58,8 @@ class World {
   std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
   std::unique_ptr<Random> random = NewSeededRandom(42);
   Metrics metrics{registry};
+  std::shared_ptr<Watermarks> watermarks =
+      std::make_shared<Watermarks>(*registry, Clock::Monotonic(1'600'000'000s));
   std::shared_ptr<Controller> controller;
   request::RequestInfo info{.path = "/foobar", .verb = "GET"};
   std::deque<auth::UserInfo> users;
@@ -69,7 +71,8 @@ class World {
                             .clock = &simulation,
                             .executor = &simulation,
                             .random = random.get(),
-                            .metrics = registry});
+                            .metrics = registry,
+                            .watermarks = watermarks});
   }
 };
 
@@ -443,6 +446,88 @@ TEST_CASE("flowcontrol: metrics tell how far each level has come", "[flowcontrol
   has("# TYPE apiserver_flowcontrol_rejected_requests_total counter");
   has("# HELP apiserver_flowcontrol_seat_fair_frac [ALPHA] Fair fraction of server's concurrency "
       "to allocate to each priority level that can use it");
+}
+
+// Names, labels, buckets and help of util/flowcontrol/metrics/metrics.go; limits as
+// finishQueueSetReconfigsLocked and updateBorrowingLocked set them.
+TEST_CASE("flowcontrol: what is in use is told over time, as shares of the levels' limits",
+          "[flowcontrol]") {
+  World world(40);
+  world.controller->Configure(
+      {.priority_levels = {Limited("one", 1000),
+                           {.name = "exempt",
+                            .uid = {},
+                            .exempt = true,
+                            .nominal_concurrency_shares = 0,
+                            .queuing = {}}},
+       .flow_schemas = {ForUser("jane", "one"), ForUser("root", "exempt")}});
+  // 40 * 1000 / 1005, rounded up; of the server's limit a tenth where a level has no seats.
+  REQUIRE(world.Current("one") == 40);
+  REQUIRE(world.Current("exempt") == 0);
+  const auto jane = world.Start("jane", QueueSet::Decision::kExecute);
+  const auto root = world.Start("root", QueueSet::Decision::kExecute);
+  world.watermarks->executing(false).Add(1, world.simulation.Now());
+  world.watermarks->waiting(true).Add(1, world.simulation.Now());
+  world.simulation.RunUntil(world.simulation.now() + 2s);
+  world.controller->ShowProgress();
+  world.watermarks->ShowOverTime(world.simulation.Now());
+  const std::string text = world.registry->Serialize();
+  const auto has = [&text](const std::string& line) {
+    INFO(line);
+    CHECK(text.find("apiserver_flowcontrol_" + line + "\n") != std::string::npos);
+  };
+  const std::string over_time =
+      " EXPERIMENTAL: [ALPHA] Observations, at the end of every nanosecond, of ";
+  has("priority_level_seat_utilization" + over_time +
+      "utilization of seats for any stage of execution (but only initial stage for WATCHes)");
+  has("priority_level_request_utilization" + over_time +
+      "number of requests (as a fraction of the relevant limit) waiting or in any stage of "
+      "execution (but only initial stage for WATCHes)");
+  has("read_vs_write_current_requests" + over_time +
+      "the number of requests (as a fraction of the relevant limit) waiting or in regular stage "
+      "of execution");
+  has("demand_seats" + over_time +
+      "(the number of seats each priority level could use) / (nominal number of seats for that "
+      "level)");
+  const std::string seats_one =
+      "priority_level_seat_utilization_bucket{priority_level=\"one\",phase=\"executing\",le=";
+  has(seats_one + "\"0\"} 0");
+  has(seats_one + "\"0.1\"} 2000000000");
+  has(seats_one + "\"+Inf\"} 2000000000");
+  has("priority_level_seat_utilization_sum{priority_level=\"exempt\",phase=\"executing\"} "
+      "500000000");
+  has("priority_level_request_utilization_bucket{priority_level=\"one\",phase=\"executing\",le="
+      "\"0.01\"} 0");
+  has("priority_level_request_utilization_bucket{priority_level=\"one\",phase=\"executing\",le="
+      "\"0.03\"} 2000000000");
+  has("priority_level_request_utilization_bucket{priority_level=\"one\",phase=\"waiting\",le="
+      "\"0\"} 2000000000");
+  has("demand_seats_sum{priority_level=\"one\"} 50000000");
+  has("demand_seats_bucket{priority_level=\"exempt\",le=\"0.2\"} 0");
+  has("demand_seats_bucket{priority_level=\"exempt\",le=\"0.4\"} 2000000000");
+  // Of 41 seats, catch-all's one among them, and of 100 places in queues.
+  has("read_vs_write_current_requests_bucket{phase=\"executing\",request_kind=\"readOnly\",le="
+      "\"0.01\"} 0");
+  has("read_vs_write_current_requests_bucket{phase=\"executing\",request_kind=\"readOnly\",le="
+      "\"0.1\"} 2000000000");
+  has("read_vs_write_current_requests_sum{phase=\"waiting\",request_kind=\"mutating\"} "
+      "20000000");
+  jane->queues().Finish(jane->request);
+  root->queues().Finish(root->request);
+}
+
+TEST_CASE("flowcontrol: a level that goes is told until then", "[flowcontrol]") {
+  World world(40);
+  world.controller->Configure(
+      {.priority_levels = {Limited("one", 1000)}, .flow_schemas = {ForUser("jane", "one")}});
+  const auto jane = world.Start("jane", QueueSet::Decision::kExecute);
+  world.controller->Configure({});
+  world.simulation.RunUntil(world.simulation.now() + 1s);
+  CHECK(world.metrics.Of("one").seat_utilization.count(1) == 0);
+  jane->queues().Finish(jane->request);
+  world.simulation.RunUntil(world.simulation.now() + 1s);
+  CHECK(world.controller->PriorityLevels() == std::vector<std::string>{"catch-all", "exempt"});
+  CHECK(world.metrics.Of("one").seat_utilization.count(1) == 1'000'000'000);
 }
 
 }  // namespace apiserver::inline v0::flowcontrol

@@ -71,7 +71,7 @@ class Run {
             .clock = &simulation_, .executor = &simulation_, .metrics = &metrics_.Of("level")})),
         demand_(simulation_.Now()) {
     REQUIRE(QueueSet::Check(scenario_.queuing).ok());
-    set_->Configure(scenario_.queuing, scenario_.concurrency);
+    set_->Configure(scenario_.queuing, {.concurrency_limit = scenario_.concurrency});
     for (std::size_t i = 0; i < scenario_.clients.size(); ++i) {
       seats_.emplace_back(simulation_.Now());
       flows_.push_back(&metrics_.Of("level", "client" + std::to_string(i)));
@@ -382,7 +382,7 @@ namespace {
 
 // A queue set of 11 queues and one seat, as in TestContextCancel.
 struct OneSeat {
-  OneSeat() { set->Configure({11, 11, 1}, 1); }
+  OneSeat() { set->Configure({11, 11, 1}, {1}); }
 
   FlowRequest Request(std::uint64_t hash) {
     FlowRequest request;
@@ -462,7 +462,7 @@ TEST_CASE("flowcontrol: a queue that is full refuses", "[flowcontrol]") {
   }
   CHECK(one.flow.rejected_queue_full.value() == 1);
   // More seats: all may go at once.
-  one.set->Configure({11, 11, 1}, 20);
+  one.set->Configure({11, 11, 1}, {20});
   CHECK(one.flow.executing_requests.value() == 12);
   for (std::size_t i = 0; i + 1 < requests.size(); ++i) one.set->Finish(requests[i]);
   CHECK(one.set->IsIdle());
@@ -496,7 +496,7 @@ TEST_CASE("flowcontrol: queues too many go when they are empty", "[flowcontrol]"
   FlowRequest second = one.Request(5);
   REQUIRE(one.set->Start(first) == QueueSet::Decision::kExecute);
   REQUIRE(one.set->Start(second) == QueueSet::Decision::kWait);
-  one.set->Configure({2, 11, 1}, 1);
+  one.set->Configure({2, 11, 1}, {1});
   CHECK(one.set->Dump(false).queues.size() == 11);
   one.set->Finish(first);
   CHECK(one.set->Dump(false).queues.size() == 10);

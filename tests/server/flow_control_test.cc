@@ -61,7 +61,7 @@ class LargeBody final : public http::BodySource {
 class Harness {
  public:
   explicit Harness(FlowControlConfig config, std::chrono::milliseconds request_timeout = 60s)
-      : parts_(config, {.clock = RealClock(),
+      : parts_(config, {.clock = filter_clock,
                         .random = SecureRandom(),
                         .executor = *pool_,
                         .metrics = registry,
@@ -186,7 +186,7 @@ class Harness {
     return waited;
   }
 
-  FakeClock filter_clock;  // Of how long requests wait.
+  FakeClock filter_clock;  // Of how long requests wait, and are served.
   const std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
 
  private:
@@ -359,6 +359,41 @@ TEST_CASE("server: how long a request waits for its seat is known to whoever ser
   CHECK(harness.Release() == 2);
   REQUIRE(harness.Holds(1));
   CHECK(harness.Waited() == std::vector<std::chrono::nanoseconds>{25s});
+}
+
+TEST_CASE("server: reads and writes that are served or wait are told over time", "[server]") {
+  const Mode mode = GENERATE(Mode::kPriorityAndFairness, Mode::kMaxInFlight);
+  const bool queues = mode == Mode::kPriorityAndFairness;
+  Harness harness(
+      {.mode = mode, .max_requests_in_flight = 2, .max_mutating_requests_in_flight = 1});
+  if (queues) harness.ConfigureTwoLevels();
+  std::vector<Harness::Stream> streams;
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  REQUIRE(harness.Holds(2));
+  if (queues) streams.push_back(harness.Open("PUT", "/wait", kJane));
+  if (queues) REQUIRE(harness.Waits(1));
+  harness.filter_clock.Advance(3s);
+  const auto sum = [&harness](const std::string& phase, const std::string& kind) {
+    const std::string text = harness.registry->Serialize();
+    const std::string series = "apiserver_flowcontrol_read_vs_write_current_requests_sum{phase=\"" +
+                               phase + "\",request_kind=\"" + kind + "\"} ";
+    const std::size_t at = text.find(series);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + series.size()));
+  };
+  // Two of two; with levels, two of the four seats that three make when they are rounded up.
+  CHECK(sum("executing", "readOnly") == (queues ? 1.5e9 : 3e9));
+  CHECK(sum("executing", "mutating") == 0);
+  // One of two places.
+  CHECK(sum("waiting", "mutating") == (queues ? 1.5e9 : 0));
+  CHECK(sum("waiting", "readOnly") == 0);
+  CHECK(harness.Release() == 2);
+  for (int i = 0; i < 2; ++i) CHECK(Harness::CodeOf(streams[i]) == 200);
+  if (queues) REQUIRE(harness.Holds(1));
+  harness.filter_clock.Advance(4s);
+  CHECK(sum("executing", "readOnly") == (queues ? 1.5e9 : 3e9));
+  CHECK(sum("executing", "mutating") == (queues ? 1e9 : 0));
+  CHECK(sum("waiting", "mutating") == (queues ? 1.5e9 : 0));
 }
 
 TEST_CASE("server: who is refused is counted, without making series of what is not served",

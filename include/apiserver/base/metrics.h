@@ -68,24 +68,22 @@ class Histogram final {
 // value were observed at the end of each. Its sum is the value's integral over them. As
 // component-base/metrics/prometheusextension.TimingHistogram. Not thread-safe: its owner has a
 // lock, and knows the time, already. Costs no more than a few additions each time the value
-// changes; the histogram itself is brought up to date by Show() alone, and by the destructor.
+// changes; the histogram itself changes in Show().
 class TimingHistogram final {
  public:
   // The value is `value` from `now` on. `histogram` must outlive this.
   TimingHistogram(Histogram& histogram, Clock::Monotonic now, double value = 0);
   TimingHistogram(const TimingHistogram&) = delete;
   TimingHistogram& operator=(const TimingHistogram&) = delete;
-  ~TimingHistogram();  // Shows the time until the last Set() or Show().
 
   // The value is `value` from `now` on. A `now` that lies before an earlier one counts as that one.
   void Set(Clock::Monotonic now, double value);
-  // Before the histogram is written. Another thread's Registry::Reset() leaves out what is not
-  // shown yet.
+  // Before the histogram is written. What has not been shown is not in it, nor can
+  // Registry::Reset() take it away.
   void Show(Clock::Monotonic now);
 
  private:
   void AdvanceTo(Clock::Monotonic now);
-  void Flush();
 
   Histogram& histogram_;
   Clock::Monotonic last_;

@@ -21,11 +21,11 @@ struct InFlightSeat {
 // the limits say, and not one more; who is turned away may come again in a second.
 class MaxInFlight final : public http::Filter {
  public:
-  MaxInFlight(const FlowControlConfig& config, flowcontrol::Watermarks& watermarks,
-              RefusalMetrics counted)
-      : reads_max_(config.max_requests_in_flight),
-        mutating_max_(config.max_mutating_requests_in_flight),
-        watermarks_(watermarks),
+  MaxInFlight(FlowControlParts& parts, RefusalMetrics counted)
+      : reads_max_(parts.config().max_requests_in_flight),
+        mutating_max_(parts.config().max_mutating_requests_in_flight),
+        watermarks_(parts.watermarks()),
+        clock_(parts.clock()),
         counted_(std::move(counted)) {}
 
   std::string_view name() const override { return "max-in-flight"; }
@@ -58,7 +58,7 @@ class MaxInFlight final : public http::Filter {
     auto* const seat = exchange.ctx().Mutable<InFlightSeat>();
     if (!seat || !std::exchange(seat->taken, false)) return;
     Count(seat->mutating).fetch_sub(1, std::memory_order_relaxed);
-    watermarks_.executing(seat->mutating).Add(-1);
+    watermarks_.executing(seat->mutating).Add(-1, clock_.Now());
   }
 
   std::atomic<int>& Count(bool mutating) const { return mutating ? mutating_ : reads_; }
@@ -69,13 +69,14 @@ class MaxInFlight final : public http::Filter {
     do {
       if (now >= most) return false;
     } while (!count.compare_exchange_weak(now, now + 1, std::memory_order_relaxed));
-    watermarks_.executing(mutating).Add(1);
+    watermarks_.executing(mutating).Add(1, clock_.Now());
     return true;
   }
 
   const int reads_max_;
   const int mutating_max_;
   flowcontrol::Watermarks& watermarks_;
+  const Clock& clock_;
   const RefusalMetrics counted_;
   mutable std::atomic<int> reads_{0};
   mutable std::atomic<int> mutating_{0};
@@ -84,7 +85,7 @@ class MaxInFlight final : public http::Filter {
 }  // namespace
 
 FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted) {
-  return std::make_unique<MaxInFlight>(parts.config(), parts.watermarks(), std::move(counted));
+  return std::make_unique<MaxInFlight>(parts, std::move(counted));
 }
 
 }  // namespace apiserver::inline v0::server

@@ -126,7 +126,7 @@ class PriorityAndFairness final : public http::Filter {
                      std::chrono::nanoseconds waited) const {
     ObserveWait(exchange, ticket, /*executed=*/true, waited);
     ticket.request.metrics->dispatched.Add();
-    watermarks_.executing(ticket.mutating).Add(1);
+    watermarks_.executing(ticket.mutating).Add(1, ticket.request.started);
     ticket.counted = true;
     if (ticket.request.info->verb == "watch") {
       ticket.watch = std::make_unique<flowcontrol::WatchTracker::Key>(
@@ -146,9 +146,9 @@ class PriorityAndFairness final : public http::Filter {
   // Gives the seats back, if there are any left to give.
   void Finish(Ticket& ticket) const {
     if (ticket.request.state != FlowRequest::State::kExecuting) return;
-    // Not if it went away between getting its seat and taking it.
-    if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1);
     ticket.queues().Finish(ticket.request);
+    // Not if it went away between getting its seat and taking it.
+    if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1, ticket.request.finished);
     const std::chrono::duration<double> took = ticket.request.finished - ticket.request.started;
     const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
     (ticket.request.info->verb == "watch" ? metrics.execution_watch : metrics.execution_regular)
@@ -172,7 +172,7 @@ class PriorityAndFairness final : public http::Filter {
 
   http::Step Wait(http::Exchange& exchange, Ticket& ticket) const {
     ticket.waits_since = clock_.Now();
-    watermarks_.waiting(ticket.mutating).Add(1);
+    watermarks_.waiting(ticket.mutating).Add(1, ticket.waits_since);
     return http::Step::Later([this, &exchange, &ticket](http::Resume resume) {
       QueueSet& queues = ticket.queues();
       FlowRequest& request = ticket.request;
@@ -184,7 +184,8 @@ class PriorityAndFairness final : public http::Filter {
           [&queues, &request] { (void)queues.Cancel(request, /*timed_out=*/false); });
       queues.Await(
           request, [this, &exchange, &ticket, resume = std::move(resume)](bool execute) mutable {
-            watermarks_.waiting(ticket.mutating).Add(-1);
+            watermarks_.waiting(ticket.mutating)
+                .Add(-1, execute ? ticket.request.started : clock_.Now());
             resume.OnLoop([this, &exchange, &ticket, execute] {
               EndWait(ticket);
               const auto waited = clock_.Now() - ticket.waits_since;
