@@ -204,6 +204,55 @@ TEST_CASE("audit: the first rule that matches decides the level", "[audit]") {
   }
 }
 
+// What a rule that keeps secrets out says of one request, it must not say of its neighbours; nor
+// may one that lets much in be taken for theirs. Row 24 of docs/security.md.
+TEST_CASE("security 24: a rule is about all that it names and nothing beside", "[audit]") {
+  const auth::Attributes pod = Requests().at("namespaced");
+  const auto but = [&pod](const auto& change) {
+    auth::Attributes other = pod;
+    change(other);
+    return other;
+  };
+  const auto other_user = std::make_shared<const auth::UserInfo>(
+      auth::UserInfo{.name = "eve", .groups = {"developers"}});
+  const auth::Attributes path = Requests().at("nonResource");
+  struct Row {
+    std::string rule;
+    auth::Attributes inside;
+    auth::Attributes outside;
+  };
+  const std::vector<Row> rows = {
+      {"users: [tim@k8s.io]", pod, but([&](auto& asked) { asked.user = other_user; })},
+      {"userGroups: [humans]", pod, but([&](auto& asked) { asked.user = other_user; })},
+      {"verbs: [get]", pod, but([](auto& asked) { asked.verb = "list"; })},
+      {"namespaces: [default]", pod, but([](auto& asked) { asked.namespace_ = "other"; })},
+      {"namespaces: [default]", pod, but([](auto& asked) { asked.namespace_ = ""; })},
+      {"namespaces: [default]", pod, path},
+      {"namespaces: ['']", but([](auto& asked) { asked.namespace_ = ""; }), pod},
+      {"resources: [{}]", pod, but([](auto& asked) { asked.group = "apps"; })},
+      {"resources: [{resources: [pods]}]", pod, but([](auto& asked) { asked.group = "apps"; })},
+      {"resources: [{resources: [pods]}]", pod, but([](auto& asked) { asked.resource = "pod"; })},
+      {"resources: [{resources: [pods]}]", pod,
+       but([](auto& asked) { asked.subresource = "log"; })},
+      {"resources: [{resources: [pods/log]}]", but([](auto& asked) { asked.subresource = "log"; }),
+       pod},
+      {"resources: [{resources: ['*/log']}]", but([](auto& asked) { asked.subresource = "log"; }),
+       but([](auto& asked) { asked.subresource = "logs"; })},
+      {"resources: [{resources: [pods], resourceNames: [busybox]}]", pod,
+       but([](auto& asked) { asked.name = "busybox2"; })},
+      {"nonResourceURLs: [/logs/kubelet.log]", path, pod},
+      {"nonResourceURLs: ['/logs/*']", path, {.user = Tim(), .verb = "get", .path = "/log/x"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.rule);
+    const auto policy = Parse("rules:\n- {level: Metadata, " + row.rule + "}\n- level: Request\n");
+    REQUIRE(policy.ok());
+    const auto evaluator = NewPolicyRuleEvaluator(*policy);
+    CHECK(evaluator->EvaluatePolicyRule(row.inside).level == Level::kMetadata);
+    CHECK(evaluator->EvaluatePolicyRule(row.outside).level == Level::kRequest);
+  }
+}
+
 // TestChecker, TestCheckerPolicyOmitStages, TestUnionStages
 TEST_CASE("audit: stages that the policy or the rule omits are omitted", "[audit]") {
   const std::string both = "RequestReceived, ResponseStarted";

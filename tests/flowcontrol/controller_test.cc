@@ -186,6 +186,19 @@ class FourLevels : public World {
 
 }  // namespace
 
+TEST_CASE("flowcontrol: exempt requests find seats while all others wait or are refused",
+          "[flowcontrol]") {
+  FourLevels world;
+  // Nobody else gets a seat any more.
+  for (const char* user : {"high", "mid", "low"}) world.Want(user, kAllSeats);
+  std::vector<std::unique_ptr<World::Held>> held;
+  for (int i = 0; i < 2 * kAllSeats; ++i) {
+    held.push_back(world.Start("exempt", QueueSet::Decision::kExecute));
+  }
+  const auto other = world.Start("low", QueueSet::Decision::kReject);
+  for (const auto& each : held) each->queues().Finish(each->request);
+}
+
 // exempt_borrowing_test.go: TestUpdateBorrowing.
 TEST_CASE("flowcontrol: what exempt requests take, the others give up", "[flowcontrol]") {
   FourLevels world;

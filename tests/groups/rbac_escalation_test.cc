@@ -38,6 +38,15 @@ const std::string kManager = R"({"verbs":["get","list","create","update","patch"
                              R"("apiGroups":["rbac.authorization.k8s.io"],"resources":["*"]},)" +
                              kGetPods;
 
+// An authorizer elsewhere that cannot be asked.
+class Unreachable final : public apiserver::auth::Authorizer {
+ public:
+  apiserver::Result<apiserver::auth::Verdict> Authorize(
+      const apiserver::Context&, const apiserver::auth::Attributes&) const override {
+    return apiserver::Status(apiserver::Reason::kInternalError, "nobody answers");
+  }
+};
+
 // Jane has the rules of `role` everywhere.
 void Give(RbacServer& server, const std::string& rules) {
   REQUIRE(server.Call(kRoot, "POST", kClusterRoles, NamedRole("janes", rules)).code == 201);
@@ -186,6 +195,39 @@ TEST_CASE("groups: only a cluster admin has rules gathered for her", "[groups]")
               .code == 201);
   REQUIRE(server.Eventually(true, kJane, "GET", "/metrics"));
   CHECK(server.Call(kJane, "POST", kClusterRoles, gathers).code == 201);
+}
+
+TEST_CASE("groups: only a cluster admin changes a role that gathers, or makes it one that does not",
+          "[groups]") {
+  RbacServer server;
+  Give(server, kManager);
+  const std::string gathers = R"({"metadata":{"name":"some"},"aggregationRule":{)"
+                              R"("clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}})";
+  REQUIRE(server.Call(kRoot, "POST", kClusterRoles, gathers).code == 201);
+  for (const char* patch :
+       {R"({"aggregationRule":null})", R"({"aggregationRule":{"clusterRoleSelectors":[]}})",
+        R"({"metadata":{"labels":{"c":"d"}}})"}) {
+    CAPTURE(patch);
+    const auto refused = server.Call(kJane, "PATCH", kClusterRoles + "/some", patch, kMerge);
+    CHECK(refused.code == 403);
+    CHECK(Says(refused.body, "must have cluster-admin privileges to use the aggregationRule"));
+  }
+  CHECK(server.Call(kRoot, "PATCH", kClusterRoles + "/some", R"({"aggregationRule":null})", kMerge)
+            .code == 200);
+}
+
+TEST_CASE("groups: an authorizer that fails lets nobody escalate or bind", "[groups]") {
+  RbacServer server({.last = std::make_shared<Unreachable>()});
+  Give(server, kManager);
+  for (const std::string& roles : {kRoles, kClusterRoles}) {
+    CHECK(server.Call(kJane, "POST", roles, NamedRole("fine", kGetPods)).code == 201);
+    CHECK(server.Call(kJane, "POST", roles, NamedRole("more", kAnyPods)).code == 403);
+  }
+  for (const std::string& bindings : {kBindings, kClusterBindings}) {
+    const auto refused =
+        server.Call(kJane, "POST", bindings, NamedBinding("b", "ClusterRole", "edit", "jane"));
+    CHECK(refused.code == 403);
+  }
 }
 
 TEST_CASE("groups: the role of a binding is not changed by a write", "[groups]") {

@@ -52,8 +52,11 @@ RbacServer::RbacServer(Options options) : rbac_(authz::rbac::NewRbacAuthorizer()
     own_engine_ = apiserver::storage::memory::NewEngine();
     options.engine = own_engine_.get();
   }
-  const std::shared_ptr<const auth::Authorizer> authorizer = authz::NewUnion(
-      {authz::NewPrivilegedGroups({std::string(auth::kSystemPrivilegedGroup)}), rbac_});
+  std::vector<std::shared_ptr<const auth::Authorizer>> authorizers = {
+      authz::NewPrivilegedGroups({std::string(auth::kSystemPrivilegedGroup)}), rbac_};
+  if (options.last) authorizers.push_back(options.last);
+  const std::shared_ptr<const auth::Authorizer> authorizer =
+      authz::NewUnion(std::move(authorizers));
   apiserver::server::Config config;
   config.authenticator = std::make_shared<Believing>();
   config.authorizer = authorizer;

@@ -18,6 +18,8 @@ struct Options {
   bool bootstrap = true;
   // Where objects live; null: an engine of its own.
   apiserver::storage::kv::Engine* engine = nullptr;
+  // Asked where RBAC allows nothing; null: nobody is.
+  std::shared_ptr<const apiserver::auth::Authorizer> last = nullptr;
 };
 
 class RbacServer {

@@ -293,6 +293,14 @@ TEST_CASE("server: a policy may leave managedFields out", "[server]") {
   event = audited.Complete();
   CHECK(Contains(Json(event->response_object), "\"name\":\"a\""));
   CHECK_FALSE(Contains(Json(event->response_object), "managedFields"));
+  const std::string as_table = "application/json;as=Table;g=meta.k8s.io;v=v1";
+  const auto table = audited.server->Call("GET", std::string(kWidgets) + "?includeObject=Object",
+                                          "", {{"Accept", as_table}});
+  CHECK(Contains(table.body, "managedFields"));
+  event = audited.Complete();
+  CHECK(Contains(Json(event->response_object), "\"kind\":\"Table\""));
+  CHECK(Contains(Json(event->response_object), "\"name\":\"a\""));
+  CHECK_FALSE(Contains(Json(event->response_object), "managedFields"));
 }
 
 TEST_CASE("server: the name made for an object is recorded", "[server]") {

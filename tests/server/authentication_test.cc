@@ -16,6 +16,7 @@
 #include "apiserver/http/in_process.h"
 #include "apiserver/server/standalone.h"
 #include "authn/fake_http_client.h"
+#include "server/filter_fixture.h"
 #include "widget_server.h"
 
 namespace {
@@ -100,6 +101,25 @@ TEST_CASE("server: known users pass, others and errors are 401", "[server]") {
   const auto refused = Authenticated(std::make_shared<Says>(broken)).Get();
   CHECK(refused.code == 401);
   CHECK_FALSE(Contains(refused.body, "it broke"));
+}
+
+TEST_CASE("server: only the whole loopback token is the server's own", "[server]") {
+  const std::string token = "9b8c6f0a-loopback";
+  apiserver::testing::FilterFixture fixture(
+      apiserver::testing::ChainOf(apiserver::server::NewAuthentication({.loopback_token = token})));
+  const auto code = [&](const std::string& authorization) {
+    return fixture.Call("GET", "/", {{"Authorization", authorization}}).code;
+  };
+  for (const std::string& wrong :
+       {std::string("x"), token.substr(0, 1), token.substr(0, token.size() - 1), token + "x",
+        "x" + token.substr(1), token + token}) {
+    CAPTURE(wrong);
+    CHECK(code("Bearer " + wrong) == 401);
+  }
+  CHECK(code(token) == 401);
+  CHECK(code("Basic " + token) == 401);
+  CHECK(fixture.handled() == 0);
+  CHECK(code("Bearer " + token) == 200);
 }
 
 // TestAuthenticateRequestWithAud

@@ -152,6 +152,17 @@ TEST_CASE("client.cpprest: server_name is looked for instead of the URL's host",
   CHECK(answer->body == "GET / " + server.address() + " Content-Type= X-Test= peer=0 ");
 }
 
+TEST_CASE("client.cpprest: a kept connection answers for no other name", "[client.cpprest]") {
+  EchoServer server;
+  const auto client =
+      NewClient({.tls = {.ca_pem = Pki().ca.certificate_pem}, .address = server.address()});
+  REQUIRE(Get(*client, "https://server.test/").ok());
+  const auto other = Get(*client, "https://another.test/");
+  REQUIRE(!other.ok());
+  CHECK(other.status().message() == "Get \"https://another.test/\": tls: hostname mismatch");
+  CHECK(Get(*client, "https://server.test/").ok());
+}
+
 TEST_CASE("client.cpprest: connections are kept, and a kept one that was closed is replaced",
           "[client.cpprest]") {
   RawServer server([](Wire& wire) {
