@@ -25,7 +25,10 @@ std::optional<client::ClientConfig> InPod() {
 Result<client::ClientConfig> ClusterConfig(const std::string& flag, const std::string& path) {
   if (!path.empty()) {
     auto config = client::ReadClientConfigFile(apiserver::RealFileSystem(), path);
-    if (config.ok()) return config;
+    if (config.ok()) {
+      config->origin.append(flag).append(": ").append(path);
+      return config;
+    }
     return config.status().WithMessage(flag + ": " + std::string(config.status().message()));
   }
   if (auto pod = InPod()) return *std::move(pod);

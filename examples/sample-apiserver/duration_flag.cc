@@ -12,6 +12,7 @@ namespace {
 
 // A Go duration of whole milliseconds or more.
 std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
+  if (text.empty()) return std::nullopt;
   if (text == "0") return std::chrono::milliseconds(0);
   std::chrono::milliseconds total(0);
   while (!text.empty()) {
@@ -41,10 +42,14 @@ std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text) {
 
 CLI::Option* AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
                          const std::string& help) {
-  const auto read = [&value](const CLI::results_t& texts) {
+  const auto read = [&value, name](const CLI::results_t& texts) {
     const auto duration = ParseDuration(texts.at(0));
-    if (duration) value = *duration;
-    return duration.has_value();
+    if (!duration) {
+      throw CLI::ValidationError(
+          name, "\"" + texts.at(0) + "\" is no duration; give one like 5s, 1m30s or 500ms");
+    }
+    value = *duration;
+    return true;
   };
   return app.add_option(name, read, help)->type_name("DURATION");
 }

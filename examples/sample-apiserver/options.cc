@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "duration_flag.h"
+#include "pflag.h"
 
 namespace sample {
 
@@ -41,6 +42,16 @@ void AddOptions(CLI::App& app, Options& options) {
                  "--etcd-servers)");
   app.add_option("--data-dir", options.data_dir,
                  "Where objects, keys and the kubeconfig live (default: " + DefaultDataDir() + ")");
+  app.add_flag("--watch-cache", options.watch_cache,
+               "Answer reads and watches from memory, as far as that may be")
+      ->capture_default_str();
+  app.add_option("--delete-collection-workers", options.delete_collection_workers,
+                 "Objects that a DELETE of a collection deletes at the same time")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_flag("--enable-garbage-collector", options.enable_garbage_collector,
+               "Leave owners' finalizers to a garbage collector; off: there is none")
+      ->capture_default_str();
   app.add_option("--encryption-provider-config", options.encryption_provider_config,
                  "File with the providers that encrypt objects at rest");
   app.add_flag("--encryption-provider-config-automatic-reload",
@@ -126,16 +137,22 @@ std::string Problem(const Options& options) {
 
 }  // namespace
 
-Parsed ParseCommandLine(int argc, char** argv) {
-  Parsed parsed;
-  CLI::App app("A Kubernetes-style API server for the group wardle.example.com");
+void AddFlags(CLI::App& app, Parsed& parsed) {
   AddOptions(app, parsed.options);
   AddTlsOptions(app, parsed.options);
   AddEtcdOptions(app, parsed.options);
   parsed.parts = AllParts();
   for (const auto& part : parsed.parts) part->AddFlags(app);
+  ReadAsPflag(app);
+}
+
+Parsed ParseCommandLine(int argc, const char* const* argv) {
+  Parsed parsed;
+  CLI::App app("A Kubernetes-style API server for the group wardle.example.com",
+               argc > 0 ? argv[0] : "");
+  AddFlags(app, parsed);
   try {
-    app.parse(argc, argv);
+    app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     parsed.exit = true;
     parsed.exit_code = app.exit(error);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct Options {
 
   std::string storage;   // "memory", "rocks" or "etcd"; "rocks" if nothing says otherwise.
   std::string data_dir;  // Empty: $XDG_DATA_HOME or ~/.local/share, /sample-apiserver.
+  bool watch_cache = true;
+  std::size_t delete_collection_workers = 1;
+  bool enable_garbage_collector = true;
   // Path of an EncryptionConfiguration; empty: objects are stored as they are.
   std::string encryption_provider_config;
   bool encryption_provider_config_automatic_reload = false;
@@ -51,6 +55,9 @@ struct Parsed {
   bool exit = false;  // Help was printed, or the command line is wrong.
   int exit_code = 0;
 };
-Parsed ParseCommandLine(int argc, char** argv);
+Parsed ParseCommandLine(int argc, const char* const* argv);
+
+// All flags, which set `parsed`: it must stay where it is until they have been read.
+void AddFlags(CLI::App& app, Parsed& parsed);
 
 }  // namespace sample

@@ -58,7 +58,10 @@ Result<std::unique_ptr<storage::value::Encryption>> OpenEncryption(const Options
        .new_kms_provider = storage::kms::NewProviders({.executor = &api.pool(), .log = &log}),
        .executor = &api.pool(),
        .log = &log});
-  RETURN_IF_NOT_OK(encryption.status());
+  if (!encryption.ok()) {
+    return encryption.status().WithMessage("--encryption-provider-config: " +
+                                           std::string(encryption.status().message()));
+  }
   if (options.encryption_provider_config_automatic_reload || (*encryption)->uses_kms()) {
     RETURN_IF_NOT_OK(api.AddHealthCheck(
         {.name = "kms-providers",
@@ -122,10 +125,12 @@ Status Install(const Environment& environment, const Parts& parts, const Program
 // have the cluster's.
 void Announce(const Options& options, const server::Standalone& standalone, int port) {
   if (!options.standalone) {
-    std::printf("ready: https://%s:%d, for the cluster's aggregator\n",
-                options.bind_address.c_str(), port);
+    std::printf("ready: %s, for the cluster's aggregator\n", standalone.Url(port).c_str());
     std::fflush(stdout);
     return;
+  }
+  if (!standalone.unverifiable.empty()) {
+    std::fprintf(stderr, "warning: %s\n", standalone.unverifiable.c_str());
   }
   const std::string& path = options.kubeconfig_out;
   const Status written = standalone.WriteKubeconfig(path, port);
@@ -136,7 +141,7 @@ void Announce(const Options& options, const server::Standalone& standalone, int 
   const std::string kubectl = "  kubectl --kubeconfig " + path;
   std::string place = options.data_dir;
   if (options.storage == "etcd") place = options.etcd_servers[0] + options.etcd_prefix;
-  std::printf("ready: https://127.0.0.1:%d (%s in %s)\ntry:\n", port, options.storage.c_str(),
+  std::printf("ready: %s (%s in %s)\ntry:\n", standalone.Url(port).c_str(), options.storage.c_str(),
               place.c_str());
   std::printf("%s api-resources\n", kubectl.c_str());
   std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
@@ -185,12 +190,16 @@ int Serve(Parsed parsed, const Program& program) {
   if (!authorities.ok()) return examples::Fail(authorities.status());
   const auto encryption = OpenEncryption(options, **api, *log);
   if (!encryption.ok()) return examples::Fail(encryption.status());
-  registry::StorageConfig storage_config{.engine = engine->get(),
-                                         .executor = &(*api)->pool(),
-                                         .prefix = options.etcd_prefix,
-                                         .memory = (*api)->memory(),
-                                         .metrics = (*api)->metrics(),
-                                         .log = log.get()};
+  registry::StorageConfig storage_config{
+      .engine = engine->get(),
+      .executor = &(*api)->pool(),
+      .prefix = options.etcd_prefix,
+      .watch_cache = options.watch_cache,
+      .delete_collection_workers = options.delete_collection_workers,
+      .enable_garbage_collection = options.enable_garbage_collector,
+      .memory = (*api)->memory(),
+      .metrics = (*api)->metrics(),
+      .log = log.get()};
   Encrypt(encryption->get(), storage_config);
   const Status installed = Install(environment, parts, program, **api, storage_config);
   if (!installed.ok()) return examples::Fail(installed);

@@ -129,10 +129,14 @@ Result<Audit> NewAudit(const Options& options) {
     return Status(Reason::kInvalid, std::move(problem));
   }
   if (options.policy_file.empty()) return Audit();
-  ASSIGN_OR_RETURN(Policy policy, LoadPolicyFile(*options.files, options.policy_file));
+  auto policy = LoadPolicyFile(*options.files, options.policy_file);
+  if (!policy.ok()) {
+    return policy.status().WithMessage("--audit-policy-file: " +
+                                       std::string(policy.status().message()));
+  }
   ASSIGN_OR_RETURN(BackendPtr log, NewLog(options));
   ASSIGN_OR_RETURN(BackendPtr webhook, NewWebhook(options));
-  return Audit{.policy = NewPolicyRuleEvaluator(std::move(policy)),
+  return Audit{.policy = NewPolicyRuleEvaluator(*std::move(policy)),
                .backend = NewUnion({std::move(log), std::move(webhook)})};
 }
 

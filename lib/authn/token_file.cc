@@ -32,7 +32,8 @@ Result<StaticToken> TokenOfRecord(const std::string& path, CsvRecord record) {
                   "token file '" + path +
                       "' must have at least 3 columns (token, user name, user uid), found " +
                       std::to_string(record.fields.size()) + " in line " +
-                      std::to_string(record.line));
+                      std::to_string(record.line) +
+                      R"(; write the line as token,user,uid or token,user,uid,"group1,group2")");
   }
   StaticToken token{
       .token = std::move(record.fields[0]),

@@ -22,7 +22,9 @@ class Watch : public std::enable_shared_from_this<Watch> {
   Status Check() {
     if (!Begin()) return {};
     Status outcome = ReadAndUse();
-    if (!outcome.ok() && !(outcome == last_)) LogFailure(outcome);
+    // The first time nothing is in use yet: whoever asked to watch tells of it.
+    if (!outcome.ok() && in_use_ && !(outcome == last_)) LogFailure(outcome);
+    in_use_ = in_use_ || outcome.ok();
     last_ = outcome;
     state_.Lock()->busy = false;
     state_.NotifyAll();
@@ -110,6 +112,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   std::optional<Contents> seen_;
   Status judged_;  // What `use_` said of `seen_`.
   Status last_;
+  bool in_use_ = false;
 
   mutable Guarded<State> state_;
 };

@@ -71,6 +71,15 @@ class FollowedClient final : public HttpClient {
     return header;
   }
 
+  // Says which files cannot be used.
+  Status OfFiles(const Status& why) const {
+    std::string files;
+    for (const auto* path : {&config_.ca_file, &config_.certificate_file, &config_.key_file}) {
+      if (!path->empty()) files += (files.empty() ? "" : ", ") + *path;
+    }
+    return files.empty() ? why : why.WithMessage(files + ": " + std::string(why.message()));
+  }
+
   // `contents` of the files that there are, in the order of Begin().
   Status Use(const std::vector<std::string>& contents) {
     std::size_t next = 0;
@@ -87,7 +96,9 @@ class FollowedClient final : public HttpClient {
       return Status(Reason::kInvalid, config_.token_file + ": the token is empty");
     }
     Identity identity{.authorization = AuthorizationOf(token)};
-    ASSIGN_OR_RETURN(identity.client, deps_.new_client(options));
+    auto made = deps_.new_client(options);
+    if (!made.ok()) return OfFiles(made.status());
+    identity.client = *std::move(made);
     std::swap(*identity_.Lock(), identity);
     return Status::Ok();
   }
@@ -103,7 +114,10 @@ class FollowedClient final : public HttpClient {
 Result<std::shared_ptr<HttpClient>> NewFollowedClient(const ClientConfig& config,
                                                       const FollowedClientDeps& deps) {
   auto client = std::make_shared<FollowedClient>(config, deps);
-  RETURN_IF_ERROR(client->Begin());
+  if (const Status begun = client->Begin(); !begun.ok()) {
+    if (config.origin.empty()) return begun;
+    return begun.WithMessage(config.origin + ": " + std::string(begun.message()));
+  }
   return std::shared_ptr<HttpClient>(std::move(client));
 }
 

@@ -30,8 +30,9 @@ class Reflector final : public Informer {
   }
 
   void Stop() override {
-    ctx_.Cancel(Status(Reason::kTimeout, "the informer was stopped"));
+    // First, so that what the cancellation makes fail is no failure.
     if (!stopped_.HasBeenNotified()) stopped_.Notify();
+    ctx_.Cancel(Status(Reason::kTimeout, "the informer was stopped"));
     thread_.Join();
   }
 

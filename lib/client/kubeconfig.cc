@@ -51,6 +51,9 @@ std::string WriteKubeconfig(const Kubeconfig& config) {
       "apiVersion: v1\nkind: Config\ncurrent-context: default\npreferences: {}\nclusters:\n- "
       "name: " +
       cluster + "\n  cluster:\n    server: " + Quoted(config.server) + "\n";
+  if (!config.tls_server_name.empty()) {
+    text += "    tls-server-name: " + Quoted(config.tls_server_name) + "\n";
+  }
   if (!config.ca_pem.empty()) {
     text += "    certificate-authority-data: " + Base64(config.ca_pem) + "\n";
   }
@@ -83,6 +86,7 @@ Result<Kubeconfig> ReadKubeconfig(std::string_view text) {
     return Status(Reason::kInvalid,
                   "kubeconfig: cluster \"" + config.cluster_name + "\" names no server");
   }
+  config.tls_server_name = cluster["tls-server-name"].AsString();
   config.token = user["token"].AsString();
   ASSIGN_OR_RETURN(config.ca_pem,
                    Decoded(cluster["certificate-authority-data"], "certificate-authority-data"));

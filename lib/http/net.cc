@@ -98,6 +98,12 @@ int PortOf(const Address& address) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port);
 }
 
+std::string JoinHostPort(const std::string& host, int port) {
+  if (host.starts_with(kUnix)) return host;
+  const bool in6 = host.find(':') != std::string::npos;
+  return (in6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 Result<int> OpenListener(const Address& address) {
   const bool in_files = address.storage.ss_family == AF_UNIX;
   const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,

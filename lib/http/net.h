@@ -24,6 +24,8 @@ Result<Address> Resolve(const std::string& host, int port);
 // "127.0.0.1:40000", "[::1]:40000", "unix:/run/x.sock"; "@": a Unix socket without a name.
 std::string FormatAddress(const Address& address);
 int PortOf(const Address& address);
+// "127.0.0.1:443", "[::1]:443", "example.com:443"; "unix:<path>" as it is.
+std::string JoinHostPort(const std::string& host, int port);
 
 // A bound, listening, non-blocking socket. kConflict: the address is taken.
 Result<int> OpenListener(const Address& address);

@@ -49,7 +49,9 @@ Result<PrivateKey> ReadPrivateKey(const std::string& pem) {
   const MemoryBio bio = Reader(pem);
   PrivateKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr));
   const std::string why = TakeSslError();
-  if (!key) return Status(Reason::kInvalid, "tls: bad private key: " + why);
+  if (!key)
+    return Status(Reason::kInvalid,
+                  "tls: bad private key: " + why + "; give one in PEM, without a password");
   return key;
 }
 

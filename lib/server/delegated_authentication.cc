@@ -106,7 +106,10 @@ class Following {
     const std::string& file = options_.kubeconfig_file;
     if (file.empty()) return options_.cluster;
     auto config = client::ReadClientConfigFile(*options_.file_system, file);
-    if (config.ok()) return std::optional(*std::move(config));
+    if (config.ok()) {
+      config->origin = file;  // The flag is named by whoever connects.
+      return std::optional(*std::move(config));
+    }
     return config.status().WithMessage("--authentication-kubeconfig: " +
                                        std::string(config.status().message()));
   }

@@ -45,7 +45,8 @@ Status CheckFlowControl(const FlowControlConfig& config) {
     return refused(
         "flow_control.max_requests_in_flight and max_mutating_requests_in_flight "
         "(--max-requests-inflight, --max-mutating-requests-inflight) must add up to something "
-        "positive for priority and fairness; set the mode to kNone to have no limit");
+        "positive for priority and fairness; there is no limit with another mode "
+        "(--enable-priority-and-fairness=false)");
   }
   return {};
 }

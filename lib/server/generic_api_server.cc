@@ -10,6 +10,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/response/response.h"
 #include "base/status_macros.h"
+#include "http/net.h"
 #include "server/debug/flags.h"
 #include "server/debug/metrics.h"
 #include "server/debug/pprof.h"
@@ -147,7 +148,7 @@ Status Server::AddPreShutdownHook(std::string name, Hook hook) {
 std::string Server::ServerAddress() const {
   if (!config_.serving) return "127.0.0.1:0";
   const int port = port_ > 0 ? port_.load() : config_.serving->port;
-  return config_.serving->address + ":" + std::to_string(port);
+  return http::JoinHostPort(config_.serving->address, port);
 }
 
 Result<std::shared_ptr<const ApiState>> Server::NewState(

@@ -8,6 +8,8 @@
 #include "apiserver/authn/x509.h"
 #include "apiserver/client/kubeconfig.h"
 #include "base/status_macros.h"
+#include "http/certificate_names.h"
+#include "http/net.h"
 
 namespace apiserver::inline v0::server {
 
@@ -72,17 +74,54 @@ CertificateFiles FilesOf(const StandaloneOptions& options) {
           .file_system = options.file_system};
 }
 
+// `address` as certificates and clients write it, IPv6 without brackets.
+Result<std::string> Literal(const std::string& address) {
+  const auto parsed = http::ParseAddress(address, 0);
+  if (!parsed.ok() || parsed->storage.ss_family == AF_UNIX) {
+    return Status(Reason::kInvalid, "--bind-address: \"" + address +
+                                        "\" is no IP address; give one of this machine's, e.g. "
+                                        "127.0.0.1 or ::1, or 0.0.0.0 for all");
+  }
+  std::string text = http::FormatAddress(*parsed);
+  text.resize(text.rfind(':'));
+  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
+}
+
+std::string LocalHost(const std::string& address) {
+  if (address == "0.0.0.0") return "127.0.0.1";
+  return address == "::" ? "::1" : address;
+}
+
 Result<http::KeyPair> MadeServingPair(const StandaloneOptions& options,
-                                      const http::KeyPair& authority) {
+                                      const http::KeyPair& authority, const std::string& host) {
   http::CertificateRequest request;
   request.common_name = "localhost";
   request.dns_names = {"localhost"};
   request.ip_addresses = {"127.0.0.1", "::1"};
-  if (options.address != "0.0.0.0" && options.address != "::" && options.address != "127.0.0.1" &&
-      options.address != "::1") {
-    request.ip_addresses.push_back(options.address);
-  }
+  if (host != "127.0.0.1" && host != "::1") request.ip_addresses.push_back(host);
   return http::NewCertificate(authority, request, *options.clock);
+}
+
+Status ServeOwnFiles(const StandaloneOptions& options, Standalone& standalone) {
+  ASSIGN_OR_RETURN(standalone.serving.tls, standalone.certificates.Load(options.tls));
+  ASSIGN_OR_RETURN(standalone.serving_ca_pem, options.file_system->Read(options.tls_cert_file));
+  auto name = http::ServerNameFor(standalone.serving_ca_pem, standalone.host);
+  if (name.ok()) {
+    standalone.server_name = *std::move(name);
+  } else {
+    standalone.unverifiable = "--tls-cert-file: " + options.tls_cert_file + ": " +
+                              std::string(name.status().message()) +
+                              ": clients cannot verify it; use one with such a name";
+  }
+  return {};
+}
+
+Status ServeMadePair(const StandaloneOptions& options, const http::KeyPair& authority,
+                     Standalone& standalone) {
+  ASSIGN_OR_RETURN(const http::KeyPair pair, MadeServingPair(options, authority, standalone.host));
+  ASSIGN_OR_RETURN(standalone.serving.tls, http::NewServerTls(pair, options.tls));
+  standalone.serving_ca_pem = authority.certificate_pem;
+  return {};
 }
 
 // An authenticator and what it counts in.
@@ -112,6 +151,7 @@ Result<std::shared_ptr<const auth::Authenticator>> NewAuthenticator(
 }  // namespace
 
 Result<Standalone> NewStandalone(const StandaloneOptions& options) {
+  ASSIGN_OR_RETURN(const std::string address, Literal(options.address));
   const Pki pki(options);
   RETURN_IF_ERROR(pki.Prepare());
   ASSIGN_OR_RETURN(const http::KeyPair authority, pki.Pair("ca", [&options] {
@@ -119,6 +159,7 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
   }));
   Standalone standalone;
   standalone.ca_pem = authority.certificate_pem;
+  standalone.host = LocalHost(address);
   standalone.client_ca = options.client_ca;
   if (!standalone.client_ca) {
     standalone.client_ca = std::make_shared<const Variable<std::string>>(standalone.ca_pem);
@@ -134,12 +175,11 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
   ASSIGN_OR_RETURN(standalone.token, pki.Token());
   standalone.certificates = FilesOf(options);
   if (!standalone.certificates.empty() || !options.tls_key_file.empty()) {
-    ASSIGN_OR_RETURN(standalone.serving.tls, standalone.certificates.Load(options.tls));
+    RETURN_IF_ERROR(ServeOwnFiles(options, standalone));
   } else {
-    ASSIGN_OR_RETURN(const http::KeyPair serving, MadeServingPair(options, authority));
-    ASSIGN_OR_RETURN(standalone.serving.tls, http::NewServerTls(serving, options.tls));
+    RETURN_IF_ERROR(ServeMadePair(options, authority, standalone));
   }
-  standalone.serving.address = options.address;
+  standalone.serving.address = address;
   standalone.serving.port = options.port;
   standalone.metrics = options.metrics ? options.metrics : metrics::NewRegistry();
   ASSIGN_OR_RETURN(standalone.authenticator, NewAuthenticator(options, standalone));
@@ -154,9 +194,12 @@ void Standalone::Apply(Config& config) const {
   config.metrics = metrics;
 }
 
+std::string Standalone::Url(int port) const { return "https://" + http::JoinHostPort(host, port); }
+
 std::string Standalone::Kubeconfig(int port) const {
-  return client::WriteKubeconfig({.server = "https://127.0.0.1:" + std::to_string(port),
-                                  .ca_pem = ca_pem,
+  return client::WriteKubeconfig({.server = Url(port),
+                                  .tls_server_name = server_name,
+                                  .ca_pem = serving_ca_pem,
                                   .client_certificate_pem = admin.certificate_pem,
                                   .client_key_pem = admin.key_pem,
                                   .token = token});

@@ -158,7 +158,7 @@ TEST_CASE("audit: files that cannot be used stop the start with their names", "[
   CHECK(error.find("missing") != std::string::npos);
   world.options.policy_file = "no-policy";
   CHECK(NewAudit(world.options).status().message() ==
-        "audit policy: open no-policy: No such file or directory");
+        "--audit-policy-file: audit policy: open no-policy: No such file or directory");
 }
 
 // plugin/pkg/audit/webhook TestWebhook

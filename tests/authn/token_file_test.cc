@@ -98,9 +98,11 @@ TEST_CASE("authn: a token file's error names file, line and what must be there",
   const std::string columns =
       "token file '/etc/tokens.csv' must have at least 3 columns (token, user name, user uid), "
       "found ";
+  const std::string remedy =
+      R"(; write the line as token,user,uid or token,user,uid,"group1,group2")";
   CHECK(ErrorOf("\ntoken1,user1,uid1\ntoken2,user2,uid2\ntoken3,user3\ntoken4\n") ==
-        columns + "2 in line 4");
-  CHECK(ErrorOf("token4\n") == columns + "1 in line 1");
+        columns + "2 in line 4" + remedy);
+  CHECK(ErrorOf("token4\n") == columns + "1 in line 1" + remedy);
   const std::string parse = "token file '/etc/tokens.csv': parse error on line ";
   CHECK(ErrorOf("a,b,c\nto\"ken,b,c") == parse + "2, column 3: bare \" in non-quoted field");
   CHECK(ErrorOf("a,b,\"c") == parse + "1, column 7: extraneous or missing \" in quoted-field");

@@ -48,6 +48,44 @@ TEST_CASE("base: watched files are used before watching begins", "[base]") {
   CHECK(fixture.used == "c1+k1");
 }
 
+// Remembers the messages of lines.
+class Lines final : public LogSink {
+ public:
+  bool Enabled(LogLevel) const override { return true; }
+  void Write(LogLevel, std::string_view message, std::span<const LogField> fields) override {
+    std::string line(message);
+    for (const LogField& field : fields) line += " " + field.value;
+    lines.push_back(std::move(line));
+  }
+
+  std::vector<std::string> lines;
+};
+
+TEST_CASE("base: what cannot be used at first is an error and no line, later it is a line",
+          "[base]") {
+  const auto files = NewMemoryFileSystem();
+  testing::ManualExecutor executor;
+  Lines log;
+  const auto watch = [&] {
+    return WatchFiles({"f"}, minutes(1), {.files = *files, .executor = executor, .log = log},
+                      [](const std::vector<std::string>& contents) {
+                        return contents[0] == "good" ? Status()
+                                                     : Status(Reason::kInvalid, "it is bad");
+                      });
+  };
+  REQUIRE(files->WriteAtomically("f", "bad", 0600).ok());
+  CHECK(watch().status().message() == "it is bad");
+  CHECK(log.lines.empty());
+
+  REQUIRE(files->WriteAtomically("f", "good", 0600).ok());
+  const auto watched = watch();
+  REQUIRE(watched.ok());
+  REQUIRE(files->WriteAtomically("f", "bad", 0600).ok());
+  executor.Advance(minutes(1));
+
+  CHECK(log.lines == std::vector<std::string>{"a changed file is not used f Invalid: it is bad"});
+}
+
 TEST_CASE("base: files that cannot be read or used at first are not watched", "[base]") {
   Fixture fixture;
 

@@ -254,6 +254,8 @@ TEST_CASE("client: a kubeconfig says how to dial", "[client]") {
   CHECK(options->host == "127.0.0.1");
   CHECK(options->port == 6443);
   CHECK(options->tls->ca_pem == "CA");
+  CHECK(options->tls->server_name.empty());
+  CHECK(DialOptionsFor({.server = "https://a", .tls_server_name = "b"})->tls->server_name == "b");
   CHECK(DialOptionsFor({.server = "https://[::1]:6443/"})->host == "::1");
   CHECK(DialOptionsFor({.server = "https://[::1]"})->host == "::1");
   CHECK(DialOptionsFor({.server = "https://example.com"})->port == 443);

@@ -107,6 +107,11 @@ class ScriptedClient final : public Client {
 
   // What was asked so far.
   Log asked() const { return *asked_.Lock(); }
+  bool AwaitAsked(const std::string& last) {
+    auto asked = asked_.Lock();
+    return asked.WaitUntil(RealClock().Now() + kPatience,
+                           [&] { return !asked->empty() && asked->back() == last; });
+  }
 
   ObjectResult Get(const Context&, const Target&, const meta::GetOptions&) override {
     return Unused();
@@ -136,6 +141,7 @@ class ScriptedClient final : public Client {
 
   Act Take(std::string asked) {
     asked_.Lock()->push_back(std::move(asked));
+    asked_.NotifyAll();
     if (script_.empty()) return Watching{.events = {}, .open_end = true};
     Act act = std::move(script_.front());
     script_.pop_front();
@@ -283,6 +289,55 @@ TEST_CASE("client: a stopped informer has no thread and keeps what it knew", "[c
   f.informer->Stop();
 
   CHECK(f.informer->List().size() == 1);
+}
+
+// What a log was told.
+class Told final : public LogSink {
+ public:
+  bool Enabled(LogLevel) const override { return true; }
+  void Write(LogLevel, std::string_view message, std::span<const LogField>) override {
+    lines_.Lock()->emplace_back(message);
+  }
+  Log lines() const { return *lines_.Lock(); }
+
+ private:
+  Guarded<Log> lines_;
+};
+
+TEST_CASE("client: that an informer is stopped is no line of the log", "[client]") {
+  struct Row {
+    std::deque<Act> script;
+    bool watch_list;
+    std::string during;
+  };
+  const Act silence = Watching{.events = {}, .open_end = true};
+  for (const Row& row : {Row{{silence}, false, "list rv=0"}, Row{{silence}, true, "watchlist rv="},
+                         Row{{ListOf({}, "4"), silence}, false, "watch rv=4"}}) {
+    CAPTURE(row.during);
+    Told told;
+    ScriptedClient client(row.script);
+    InformerOptions options;
+    options.watch_list = row.watch_list;
+    options.log = &told;
+    const auto informer = NewInformer(client, options);
+    informer->Start();
+    REQUIRE(client.AwaitAsked(row.during));
+
+    informer->Stop();
+
+    CHECK(told.lines().empty());
+  }
+  Told told;
+  ScriptedClient client(
+      {Status(Reason::kServiceUnavailable, "connection refused"), ListOf({}, "4")});
+  InformerOptions options;
+  options.watch_list = false;
+  options.backoff = std::chrono::milliseconds(1);
+  options.log = &told;
+  const auto informer = NewInformer(client, options);
+  informer->Start();
+  REQUIRE(informer->WaitForSync(kPatience));
+  CHECK(told.lines() == Log{"informer: starting over"});
 }
 
 }  // namespace apiserver::inline v0::client

@@ -19,6 +19,7 @@ Kubeconfig Full() {
 
 void CheckSame(const Kubeconfig& a, const Kubeconfig& b) {
   CHECK(a.server == b.server);
+  CHECK(a.tls_server_name == b.tls_server_name);
   CHECK(a.ca_pem == b.ca_pem);
   CHECK(a.client_certificate_pem == b.client_certificate_pem);
   CHECK(a.client_key_pem == b.client_key_pem);

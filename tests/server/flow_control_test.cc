@@ -569,6 +569,8 @@ TEST_CASE("server: limits that contradict stop the start", "[server]") {
   CHECK(Contains(why({.max_mutating_requests_in_flight = -1}), "--max-mutating-requests-inflight"));
   CHECK(Contains(why({.max_requests_in_flight = 0, .max_mutating_requests_in_flight = 0}),
                  "add up to something positive"));
+  CHECK_FALSE(
+      Contains(why({.max_requests_in_flight = 0, .max_mutating_requests_in_flight = 0}), "kNone"));
   CHECK(
       why({.mode = Mode::kNone, .max_requests_in_flight = 0, .max_mutating_requests_in_flight = 0})
           .empty());

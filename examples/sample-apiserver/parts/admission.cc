@@ -50,7 +50,10 @@ class Admission final : public Part {
     for (const auto& plugin : config.admission) known.emplace_back(plugin->name());
     const auto configuration =
         admission::ReadAdmissionConfiguration(apiserver::RealFileSystem(), config_file_, known);
-    RETURN_IF_NOT_OK(configuration.status());
+    if (!configuration.ok()) {
+      return configuration.status().WithMessage("--admission-control-config-file: " +
+                                                std::string(configuration.status().message()));
+    }
     for (const auto& [name, told] : configuration->plugins) {
       if (name == kMutating || name == kValidating) continue;
       return {apiserver::Reason::kInvalid,

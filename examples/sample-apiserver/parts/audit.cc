@@ -41,16 +41,16 @@ void AddSinkFlags(CLI::App& app, const std::string& prefix, audit::SinkOptions& 
       ->capture_default_str();
   AddDuration(app, prefix + "batch-max-wait", sink.batch.max_batch_wait,
               "After which a smaller batch is sent (default: 30s)");
-  app.add_option(prefix + "batch-throttle-enable", sink.batch.throttle,
-                 "Whether the rate of batches is limited")
+  app.add_flag(prefix + "batch-throttle-enable", sink.batch.throttle,
+               "Whether the rate of batches is limited")
       ->capture_default_str();
   app.add_option(prefix + "batch-throttle-qps", sink.batch.throttle_qps, "Batches a second")
       ->capture_default_str();
   app.add_option(prefix + "batch-throttle-burst", sink.batch.throttle_burst,
                  "Batches at once after a quiet time")
       ->capture_default_str();
-  app.add_option(prefix + "truncate-enabled", sink.truncate,
-                 "Whether large events lose their objects and large batches are split")
+  app.add_flag(prefix + "truncate-enabled", sink.truncate,
+               "Whether large events lose their objects and large batches are split")
       ->capture_default_str();
   app.add_option(prefix + "truncate-max-event-size", sink.truncation.max_event_size,
                  "Bytes of an event")
@@ -94,6 +94,12 @@ class Audit final : public Part {
   Status Configure(const Environment& environment, apiserver::server::Config& config) override {
     options_.log_sink = &environment.log;
     options_.new_client = CallsOut(config);
+    if (!options_.policy_file.empty() && options_.log_path.empty() &&
+        options_.webhook_config_file.empty()) {
+      Log(environment.log, apiserver::LogLevel::kWarning,
+          "--audit-policy-file records nothing without --audit-log-path or "
+          "--audit-webhook-config-file");
+    }
     auto made = audit::NewAudit(options_);
     if (!made.ok()) return made.status();
     config.audit_policy = std::move(made->policy);

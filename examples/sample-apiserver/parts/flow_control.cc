@@ -28,6 +28,15 @@ class FlowControl final : public Part {
         ->capture_default_str();
   }
 
+  std::string Problem() const override {
+    if (!priority_and_fairness_ ||
+        limits_.max_requests_in_flight + limits_.max_mutating_requests_in_flight > 0) {
+      return "";
+    }
+    return "--max-requests-inflight=0 and --max-mutating-requests-inflight=0 leave no seats to "
+           "share; raise one, or have no limit with --enable-priority-and-fairness=false";
+  }
+
   apiserver::Status Configure(const Environment& /*environment*/,
                               apiserver::server::Config& config) override {
     config.flow_control = limits_;

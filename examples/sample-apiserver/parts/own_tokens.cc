@@ -73,8 +73,11 @@ Status OwnTokens::Install(const Environment& environment, server::GenericAPIServ
 
 Status OwnTokens::ServeMetadata(const Environment& environment,
                                 server::GenericAPIServer& server) const {
-  std::string address =
-      external_hostname_.empty() ? environment.options.bind_address : external_hostname_;
+  std::string address = external_hostname_;
+  if (address.empty()) {
+    const std::string& bound = environment.options.bind_address;
+    address = bound.find(':') == std::string::npos ? bound : "[" + bound + "]";
+  }
   const bool has_port = address.find(':') != std::string::npos &&
                         (address[0] != '[' || address.find("]:") != std::string::npos);
   if (!has_port) address += ":" + std::to_string(server.port());

@@ -27,6 +27,8 @@ struct ClientConfig {
   std::string token_file = {}, token = {};
   // Basic authentication; not beside a token.
   std::string username = {}, password = {};
+  // What errors of NewFollowedClient begin with, e.g. a flag and its file; empty: nothing.
+  std::string origin = {};
 };
 
 // What may be called over cleartext http, as client-go would: its bodies and the credentials that

@@ -11,6 +11,7 @@ namespace apiserver::inline v0::client {
 // How to reach one server as one user: the part of a kubeconfig file that programs need.
 struct Kubeconfig {
   std::string server = "";                  // "https://127.0.0.1:6443".
+  std::string tls_server_name = "";         // What its certificate is for; empty: its host.
   std::string ca_pem = "";                  // Empty: the system's authorities.
   std::string client_certificate_pem = "";  // With client_key_pem, or both empty.
   std::string client_key_pem = "";

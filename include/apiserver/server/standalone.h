@@ -21,10 +21,10 @@ struct StandaloneOptions {
   // Where the authority, the keys and the token live (0600), so that yesterday's kubeconfig works
   // today. Empty: in memory, new with every start.
   std::string data_dir = "";
-  std::string address = "127.0.0.1";
+  std::string address = "127.0.0.1";  // An IP literal; "::" and "0.0.0.0": all.
   int port = 0;
   // PEM files of a serving certificate of one's own, which is followed in them; both or none. None:
-  // one for localhost, 127.0.0.1 and ::1, made at every start.
+  // one for localhost, 127.0.0.1, ::1 and `address`, made at every start.
   std::string tls_cert_file = "";
   std::string tls_key_file = "";
   std::vector<SniCertificateFiles> sni = {};  // Besides files of one's own.
@@ -52,19 +52,30 @@ struct Standalone {
   // What the authenticator counts, and then the server.
   std::shared_ptr<metrics::Registry> metrics;
   std::string ca_pem;
+  // The address that clients on this machine dial: the one bound, or of all the loopback.
+  std::string host;
+  // How they verify the server: `ca_pem`, or the chain of a certificate of one's own, which holds
+  // until another is put in its place, or longer if its authority stands in the chain.
+  std::string serving_ca_pem;
+  std::string server_name;  // What they verify instead of `host`; empty: nothing else.
+  // One line that says why they cannot; empty: they can.
+  std::string unverifiable;
   http::KeyPair admin;
   std::string token;
 
   // Sets what a Config has of the same names.
   void Apply(Config& config) const;
-  // A kubeconfig for https://127.0.0.1:<port>, with all that is needed inside.
+  // "https://127.0.0.1:6443", "https://[::1]:6443": `host` and `port`.
+  std::string Url(int port) const;
+  // A kubeconfig for Url(port), with all that is needed inside.
   std::string Kubeconfig(int port) const;
   // Writes it (0600, temporary name and rename).
   Status WriteKubeconfig(const std::string& path, int port,
                          FileSystem& file_system = RealFileSystem()) const;
 };
 
-// kInvalid: certificate files that do not fit; the message names file and remedy.
+// kInvalid: certificate files that do not fit, or an address that is none; the message names file
+// and remedy.
 // kInternalError: the data directory cannot be read or written.
 Result<Standalone> NewStandalone(const StandaloneOptions& options);
 

@@ -1,0 +1,205 @@
+// The sample-apiserver's command line: read as Kubernetes' programs read theirs.
+#include <CLI/CLI.hpp>
+#include <catch2/catch.hpp>
+
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/log.h"
+#include "apiserver/server/server.h"
+#include "options.h"
+#include "parts/parts.h"
+#include "pflag.h"
+#include "storage/rocks/temp_directory.h"
+
+namespace sample {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Words = std::vector<const char*>;
+
+// All flags, read once.
+struct Line {
+  // What is wrong; empty: nothing.
+  std::string Read(Words words) {
+    AddFlags(app, parsed);
+    words.insert(words.begin(), "sample-apiserver");
+    try {
+      app.parse(Arguments(static_cast<int>(words.size()), words.data()));
+    } catch (const CLI::ParseError& error) {
+      return error.what();
+    }
+    for (const auto& part : parsed.parts) {
+      if (std::string problem = part->Problem(); !problem.empty()) return problem;
+    }
+    return "";
+  }
+
+  CLI::App app;
+  Parsed parsed;
+};
+
+std::string ErrorOf(Words words) { return Line().Read(std::move(words)); }
+
+class Warnings final : public apiserver::LogSink {
+ public:
+  bool Enabled(apiserver::LogLevel) const override { return true; }
+  void Write(apiserver::LogLevel level, std::string_view message,
+             std::span<const apiserver::LogField>) override {
+    if (level == apiserver::LogLevel::kWarning) lines.emplace_back(message);
+  }
+
+  std::vector<std::string> lines;
+};
+
+// What one part makes of its flags.
+struct Configured {
+  Configured(std::unique_ptr<Part> made, Words words) : part(std::move(made)) {
+    CLI::App app;
+    part->AddFlags(app);
+    ReadAsPflag(app);
+    words.insert(words.begin(), "sample-apiserver");
+    app.parse(Arguments(static_cast<int>(words.size()), words.data()));
+    status = part->Configure({.options = options, .log = log}, config);
+  }
+
+  std::unique_ptr<Part> part;
+  Options options;
+  Warnings log;
+  apiserver::server::Config config;
+  apiserver::Status status;
+};
+
+std::vector<std::string> Switches() {
+  Line line;
+  AddFlags(line.app, line.parsed);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : line.app.get_options()) {
+    if (option == line.app.get_help_ptr()) continue;
+    CAPTURE(option->get_name());
+    // A bool that is no switch would take the next argument.
+    CHECK((option->get_type_name().find("BOOLEAN") == std::string::npos ||
+           option->get_items_expected_max() == 0));
+    if (option->get_items_expected_max() == 0) names.push_back("--" + option->get_lnames().at(0));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("sample: a switch needs no value, takes one after =, and leaves the next argument alone",
+          "[sample]") {
+  const std::vector<std::string> names = Switches();
+  CHECK(names == std::vector<std::string>{
+                     "--anonymous-auth", "--audit-log-batch-throttle-enable",
+                     "--audit-log-compress", "--audit-log-truncate-enabled",
+                     "--audit-webhook-batch-throttle-enable", "--audit-webhook-truncate-enabled",
+                     "--authentication-skip-lookup", "--authentication-tolerate-lookup-failure",
+                     "--enable-bootstrap-token-auth", "--enable-garbage-collector",
+                     "--enable-priority-and-fairness",
+                     "--encryption-provider-config-automatic-reload", "--profiling",
+                     "--service-account-lookup", "--shutdown-send-retry-after", "--standalone",
+                     "--watch-cache"});
+  const auto is_set = [](const std::string& name, const std::string& argument) {
+    Line line;
+    CHECK(line.Read({argument.c_str(), "--secure-port=7443"}) == "");
+    CHECK(line.parsed.options.secure_port == 7443);
+    return line.app.get_option(name)->as<bool>();
+  };
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    for (const char* yes : {"", "=true", "=True", "=1", "=t"}) CHECK(is_set(name, name + yes));
+    for (const char* no : {"=false", "=FALSE", "=0", "=F"}) CHECK_FALSE(is_set(name, name + no));
+    CHECK(ErrorOf({name.c_str(), "false"}).find("false") != std::string::npos);
+    CHECK(ErrorOf({(name + "=yes").c_str()}) == name + ": \"yes\" is neither true nor false");
+  }
+}
+
+TEST_CASE("sample: of a flag that is given twice the last value counts", "[sample]") {
+  Line line;
+  REQUIRE(line.Read({"--secure-port=1", "--secure-port", "2", "--anonymous-auth",
+                     "--anonymous-auth=false", "--etcd-healthcheck-timeout=1s",
+                     "--etcd-healthcheck-timeout=3s", "--etcd-servers=http://a",
+                     "--etcd-servers=http://b,http://c"}) == "");
+  CHECK(line.parsed.options.secure_port == 2);
+  CHECK_FALSE(line.app.get_option("--anonymous-auth")->as<bool>());
+  CHECK(line.parsed.options.etcd_healthcheck_timeout == seconds(3));
+  // Lists grow.
+  CHECK(line.parsed.options.etcd_servers ==
+        std::vector<std::string>{"http://a", "http://b", "http://c"});
+}
+
+TEST_CASE("sample: an empty value is not the next argument, and -v=2 is 2", "[sample]") {
+  Line line;
+  REQUIRE(line.Read({"--client-ca-file=", "--secure-port=1", "-v=2"}) == "");
+  CHECK(line.parsed.options.client_ca_file.empty());
+  CHECK(line.parsed.options.secure_port == 1);
+  CHECK(line.parsed.options.v == 2);
+}
+
+TEST_CASE("sample: a duration without a unit is refused with the flag and an example", "[sample]") {
+  CHECK(ErrorOf({"--shutdown-delay-duration", "5"}) ==
+        "--shutdown-delay-duration: \"5\" is no duration; give one like 5s, 1m30s or 500ms");
+  CHECK(ErrorOf({"--request-timeout=60"}) ==
+        "--request-timeout: \"60\" is no duration; give one like 5s, 1m30s or 500ms");
+  CHECK(ErrorOf({"--request-timeout=0"}) == "--request-timeout must be positive, e.g. 60s");
+  CHECK(ErrorOf({"--shutdown-delay-duration="}) ==
+        "--shutdown-delay-duration: \"\" is no duration; give one like 5s, 1m30s or 500ms");
+}
+
+TEST_CASE("sample: --request-timeout is a duration, a minute unless told otherwise", "[sample]") {
+  CHECK(Configured(NewServerRun(), {}).config.request_timeout == seconds(60));
+  CHECK(Configured(NewServerRun(), {"--request-timeout=1m30s"}).config.request_timeout ==
+        seconds(90));
+  CHECK(Configured(NewServerRun(), {"--request-timeout", "250ms"}).config.request_timeout ==
+        milliseconds(250));
+}
+
+TEST_CASE("sample: --feature-gates given twice is one list, of which the last word counts",
+          "[sample]") {
+  const Configured both(
+      NewServerRun(), {"--feature-gates=CBORServingAndStorage=true,ConstrainedImpersonation=false",
+                       "--feature-gates", "APIResponseCompression=false",
+                       "--feature-gates=ConstrainedImpersonation=true"});
+  REQUIRE(both.status.ok());
+  CHECK(both.config.features.Enabled("CBORServingAndStorage"));
+  CHECK_FALSE(both.config.features.Enabled("APIResponseCompression"));
+  CHECK(both.config.features.Enabled("ConstrainedImpersonation"));
+
+  const Configured wrong(NewServerRun(), {"--feature-gates=Nothing=true"});
+  CHECK(wrong.status.message() == "--feature-gates: unrecognized feature gate: Nothing");
+}
+
+TEST_CASE("sample: no seats to share is refused with the flags that help", "[sample]") {
+  CHECK(ErrorOf({"--max-requests-inflight=0", "--max-mutating-requests-inflight=0"}) ==
+        "--max-requests-inflight=0 and --max-mutating-requests-inflight=0 leave no seats to share; "
+        "raise one, or have no limit with --enable-priority-and-fairness=false");
+  CHECK(ErrorOf({"--max-requests-inflight=0"}).empty());
+  CHECK(ErrorOf({"--max-requests-inflight=0", "--max-mutating-requests-inflight=0",
+                 "--enable-priority-and-fairness=false"})
+            .empty());
+}
+
+// As upstream's ApplyTo, which starts; it says nothing.
+TEST_CASE("sample: an audit policy that nothing is written by is a warning", "[sample]") {
+  const apiserver::storage::rocks::TempDirectory folder;
+  const std::string policy = folder.path();
+  REQUIRE(apiserver::RealFileSystem()
+              .WriteAtomically(policy,
+                               "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: "
+                               "Metadata\n",
+                               0600)
+              .ok());
+  const Configured alone(NewAudit(), {"--audit-policy-file", policy.c_str()});
+  CHECK(alone.status.ok());
+  CHECK(alone.log.lines ==
+        std::vector<std::string>{"--audit-policy-file records nothing without --audit-log-path or "
+                                 "--audit-webhook-config-file"});
+
+  const Configured written(NewAudit(), {"--audit-policy-file", policy.c_str(), "--audit-log-path=-",
+                                        "--audit-log-truncate-enabled", "--audit-log-maxage=1"});
+  CHECK(written.status.ok());
+  CHECK(written.log.lines.empty());
+}
+
+}  // namespace sample
