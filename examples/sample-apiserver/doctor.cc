@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "apiserver/base/context.h"
@@ -13,19 +15,59 @@
 #include "apiserver/server/doctor.h"
 #include "cluster.h"
 #include "common/run_until_signal.h"
+#include "pflag.h"
 
 namespace sample {
 
 namespace server = apiserver::server;
 
+constexpr char kAuthenticationKubeconfig[] = "--authentication-kubeconfig";
+constexpr char kAuthorizationKubeconfig[] = "--authorization-kubeconfig";
+constexpr char kTlsCertFile[] = "--tls-cert-file";
+
+namespace {
+
+using ClusterClient = std::unique_ptr<apiserver::client::Client>;
+using apiserver::Result;
+
+// Who asks for SubjectAccessReviews, where that is not who asks for TokenReviews; else null.
+Result<ClusterClient> AuthorizationCluster(const DoctorFlags& flags,
+                                           apiserver::http::Dialer& dialer) {
+  if (flags.authorization_kubeconfig == flags.authentication_kubeconfig) return ClusterClient();
+  if (flags.authorization_kubeconfig.empty() && !InPod()) return ClusterClient();
+  const auto config = ClusterConfig(kAuthorizationKubeconfig, flags.authorization_kubeconfig);
+  if (!config.ok()) return config.status();
+  return server::NewClusterClient(*config, dialer, apiserver::RealFileSystem());
+}
+
+// Of all the flags of the server `--help` shows first those that matter here.
+void Arrange(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const bool needed = option == app.get_help_ptr() || name == kAuthenticationKubeconfig ||
+                        name == kAuthorizationKubeconfig || name == kTlsCertFile;
+    if (!needed) option->group("Of the server, accepted so that its command line may be given");
+  }
+}
+
+std::string TextOf(const CLI::App& app, const char* flag) {
+  const CLI::Option* option = app.get_option(flag);
+  return option->count() > 0 ? option->as<std::string>() : "";
+}
+
+}  // namespace
+
 int Doctor(const DoctorFlags& flags) {
-  const auto config = ClusterConfig("--authentication-kubeconfig", flags.kubeconfig);
+  const auto config = ClusterConfig(kAuthenticationKubeconfig, flags.authentication_kubeconfig);
   if (!config.ok()) return examples::Fail(config.status());
   const auto dialer = apiserver::http::NewDialer();
   const auto cluster = server::NewClusterClient(*config, *dialer, apiserver::RealFileSystem());
   if (!cluster.ok()) return examples::Fail(cluster.status());
+  const auto authorization = AuthorizationCluster(flags, *dialer);
+  if (!authorization.ok()) return examples::Fail(authorization.status());
   server::DoctorOptions options{
       .cluster = cluster->get(),
+      .authorization_cluster = authorization->get(),
       .group_versions = {{"wardle.example.com", "v1alpha1"}, {"wardle.example.com", "v1beta1"}},
       .service_name = flags.service_name,
       .service_namespace = flags.service_namespace};
@@ -44,20 +86,33 @@ int Doctor(const DoctorFlags& flags) {
 
 int DoctorMain(int argc, char** argv) {
   DoctorFlags flags;
+  Options options;
+  // Nobody else needs a doctor.
+  options.standalone = false;
+  const Parts parts = AllParts();
   CLI::App app("Says why this server does not work behind an aggregator, and what to apply");
-  app.allow_extras();
-  app.add_option("--authentication-kubeconfig", flags.kubeconfig,
-                 "The cluster (default: the one this pod runs in)");
+  AddServerFlags(app, options, parts);
+  Arrange(app);
   app.add_option("--service-name", flags.service_name,
                  "The Service in front of the server; APIServices are looked at then");
   app.add_option("--service-namespace", flags.service_namespace, "The Service's namespace")
       ->capture_default_str();
-  app.add_option("--tls-cert-file", flags.tls_cert_file, "PEM file of the serving certificate");
   try {
-    app.parse(argc, argv);
+    app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
+  std::string problem = FinishFlags(options, parts);
+  if (options.standalone) {
+    problem = "doctor looks at a server behind an aggregator: leave out --standalone";
+  }
+  if (!problem.empty()) {
+    std::cerr << "error: " << problem << "\n";
+    return 1;
+  }
+  flags.authentication_kubeconfig = TextOf(app, kAuthenticationKubeconfig);
+  flags.authorization_kubeconfig = TextOf(app, kAuthorizationKubeconfig);
+  flags.tls_cert_file = options.tls_cert_file;
   return Doctor(flags);
 }
 

@@ -127,6 +127,10 @@ std::string Problem(const Options& options) {
   if (options.etcd_healthcheck_timeout.count() <= 0) {
     return "--etcd-healthcheck-timeout must be positive";
   }
+  if (!options.standalone && !options.kubeconfig_out.empty()) {
+    return "--kubeconfig-out is for a standalone server: with --no-standalone users have the "
+           "cluster's kubeconfig; leave it out, or leave out --no-standalone";
+  }
   if (options.encryption_provider_config_automatic_reload &&
       options.encryption_provider_config.empty()) {
     return "--encryption-provider-config-automatic-reload must be set with "
@@ -137,20 +141,29 @@ std::string Problem(const Options& options) {
 
 }  // namespace
 
-void AddFlags(CLI::App& app, Parsed& parsed) {
-  AddOptions(app, parsed.options);
-  AddTlsOptions(app, parsed.options);
-  AddEtcdOptions(app, parsed.options);
-  parsed.parts = AllParts();
-  for (const auto& part : parsed.parts) part->AddFlags(app);
+void AddServerFlags(CLI::App& app, Options& options, const Parts& parts) {
+  AddOptions(app, options);
+  AddTlsOptions(app, options);
+  AddEtcdOptions(app, options);
+  for (const auto& part : parts) part->AddFlags(app);
   ReadAsPflag(app);
+}
+
+std::string FinishFlags(Options& options, const Parts& parts) {
+  if (options.storage.empty()) options.storage = options.etcd_servers.empty() ? "rocks" : "etcd";
+  std::string problem = Problem(options);
+  for (const auto& part : parts) {
+    if (problem.empty()) problem = part->Problem(options);
+  }
+  return problem;
 }
 
 Parsed ParseCommandLine(int argc, const char* const* argv) {
   Parsed parsed;
   CLI::App app("A Kubernetes-style API server for the group wardle.example.com",
                argc > 0 ? argv[0] : "");
-  AddFlags(app, parsed);
+  parsed.parts = AllParts();
+  AddServerFlags(app, parsed.options, parsed.parts);
   try {
     app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
@@ -158,14 +171,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
     parsed.exit_code = app.exit(error);
     return parsed;
   }
-  if (parsed.options.storage.empty()) {
-    parsed.options.storage = parsed.options.etcd_servers.empty() ? "rocks" : "etcd";
-  }
-  std::string problem = Problem(parsed.options);
-  for (const auto& part : parsed.parts) {
-    if (problem.empty()) problem = part->Problem();
-  }
-  if (!problem.empty()) {
+  if (const std::string problem = FinishFlags(parsed.options, parsed.parts); !problem.empty()) {
     std::cerr << "error: " << problem << "\n";
     parsed.exit = true;
     parsed.exit_code = 1;

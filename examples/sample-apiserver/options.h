@@ -48,6 +48,12 @@ struct Options {
   std::uint32_t v = 0;  // Verbosity; from 4 on debug lines are logged.
 };
 
+// Adds the flags of the server and its parts, which must outlive `app`.
+void AddServerFlags(CLI::App& app, Options& options, const Parts& parts);
+// Once `app` has read the command line, and as long as it lives: sets what depends on several
+// flags; then one line that says what is wrong with them, and what to do. Empty: nothing.
+std::string FinishFlags(Options& options, const Parts& parts);
+
 // What to do after reading the command line.
 struct Parsed {
   Options options;
@@ -56,8 +62,5 @@ struct Parsed {
   int exit_code = 0;
 };
 Parsed ParseCommandLine(int argc, const char* const* argv);
-
-// All flags, which set `parsed`: it must stay where it is until they have been read.
-void AddFlags(CLI::App& app, Parsed& parsed);
 
 }  // namespace sample

@@ -29,8 +29,9 @@ class Part {
  public:
   virtual ~Part() = default;
   virtual void AddFlags(CLI::App& app) = 0;
-  // One line that says what is wrong with the flags, and what to do; empty: nothing.
-  virtual std::string Problem() const { return ""; }
+  // One line that says what is wrong with the flags, and what to do; empty: nothing. The app of
+  // AddFlags() lives still.
+  virtual std::string Problem(const Options& /*options*/) const { return ""; }
   // Before the server is made.
   virtual apiserver::Status Configure(const Environment& /*environment*/,
                                       apiserver::server::Config& /*config*/) {

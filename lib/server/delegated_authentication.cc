@@ -6,6 +6,7 @@
 
 #include "apiserver/authn/delegating.h"
 #include "apiserver/authn/token_review.h"
+#include "apiserver/authn/union.h"
 #include "apiserver/authn/x509.h"
 #include "apiserver/base/reload.h"
 #include "apiserver/client/client.h"
@@ -46,6 +47,12 @@ class JoinedBundles final : public Source<std::string> {
   const Bundle b_;
   mutable Guarded<Last> last_;
 };
+
+// Either may be null.
+Bundle Joined(const Bundle& a, const Bundle& b) {
+  if (a && b) return std::make_shared<JoinedBundles>(a, b);
+  return a ? a : b;
+}
 
 Status OfFlag(const Status& why, const std::string& flag, const std::string& file) {
   return why.WithMessage(flag + ": " + file + ": " + std::string(why.message()));
@@ -95,7 +102,7 @@ class Following {
     return DelegatedAuthentication{// Whoever has the authenticator keeps all of this.
                                    .authenticator = {self, authenticator_.get()},
                                    .request_headers = header_names_,
-                                   .client_ca = JoinedCa(),
+                                   .client_ca = Joined(client_ca_, proxy_ca_),
                                    .api_audiences = options_.api_audiences,
                                    .metrics = metrics_};
   }
@@ -245,11 +252,6 @@ class Following {
     return {};
   }
 
-  Bundle JoinedCa() const {
-    if (client_ca_ && proxy_ca_) return std::make_shared<JoinedBundles>(client_ca_, proxy_ca_);
-    return client_ca_ ? client_ca_ : proxy_ca_;
-  }
-
   const Options options_;
   std::shared_ptr<metrics::Registry> metrics_;
   std::unique_ptr<http::Dialer> dialer_;
@@ -272,6 +274,12 @@ void DelegatedAuthentication::Apply(Config& config) const {
   config.client_ca = client_ca;
   config.api_audiences = api_audiences;
   config.metrics = metrics;
+}
+
+void DelegatedAuthentication::PutBefore(Config& config) const {
+  config.authenticator = authn::NewUnion({authenticator, config.authenticator});
+  config.request_headers = request_headers;
+  config.client_ca = Joined(config.client_ca, client_ca);
 }
 
 Result<DelegatedAuthentication> NewDelegatedAuthentication(const Context& ctx,

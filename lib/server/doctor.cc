@@ -33,13 +33,24 @@ struct ClusterAnswer {
   runtime::Value body;
 };
 
+// A cluster, and whom it takes the server for.
+struct Asked {
+  client::Client* cluster = nullptr;
+  std::string of = {};    // What names of checks end with.
+  std::string user = {};  // Empty: it does not tell.
+};
+
 class Doctor {
  public:
-  Doctor(const Context& ctx, const DoctorOptions& options) : ctx_(ctx), options_(options) {}
+  Doctor(const Context& ctx, const DoctorOptions& options)
+      : ctx_(ctx),
+        options_(options),
+        authentication_{.cluster = options.cluster},
+        authorization_{.cluster = options.authorization_cluster, .of = " of authorization"} {}
 
   std::vector<Finding> Run() {
-    if (!LookAtCluster()) return std::move(findings_);
-    LookAtIdentity();
+    if (!LookAtCluster(authentication_)) return std::move(findings_);
+    LookAtIdentity(authentication_);
     LookAtConfigMap();
     LookAtPermissions();
     LookAtServingCertificate();
@@ -54,13 +65,14 @@ class Doctor {
         {level, std::move(check), std::move(text), std::move(remedy), std::move(yaml)});
   }
 
-  ClusterAnswer Ask(std::string method, std::string path, std::string body = {}) {
+  ClusterAnswer Ask(const Asked& asked, std::string method, std::string path,
+                    std::string body = {}) {
     ClusterAnswer answer;
     http::ClientRequest request{.method = std::move(method), .target = std::move(path)};
     request.headers.Set("Accept", "application/json");
     if (!body.empty()) request.headers.Set("Content-Type", "application/json");
     request.body = std::move(body);
-    const auto got = options_.cluster->Call(ctx_, std::move(request));
+    const auto got = asked.cluster->Call(ctx_, std::move(request));
     if (!got.ok()) {
       answer.message = got.status().message();
       return answer;
@@ -74,42 +86,43 @@ class Doctor {
     return answer;
   }
 
-  bool LookAtCluster() {
-    const ClusterAnswer version = Ask("GET", "/version");
+  bool LookAtCluster(const Asked& asked) {
+    const ClusterAnswer version = Ask(asked, "GET", "/version");
     if (version.code == 200) {
-      Add(Level::kOk, "cluster",
+      Add(Level::kOk, "cluster" + asked.of,
           "answers, version " + std::string(version.body["gitVersion"].AsString()));
       return true;
     }
-    Add(Level::kProblem, "cluster", "does not answer: " + version.message,
+    Add(Level::kProblem, "cluster" + asked.of, "does not answer: " + version.message,
         version.code == 401 ? "The kubeconfig's credentials are not, or no longer, accepted."
                             : "Check the kubeconfig's server, certificate authority and network.");
     return false;
   }
 
-  void LookAtIdentity() {
+  void LookAtIdentity(Asked& asked) {
+    const std::string check = "identity" + asked.of;
     const ClusterAnswer review =
-        Ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        Ask(asked, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
             R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})");
     if (review.code != 201) {
       // Clusters before 1.28 cannot say.
-      Add(Level::kWarning, "identity", "cannot tell who asks: " + review.message);
+      Add(Level::kWarning, check, "cannot tell who asks: " + review.message);
       return;
     }
-    user_ = review.body["status"]["userInfo"]["username"].AsString();
-    if (user_ == "system:anonymous") {
-      Add(Level::kProblem, "identity", "the cluster takes us for system:anonymous",
+    asked.user = review.body["status"]["userInfo"]["username"].AsString();
+    if (asked.user == "system:anonymous") {
+      Add(Level::kProblem, check, "the cluster takes us for system:anonymous",
           "Give the kubeconfig a token or a client certificate.");
       return;
     }
-    Add(Level::kOk, "identity", "asks as " + user_);
+    Add(Level::kOk, check, "asks as " + asked.user);
   }
 
   void LookAtConfigMap() {
-    const ClusterAnswer map = Ask("GET", std::string(kConfigMap));
+    const ClusterAnswer map = Ask(authentication_, "GET", std::string(kConfigMap));
     if (map.code == 403) {
       Add(Level::kProblem, "extension-apiserver-authentication", map.message,
-          "Let the server read the ConfigMap:", AuthenticationReaderYaml(user_));
+          "Let the server read the ConfigMap:", AuthenticationReaderYaml(authentication_.user));
       return;
     }
     if (map.code == 404) {
@@ -132,15 +145,15 @@ class Doctor {
   // It is followed, so that a rotated authority needs no restart.
   void LookAtWatch() {
     for (const std::string_view verb : {"list", "watch"}) {
-      if (Allowed({.verb = verb,
-                   .resource = "configmaps",
-                   .namespace_ = "kube-system",
-                   .name = "extension-apiserver-authentication"})) {
+      if (Allowed(authentication_, {.verb = verb,
+                                    .resource = "configmaps",
+                                    .namespace_ = "kube-system",
+                                    .name = "extension-apiserver-authentication"})) {
         continue;
       }
       Add(Level::kProblem, "extension-apiserver-authentication",
           "may not " + std::string(verb) + " it, so a rotated authority would not be noticed",
-          "Let the server follow the ConfigMap:", AuthenticationReaderYaml(user_));
+          "Let the server follow the ConfigMap:", AuthenticationReaderYaml(authentication_.user));
       return;
     }
   }
@@ -235,7 +248,7 @@ class Doctor {
     std::string_view namespace_ = {};
     std::string_view name = {};
   };
-  bool Allowed(const Permission& permission) {
+  bool Allowed(const Asked& asked, const Permission& permission) {
     std::string body =
         R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{)"
         R"("resourceAttributes":{"verb":")";
@@ -243,27 +256,50 @@ class Doctor {
             R"(","resource":")" + std::string(permission.resource) + R"(","namespace":")" +
             std::string(permission.namespace_) + R"(","name":")" + std::string(permission.name) +
             R"("}}})";
-    const ClusterAnswer review =
-        Ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", std::move(body));
+    const ClusterAnswer review = Ask(
+        asked, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", std::move(body));
     return review.code == 201 && review.body["status"]["allowed"].AsBool();
   }
 
+  struct Review {
+    std::string_view name;
+    Permission permission;
+  };
   void LookAtPermissions() {
-    const bool tokens =
-        Allowed({.verb = "create", .group = "authentication.k8s.io", .resource = "tokenreviews"});
-    const bool access = Allowed(
-        {.verb = "create", .group = "authorization.k8s.io", .resource = "subjectaccessreviews"});
-    if (tokens && access) {
-      Add(Level::kOk, "delegation", "may ask for TokenReviews and SubjectAccessReviews");
+    const Review tokens{
+        "TokenReviews",
+        {.verb = "create", .group = "authentication.k8s.io", .resource = "tokenreviews"}};
+    const Review access{
+        "SubjectAccessReviews",
+        {.verb = "create", .group = "authorization.k8s.io", .resource = "subjectaccessreviews"}};
+    if (authorization_.cluster == nullptr) {
+      LookAtDelegation(authentication_, {tokens, access});
       return;
     }
-    std::string what = tokens ? "SubjectAccessReviews" : "TokenReviews";
-    if (!tokens && !access) what = "TokenReviews nor SubjectAccessReviews";
-    Add(Level::kProblem, "delegation",
-        "may not ask for " + what +
+    LookAtDelegation(authentication_, {tokens});
+    if (!LookAtCluster(authorization_)) return;
+    LookAtIdentity(authorization_);
+    LookAtDelegation(authorization_, {access});
+  }
+
+  void LookAtDelegation(const Asked& asked, const std::vector<Review>& reviews) {
+    std::string may;
+    std::string may_not;
+    for (const Review& each : reviews) {
+      const bool allowed = Allowed(asked, each.permission);
+      std::string& names = allowed ? may : may_not;
+      if (!names.empty()) names += allowed ? " and " : " nor ";
+      names += each.name;
+    }
+    if (may_not.empty()) {
+      Add(Level::kOk, "delegation" + asked.of, "may ask for " + may);
+      return;
+    }
+    Add(Level::kProblem, "delegation" + asked.of,
+        "may not ask for " + may_not +
             ": nobody but the server's own administrators could do "
             "anything",
-        "Let the server ask:", AuthDelegatorYaml(user_));
+        "Let the server ask:", AuthDelegatorYaml(asked.user));
   }
 
   std::string ServiceHost() const {
@@ -297,7 +333,8 @@ class Doctor {
     const std::string check = "APIService " + name;
     const ServiceReference service{options_.service_name, options_.service_namespace};
     const std::string yaml = ApiServiceYaml(served, service, ServingAuthority());
-    const ClusterAnswer found = Ask("GET", "/apis/apiregistration.k8s.io/v1/apiservices/" + name);
+    const ClusterAnswer found =
+        Ask(authentication_, "GET", "/apis/apiregistration.k8s.io/v1/apiservices/" + name);
     if (found.code == 404) {
       Add(Level::kProblem, check, "there is none, so the cluster does not ask this server",
           "Register it:", yaml);
@@ -364,7 +401,8 @@ class Doctor {
 
   const Context& ctx_;
   const DoctorOptions& options_;
-  std::string user_;
+  Asked authentication_;
+  Asked authorization_;
   std::vector<Finding> findings_;
 };
 

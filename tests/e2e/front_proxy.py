@@ -65,7 +65,11 @@ class Cluster:
     """A server whose roles decide, and where the ConfigMap stands."""
 
     def __init__(self, binary, folder):
-        self.server = Server(binary, "memory", folder)
+        # Whom the doctor is asked about.
+        tokens = os.path.join(folder, "tokens.csv")
+        with open(tokens, "w") as file:
+            file.write("of-knows,knows,1\nof-judges,judges,2\n")
+        self.server = Server(binary, "memory", folder, flags=("--token-auth-file=" + tokens,))
         self.server.start()
         text = open(self.server.kubeconfig).read()
         self.port = int(re.search(r"server: \"?https://[^:]+:(\d+)", text).group(1))
@@ -89,6 +93,25 @@ class Cluster:
             "metadata": {"name": name},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", **each} for each in subjects]})
+
+    def let_ask(self, user, group, resource):
+        """A role with its binding, for who may make reviews; and who may follow the ConfigMap."""
+        for name, rule in ((user, {"apiGroups": [group], "resources": [resource], "verbs": ["create"]}),
+                           (user + "-reads", {"apiGroups": [""], "resources": ["configmaps"],
+                                              "verbs": ["get", "list", "watch"]})):
+            self.make(RBAC + "/clusterroles", {"metadata": {"name": name}, "rules": [rule]})
+            self.make(RBAC + "/clusterrolebindings", {
+                "metadata": {"name": name},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+                "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]})
+
+    def kubeconfig_of(self, user):
+        """One with the user's token and nothing else to be known by."""
+        text = open(self.server.kubeconfig).read().replace(self.token, "of-" + user)
+        path = self.server.kubeconfig + "-" + user
+        with open(path, "w") as file:
+            file.write(re.sub(r"\n *client-(certificate|key)-data: [^\n]*", "", text))
+        return path
 
     def tell(self, data):
         """What extension-apiserver-authentication says from now on."""
@@ -301,6 +324,33 @@ def doctor(t, scene):
     got = run()
     t.check(got[0] == 1 and "--requestheader-client-ca-file" in got[1], "no authority for proxies", got)
     scene.cluster.tell(scene.authentication(scene.proxies.pem()))
+    two_users(t, scene)
+
+
+def two_users(t, scene):
+    """Each kind of review is asked for as somebody else."""
+    scene.cluster.let_ask("knows", "authentication.k8s.io", "tokenreviews")
+    scene.cluster.let_ask("judges", "authorization.k8s.io", "subjectaccessreviews")
+    knows, judges = (scene.cluster.kubeconfig_of(user) for user in ("knows", "judges"))
+
+    def ask(authentication, authorization):
+        got = subprocess.run([scene.args.server, "doctor", "--authentication-kubeconfig=" + authentication,
+                              "--authorization-kubeconfig=" + authorization], capture_output=True, timeout=60)
+        return got.returncode, got.stdout.decode()
+
+    wait_until(lambda: ask(knows, judges)[0] == 0, "the roles count")
+    got = ask(knows, judges)
+    for line in ("ok       identity: asks as knows", "ok       delegation: may ask for TokenReviews",
+                 "ok       identity of authorization: asks as judges",
+                 "ok       delegation of authorization: may ask for SubjectAccessReviews"):
+        t.check(line + "\n" in got[1], "two users: " + line, got)
+    got = ask(judges, knows)
+    for line in ("problem  delegation: may not ask for TokenReviews: ",
+                 "problem  delegation of authorization: may not ask for SubjectAccessReviews: "):
+        t.check(got[0] == 1 and line in got[1], "the wrong way round: " + line, got)
+    got = ask(knows, knows)
+    t.check(got[0] == 1 and "problem  delegation: may not ask for SubjectAccessReviews: " in got[1],
+            "one user that may ask only one thing", got)
 
 
 def main():

@@ -21,7 +21,7 @@ using Words = std::vector<const char*>;
 struct Line {
   // What is wrong; empty: nothing.
   std::string Read(Words words) {
-    AddFlags(app, parsed);
+    AddFlags();
     words.insert(words.begin(), "sample-apiserver");
     try {
       app.parse(Arguments(static_cast<int>(words.size()), words.data()));
@@ -29,9 +29,14 @@ struct Line {
       return error.what();
     }
     for (const auto& part : parsed.parts) {
-      if (std::string problem = part->Problem(); !problem.empty()) return problem;
+      if (std::string problem = part->Problem(parsed.options); !problem.empty()) return problem;
     }
     return "";
+  }
+
+  void AddFlags() {
+    parsed.parts = AllParts();
+    AddServerFlags(app, parsed.options, parsed.parts);
   }
 
   CLI::App app;
@@ -71,7 +76,7 @@ struct Configured {
 
 std::vector<std::string> Switches() {
   Line line;
-  AddFlags(line.app, line.parsed);
+  line.AddFlags();
   std::vector<std::string> names;
   for (const CLI::Option* option : line.app.get_options()) {
     if (option == line.app.get_help_ptr()) continue;

@@ -155,10 +155,9 @@ struct Surroundings {
 
 // The extension server: answers "/who" with the user and the groups.
 struct Extension {
-  explicit Extension(const server::DelegatedAuthentication& authentication) {
-    server::Config config;
-    config.serving = server::NewStandalone({})->serving;
-    authentication.Apply(config);
+  explicit Extension(const server::DelegatedAuthentication& authentication)
+      : Extension(Delegated(authentication)) {}
+  explicit Extension(server::Config config) {
     self = std::move(*std::move(config).Complete()).New().value();
     const auto who = [](http::Exchange& exchange) -> http::Step {
       const auth::UserInfoPtr& user = exchange.Get<auth::UserInfoPtr>();
@@ -170,6 +169,12 @@ struct Extension {
     REQUIRE(self->HandlePath("/who", who, /*listed=*/false).ok());
     REQUIRE(self->PrepareRun().ok());
     REQUIRE(self->Start().ok());
+  }
+  static server::Config Delegated(const server::DelegatedAuthentication& authentication) {
+    server::Config config;
+    config.serving = server::NewStandalone({})->serving;
+    authentication.Apply(config);
+    return config;
   }
   std::unique_ptr<http::Connection> Connect(const http::KeyPair& pair = {}) const {
     return dialer
@@ -289,6 +294,46 @@ TEST_CASE("groups: authorities may come from files, which are followed", "[group
   REQUIRE(around.files->WriteAtomically("/users.pem", next.pem(), 0600).ok());
   CHECK(Soon([&] { return Who(*carol) == "carol system:authenticated"; }));
   CHECK(Who(*alice) == "401");
+}
+
+TEST_CASE("groups: a standalone server has front proxies beside its own users", "[groups]") {
+  const Surroundings around;
+  const ClientAuthority proxies("proxies");
+  REQUIRE(around.files->WriteAtomically("/proxies.pem", proxies.pem(), 0600).ok());
+  auto options = around.Options();
+  options.kubeconfig_file = "";
+  options.request_header_ca_file = "/proxies.pem";
+  options.request_header_allowed_names = {"aggregator"};
+  options.request_header_names = {.username = {"X-Remote-User", "X-Teller"}};
+  const auto authentication = server::NewDelegatedAuthentication(Context::Background(), options);
+  INFO(authentication.status().ToString());
+  REQUIRE(authentication.ok());
+  const server::Standalone standalone = server::NewStandalone({}).value();
+  server::Config config;
+  standalone.Apply(config);
+  authentication->PutBefore(config);
+  // Without both, clients would keep the certificate to themselves.
+  const std::string offered = *config.client_ca->Get();
+  CHECK(offered.find(standalone.ca_pem) != std::string::npos);
+  CHECK(offered.find(proxies.pem()) != std::string::npos);
+  REQUIRE(config.request_headers != nullptr);
+  CHECK(*config.request_headers->Get() == options.request_header_names);
+  CHECK(config.metrics == standalone.metrics);
+
+  const Extension extension(std::move(config));
+  const auto proxy = extension.Connect(proxies.Client("aggregator"));
+  const auto mallory = extension.Connect(proxies.Client("mallory"));
+  const auto admin = extension.Connect(standalone.admin);
+  const auto nobody = extension.Connect();
+
+  CHECK(Who(*proxy, kBob) == "bob ops system:authenticated");
+  CHECK(Who(*proxy, {{"X-Teller", "eve"}}) == "eve system:authenticated");
+  CHECK(Who(*proxy) == "401");
+  CHECK(Who(*mallory, kBob) == "401");
+  CHECK(Who(*nobody, kBob) == "401");
+  CHECK(Who(*admin, kBob) == "admin system:masters system:authenticated");
+  CHECK(Who(*nobody, {{"Authorization", "Bearer " + standalone.token}}) ==
+        "admin system:masters system:authenticated");
 }
 
 namespace {

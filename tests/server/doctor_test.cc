@@ -275,6 +275,48 @@ TEST_CASE("doctor: whoever may not delegate is given the ClusterRoleBinding", "[
                    "administrators could do anything"});
 }
 
+TEST_CASE("doctor: whoever asks who may do what is looked at as such", "[server]") {
+  Patient patient;
+  // What its user may not ask, the other one's must.
+  patient.cluster.forbidden = {"subjectaccessreviews"};
+  FakeCluster other;
+  other.forbidden = {"tokenreviews"};
+  other.answers["GET /version"] = {.code = 200, .body = R"({"gitVersion":"v1.34.0"})"};
+  other.answers["POST /apis/authentication.k8s.io/v1/selfsubjectreviews"] = {
+      .code = 201, .body = R"({"status":{"userInfo":{"username":"judge"}}})"};
+  DoctorOptions options = patient.Options();
+  options.authorization_cluster = &other;
+  const auto lines = [&options] {
+    std::string found;
+    for (const Finding& each : Diagnose(Context::Background(), options)) {
+      const bool told =
+          each.check.starts_with("delegation") || each.check.ends_with("authorization");
+      if (told) found += each.check + ": " + each.text + "\n" + each.yaml;
+    }
+    return found;
+  };
+  CHECK(lines() ==
+        "delegation: may ask for TokenReviews\n"
+        "cluster of authorization: answers, version v1.34.0\n"
+        "identity of authorization: asks as judge\n"
+        "delegation of authorization: may ask for SubjectAccessReviews\n");
+
+  patient.cluster.forbidden = {};
+  other.forbidden = {"subjectaccessreviews"};
+  const std::string denied = lines();
+  INFO(denied);
+  CHECK(denied.find("delegation of authorization: may not ask for SubjectAccessReviews: nobody but "
+                    "the server's own administrators could do anything\n") != std::string::npos);
+  CHECK(denied.ends_with("  name: \"judge\"\n"));
+
+  patient.cluster.forbidden = {"tokenreviews"};
+  other.down = true;
+  CHECK(patient.Complaints() ==
+        Complaints{"delegation: may not ask for TokenReviews: nobody but the server's own "
+                   "administrators could do anything"});
+  CHECK(lines().ends_with("cluster of authorization: does not answer: connection refused\n"));
+}
+
 TEST_CASE("doctor: the serving certificate must be for the Service and valid", "[server]") {
   Patient patient;
   patient.serving =

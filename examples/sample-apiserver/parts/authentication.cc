@@ -11,6 +11,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/groups/authentication.h"
 #include "calls_out.h"
+#include "given_flags.h"
 #include "options.h"
 #include "parts/own_tokens.h"
 #include "parts/parts.h"
@@ -27,18 +28,23 @@ namespace authn = apiserver::authn;
 class Authentication final : public Part {
  public:
   void AddFlags(CLI::App& app) override {
-    app.add_option("--token-auth-file", token_file_,
-                   "CSV file of tokens and their users: token,user,uid,\"group1,group2\"");
-    app.add_option("--authentication-config", config_file_,
-                   "AuthenticationConfiguration: issuers of ID tokens, anonymous requests");
-    app.add_flag("--anonymous-auth", anonymous_,
-                 "Take requests without credentials for those of system:anonymous");
-    app.add_option("--api-audiences", api_audiences_, "For whom tokens must be made")
-        ->delimiter(',');
+    flags_ = {
+        app.add_option("--token-auth-file", token_file_,
+                       "CSV file of tokens and their users: token,user,uid,\"group1,group2\""),
+        app.add_option("--authentication-config", config_file_,
+                       "AuthenticationConfiguration: issuers of ID tokens, anonymous requests"),
+        app.add_flag("--anonymous-auth", anonymous_,
+                     "Take requests without credentials for those of system:anonymous"),
+        app.add_option("--api-audiences", api_audiences_, "For whom tokens must be made")
+            ->delimiter(',')};
     own_tokens_.AddFlags(app);
+    flags_.insert(flags_.end(), own_tokens_.flags().begin(), own_tokens_.flags().end());
   }
 
-  std::string Problem() const override {
+  std::string Problem(const Options& options) const override {
+    std::string problem = ProblemOfStandaloneFlags(
+        options, flags_, "the cluster of --authentication-kubeconfig knows who somebody is");
+    if (!problem.empty()) return problem;
     if (anonymous_ && !config_file_.empty()) {
       return "--anonymous-auth and --authentication-config exclude each other: the file says it";
     }
@@ -47,12 +53,7 @@ class Authentication final : public Part {
 
   Status Configure(const Environment& environment, apiserver::server::Config& config) override {
     // Then a cluster knows.
-    if (!environment.options.standalone) {
-      if (!own_tokens_.wanted()) return {};
-      return {apiserver::Reason::kInvalid,
-              "--service-account-* and --enable-bootstrap-token-auth are for a standalone server: "
-              "with --no-standalone a cluster knows its own tokens"};
-    }
+    if (!environment.options.standalone) return {};
     executor_ = apiserver::NewThreadPool({.name = "authentication", .threads = 2});
     std::vector<authn::LocalTokens> tokens;
     if (Status added = AddTokens(environment, config, tokens); !added.ok()) return added;
@@ -115,6 +116,7 @@ class Authentication final : public Part {
     return why.WithMessage(flag + ": " + std::string(why.message()));
   }
 
+  Flags flags_;  // All: they are a standalone server's.
   std::string token_file_;
   std::string config_file_;
   bool anonymous_ = false;

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "calls_out.h"
 #include "cluster.h"
 #include "duration_flag.h"
+#include "given_flags.h"
 #include "options.h"
 #include "parts/parts.h"
 
@@ -35,6 +37,7 @@ namespace groups = apiserver::groups;
 
 constexpr char kReviews[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 constexpr char kConfigFlag[] = "--authorization-config";
+constexpr char kPathsFlag[] = "--authorization-always-allow-paths";
 
 // Who may do what: by a file, by roles of the server's own, or by a cluster that is asked
 // (--no-standalone).
@@ -43,41 +46,35 @@ class Authorization final : public Part {
   void AddFlags(CLI::App& app) override {
     app.add_option(kConfigFlag, config_file_,
                    "AuthorizationConfiguration: authorizers that are asked one after the other");
-    others_.push_back(
+    of_standalone_ = {
         app.add_option("--authorization-mode", mode_,
                        "Who may do what: RBAC (by roles and bindings; system:masters may "
                        "everything) or AlwaysAllow (everybody who is known, everything)")
             ->check(CLI::IsMember({"RBAC", "AlwaysAllow"}))
-            ->capture_default_str());
-    others_.push_back(AddDuration(app, "--authorization-webhook-cache-authorized-ttl",
-                                  authorized_ttl_,
-                                  "How long a yes of the cluster holds (default: 10s)"));
-    others_.push_back(AddDuration(app, "--authorization-webhook-cache-unauthorized-ttl",
-                                  unauthorized_ttl_,
-                                  "How long a no of the cluster holds (default: 10s)"));
-    app.add_option("--authorization-kubeconfig", kubeconfig_,
-                   "The cluster that says what somebody may do (default: the one this pod runs "
-                   "in)");
-    app.add_option("--authorization-always-allow-paths", always_allow_paths_,
-                   "Paths that everybody may read who is known, a trailing * is a prefix")
-        ->delimiter(',')
-        ->capture_default_str();
+            ->capture_default_str()};
+    of_cluster_ = {
+        AddDuration(app, "--authorization-webhook-cache-authorized-ttl", authorized_ttl_,
+                    "How long a yes of the cluster holds (default: 10s)"),
+        AddDuration(app, "--authorization-webhook-cache-unauthorized-ttl", unauthorized_ttl_,
+                    "How long a no of the cluster holds (default: 10s)"),
+        app.add_option("--authorization-kubeconfig", kubeconfig_,
+                       "The cluster that says what somebody may do (default: the one "
+                       "this pod runs in)")};
+    AddAlwaysAllowPaths(app);
   }
 
-  std::string Problem() const override {
-    if (config_file_.empty()) return "";
-    for (const CLI::Option* other : others_) {
-      if (other->count() == 0) continue;
-      return std::string(kConfigFlag) +
-             " can not be specified when --authorization-mode or --authorization-webhook-* flags "
-             "are defined; leave out " +
-             other->get_name();
+  std::string Problem(const Options& options) const override {
+    std::string problem = ProblemOfFile();
+    if (problem.empty()) problem = ProblemOfClusterFlags(options, of_cluster_);
+    if (problem.empty()) {
+      problem = ProblemOfStandaloneFlags(
+          options, of_standalone_,
+          "the cluster of --authorization-kubeconfig, or a file, --authorization-config, says who "
+          "may do what");
     }
-    if (kubeconfig_.empty()) return "";
-    return std::string(kConfigFlag) +
-           " can not be specified when --authorization-kubeconfig is defined: the file says whom "
-           "to "
-           "ask";
+    if (!problem.empty()) return problem;
+    const auto paths = authz::NewAlwaysAllowPaths(always_allow_paths_.value_or(Paths{}));
+    return paths.ok() ? "" : kPathsFlag + (": " + std::string(paths.status().message()));
   }
 
   Status Configure(const Environment& environment, apiserver::server::Config& config) override {
@@ -89,6 +86,7 @@ class Authorization final : public Part {
     Status made = !config_file_.empty() ? ByFile(environment, config)
                   : standalone          ? ByMode(config)
                                         : ByCluster(environment, config);
+    if (made.ok() && standalone) made = AllowPathsStandalone();
     config.authorizer = authorizer_;
     return made;
   }
@@ -107,6 +105,39 @@ class Authorization final : public Part {
   }
 
  private:
+  using Paths = std::vector<std::string>;
+
+  void AddAlwaysAllowPaths(CLI::App& app) {
+    const auto read = [this](const CLI::results_t& paths) {
+      // An empty text is an empty list: pflag reads it so.
+      always_allow_paths_ = paths == Paths{""} ? Paths{} : paths;
+      return true;
+    };
+    app.add_option(kPathsFlag, read,
+                   "Paths that everybody may read who is known, a trailing * is a prefix (default: "
+                   "/healthz,/readyz,/livez; standalone: none but what the authorizer says)")
+        ->type_name("PATHS")
+        ->delimiter(',')
+        ->expected(1, 1000)
+        ->take_all();
+  }
+
+  std::string ProblemOfFile() const {
+    if (config_file_.empty()) return "";
+    if (!kubeconfig_.empty()) {
+      return std::string(kConfigFlag) +
+             " can not be specified when --authorization-kubeconfig is defined: the file says whom "
+             "to ask";
+    }
+    std::string other = FirstGiven(of_standalone_);
+    if (other.empty()) other = FirstGiven(of_cluster_);
+    if (other.empty()) return "";
+    return std::string(kConfigFlag) +
+           " can not be specified when --authorization-mode or --authorization-webhook-* flags are "
+           "defined; leave out " +
+           other;
+  }
+
   Status ByFile(const Environment& environment, apiserver::server::Config& config) {
     auto file =
         authz::LoadAuthorizationConfigFile({.path = config_file_,
@@ -162,7 +193,8 @@ class Authorization final : public Part {
 
   // system:masters and the paths of probes first, as every server behind an aggregator has them.
   Status Behind(std::shared_ptr<const auth::Authorizer> last) {
-    auto paths = authz::NewAlwaysAllowPaths(always_allow_paths_);
+    auto paths = authz::NewAlwaysAllowPaths(
+        always_allow_paths_.value_or(Paths{"/healthz", "/readyz", "/livez"}));
     if (!paths.ok()) return paths.status();
     std::vector<std::shared_ptr<const auth::Authorizer>> all;
     all.push_back(authz::NewPrivilegedGroups({std::string(auth::kSystemPrivilegedGroup)}));
@@ -172,15 +204,25 @@ class Authorization final : public Part {
     return {};
   }
 
+  // Those that the command line names; no others, for the roles and the file say who may probe.
+  Status AllowPathsStandalone() {
+    if (!always_allow_paths_ || !authorizer_) return {};
+    auto paths = authz::NewAlwaysAllowPaths(*always_allow_paths_);
+    if (!paths.ok()) return paths.status();
+    authorizer_ = authz::NewUnion({*std::move(paths), authorizer_});
+    return {};
+  }
+
   // First, so that it goes last: the rest waits there.
   std::unique_ptr<apiserver::ThreadPool> executor_;
   std::string config_file_;
-  std::vector<const CLI::Option*> others_;  // That the file excludes.
+  Flags of_standalone_;
+  Flags of_cluster_;
   std::string mode_ = "RBAC";
   std::string kubeconfig_;
   std::chrono::milliseconds authorized_ttl_ = std::chrono::seconds(10);
   std::chrono::milliseconds unauthorized_ttl_ = std::chrono::seconds(10);
-  std::vector<std::string> always_allow_paths_ = {"/healthz", "/readyz", "/livez"};
+  std::optional<Paths> always_allow_paths_;            // nullopt: the command line names none.
   std::shared_ptr<authz::rbac::RbacAuthorizer> rbac_;  // Null: roles are not asked.
   std::unique_ptr<authz::AuthorizationConfigFile> file_;
   std::shared_ptr<const auth::RuleResolver> rules_;

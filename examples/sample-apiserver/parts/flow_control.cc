@@ -28,7 +28,7 @@ class FlowControl final : public Part {
         ->capture_default_str();
   }
 
-  std::string Problem() const override {
+  std::string Problem(const Options& /*options*/) const override {
     if (!priority_and_fairness_ ||
         limits_.max_requests_in_flight + limits_.max_mutating_requests_in_flight > 0) {
       return "";

@@ -14,24 +14,25 @@ namespace authn = apiserver::authn;
 namespace server = apiserver::server;
 
 void OwnTokens::AddFlags(CLI::App& app) {
-  app.add_option("--service-account-key-file", accounts_.key_files,
-                 "PEM file of RSA or EC keys, private or public, that sign tokens of service "
-                 "accounts; may be given several times");
-  app.add_option("--service-account-issuer", accounts_.issuers,
-                 "Whose tokens of service accounts are believed; the first is told of at "
-                 "/.well-known/openid-configuration, if it is an https URL; may be given several "
-                 "times");
-  app.add_flag("--service-account-lookup", accounts_.lookup,
-               "Believe such a token only as long as its service account and what else it is bound "
-               "to exist (default: true)");
-  app.add_option("--service-account-jwks-uri", accounts_.jwks_uri,
-                 "Where others find the keys (default: /openid/v1/jwks of this server)");
-  app.add_option("--external-hostname", external_hostname_,
-                 "By which name others reach this server, with or without a port (default: "
-                 "--bind-address)");
-  app.add_flag("--enable-bootstrap-token-auth", bootstrap_,
-               "Believe the tokens in Secrets of type bootstrap.kubernetes.io/token in the "
-               "namespace kube-system");
+  flags_ = {
+      app.add_option("--service-account-key-file", accounts_.key_files,
+                     "PEM file of RSA or EC keys, private or public, that sign tokens of service "
+                     "accounts; may be given several times"),
+      app.add_option("--service-account-issuer", accounts_.issuers,
+                     "Whose tokens of service accounts are believed; the first is told of at "
+                     "/.well-known/openid-configuration, if it is an https URL; may be given "
+                     "several times"),
+      app.add_flag("--service-account-lookup", accounts_.lookup,
+                   "Believe such a token only as long as its service account and what else it is "
+                   "bound to exist (default: true)"),
+      app.add_option("--service-account-jwks-uri", accounts_.jwks_uri,
+                     "Where others find the keys (default: /openid/v1/jwks of this server)"),
+      app.add_option("--external-hostname", external_hostname_,
+                     "By which name others reach this server, with or without a port (default: "
+                     "--bind-address)"),
+      app.add_flag("--enable-bootstrap-token-auth", bootstrap_,
+                   "Believe the tokens in Secrets of type bootstrap.kubernetes.io/token in the "
+                   "namespace kube-system")};
 }
 
 std::string OwnTokens::Problem() const {

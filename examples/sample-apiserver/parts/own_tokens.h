@@ -7,6 +7,7 @@
 #include "apiserver/authn/local.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/server/service_accounts.h"
+#include "given_flags.h"
 #include "part.h"
 
 namespace sample {
@@ -26,6 +27,8 @@ class OwnTokens final {
                             const apiserver::registry::StorageConfig& storage);
   // Whether a flag asks for any of it.
   bool wanted() const { return bootstrap_ || WantsServiceAccounts(); }
+  // All of its flags; while the app lives.
+  const Flags& flags() const { return flags_; }
   // Which nobody else may claim to be.
   const std::vector<std::string>& issuers() const { return accounts_.issuers; }
 
@@ -37,6 +40,7 @@ class OwnTokens final {
   apiserver::Status ServeMetadata(const Environment& environment,
                                   apiserver::server::GenericAPIServer& server) const;
 
+  Flags flags_;
   apiserver::server::ServiceAccountOptions accounts_;
   bool bootstrap_ = false;
   std::string external_hostname_;

@@ -26,11 +26,11 @@ std::unique_ptr<Part> NewFlowControl();
 // the Secrets and ServiceAccounts that tokens are checked against.
 std::unique_ptr<Part> NewAuthentication();
 
-// --authorization-mode; serves roles, bindings and access reviews.
+// --authorization-*; serves roles, bindings and access reviews.
 std::unique_ptr<Part> NewAuthorization();
 
-// --authentication-*, --requestheader-*, --authorization-kubeconfig and so on: with
-// --no-standalone a cluster knows who somebody is, and decides.
+// --authentication-*: with --no-standalone a cluster knows who somebody is. --requestheader-*:
+// front proxies, which a standalone server may have too.
 std::unique_ptr<Part> NewDelegation();
 
 }  // namespace sample

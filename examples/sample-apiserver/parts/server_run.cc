@@ -27,7 +27,7 @@ class ServerRun final : public Part {
     app.add_option("--feature-gates", feature_gates_, gates)->delimiter(',');
   }
 
-  std::string Problem() const override {
+  std::string Problem(const Options& /*options*/) const override {
     if (request_timeout_ > std::chrono::milliseconds(0)) return "";
     return "--request-timeout must be positive, e.g. 60s";
   }

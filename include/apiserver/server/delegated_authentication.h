@@ -78,6 +78,10 @@ struct DelegatedAuthentication {
 
   // Sets the fields of these names.
   void Apply(Config& config) const;
+  // Puts it before what `config` has already, for a server that also knows users of its own: it is
+  // asked first, whom it does not know config.authenticator may, and clients are offered the
+  // authorities of both. Sets request_headers; leaves audiences and metrics.
+  void PutBefore(Config& config) const;
 };
 
 // Reads files and asks the cluster, so it waits. Each error is one that stops a start, and names

@@ -15,8 +15,12 @@
 namespace apiserver::inline v0::server {
 
 struct DoctorOptions {
-  // Required. The cluster, asked as the server will ask it; must outlive the call.
+  // Required. The cluster, asked as the server's authentication will ask it
+  // (--authentication-kubeconfig); must outlive the call.
   client::Client* cluster = nullptr;
+  // The same for authorization, where that asks as somebody else or another cluster
+  // (--authorization-kubeconfig). Null: `cluster`.
+  client::Client* authorization_cluster = nullptr;
   // What the server will serve; an APIService is expected for each.
   std::vector<runtime::GroupVersion> group_versions = {};
   // The Service in front of the server; empty: certificate and APIServices are not looked at.
