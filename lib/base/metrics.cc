@@ -274,7 +274,10 @@ void TimingHistogram::Set(Clock::Monotonic now, double value) {
   if (value == value_) return;
   AdvanceTo(now);
   value_ = value;
-  bucket_ = histogram_.BucketOf(value);
+  // Most changes are small, so the new bucket is at hand.
+  const std::vector<double>& bounds = histogram_.upper_bounds();
+  while (bucket_ > 0 && value <= bounds[bucket_ - 1]) --bucket_;
+  while (bucket_ < bounds.size() && value > bounds[bucket_]) ++bucket_;
 }
 
 void TimingHistogram::Show(Clock::Monotonic now) {
