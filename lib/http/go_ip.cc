@@ -27,6 +27,8 @@ class IpParser {
   }
   // How many digits `rest` begins with.
   Result<std::size_t> DigitsOf(std::string_view rest) const;
+  // `bytes_` are all, or "::" stands for the rest.
+  Status CheckLength() const;
   // An IPv4 address at the end, after `bytes_` bytes.
   Status ParseEmbedded(std::string_view rest);
   // What stands behind a group: the end, or a colon and more. Takes the colons.
@@ -79,7 +81,13 @@ Status IpParser::ParseEmbedded(std::string_view rest) {
     return Bad("too many hex fields to fit an embedded IPv4 at the end of the address", rest);
   }
   bytes_ += 4;
-  return ParseV4(rest);
+  RETURN_IF_ERROR(ParseV4(rest));
+  return CheckLength();
+}
+
+Status IpParser::CheckLength() const {
+  if (bytes_ < kIpv6Bytes) return ellipsis_ ? Status() : Bad("address string too short");
+  return ellipsis_ ? Bad("the :: must expand to at least one field of zeros") : Status();
 }
 
 Status IpParser::TakeColons(std::string_view& rest) {
@@ -107,19 +115,14 @@ Status IpParser::ParseV6() {
   }
   while (bytes_ < kIpv6Bytes) {
     ASSIGN_OR_RETURN(const std::size_t digits, DigitsOf(rest));
-    if (digits < rest.size() && rest[digits] == '.') {
-      RETURN_IF_ERROR(ParseEmbedded(rest));
-      rest = "";
-      break;
-    }
+    if (digits < rest.size() && rest[digits] == '.') return ParseEmbedded(rest);
     bytes_ += 2;
     rest.remove_prefix(digits);
     RETURN_IF_ERROR(TakeColons(rest));
     if (rest.empty()) break;
   }
   if (!rest.empty()) return Bad("trailing garbage after address", rest);
-  if (bytes_ < kIpv6Bytes) return ellipsis_ ? Status() : Bad("address string too short");
-  return ellipsis_ ? Bad("the :: must expand to at least one field of zeros") : Status();
+  return CheckLength();
 }
 
 }  // namespace

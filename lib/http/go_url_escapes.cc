@@ -4,7 +4,6 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/http/message.h"
-#include "base/status_macros.h"
 #include "http/tokens.h"
 
 namespace apiserver::inline v0::http {
@@ -59,7 +58,8 @@ Result<std::string> UnescapeUrlPart(std::string_view text, UrlPart part) {
   const bool host = part == UrlPart::kHost || part == UrlPart::kZone;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%') {
-      RETURN_IF_ERROR(CheckEscape(text.substr(i, 3), part));
+      const Status escape = CheckEscape(text.substr(i, 3), part);
+      if (!escape.ok()) return escape;
       i += 2;
     } else if (host && static_cast<unsigned char>(text[i]) < 0x80 && !IsPlain(text[i], part)) {
       return Status(Reason::kInvalid,
