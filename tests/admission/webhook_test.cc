@@ -409,7 +409,7 @@ TEST_CASE("webhook: a patch cannot change what the object is, nor a deletion", "
   WidgetRequest request;
   CHECK(
       webhooks.Run(request).message() ==
-      "Internal error occurred: admission webhook \"kinds\" sent a patch that does not apply: the "
+      "Internal error occurred: admission webhook \"kinds\" sent a patch that cannot be used: the "
       "patch must not change kind and apiVersion");
   admission::Attributes deletion = request.Attributes();
   deletion.operation = admission::Operation::kDelete;
@@ -430,8 +430,8 @@ TEST_CASE("webhook: a patch that does not apply is told with its webhook and why
   CHECK(refused.code() == 500);
   CHECK(
       refused.message() ==
-      "Internal error occurred: admission webhook \"nope.example.com\" sent a patch that does not "
-      "apply: error in remove for path: '/nope': Unable to remove nonexistent key: nope: missing "
+      "Internal error occurred: admission webhook \"nope.example.com\" sent a patch that cannot be "
+      "used: error in remove for path: '/nope': Unable to remove nonexistent key: nope: missing "
       "value");
 }
 
@@ -447,7 +447,8 @@ TEST_CASE("webhook: what a patch adds is pruned, typed and defaulted as a body",
   webhooks.servers.Answer("/lies",
                           PatchResponse(R"([{"op":"add","path":"/spec","value":{"size":"big"}}])"));
   CHECK(webhooks.Run(request).message().starts_with(
-      "Internal error occurred: json: cannot unmarshal string into Go struct field"));
+      "Internal error occurred: admission webhook \"lies\" sent a patch that cannot be used: json: "
+      "cannot unmarshal string into Go struct field"));
 }
 
 TEST_CASE("webhook: warnings reach the client", "[admission]") {

@@ -91,7 +91,8 @@ TEST_CASE("authn: tokens that say for whom they are have their own say", "[authn
   const Names other{"other"};
 
   CHECK(Who(*local, "account", &both) == "robot system:authenticated for own");
-  CHECK(Who(*local, "account", &other) == "for others");
+  // The administrator's authenticator was asked too.
+  CHECK(Who(*local, "account", &other) == "[invalid bearer token, for others]");
 }
 
 TEST_CASE("authn: only who shows no credential is anonymous", "[authn]") {

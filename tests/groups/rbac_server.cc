@@ -103,7 +103,11 @@ apiserver::http::ClientResponse RbacServer::Call(const Who& who, std::string met
 
 bool RbacServer::Eventually(bool allowed, const Who& who, const std::string& method,
                             const std::string& target) {
-  return Within5Seconds([&] { return (Call(who, method, target).code != 403) == allowed; });
+  return Within5Seconds([&] {
+    const int code = Call(who, method, target).code;
+    // An authorizer that fails has not allowed anything.
+    return allowed ? code != 403 && code < 500 : code == 403;
+  });
 }
 
 bool RbacServer::EventuallyContains(const std::string& target, const std::string& text,

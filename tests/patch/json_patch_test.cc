@@ -72,7 +72,19 @@ TEST_CASE("patch: JSON patches apply as evanphx/json-patch v4 applies them", "[p
   }
 }
 
-// What patch.go of evanphx/json-patch v4 says of each.
+// `row.expected` is what patch.go of evanphx/json-patch v4 says of it.
+void CheckRefused(const Row& row) {
+  INFO(row.document << " " << row.patch);
+  Arena arena;
+  const Value document = codec::ParseJson(row.document, arena).value();
+  const Status told = ApplyJsonPatchExplained(document, row.patch, arena).status();
+  const Status refused = ApplyJsonPatch(document, row.patch, arena).status();
+  CHECK(told == Status(Reason::kInvalid, row.expected));
+  CHECK(refused.reason() == Reason::kInvalid);
+  CHECK(refused.code() == 422);
+  CHECK(refused.message() == kRefused);
+}
+
 TEST_CASE("patch: an operation that does not apply is refused, and explained to who may know",
           "[patch]") {
   const Row rows[] = {
@@ -110,9 +122,16 @@ TEST_CASE("patch: an operation that does not apply is refused, and explained to 
        "error in add for path: '/a/-3': Unable to access invalid index: -3: invalid index "
        "referenced"},
       {R"({"a":[1]})", R"([{"op":"add","path":"/a/x","value":1}])",
-       R"(error in add for path: '/a/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax)"},
+       R"(error in add for path: '/a/x': value was not a proper array index: 'x': )"
+       R"(strconv.Atoi: parsing "x": invalid syntax)"},
       {R"({"a":[1]})", R"([{"op":"replace","path":"/a/1","value":1}])",
        "replace operation does not apply: doc is missing key: /a/1: missing value"},
+  };
+  for (const Row& row : rows) CheckRefused(row);
+}
+
+TEST_CASE("patch: a move, a copy or no operation that does not apply is explained", "[patch]") {
+  const Row rows[] = {
       {R"({"a":[1]})", R"([{"op":"remove","path":"/a/x"}])",
        R"(error in remove for path: '/a/x': strconv.Atoi: parsing "x": invalid syntax)"},
       {R"({"a":[1]})", R"([{"op":"remove","path":"/a/-"}])",
@@ -144,17 +163,7 @@ TEST_CASE("patch: an operation that does not apply is refused, and explained to 
        "remove operation failed to decode path: missing value"},
       {R"({"a":1})", R"([null])", "Unexpected kind: unknown"},
   };
-  for (const Row& row : rows) {
-    INFO(row.document << " " << row.patch);
-    Arena arena;
-    const Value document = codec::ParseJson(row.document, arena).value();
-    const Status told = ApplyJsonPatchExplained(document, row.patch, arena).status();
-    const Status refused = ApplyJsonPatch(document, row.patch, arena).status();
-    CHECK(told == Status(Reason::kInvalid, row.expected));
-    CHECK(refused.reason() == Reason::kInvalid);
-    CHECK(refused.code() == 422);
-    CHECK(refused.message() == kRefused);
-  }
+  for (const Row& row : rows) CheckRefused(row);
 }
 
 TEST_CASE("patch: a JSON patch sees raw JSON and bytes as what they say", "[patch]") {

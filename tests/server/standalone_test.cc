@@ -47,8 +47,9 @@ struct Serving {
   // The code that whoever has the kubeconfig gets, or why it gets none.
   std::string Ask() {
     const auto config = client::ReadKubeconfig(standalone.Kubeconfig(api->port())).value();
+    const auto dialer = http::NewDialer();
     const auto connection =
-        http::NewDialer()->Dial(Context::Background(), client::DialOptionsFor(config).value());
+        dialer->Dial(Context::Background(), client::DialOptionsFor(config).value());
     if (!connection.ok()) return std::string(connection.status().message());
     return std::to_string(
         (*connection)->Call(Context::Background(), {.target = "/version"}).value().code);

@@ -211,7 +211,7 @@ class MutatingWebhookAdmission final : public Plugin {
       // The name is ours: json-patch's words alone do not say whose patch it was.
       return CallResult::Internal(meta::NewInternalError(
           "admission webhook " + field::Quote(webhook.name) +
-          " sent a patch that does not apply: " + std::string(patched.status().message())));
+          " sent a patch that cannot be used: " + std::string(patched.status().message())));
     }
     turn.changed = !((*patched)->root() == before->root());
     (void)attributes.annotations->Add(
