@@ -103,8 +103,7 @@ Result<std::unique_ptr<auth::Authorizer>> NewAlwaysAllowPaths(
   for (const std::string& path : paths) {
     const std::string_view text = WithoutSlash(path);
     if (!text.empty() && text.substr(0, text.size() - 1).find('*') != std::string_view::npos) {
-      return Status(Reason::kInvalid, "only trailing * allowed in " + field::Quote(text) +
-                                          " (--authorization-always-allow-paths)");
+      return Status(Reason::kInvalid, "only trailing * allowed in " + field::Quote(text));
     }
     authorizer->Add(text);
   }

@@ -179,7 +179,7 @@ class Patcher {
   }
 
   static std::string NotAdded(const Place& place) {
-    const std::string why = Document::NotThere(place);
+    std::string why = Document::NotThere(place);
     if (!why.starts_with("strconv.")) return why;
     return "value was not a proper array index: " + Quoted(place.key) + ": " + why;
   }

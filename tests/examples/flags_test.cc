@@ -19,8 +19,8 @@ using Words = std::vector<const char*>;
 
 // All flags, read once.
 struct Line {
-  // What is wrong; empty: nothing.
-  std::string Read(Words words) {
+  // What cannot be read; empty: nothing.
+  std::string Parse(Words words) {
     AddFlags();
     words.insert(words.begin(), "sample-apiserver");
     try {
@@ -28,10 +28,15 @@ struct Line {
     } catch (const CLI::ParseError& error) {
       return error.what();
     }
-    for (const auto& part : parsed.parts) {
-      if (std::string problem = part->Problem(parsed.options); !problem.empty()) return problem;
-    }
     return "";
+  }
+  // What is wrong; empty: nothing.
+  std::string Read(Words words) {
+    std::string problem = Parse(std::move(words));
+    for (const auto& part : parsed.parts) {
+      if (problem.empty()) problem = part->Problem(parsed.options);
+    }
+    return problem;
   }
 
   void AddFlags() {
@@ -107,7 +112,7 @@ TEST_CASE("sample: a switch needs no value, takes one after =, and leaves the ne
                      "--watch-cache"});
   const auto is_set = [](const std::string& name, const std::string& argument) {
     Line line;
-    CHECK(line.Read({argument.c_str(), "--secure-port=7443"}) == "");
+    CHECK(line.Parse({argument.c_str(), "--secure-port=7443"}) == "");
     CHECK(line.parsed.options.secure_port == 7443);
     return line.app.get_option(name)->as<bool>();
   };

@@ -38,7 +38,7 @@ class ServerRun final : public Part {
     config.min_request_timeout = std::chrono::seconds(min_request_timeout_seconds_);
     std::string gates;
     for (const std::string& gate : feature_gates_) gates += gate + ",";
-    const apiserver::Status set = config.features.Set(gates);
+    apiserver::Status set = config.features.Set(gates);
     if (set.ok()) return set;
     return set.WithMessage("--feature-gates: " + std::string(set.message()));
   }
