@@ -1,7 +1,10 @@
 // Overload and hardship: what a server does when more is asked of it than it can do, and when
 // clients misbehave. Prints figures; the exit code is not 0 when one misses its line.
 //
-//   overload [--seconds=60]
+//   overload [--seconds=60] [--counts]
+//
+// With --counts only what is counted is judged, as in ctest: figures of time and of rate depend on
+// what else the machine does, and are printed alone.
 //
 // Needs 9,000 file descriptors: both ends of 4,000 connections are in this process.
 #include <sys/resource.h>
@@ -13,7 +16,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +43,22 @@ constexpr int kSlowOnes = 100;
 // Prints each figure, and remembers whether one missed its line.
 class Report {
  public:
+  explicit Report(bool judges_times) : judges_times_(judges_times) {}
+
   void Line(bool holds, const char* what, double figure, const char* line) {
     std::printf("%-4s %-52s %12.3f   (%s)\n", holds ? "ok" : "MISS", what, figure, line);
     std::fflush(stdout);
     missed_ |= !holds;
   }
+  // The same for a time or a rate, if those are judged.
+  void Timed(bool holds, const char* what, double figure, const char* line) {
+    if (judges_times_) return Line(holds, what, figure, line);
+    std::printf("     %-52s %12.3f   (%s, not judged)\n", what, figure, line);
+  }
   bool missed() const { return missed_; }
 
  private:
+  const bool judges_times_;
   bool missed_ = false;
 };
 
@@ -77,7 +90,7 @@ void CheckOverload(const World& world, std::chrono::seconds duration, Report& re
   std::vector<Offer> offers = SmallTenants();
   const std::size_t small = offers.size();
   offers.push_back({"master", 10});
-  offers.push_back({"elephant", 10 * peak - 50});
+  offers.push_back({"elephant", std::max(10 * peak - 50, 100.0)});
   const std::vector<Tally> tallies = overload::Run(connections, offers, duration);
   const double seconds = std::chrono::duration<double>(duration).count();
   double good = 0;
@@ -97,10 +110,10 @@ void CheckOverload(const World& world, std::chrono::seconds duration, Report& re
   const Tally& elephant = tallies.back();
   std::printf("     %-52s %12.3f\n", "offered, requests a second",
               static_cast<double>(elephant.sent) / seconds);
-  report.Line(static_cast<double>(elephant.sent) / seconds >= 8 * peak, "offered of peak",
-              static_cast<double>(elephant.sent) / seconds / peak, "about 10");
-  report.Line(good / seconds >= 0.8 * peak, "goodput of peak", good / seconds / peak, ">= 0.8");
-  report.Line(slowest < 1, "small tenants' p99, seconds", slowest, "< 1");
+  report.Timed(static_cast<double>(elephant.sent) / seconds >= 8 * peak, "offered of peak",
+               static_cast<double>(elephant.sent) / seconds / peak, "about 10");
+  report.Timed(good / seconds >= 0.8 * peak, "goodput of peak", good / seconds / peak, ">= 0.8");
+  report.Timed(slowest < 1, "small tenants' p99, seconds", slowest, "< 1");
   report.Line(small_served == 1, "small tenants served, of what they asked", small_served, "1");
   report.Line(exempt.good == exempt.sent, "exempt requests served",
               static_cast<double>(exempt.good) / static_cast<double>(exempt.sent), "1");
@@ -116,8 +129,26 @@ void CheckOverload(const World& world, std::chrono::seconds duration, Report& re
     afterwards = std::max(afterwards, tally.Percentile(0.99));
     lost += static_cast<double>(tally.sent - tally.good);
   }
-  report.Line(afterwards < 0.25, "p99 within five seconds after, seconds", afterwards, "< 0.25");
+  report.Timed(afterwards < 0.25, "p99 within five seconds after, seconds", afterwards, "< 0.25");
   report.Line(lost == 0, "not served after", lost, "0");
+}
+
+// How often the kernel has dropped a connection because a queue of accepted ones was full, in all
+// of this network namespace; -1: it does not say.
+double ListenOverflows() {
+  std::ifstream file("/proc/net/netstat");
+  std::string names;
+  std::string values;
+  while (std::getline(file, names) && std::getline(file, values)) {
+    std::istringstream each_name(names);
+    std::istringstream each_value(values);
+    std::string name;
+    std::string value;
+    while (each_name >> name && each_value >> value) {
+      if (name == "ListenOverflows") return std::stod(value);
+    }
+  }
+  return -1;
 }
 
 // A request of a master's, on a new connection, over and over, while `hardship` lasts.
@@ -147,8 +178,8 @@ void WithCanary(const World& world, const char* what, Report& report, Hardship h
   report.Line(tally.good == tally.sent && tally.sent > 0, what,
               static_cast<double>(tally.good) / static_cast<double>(tally.sent),
               "canary served: 1");
-  report.Line(tally.Percentile(0.99) < 1, "  its p99, connecting included, seconds",
-              tally.Percentile(0.99), "< 1");
+  report.Timed(tally.Percentile(0.99) < 1, "  its p99, connecting included, seconds",
+               tally.Percentile(0.99), "< 1");
 }
 
 using Slow = std::vector<std::unique_ptr<overload::RawTls>>;
@@ -195,6 +226,7 @@ void CheckHardships(const World& world, std::chrono::seconds duration, Report& r
     Notification never;
     (void)never.WaitFor(duration);
   });
+  const double overflows_before = ListenOverflows();
   WithCanary(world, "handshakes that are begun and dropped", report, [&] {
     const auto end = RealClock().Now() + duration;
     std::vector<Thread> flood;
@@ -205,6 +237,8 @@ void CheckHardships(const World& world, std::chrono::seconds duration, Report& r
     }
     for (Thread& thread : flood) thread.Join();
   });
+  const double overflows = ListenOverflows() - overflows_before;
+  report.Timed(overflows == 0, "  connections dropped by a full accept queue", overflows, "0");
   WithCanary(world, "4000 idle connections", report, [&] {
     const auto dialer = http::NewDialer();
     const Connections idle = DialSome(world, *dialer, kIdleConnections);
@@ -222,9 +256,14 @@ int Fail(const std::string& why) {
 
 int main(int argc, char** argv) {
   long seconds = 60;
+  bool judges_times = true;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
-    if (!flag.starts_with("--seconds=")) return Fail("usage: overload [--seconds=60]");
+    if (flag == "--counts") {
+      judges_times = false;
+      continue;
+    }
+    if (!flag.starts_with("--seconds=")) return Fail("usage: overload [--seconds=60] [--counts]");
     seconds = std::atol(argv[i] + std::string_view("--seconds=").size());
   }
   if (seconds < 1) return Fail("--seconds must be a positive number");
@@ -239,7 +278,7 @@ int main(int argc, char** argv) {
 
   const auto world = World::Start();
   if (!world.ok()) return Fail(world.status().ToString());
-  Report report;
+  Report report(judges_times);
   CheckOverload(**world, std::chrono::seconds(seconds), report);
   CheckHardships(**world, std::chrono::seconds(std::max<long>(2, seconds / 12)), report);
   return report.missed() ? 1 : 0;

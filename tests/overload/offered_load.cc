@@ -15,7 +15,7 @@ namespace {
 using namespace apiserver;  // NOLINT: tests only.
 using Connections = std::vector<std::shared_ptr<http::Connection>>;
 
-constexpr std::chrono::seconds kLastAnswer(30);
+constexpr std::chrono::seconds kLastAnswer(120);
 
 // Tells how one request ended.
 class Watcher final : public http::StreamObserver {
