@@ -1,11 +1,13 @@
 #include "apiserver/http/listener.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <deque>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -25,6 +27,11 @@ namespace apiserver::inline v0::http {
 namespace {
 
 constexpr int kAcceptsPerTurn = 64;
+// Bounds how many new connections a loop begins before it flushes the others, and how many that are
+// gone already it drops meanwhile. A loop has up to eight such rounds a turn, and the first step of
+// a TLS handshake signs, which takes up to a millisecond.
+constexpr int kBegunPerRound = 4;
+constexpr int kDroppedPerRound = 256;
 // Out of descriptors or memory: how long until the next try.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
@@ -41,22 +48,82 @@ class Crowd final : public std::enable_shared_from_this<Crowd> {
       : loop_(std::move(loop)), config_(std::move(config)), population_(std::move(population)) {}
 
   Loop& loop() { return *loop_; }
+  // Takes a connection over from the acceptor; its handshake begins when those before it have.
   void Add(int fd, const Address& peer);
   void Drain();
   void CloseAll();
 
  private:
+  struct Arrival {
+    int fd = -1;
+    Address peer;
+  };
+
+  void BeginLater();
+  void BeginSome();
+  bool DropIfGone(const Arrival& arrival);
+  void Begin(const Arrival& arrival);
   std::unique_ptr<Protocol> Speak(Carrier& carrier, Origin origin);
+  void Leave();
   void Remove(const std::shared_ptr<Carrier>& carrier, const Status& why);
 
   const std::shared_ptr<Loop> loop_;
   const std::shared_ptr<const ServerConfig> config_;
   const std::shared_ptr<Population> population_;
   std::unordered_set<std::shared_ptr<Carrier>> carriers_;
+  std::deque<Arrival> arrivals_;  // Accepted, not begun; they count in the population.
+  bool begins_later_ = false;
   bool draining_ = false;
 };
 
 void Crowd::Add(int fd, const Address& peer) {
+  arrivals_.push_back({fd, peer});
+  BeginLater();
+}
+
+void Crowd::BeginLater() {
+  if (std::exchange(begins_later_, true)) return;
+  loop_->Post([self = shared_from_this()] { self->BeginSome(); });
+}
+
+// Begins a few: under a flood of handshakes the connections that are open keep their turns.
+void Crowd::BeginSome() {
+  begins_later_ = false;
+  if (arrivals_.size() > 1) BeginLater();  // Now, so that no exception leaves the others behind.
+  int begun = 0;
+  int dropped = 0;
+  while (!arrivals_.empty() && begun < kBegunPerRound && dropped < kDroppedPerRound) {
+    const Arrival arrival = std::move(arrivals_.front());
+    arrivals_.pop_front();
+    if (DropIfGone(arrival)) {
+      ++dropped;
+    } else {
+      Begin(arrival);
+      ++begun;
+    }
+  }
+}
+
+// A client that has shut its side down cannot finish a handshake. Dropping its connection costs two
+// system calls, a handshake thousands of times that: the queue shrinks faster than a flood of
+// abandoned connections fills it.
+bool Crowd::DropIfGone(const Arrival& arrival) {
+  const ListenerOptions& options = config_->options;
+  if (!options.tls) return false;  // Without TLS a client may shut down and await its answer.
+  pollfd events{arrival.fd, POLLRDHUP, 0};
+  if (poll(&events, 1, 0) != 1) return false;
+  close(arrival.fd);
+  if (options.on_handshake_error) {
+    options.on_handshake_error(
+        FormatAddress(arrival.peer),
+        Status(Reason::kServiceUnavailable, "tls: closed during the handshake"));
+  }
+  Leave();
+  return true;
+}
+
+void Crowd::Begin(const Arrival& arrival) {
+  const auto& [fd, peer] = arrival;
   const ListenerOptions& options = config_->options;
   Origin origin{.remote_address = FormatAddress(peer), .tls = options.tls != nullptr};
   Carrier::Setup setup;
@@ -102,7 +169,10 @@ void Crowd::Remove(const std::shared_ptr<Carrier>& carrier, const Status& why) {
     Log(*config_->options.log, LogLevel::kDebug, "connection closed",
         {{"why", std::string(why.message())}});
   }
-  if (carriers_.erase(carrier) == 0) return;
+  if (carriers_.erase(carrier) != 0) Leave();
+}
+
+void Crowd::Leave() {
   --*population_->count.Lock();
   population_->count.NotifyAll();
 }
@@ -115,13 +185,19 @@ void Crowd::Drain() {
 
 void Crowd::CloseAll() {
   draining_ = true;
+  for (const Arrival& arrival : std::exchange(arrivals_, {})) {
+    close(arrival.fd);
+    Leave();
+  }
   const auto all = carriers_;
   for (const auto& carrier : all) {
     carrier->Close(Status(Reason::kServiceUnavailable, "the server has stopped"));
   }
 }
 
-// Takes connections from one listening socket and deals them to the crowds in turn.
+// Takes connections from one listening socket and deals them to the crowds in turn. It has a loop
+// of its own: when handshakes or requests keep the others busy, the kernel's queue is emptied all
+// the same. A connection that finds that queue full is tried again by its client a second later.
 class Acceptor final : public FdEvents, public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(std::shared_ptr<Loop> loop, int fd, std::vector<std::shared_ptr<Crowd>> crowds,
@@ -204,14 +280,16 @@ class LoopListener final : public Listener {
   LoopListener(ListenerOptions options, const Service& service, int fd)
       : local_(LocalAddress(fd)),
         host_(options.address),
-        config_(std::make_shared<ServerConfig>(ServerConfig{std::move(options), &service})) {
+        config_(std::make_shared<ServerConfig>(ServerConfig{std::move(options), &service})),
+        accepting_(Loop::Create(*config_->options.log)) {
     for (std::size_t i = 0; i < std::max<std::size_t>(config_->options.threads, 1); ++i) {
       loops_.push_back(Loop::Create(*config_->options.log));
       crowds_.push_back(std::make_shared<Crowd>(loops_.back(), config_, population_));
     }
-    acceptor_ = std::make_shared<Acceptor>(loops_.front(), fd, crowds_, config_, population_);
-    loops_.front()->Post([acceptor = acceptor_] { acceptor->OnReadable(); });
+    acceptor_ = std::make_shared<Acceptor>(accepting_, fd, crowds_, config_, population_);
+    accepting_->Post([acceptor = acceptor_] { acceptor->OnReadable(); });
     for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->Start("http-" + std::to_string(i));
+    accepting_->Start("http-accept");
   }
   ~LoopListener() override { Stop(std::chrono::milliseconds(0)); }
 
@@ -227,6 +305,7 @@ class LoopListener final : public Listener {
   const std::string host_;
   const std::shared_ptr<const ServerConfig> config_;
   const std::shared_ptr<Population> population_ = std::make_shared<Population>();
+  const std::shared_ptr<Loop> accepting_;
   std::vector<std::shared_ptr<Loop>> loops_;
   std::vector<std::shared_ptr<Crowd>> crowds_;
   std::shared_ptr<Acceptor> acceptor_;
@@ -236,7 +315,7 @@ class LoopListener final : public Listener {
 
 void LoopListener::Drain() {
   if (draining_.exchange(true)) return;
-  loops_.front()->Post([acceptor = acceptor_, crowds = crowds_] {
+  accepting_->Post([acceptor = acceptor_, crowds = crowds_] {
     acceptor->Close();
     // After what the acceptor has dealt to them.
     for (const auto& crowd : crowds) crowd->loop().Post([crowd] { crowd->Drain(); });
@@ -253,6 +332,7 @@ void LoopListener::Stop(std::chrono::milliseconds grace) {
   if (std::exchange(*stopped, true)) return;
   Drain();
   (void)WaitUntilNoConnections(grace);
+  accepting_->Stop();  // First: no connection is dealt to a loop that has stopped.
   for (const auto& crowd : crowds_) {
     auto done = std::make_shared<Notification>();
     crowd->loop().Post([crowd, done] {

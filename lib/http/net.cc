@@ -20,7 +20,9 @@
 namespace apiserver::inline v0::http {
 namespace {
 
-constexpr int kBacklog = 4096;
+// The longest queue of connections that are not accepted yet; the kernel caps it at
+// net.core.somaxconn, which is 4096 unless an administrator raised it.
+constexpr int kBacklog = 65535;
 constexpr std::string_view kUnix = "unix:";
 
 std::string ErrnoText(int code) { return std::generic_category().message(code); }

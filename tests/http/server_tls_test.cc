@@ -5,6 +5,7 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -44,9 +45,12 @@ class TlsPeer {
     return name;
   }
   // The answer to "GET /", over HTTP/1.1; empty: the connection is gone.
-  std::string Get() {
+  std::string Get() { return Ask() ? Answer() : ""; }
+  bool Ask() {
     constexpr char kRequest[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-    if (BIO_write(bio_, kRequest, sizeof(kRequest) - 1) <= 0) return "";
+    return BIO_write(bio_, kRequest, sizeof(kRequest) - 1) > 0;
+  }
+  std::string Answer() {
     char answer[4096];
     const int count = BIO_read(bio_, answer, sizeof(answer));
     return count > 0 ? std::string(answer, static_cast<std::size_t>(count)) : "";
@@ -238,6 +242,48 @@ TEST_CASE("http: failed handshakes are told, with who and why", "[http]") {
   CHECK(errors.Await("127.0.0.1 tls: the handshake did not come"));
   CHECK(errors.Await("127.0.0.1 tls: http request"));
   CHECK(errors.lines().size() == 2);
+}
+
+TEST_CASE("http: handshakes that pile up leave open connections their turn", "[http]") {
+  constexpr int kHandshakes = 1000;
+  Notification held;
+  Notification let_go;
+  std::atomic<int> failed{0};
+  std::atomic<int> failed_before{-1};
+  TestService service([&](Exchange& exchange) {
+    if (exchange.request().target == "/hold") {
+      held.Notify();
+      let_go.WaitFor(kPatience);
+    } else {
+      failed_before = failed.load();
+    }
+    return Hello(exchange);
+  });
+  ListenerOptions options;
+  options.on_handshake_error = [&](const std::string&, const Status&) { ++failed; };
+  TestServer server(service.service, Wire::kTlsHttp1, options);
+  const auto holder = server.Connect();
+  TlsPeer open(server.listener().port());
+  REQUIRE(open.Handshake());
+  const auto holding = holder->Open({.target = "/hold"}).value();
+  REQUIRE(held.WaitFor(kPatience));
+
+  std::vector<std::unique_ptr<RawClient>> flood;
+  for (int i = 0; i < kHandshakes; ++i) {
+    flood.push_back(std::make_unique<RawClient>(server.listener().port()));
+    flood.back()->Send("no ClientHello");
+  }
+  const auto until = RealClock().Now() + kPatience;
+  while (server.listener().connections() < kHandshakes + 2 && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(1));
+  }
+  REQUIRE(server.listener().connections() == kHandshakes + 2);
+  REQUIRE(open.Ask());
+  let_go.Notify();
+
+  CHECK(open.Answer().starts_with("HTTP/1.1 200"));
+  CHECK(failed_before >= 0);
+  CHECK(failed_before < kHandshakes);
 }
 
 }  // namespace
