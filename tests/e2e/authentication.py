@@ -136,7 +136,7 @@ def from_a_file(t, args, folder):
     with open(path, "w") as file:
         file.write("secret-1,jane,7\nsecret-2,joe\n")
     said = subprocess.run([args.server, "--storage=memory", "--secure-port=0", "--data-dir=" + folder,
-                           "--token-auth-file=" + path], capture_output=True, timeout=30)
+                           "--token-auth-file=" + path], capture_output=True, timeout=120)
     line = said.stderr.decode().strip().splitlines()[-1]
     t.check(said.returncode == 1 and "--token-auth-file" in line and "2" in line, "a short line stops the start", line)
 
@@ -247,7 +247,7 @@ def from_own_objects(t, args, folder):
              "--service-account-key-file: " + tokens + ": "),
             (("--no-standalone", "--enable-bootstrap-token-auth"), "standalone")):
         said = subprocess.run([args.server, "--storage=memory", "--secure-port=0", "--data-dir=" + folder, *flags],
-                              capture_output=True, timeout=30)
+                              capture_output=True, timeout=120)
         last = said.stderr.decode().strip().splitlines()[-1]
         t.check(said.returncode == 1 and line in last, "the start ends with: " + line, last)
 

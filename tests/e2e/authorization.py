@@ -102,7 +102,7 @@ class Scene:
 
     def webhook(self, name, policy, **more):
         return {"type": "Webhook", "name": name, "webhook": {
-            "timeout": "3s", "subjectAccessReviewVersion": "v1", "failurePolicy": policy,
+            "timeout": "30s", "subjectAccessReviewVersion": "v1", "failurePolicy": policy,
             "cacheAuthorizedRequests": False, "cacheUnauthorizedRequests": False,
             "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": self.kubeconfigs[name]}, **more}}
 
@@ -130,7 +130,7 @@ class Scene:
     def refusal(self, *flags):
         """The line that stops the start."""
         said = subprocess.run([self.args.server, "--storage=memory", "--secure-port=0", "--data-dir=" + self.folder,
-                               *flags], capture_output=True, timeout=30)
+                               *flags], capture_output=True, timeout=120)
         return said.returncode, said.stderr.decode().strip().splitlines()[-1]
 
 
@@ -235,7 +235,7 @@ def admission_webhooks(t, scene):
                    "resources": ["flunders"]}]}]})
     t.check(got[0] == 201, "a webhook is registered", got)
     Webhooks.paths()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not Webhooks.asked and time.monotonic() < deadline:
         got = scene.client.call(FLUNDERS + "?dryRun=All", scene.admin, "POST", {
             "metadata": {"name": "a"}, "spec": {"reference": "x"}})

@@ -113,7 +113,7 @@ def refused(t, args, folder, flag, path):
     with open(path, "w") as file:
         file.write("kind: Secret\napiVersion: v1\n")
     ended = subprocess.run([args.server, "--secure-port=0", "--data-dir=" + folder, flag],
-                           capture_output=True, timeout=60)
+                           capture_output=True, timeout=120)
     t.check(ended.returncode != 0 and b"no kind \"Secret\" is registered" in ended.stderr,
             "a file of another kind starts no server", ended)
 

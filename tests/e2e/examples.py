@@ -6,7 +6,7 @@ import re
 import subprocess
 import time
 
-PATIENCE = 30
+PATIENCE = 120
 
 
 class Example:

@@ -116,7 +116,7 @@ def refusals(t, args, folder):
     certificate = Authority(folder, "some").certificate
 
     def start(*flags):
-        got = subprocess.run([args.server, *flags], capture_output=True, timeout=30)
+        got = subprocess.run([args.server, *flags], capture_output=True, timeout=120)
         return got.returncode, got.stderr.decode().strip().splitlines()
 
     def refused(line, *flags):

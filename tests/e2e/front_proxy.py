@@ -39,9 +39,9 @@ class Client:
 
     def call(self, path, headers=(), method="GET", body=None):
         """Code and the answer's JSON, or its text."""
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=self.context)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=120, context=self.context)
         connection.sock = self.context.wrap_socket(
-            socket.create_connection(("127.0.0.1", self.port), timeout=30), server_hostname=self.host)
+            socket.create_connection(("127.0.0.1", self.port), timeout=120), server_hostname=self.host)
         connection.putrequest(method, path)
         for name, value in headers:
             connection.putheader(name, value)
@@ -201,7 +201,7 @@ class Scene:
 
     def restart(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=120)
         os.rename(os.path.join(self.folder, "server.log"), os.path.join(self.folder, "server.log.old"))
         self.start()
 
@@ -211,7 +211,7 @@ class Scene:
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=120)
         self.cluster.server.stop(signal.SIGKILL)
 
 
@@ -266,7 +266,7 @@ def by_file(t, scene):
     with open(kubeconfig, "w") as file:
         file.write(text)
     scene.ask_by_file({"type": "Webhook", "name": "cluster", "webhook": {
-        "timeout": "5s", "subjectAccessReviewVersion": "v1", "failurePolicy": "Deny",
+        "timeout": "30s", "subjectAccessReviewVersion": "v1", "failurePolicy": "Deny",
         "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": kubeconfig}}})
     scene.restart()
     proxy = scene.client(scene.proxies.sign("front-proxy"))
@@ -275,7 +275,7 @@ def by_file(t, scene):
     t.allowed(proxy.call(FLUNDERS, remote("root", ("system:masters",))), "by file: system:masters may do all")
     t.allowed(scene.client().call("/healthz"), "by file: probes are for everybody")
     scene.ask_by_file({"type": "RBAC", "name": "rbac"})
-    got = subprocess.run([scene.args.server] + scene.flags(), capture_output=True, timeout=60)
+    got = subprocess.run([scene.args.server] + scene.flags(), capture_output=True, timeout=120)
     line = got.stderr.decode().strip().splitlines()[-1]
     t.check(got.returncode == 1 and "authorizers[0].type is RBAC, but this server has no roles of its own" in line,
             "by file: there are no roles here", line)
@@ -311,7 +311,7 @@ def rotation(t, scene):
 def doctor(t, scene):
     def run(*more):
         got = subprocess.run([scene.args.server, "doctor"] + scene.flags() + list(more), capture_output=True,
-                             timeout=60)
+                             timeout=120)
         return got.returncode, got.stdout.decode() + got.stderr.decode()
 
     got = run()
@@ -335,7 +335,7 @@ def two_users(t, scene):
 
     def ask(authentication, authorization):
         got = subprocess.run([scene.args.server, "doctor", "--authentication-kubeconfig=" + authentication,
-                              "--authorization-kubeconfig=" + authorization], capture_output=True, timeout=60)
+                              "--authorization-kubeconfig=" + authorization], capture_output=True, timeout=120)
         return got.returncode, got.stdout.decode()
 
     wait_until(lambda: ask(knows, judges)[0] == 0, "the roles count")

@@ -282,7 +282,7 @@ def compaction(args, t, etcd):
                 pair.go.call("POST", flunders("v1beta1"), body={"metadata": {"name": "c%d" % number}})
             page = json.loads(pair.go.call("GET", flunders("v1beta1", query="limit=2"))[1])
             old = int(page["metadata"]["resourceVersion"])
-            end = time.monotonic() + 60
+            end = time.monotonic() + 180
             while etcd.compacted() <= old and time.monotonic() < end:
                 pair.ours.call("POST", flunders("v1beta1"),
                                body={"metadata": {"generateName": "filler-"}})

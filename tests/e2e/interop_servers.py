@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import queue
+import random
 import re
 import socket
 import ssl
@@ -18,13 +19,19 @@ import urllib.request
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """Outside of what the system gives to clients: one of them might have it by the time it is used."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 def wait_until(ready, process, what):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not ready():
         if time.monotonic() > end or process.poll() is not None:
             raise RuntimeError(what + " does not come up")
@@ -34,7 +41,7 @@ def wait_until(ready, process, what):
 def stop(process):
     process.terminate()
     try:
-        process.wait(timeout=70)
+        process.wait(timeout=180)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -73,7 +80,7 @@ class Etcd:
             if key in body:
                 body[key] = base64.b64encode(body[key]).decode()
         request = urllib.request.Request(self.url + "/v3/" + path, json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)
 
     def range(self, begin, end=None):

@@ -98,7 +98,7 @@ def run(args, folder):
             done = subprocess.run(
                 [args.kubectl, "--kubeconfig", server.kubeconfig,
                  "--cache-dir", os.path.join(folder, "cache")] + command,
-                input=given, text=True, capture_output=True, timeout=60)
+                input=given, text=True, capture_output=True, timeout=120)
             if (done.returncode == 0) != works:
                 raise Failure("kubectl %s: %s" % (" ".join(command), done.stderr))
         if os.stat(log).st_mode & 0o777 != 0o600:

@@ -241,12 +241,12 @@ def watch(t):
 def deletion(t):
     held = FLUNDER.format(name="held", app="h", reference="x").replace("  labels", '  finalizers: ["example.com/hold"]\n  labels')
     t.says(["create", "-f", "-"], "created", stdin=held)
-    waiting = t.kubectl.start("wait", "--for=delete", "flunder/held", "--timeout=30s")
+    waiting = t.kubectl.start("wait", "--for=delete", "flunder/held", "--timeout=120s")
     t.says(["delete", "flunder", "held", "--wait=false"], '"held" deleted')
     stamped = json.loads(t.kubectl.run("get", "flunder", "held", "-o", "json").stdout)
     t.check("deletionTimestamp" in stamped["metadata"], "a finalizer holds the object", stamped)
     t.says(["patch", "flunder", "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}'], "held patched")
-    waited = waiting.communicate(timeout=40)[0]
+    waited = waiting.communicate(timeout=150)[0]
     t.check(waiting.returncode == 0, "wait --for=delete ends when the finalizer goes", waited)
     t.says(["get", "flunder", "held"], '"held" not found', code=1)
 

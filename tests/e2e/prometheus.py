@@ -26,7 +26,7 @@ from servers import Failure, Server, free_port, wait_until
 FLUNDERS = "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders"
 
 CONFIG = """
-global: {scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 500ms}
+global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s}
 rule_files: [%(rules)s]
 scrape_configs:
 - job_name: kube-apiserver
@@ -131,7 +131,7 @@ class Client:
         request = urllib.request.Request(self.url + path, data=body)
         if body:
             request.add_header("Content-Type", "application/json")
-        return urllib.request.urlopen(request, context=self.context, timeout=20)
+        return urllib.request.urlopen(request, context=self.context, timeout=60)
 
 
 def create(client, name):
@@ -187,7 +187,7 @@ class Prometheus:
             stdout=subprocess.DEVNULL, stderr=open(os.path.join(folder, "prometheus.log"), "w"))
 
     def get(self, path):
-        with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return json.load(answer)["data"]
 
     def values(self, expression):
@@ -196,7 +196,7 @@ class Prometheus:
 
     def has_counted(self):
         try:
-            return bool(self.values('count_over_time(up[5m]) >= 2'))
+            return bool(self.values('sum_over_time(up[5m]) >= 2'))
         except OSError:
             return False
 

@@ -4,6 +4,7 @@ scripts need to drive it."""
 import base64
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -38,9 +39,15 @@ class Etcd:
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Outside of what the system gives to clients: one of them might have it by the time it is used."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 class Server:
@@ -80,10 +87,10 @@ class Server:
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=120)
 
 
-def wait_until(condition, what, seconds=30):
+def wait_until(condition, what, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -28,7 +28,7 @@ NOT_USED = "a changed file is not used"
 def refused(args, folder, *flags):
     """The exit code and the lines of standard error."""
     got = subprocess.run([args.server, "--secure-port=0", "--storage=memory", "--data-dir=" + folder, *flags],
-                         capture_output=True, timeout=60)
+                         capture_output=True, timeout=120)
     return got.returncode, got.stderr.decode().strip().splitlines()
 
 
@@ -99,7 +99,7 @@ def dial(kubeconfig, folder):
     token = re.search(r'token: "([^"]+)', text).group(1)
     context = ssl.create_default_context(cafile=ca)
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # As Go's clients: any certificate of the file.
-    raw = socket.create_connection((host.strip("[]"), int(port)), timeout=20)
+    raw = socket.create_connection((host.strip("[]"), int(port)), timeout=120)
     with context.wrap_socket(raw, server_hostname=name.group(1) if name else host.strip("[]")) as link:
         link.sendall(("GET /apis HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n"
                       % token).encode())

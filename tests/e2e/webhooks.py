@@ -103,7 +103,7 @@ class Run:
 
     def __call__(self, *args, text=None):
         done = subprocess.run([self.kubectl, "--kubeconfig", self.kubeconfig, *args], input=text,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout + done.stderr
 
     def webhook(self, path, **more):
@@ -126,7 +126,7 @@ class Run:
 
     def until(self, what, ask, wanted):
         """Webhooks are known within milliseconds, not at once."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             got = ask()
             if wanted(got):

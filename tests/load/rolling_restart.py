@@ -37,7 +37,7 @@ class Member:
                  "--cert-dir=" + self.folder, "--storage=etcd", "--etcd-servers=" + self.etcd.url]
         self.process = subprocess.Popen([self.binary] + flags + self.flags, stdout=subprocess.DEVNULL,
                                         stderr=open(self.log, "a"))
-        wait_until(self.ready, self.name + " is ready", 60)
+        wait_until(self.ready, self.name + " is ready", 120)
 
     def ready(self):
         if self.process.poll() is not None:
@@ -47,14 +47,14 @@ class Member:
             context = ssl.create_default_context(cafile=os.path.join(pki, "ca.crt"))
             context.load_cert_chain(os.path.join(pki, "admin.crt"), os.path.join(pki, "admin.key"))
             return urllib.request.urlopen("https://127.0.0.1:%d/readyz" % self.port, context=context,
-                                          timeout=5).status == 200
+                                          timeout=60).status == 200
         except (OSError, urllib.error.HTTPError):
             return False
 
     def stop(self):
         begun = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=120)
         if code != 0:
             raise Failure("%s ended with exit code %d" % (self.name, code))
         return time.monotonic() - begun
@@ -73,7 +73,7 @@ def start_driver(binary, folder, ports, trusted, *flags):
 
 def finish_driver(driver):
     """Its figures; prints them."""
-    figures = json.loads(driver.communicate(timeout=120)[0])
+    figures = json.loads(driver.communicate(timeout=240)[0])
     print(json.dumps(figures), flush=True)
     return figures
 

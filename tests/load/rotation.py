@@ -70,8 +70,8 @@ class Identity:
         self.kept = self.connect()
 
     def connect(self, session=None):
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=10)
-        raw = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=60)
+        raw = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         raw.connect()
         connection.sock = self.context.wrap_socket(raw.sock, server_hostname="127.0.0.1", session=session)
         return connection
@@ -123,7 +123,7 @@ class Rotation:
 
     def served_name(self):
         context = ssl.create_default_context(cafile=self.serving_ca.cert)
-        raw = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        raw = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         raw.connect()
         with context.wrap_socket(raw.sock, server_hostname="127.0.0.1") as connection:
             return dict(part[0] for part in connection.getpeercert()["subject"])["commonName"]
@@ -137,14 +137,14 @@ class Rotation:
         self.authority = Authority(self.folder, "clients-%d" % turn)
         replace(self.authority.cert, self.clients)
         begun = time.monotonic()
-        wait_until(lambda: old.code(old.kept) == 401, "the old identity is refused", 10)
+        wait_until(lambda: old.code(old.kept) == 401, "the old identity is refused", 60)
         took = time.monotonic() - begun
         for _ in range(5):
             if old.codes() != [401, 401, 401]:
                 raise Failure("the old identity is let in again: %s" % old.codes())
         if self.identity(2 * turn + 1).codes() != [200, 200, 200]:
             raise Failure("an identity of the new authority is not let in")
-        wait_until(lambda: self.served_name() == "serving-%d" % turn, "the new certificate is served", 10)
+        wait_until(lambda: self.served_name() == "serving-%d" % turn, "the new certificate is served", 60)
         return took
 
     def run(self):

@@ -90,7 +90,7 @@ def attack(server, what, answer, failures):
         process = subprocess.Popen(
             [server, "--secure-port=0", "--storage=etcd", "--data-dir=" + folder,
              "--etcd-servers=http://127.0.0.1:%d" % etcd.port], stdout=subprocess.DEVNULL, stderr=log)
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while not etcd.asked and process.poll() is None and time.monotonic() < end:
             time.sleep(0.05)
         time.sleep(1)
@@ -101,7 +101,7 @@ def attack(server, what, answer, failures):
             peak = int(lines.get("VmHWM", "0 kB").split()[0]) * 1024
         process.terminate()
         try:
-            ended = process.wait(timeout=30)
+            ended = process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
             ended = "killed"

