@@ -54,7 +54,7 @@ int WriteCtest(const std::string& binary, const char* file) {
     if (test.isHidden()) continue;
     const std::string name = Bracket(test.name);
     out << "add_test(" << name << ' ' << Bracket(binary) << ' ' << Bracket(SpecOf(test.name))
-        << " --warn NoTests)\nset_tests_properties(" << name << " PROPERTIES TIMEOUT 300 LABELS "
+        << " --warn NoTests)\nset_tests_properties(" << name << " PROPERTIES TIMEOUT 900 LABELS "
         << Bracket(LabelsOf(test)) << " COST " << CostOf(test) << ")\n";
   }
   out.close();

@@ -47,7 +47,7 @@ class Lines {
 
  private:
   static Context Deadline() {
-    return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(10));
+    return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
   }
 
   std::unique_ptr<http::Connection> connection_;

@@ -101,7 +101,7 @@ class WebSocketClient {
 
  private:
   static Context Soon() {
-    return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(20));
+    return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
   }
   std::uint8_t Byte(std::size_t at) const { return static_cast<std::uint8_t>(buffer_[at]); }
   bool Have(std::size_t bytes) {

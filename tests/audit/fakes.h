@@ -16,7 +16,7 @@
 // Stand-ins of the audit tests.
 namespace apiserver::inline v0::audit {
 
-constexpr std::chrono::seconds kSoon{20};
+constexpr std::chrono::seconds kSoon{60};
 
 // Stands still until a test moves it.
 class SetClock final : public Clock {

@@ -2,6 +2,7 @@
 // runs. Rows 30, 50 and 51 of the security table.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,13 @@ TEST_CASE("authn: chains that are long and certificates that are giant are refus
         "verifying certificate failed: it or its chain is too large");
 }
 
+// Processor time of this thread: other programs may keep the machine busy.
+std::chrono::nanoseconds Used() {
+  timespec used{};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 TEST_CASE("authn: a thousand names and as many constraints cost little", "[authn]") {
   const http::KeyPair ca = Authority();
   std::string constraints = "permitted;DNS:example.com";
@@ -147,10 +155,10 @@ TEST_CASE("authn: a thousand names and as many constraints cost little", "[authn
       MakeCertificate({.extensions = {kForClients, {"subjectAltName", names}}}, &middle);
   const auto x509 = Believing(ca.certificate_pem);
 
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Used();
   (void)Show(*x509, {leaf.certificate_pem, middle.certificate_pem});
 
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+  CHECK(Used() - start < std::chrono::seconds(1));
 }
 
 // CVE-2025-68121

@@ -48,7 +48,7 @@ class FakeHttpClient final : public client::HttpClient {
   // False: ten seconds were not enough.
   bool WaitForWaiting(std::size_t count) {
     auto calls = calls_.Lock();
-    return calls.WaitUntil(std::chrono::steady_clock::now() + std::chrono::seconds(10),
+    return calls.WaitUntil(std::chrono::steady_clock::now() + std::chrono::seconds(60),
                            [&] { return calls->waiting.size() >= count; });
   }
 

@@ -32,7 +32,7 @@ class KeptSpans final : public trace::SpanProcessor {
   std::vector<trace::SpanData> TraceOf(const std::string& name) {
     auto spans = spans_.Lock();
     const auto called = [&name](const trace::SpanData& span) { return span.name == name; };
-    REQUIRE(spans.WaitUntil(RealClock().Now() + std::chrono::seconds(20),
+    REQUIRE(spans.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                             [&] { return std::any_of(spans->begin(), spans->end(), called); }));
     const auto first = std::find_if(spans->begin(), spans->end(), called)->context.trace_id;
     std::vector<trace::SpanData> found;

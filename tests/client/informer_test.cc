@@ -16,7 +16,7 @@ using watch::Event;
 using watch::EventType;
 using Log = std::vector<std::string>;
 
-constexpr std::chrono::seconds kPatience(20);
+constexpr std::chrono::seconds kPatience(60);
 
 ObjectPtr Thing(const std::string& name, const std::string& version, const std::string& uid = "u") {
   static const runtime::KindPtr kind = runtime::Kind::Untyped({"g", "v1", "Thing"});

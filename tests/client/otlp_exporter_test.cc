@@ -289,7 +289,7 @@ TEST_CASE("otlp: whatever a collector answers, no more is rejected than was sent
 TEST_CASE("otlp: Flush sends all batches, and gives up in time", "[client]") {
   ExporterFixture fixture(&Taken);
   fixture.Add(2);
-  fixture.exporter->Flush(seconds(20));
+  fixture.exporter->Flush(seconds(60));
   CHECK(fixture.Sent() == Names{{"s1", "s2"}});
 
   ExporterFixture silent;
@@ -316,7 +316,7 @@ TEST_CASE("otlp: an exporter has a thread of its own if it is given none", "[cli
   const auto http = std::make_shared<FakeHttpClient>(&Taken);
   const auto exporter = NewOtlpExporter({.client = http, .url = "http://x.test"});
   exporter->OnEnd(Named("s"));
-  exporter->Flush(seconds(20));
+  exporter->Flush(seconds(60));
   CHECK(http->requests.size() == 1);
 }
 

@@ -22,7 +22,7 @@
 // A host program's listener with a server mounted in it, and who talks to it.
 namespace apiserver::inline v0::testing {
 
-inline constexpr auto kPatience = std::chrono::seconds(20);
+inline constexpr auto kPatience = std::chrono::seconds(60);
 
 inline sockaddr_in Loopback(int port) {
   sockaddr_in address{};

@@ -221,7 +221,7 @@ TEST_CASE("cpprest: a stream is made as it is taken, and given up when its clien
     const auto deadline = RealClock().Now() + kPatience;
     while (RealClock().Now() < deadline) {
       before = made;
-      if (!gone.WaitFor(std::chrono::milliseconds(300)) && made == before) break;
+      if (!gone.WaitFor(std::chrono::seconds(1)) && made == before) break;
     }
     CHECK(made == before);
     CHECK(made < (64 << 20));

@@ -143,7 +143,7 @@ TEST_CASE("endpoints: a watch in CBOR is a sequence of self-described items", "[
   const auto connection = server->server().LoopbackConnection();
   const auto deadline = [] {
     return apiserver::Context::Child(apiserver::Context::Background(),
-                                     apiserver::RealClock().Now() + std::chrono::seconds(10));
+                                     apiserver::RealClock().Now() + std::chrono::seconds(60));
   };
   apiserver::http::ClientRequest request{
       .target = std::string(kWidgets) +

@@ -31,7 +31,7 @@ bool Refused(const apiserver::http::ClientResponse& response) {
 
 // What an exchange has is given back when it ends, which may be after its answer has come.
 bool Comes(const MemoryShare& share, std::size_t used) {
-  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(20);
+  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(60);
   while (share.used() != used && apiserver::RealClock().Now() < until) {
     apiserver::Notification().WaitFor(std::chrono::milliseconds(1));
   }

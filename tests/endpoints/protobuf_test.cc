@@ -208,7 +208,7 @@ TEST_CASE("endpoints: a watch sends frames of protobuf", "[endpoints]") {
   const auto created = server->Call("POST", kGadgets, gadget, kBoth);
   const auto connection = server->server().LoopbackConnection();
   const auto context = Context::Child(Context::Background(),
-                                      apiserver::RealClock().Now() + std::chrono::seconds(10));
+                                      apiserver::RealClock().Now() + std::chrono::seconds(60));
   apiserver::http::ClientRequest request{.target = std::string(kGadgets) +
                                                    "?watch=true&resourceVersion=0"};
   request.headers.Add("Accept", "application/vnd.kubernetes.protobuf;stream=watch");

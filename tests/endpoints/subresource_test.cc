@@ -176,7 +176,7 @@ struct Log {
   }
   bool AwaitOpen(int count) {
     auto locked = state.Lock();
-    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(10),
+    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                             [&] { return locked->open == count; });
   }
 };
@@ -401,7 +401,7 @@ TEST_CASE("endpoints: no deadline ends a connection or a stream", "[endpoints]")
   const auto connection = served.server->server().LoopbackConnection();
   auto stream = connection->Open({.target = At("a/log")}).value();
   const Context soon =
-      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(10));
+      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
   REQUIRE(stream->Head(soon)->code == 200);
 
   // Far longer than the deadline; a short request under it is not ended either.
@@ -419,7 +419,7 @@ TEST_CASE("endpoints: a log is sent as it is written, until the client goes", "[
   const auto connection = served.server->server().LoopbackConnection();
   auto stream = connection->Open({.target = At("a/log")}).value();
   const Context soon =
-      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(10));
+      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
 
   // The head comes before the first line does.
   const auto head = stream->Head(soon);
@@ -457,7 +457,7 @@ TEST_CASE("endpoints: a server that stops does not wait for streams and WebSocke
   const auto third = dialled.Connect();
   auto stream = third->Open({.target = At("a/log")}).value();
   const Context soon =
-      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(10));
+      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
   REQUIRE(stream->Head(soon).ok());
 
   Thread stopping("stop", [&] { served.server->server().Stop(); });
@@ -486,7 +486,7 @@ TEST_CASE("endpoints: a WebSocket and a raw connection go through a Connecter", 
                                .headers = {{"Connection", "Upgrade"}, {"Upgrade", "SPDY/3.1"}}})
                        .value();
   const Context soon =
-      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(10));
+      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
   REQUIRE(raw->Head(soon)->code == 101);
   REQUIRE(raw->Write("hello").ok());
   CHECK(raw->Read(soon).value() == "<hello>");

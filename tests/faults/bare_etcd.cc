@@ -15,7 +15,7 @@ namespace wire = etcd::wire;
 constexpr const char* kPutMethod = "/etcdserverpb.KV/Put";
 constexpr const char* kDeleteMethod = "/etcdserverpb.KV/DeleteRange";
 // How long a member may be silent while it tells its log.
-constexpr std::chrono::seconds kLogPatience{20};
+constexpr std::chrono::seconds kLogPatience{60};
 
 Status StatusOf(const etcd::RpcOutcome& outcome) {
   const bool late = outcome.code == etcd::RpcCode::kDeadlineExceeded;

@@ -21,7 +21,7 @@ constexpr char kPath[] = "/data/store";
 // Enough for a flush, a compaction of history, and a second log.
 constexpr std::size_t kWrites = 60;
 constexpr std::size_t kWritesAfter = 5;
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kPatience{60};
 
 storage::rocks::Options OptionsForStore() {
   storage::rocks::Options options{.path = kPath};

@@ -196,7 +196,7 @@ std::string Who(http::Connection& connection, http::Headers headers = {}) {
 }
 
 bool Soon(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!holds() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   return holds();
 }

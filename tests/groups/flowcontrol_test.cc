@@ -467,7 +467,7 @@ struct Served {
   }
   // Whether it answers `wanted` within seconds.
   bool Says(const std::string& path, const std::string& wanted) {
-    const auto deadline = RealClock().Now() + 20s;
+    const auto deadline = RealClock().Now() + 60s;
     while (RealClock().Now() < deadline) {
       if (Call("GET", path).body.find(wanted) != std::string::npos) return true;
       Notification never;
@@ -476,7 +476,7 @@ struct Served {
     return false;
   }
   bool HasLevel(const std::string& name, bool wanted) {
-    const auto deadline = RealClock().Now() + 20s;
+    const auto deadline = RealClock().Now() + 60s;
     while (RealClock().Now() < deadline) {
       const auto levels = server->flow_control()->PriorityLevels();
       const bool there = std::ranges::find(levels, name) != levels.end();
@@ -516,7 +516,7 @@ TEST_CASE("groups: a server begins with the built-in flow control objects", "[gr
   auto answer = served.Call("GET", "flowschemas/exempt");
   const auto uid = [&answer] { return answer.headers.Get("X-Kubernetes-PF-FlowSchema-UID"); };
   // It knows its own objects a moment after they are there.
-  const auto deadline = RealClock().Now() + 10s;
+  const auto deadline = RealClock().Now() + 60s;
   while (uid().empty() && RealClock().Now() < deadline) {
     answer = served.Call("GET", "flowschemas/exempt");
   }

@@ -135,7 +135,7 @@ struct Served {
   // Configurations are known within milliseconds, not at once.
   http::ClientResponse CreateUntil(const std::string& name, const std::string& words) const {
     http::ClientResponse answer;
-    const auto deadline = RealClock().Now() + seconds(20);
+    const auto deadline = RealClock().Now() + seconds(60);
     do {
       answer = server->Call("POST", std::string(kWidgets) + "?dryRun=All", Widget(name, 1));
     } while (!Contains(answer.body, words) && RealClock().Now() < deadline);
@@ -252,25 +252,22 @@ TEST_CASE("webhooks: two hundred writes that wait for one do not keep others wai
     });
   }
   const auto until = [](const std::function<bool()>& holds) {
-    const auto deadline = RealClock().Now() + seconds(25);
+    const auto deadline = RealClock().Now() + seconds(60);
     const Notification never;
     while (!holds() && RealClock().Now() < deadline) (void)never.WaitFor(milliseconds(5));
     return holds();
   };
   // Some may pass before the configuration is known.
   CHECK(until([&] { return waiting + answered == 200 && waiting > 0; }));
-  for (int i = 0; i < 20; ++i) {
-    const auto before = RealClock().Now();
-    CHECK(served.server->Call("GET", kValidating).code == 200);
-    CHECK(RealClock().Now() - before < seconds(1));
-  }
-  const auto before = RealClock().Now();
+  const int before = answered;
+  for (int i = 0; i < 20; ++i) CHECK(served.server->Call("GET", kValidating).code == 200);
   CHECK(served.server
             ->Call("PATCH", std::string(kValidating) + "/hooks",
                    R"({"metadata":{"labels":{"a":"b"}}})",
                    {{"Content-Type", "application/merge-patch+json"}})
             .code == 200);
-  CHECK(RealClock().Now() - before < seconds(1));
+  // They were answered while all the writes still waited.
+  CHECK(answered == before);
   hooks.held.Notify();
   CHECK(until([&] { return answered == 200; }));
   CHECK(*refused.Lock() == std::vector<std::string>());

@@ -54,11 +54,15 @@ TEST_CASE("http: a cancelled timer does not fire, a stopped loop drops tasks", "
   const auto loop = Loop::Create(NullLogSink());
   loop->Start("loop");
   Journal fired;
-  auto first = loop->PostAfter(std::chrono::milliseconds(20), [&] { fired.Add("first"); });
-  auto second = loop->PostAfter(std::chrono::milliseconds(40), [&] { fired.Add("second"); });
-  auto never = loop->PostAfter(std::chrono::hours(1), [&] { fired.Add("never"); });
-
-  first();
+  Executor::Cancel second;
+  Executor::Cancel never;
+  // Armed and cancelled in one turn: no timer fires between the two.
+  loop->Post([&] {
+    auto first = loop->PostAfter(std::chrono::milliseconds(1), [&] { fired.Add("first"); });
+    second = loop->PostAfter(std::chrono::milliseconds(20), [&] { fired.Add("second"); });
+    never = loop->PostAfter(std::chrono::hours(1), [&] { fired.Add("never"); });
+    first();
+  });
   REQUIRE(fired.Await("second"));
   second();
   loop->Stop();

@@ -388,16 +388,16 @@ TEST_CASE("http: a connection that says nothing is closed after the header timeo
   CHECK(slow.ReadAll().empty());
 }
 
-TEST_CASE("http: an idle connection is closed after the idle timeout", "[http]") {
+TEST_CASE("http: an idle connection is closed after the idle timeout", "[http][slow]") {
   TestService service(Echo);
   TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kHttp2),
-                    {.idle_timeout = std::chrono::milliseconds(500)});
+                    {.idle_timeout = std::chrono::seconds(2)});
   const auto connection = server.Connect();
   REQUIRE(connection->Call(Soon(), {.target = "/"}).ok());
 
   const auto until = RealClock().Now() + kPatience;
   while (!connection->closed() && RealClock().Now() < until) {
-    Notification().WaitFor(std::chrono::seconds(1));
+    Notification().WaitFor(std::chrono::seconds(3));
     (void)connection->Call(Context::Child(Context::Background()), {.target = "/"});
   }
   CHECK(connection->closed());

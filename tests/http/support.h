@@ -25,7 +25,7 @@ namespace http_test {
 using namespace apiserver;        // NOLINT: tests only.
 using namespace apiserver::http;  // NOLINT: tests only.
 
-inline constexpr auto kPatience = std::chrono::seconds(20);
+inline constexpr auto kPatience = std::chrono::seconds(60);
 
 // A context that ends by itself, so that a failing test does not hang.
 inline Context Soon() {

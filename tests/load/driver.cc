@@ -146,7 +146,7 @@ void FollowAll(Servers& servers, Figures& figures, const std::string& revision,
   std::optional<apiserver::Clock::Monotonic> until;
   const auto enough = [&](const Watch& self) {
     if (!written) return false;
-    if (!until) until = RealClock().Now() + std::chrono::seconds(20);
+    if (!until) until = RealClock().Now() + std::chrono::seconds(60);
     return self.seen() >= figures.created || RealClock().Now() > *until;
   };
   while (!enough(watch)) watch.Follow(enough);

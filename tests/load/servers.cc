@@ -12,9 +12,9 @@ using apiserver::Status;
 
 namespace {
 
-constexpr auto kRequestTime = std::chrono::seconds(20);
+constexpr auto kRequestTime = std::chrono::seconds(60);
 // Both servers are gone for so long: that is no rolling restart.
-constexpr auto kNoServerTime = std::chrono::seconds(20);
+constexpr auto kNoServerTime = std::chrono::seconds(60);
 constexpr auto kPause = std::chrono::milliseconds(5);
 
 }  // namespace

@@ -118,7 +118,7 @@ class Events final : public Wakeable, public std::enable_shared_from_this<Events
       if (state == watch::Stream::State::kEnd) return "END";
       if (state == watch::Stream::State::kMore) continue;
       auto woken = woken_.Lock();
-      if (!woken.WaitUntil(RealClock().Now() + std::chrono::seconds(10), [&] { return *woken; })) {
+      if (!woken.WaitUntil(RealClock().Now() + std::chrono::seconds(60), [&] { return *woken; })) {
         return "NOTHING";
       }
     }
@@ -316,7 +316,7 @@ TEST_CASE("registry: a poll that throws is an error", "[registry]") {
 
 TEST_CASE("registry: a store polls by itself, until it is destroyed", "[registry]") {
   Polled polled([](auto& options) { options.interval = std::chrono::milliseconds(1); });
-  const auto deadline = RealClock().Now() + std::chrono::seconds(10);
+  const auto deadline = RealClock().Now() + std::chrono::seconds(60);
   while (polled.polls < 3 && RealClock().Now() < deadline) std::this_thread::yield();
   CHECK(polled.polls >= 3);
 

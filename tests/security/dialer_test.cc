@@ -37,7 +37,7 @@ constexpr std::uint8_t kSettings = 4;
 constexpr std::uint8_t kContinuation = 9;
 
 Context Soon() {
-  return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(20));
+  return Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(60));
 }
 
 // What a call to a server that says `opening` at once, and then `answer`, comes to.

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <ctime>
 
 #include "authn/signed_tokens.h"
 
@@ -73,14 +74,21 @@ std::string HmacSha256(std::string_view secret, std::string_view input) {
   return mac;
 }
 
-// The best of several, as others use the machine too.
+// Processor time of this thread.
+std::chrono::nanoseconds Used() {
+  timespec used{};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+// Processor time of the best of several, as others use the machine too.
 template <class Work>
 std::chrono::nanoseconds Fastest(Work work) {
   auto best = std::chrono::nanoseconds::max();
   for (int i = 0; i < 20; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Used();
     work();
-    best = std::min<std::chrono::nanoseconds>(best, std::chrono::steady_clock::now() - begin);
+    best = std::min<std::chrono::nanoseconds>(best, Used() - begin);
   }
   return best;
 }

@@ -30,7 +30,7 @@ class AccessLines final : public apiserver::LogSink {
   // The first line; waits for it.
   std::string Take() {
     auto lines = lines_.Lock();
-    REQUIRE(lines.WaitUntil(apiserver::RealClock().Now() + std::chrono::seconds(20),
+    REQUIRE(lines.WaitUntil(apiserver::RealClock().Now() + std::chrono::seconds(60),
                             [&] { return !lines->empty(); }));
     std::string line = lines->front();
     lines->erase(lines->begin());

@@ -65,7 +65,7 @@ class Later final : public auth::Authorizer {
     Answers::Done done;
     {
       auto asked = asked_.Lock();
-      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
       if (!asked.WaitUntil(until, [&asked] { return !asked->empty(); })) return false;
       done = std::move(asked->front());
       asked->erase(asked->begin());

@@ -38,7 +38,7 @@ class Keeper final : public audit::Backend {
   // The first `count` events; waits for them.
   audit::Events Take(std::size_t count) {
     auto kept = kept_.Lock();
-    REQUIRE(kept.WaitUntil(apiserver::RealClock().Now() + std::chrono::seconds(20),
+    REQUIRE(kept.WaitUntil(apiserver::RealClock().Now() + std::chrono::seconds(60),
                            [&] { return kept->size() >= count; }));
     audit::Events taken(kept->begin(), kept->begin() + static_cast<std::ptrdiff_t>(count));
     kept->erase(kept->begin(), kept->begin() + static_cast<std::ptrdiff_t>(count));

@@ -15,7 +15,7 @@ namespace server = apiserver::server;
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(60);
 
 // Authorities and the pairs they sign, as files.
 struct Files {

@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kBrief(100);
 
 Context WithinPatience() {
   return Context::Child(Context::Background(),
-                        apiserver::RealClock().Now() + std::chrono::seconds(20));
+                        apiserver::RealClock().Now() + std::chrono::seconds(60));
 }
 
 // All that is logged, a line each.
@@ -48,7 +48,7 @@ class AllLines final : public apiserver::LogSink {
   std::string Await(const std::string& piece) {
     std::string found;
     auto lines = lines_.Lock();
-    lines.WaitUntil(apiserver::RealClock().Now() + std::chrono::seconds(20), [&] {
+    lines.WaitUntil(apiserver::RealClock().Now() + std::chrono::seconds(60), [&] {
       for (const std::string& line : *lines) {
         if (Contains(line, piece)) found = line;
       }
@@ -64,7 +64,7 @@ class AllLines final : public apiserver::LogSink {
 // A server whose handler for /slow does what it is told, when it is told.
 struct Obeying {
   using Work = std::function<void(http::Exchange&)>;
-  explicit Obeying(Work todo, std::chrono::milliseconds timeout = std::chrono::seconds(20))
+  explicit Obeying(Work todo, std::chrono::milliseconds timeout = std::chrono::seconds(60))
       : work(std::move(todo)) {
     apiserver::testing::TestServerOptions options;
     options.log = &log;
@@ -88,7 +88,7 @@ struct Obeying {
   }
   ~Obeying() {
     go_on.Notify();
-    if (begun > 0) over.WaitFor(std::chrono::seconds(20));
+    if (begun > 0) over.WaitFor(std::chrono::seconds(60));
   }
 
   AllLines log;
@@ -119,7 +119,7 @@ TEST_CASE("server: an answer in time is sent; one that comes later goes nowhere"
   CHECK(Contains(got.body, R"("reason":"Timeout")"));
   CHECK(Contains(got.body, "request did not complete within the allotted timeout"));
   late.go_on.Notify();
-  REQUIRE(late.over.WaitFor(std::chrono::seconds(20)));
+  REQUIRE(late.over.WaitFor(std::chrono::seconds(60)));
   CHECK(late.api->Call("GET", "/healthz").body == "ok");
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("server: an answer that is broken off is an error to its client, and t
       dialer->Dial(WithinPatience(), {.port = listener->port(), .http2 = http2}).value();
   CHECK(!connection->Call(WithinPatience(), {.target = "/"}).ok());
   // HTTP/2 resets the stream and goes on; HTTP/1.1 has nothing but the connection to close.
-  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(20);
+  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(60);
   while (!http2 && !connection->closed() && apiserver::RealClock().Now() < until) {
   }
   CHECK(connection->closed() == !http2);

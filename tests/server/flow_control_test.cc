@@ -82,7 +82,7 @@ class Harness {
   // An answer may be there before the seat of who got it is free.
   bool IsServedAgain(const std::string& method, const std::string& target,
                      const http::Headers& headers) {
-    const auto deadline = RealClock().Now() + 10s;
+    const auto deadline = RealClock().Now() + 60s;
     while (Call(method, target, headers).code != 200) {
       if (RealClock().Now() > deadline) return false;
     }
@@ -102,11 +102,11 @@ class Harness {
   // Whether so many requests are being handled now.
   bool Holds(std::size_t count) {
     auto held = held_.Lock();
-    return held.WaitUntil(RealClock().Now() + 10s, [&] { return held->size() == count; });
+    return held.WaitUntil(RealClock().Now() + 60s, [&] { return held->size() == count; });
   }
   // Whether so many wait for a seat.
   bool Waits(int count) {
-    const auto deadline = RealClock().Now() + 10s;
+    const auto deadline = RealClock().Now() + 60s;
     while (Waiting() != count) {
       if (RealClock().Now() > deadline) return false;
       Notification never;
@@ -140,7 +140,7 @@ class Harness {
   }
   // Whether no watch is counted any more.
   bool Forgets() {
-    const auto deadline = RealClock().Now() + 10s;
+    const auto deadline = RealClock().Now() + 60s;
     while (controller().watches().size() > 0) {
       if (RealClock().Now() > deadline) return false;
     }
@@ -515,7 +515,7 @@ TEST_CASE("server: a watch gives its seat back when it has sent what there was",
   const std::string line =
       "apiserver_flowcontrol_current_executing_requests{priority_level=\"exempt\",flow_schema="
       "\"exempt\"} 1\n";
-  const auto deadline = RealClock().Now() + 10s;
+  const auto deadline = RealClock().Now() + 60s;
   while (!Contains(server->Call("GET", "/metrics").body, line)) {
     REQUIRE(RealClock().Now() < deadline);
   }

@@ -24,7 +24,7 @@ namespace {
 
 Context InTime() {
   return Context::Child(Context::Background(),
-                        apiserver::RealClock().Now() + std::chrono::seconds(20));
+                        apiserver::RealClock().Now() + std::chrono::seconds(60));
 }
 
 // Lets only paths that end so be closed.
@@ -134,7 +134,7 @@ class Client {
     return all->back();
   }
   static void AwaitClosed(const http::Connection& connection) {
-    const auto until = apiserver::RealClock().Now() + std::chrono::seconds(20);
+    const auto until = apiserver::RealClock().Now() + std::chrono::seconds(60);
     while (!connection.closed() && apiserver::RealClock().Now() < until) {
     }
   }

@@ -225,7 +225,7 @@ TEST_CASE("server: what a hook's client has open ends before the filters go", "[
   REQUIRE(server->AddPostStartHook("asks", std::move(asks)).ok());
   REQUIRE(server->PrepareRun().ok());
   REQUIRE(server->Start().ok());
-  REQUIRE(begun.WaitFor(std::chrono::seconds(20)));
+  REQUIRE(begun.WaitFor(std::chrono::seconds(60)));
 
   server.reset();
 }

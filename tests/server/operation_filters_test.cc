@@ -136,7 +136,7 @@ TEST_CASE("server: GOAWAY comes with the chance that was set, over HTTP/2 only",
   const auto answer = connection->Call(Context::Background(), {.target = "/x"}).value();
 
   // What is sent with the answer may be read a moment after it.
-  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(20);
+  const auto until = apiserver::RealClock().Now() + std::chrono::seconds(60);
   while (test.closes && !connection->closed() && apiserver::RealClock().Now() < until) {
   }
   CHECK(answer.code == 200);
@@ -211,7 +211,7 @@ TEST_CASE("server: requests that come too late are refused with a short retry", 
   CHECK(answer.code == (test.refused ? 503 : 200));
   CHECK(answer.headers.Get("Retry-After") == (test.refused ? "1" : ""));
   CHECK(answer.body == (test.refused ? "apiserver is shutting down" : "handled"));
-  CHECK(in_flight.WaitUntilEmpty(std::chrono::seconds(20)));
+  CHECK(in_flight.WaitUntilEmpty(std::chrono::seconds(60)));
 }
 
 TEST_CASE("server: watches are ended over the grace, but not slower than 200 a second",
@@ -233,7 +233,7 @@ TEST_CASE("server: watches are ended over the grace, but not slower than 200 a s
   for (const Context& watch : watches) CHECK(watch.done());
   // 40 at 200 a second, in steps of two.
   CHECK(took >= std::chrono::milliseconds(180));
-  CHECK(took < std::chrono::seconds(20));
+  CHECK(took < std::chrono::seconds(60));  // Not after the grace.
 }
 
 TEST_CASE("server: a path that is not there yet is no 404", "[server]") {

@@ -36,7 +36,7 @@ namespace server = apiserver::server;
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(60);
 constexpr char kInUse[] = "Could not enable CPU profiling: cpu profiling already in use\n";
 
 // Whether this kernel lets a process look at itself: asked here, not of what is tested.

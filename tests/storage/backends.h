@@ -50,7 +50,7 @@ class WatchReader {
 
   // The next event; nullopt: the watch is over. Fails the test when nothing comes.
   std::optional<watch::Event> Next() {
-    const auto deadline = RealClock().Now() + std::chrono::seconds(20);
+    const auto deadline = RealClock().Now() + std::chrono::seconds(60);
     while (next_ == events_.size()) {
       events_.clear();
       next_ = 0;

@@ -110,7 +110,7 @@ TEST_CASE("client.cpprest: spans reach a collector that was busy at first", "[cl
     root.End();
     trace_id = root.context().TraceIdHex();
     root_id = root.context().SpanIdHex();
-    tracer->Flush(std::chrono::seconds(20));
+    tracer->Flush(std::chrono::seconds(60));
   }
 
   CHECK(collector.requests() == 2);
@@ -136,7 +136,7 @@ TEST_CASE("client.cpprest: a collector that nobody trusts gets no span", "[clien
                                          .backoff = {.steps = 1},
                                          .metrics = metrics});
   exporter->OnEnd({.name = "secret"});
-  exporter->Flush(std::chrono::seconds(20));
+  exporter->Flush(std::chrono::seconds(60));
 
   CHECK(collector.requests() == 0);
   CHECK(metrics->Counters({.name = "apiserver_tracing_dropped_spans_total"})

@@ -174,7 +174,7 @@ inline HttpClientOptions Trusting(const std::string& address) {
 
 inline Result<http::ClientResponse> Get(
     HttpClient& client, const std::string& url,
-    std::chrono::milliseconds timeout = std::chrono::seconds(10)) {
+    std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
   return client.Call(Context::Background(), {.method = "GET", .url = url, .timeout = timeout});
 }
 

@@ -29,7 +29,7 @@ std::string RefusalOf(bool async, const std::string& name, const std::string& re
                                    outcome = created.status();
                                    told.Notify();
                                  });
-    REQUIRE(told.WaitFor(std::chrono::seconds(20)));
+    REQUIRE(told.WaitFor(std::chrono::seconds(60)));
   } else {
     outcome = backend.storage->Create(backend.ctx, Backend::KeyOf(name), *object, {}).status();
   }

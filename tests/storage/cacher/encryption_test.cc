@@ -149,7 +149,7 @@ TEST_CASE("storage.value: the answer to a create is made of the plain bytes", "[
                                  if (outcome.ok()) created = *outcome;
                                  told.Notify();
                                });
-  REQUIRE(told.WaitFor(std::chrono::seconds(20)));
+  REQUIRE(told.WaitFor(std::chrono::seconds(60)));
 
   REQUIRE(created != nullptr);
   CHECK(body(*created) ==

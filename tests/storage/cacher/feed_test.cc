@@ -35,7 +35,7 @@ struct Followed {
   }
   bool Heard(std::string_view text) {
     auto locked = told.Lock();
-    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(20), [&] {
+    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(60), [&] {
       return std::find(locked->begin(), locked->end(), text) != locked->end();
     });
   }

@@ -32,7 +32,7 @@ struct Waiting {
   }
   bool Told(std::vector<std::string> expected) {
     auto locked = told.Lock();
-    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(20),
+    return locked.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                             [&] { return *locked == expected; });
   }
 
@@ -116,7 +116,7 @@ TEST_CASE("storage.cacher: waiters and revisions that race miss nobody", "[stora
     for (int i = 0; i < kRevisions; ++i) waiting.Add(11 + i);
   }
   auto told = waiting.told.Lock();
-  CHECK(told.WaitUntil(RealClock().Now() + std::chrono::seconds(20),
+  CHECK(told.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                        [&] { return told->size() == kRevisions; }));
   CHECK(std::all_of(told->begin(), told->end(),
                     [](const std::string& text) { return text.ends_with(" seen"); }));
@@ -138,7 +138,7 @@ TEST_CASE("storage.cacher: a consistent read of a far engine can be had without 
       fresh.NotifyAll();
     });
     auto locked = fresh.Lock();
-    REQUIRE(locked.WaitUntil(RealClock().Now() + std::chrono::seconds(20),
+    REQUIRE(locked.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                              [&] { return locked->has_value(); }));
     REQUIRE((*locked)->ok());
     storage::GetOptions at;

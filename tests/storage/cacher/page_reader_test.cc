@@ -36,7 +36,7 @@ class PagedEngine final : private Memory, public testing::ForwardingEngine {
   }
   bool Asked(int pages) {
     auto asked = asked_.Lock();
-    return asked.WaitUntil(RealClock().Now() + std::chrono::seconds(20),
+    return asked.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                            [&] { return *asked >= pages; });
   }
   int asked() const { return *asked_.Lock(); }

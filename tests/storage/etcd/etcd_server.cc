@@ -24,7 +24,7 @@
 namespace apiserver::inline v0::storage::etcd {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kPatience{60};
 
 // The program to run, or empty.
 std::string FindEtcd() {
