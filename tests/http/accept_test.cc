@@ -1,3 +1,4 @@
+// Row 73 of docs/security.md.
 // Connections that come while a listener's loops are busy: a kernel's queue that nobody empties
 // overflows, and a client whose first packet is dropped tries again after a whole second.
 #include <catch2/catch.hpp>

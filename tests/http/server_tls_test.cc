@@ -244,6 +244,7 @@ TEST_CASE("http: failed handshakes are told, with who and why", "[http][slow]") 
   CHECK(errors.lines().size() == 2);
 }
 
+// Row 73 of docs/security.md.
 TEST_CASE("http: handshakes that pile up leave open connections their turn", "[http]") {
   constexpr int kHandshakes = 1000;
   Notification held;
