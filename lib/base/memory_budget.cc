@@ -9,29 +9,6 @@ constexpr int kPassedOverMax = 16;
 
 }  // namespace
 
-bool MemoryShare::TryAdd(std::size_t bytes, std::size_t own) {
-  std::size_t used = used_.load(std::memory_order_relaxed);
-  while (used - own < bytes_max_) {
-    if (used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed)) return true;
-  }
-  return false;
-}
-
-void MemoryCharge::Resize(std::size_t bytes) {
-  if (bytes > bytes_) share_.Add(bytes - bytes_);
-  if (bytes < bytes_) share_.Release(bytes_ - bytes);
-  bytes_ = bytes;
-}
-
-bool MemoryCharge::TryResize(std::size_t bytes) {
-  if (bytes > bytes_) {
-    if (!share_.TryAdd(bytes - bytes_, bytes_)) return false;
-    bytes_ = bytes;
-  }
-  Resize(bytes);
-  return true;
-}
-
 void EvictingShare::Add(Item& item, std::size_t bytes) {
   auto list = list_.Lock();
   item.bytes_ = bytes;

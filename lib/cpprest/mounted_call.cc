@@ -71,7 +71,7 @@ void MountedCall::OnAnswer() {
     const concurrency::streams::istream body(concurrency::streams::streambuf<std::uint8_t>(
         std::make_shared<PulledBody>(shared_from_this())));
     if (exchange_->kind() == http::ExchangeDriver::Kind::kSend) {
-      response.set_body(body, exchange_->body_bytes());
+      response.set_body(body, exchange_->answer_bytes());
     } else {
       response.set_body(body);
     }

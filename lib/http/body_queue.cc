@@ -11,12 +11,19 @@ namespace {
 
 // Enough to go on with when memory is short.
 constexpr std::size_t kRoomWhenShort = 4 << 10;
+// Less is not worth counting: an exchange takes as much itself.
+constexpr std::size_t kChargedMin = 4 << 10;
 
 }  // namespace
 
 std::size_t BodyQueue::room() const {
-  const std::size_t room = output_.over() ? std::min(room_, kRoomWhenShort) : room_;
+  const std::size_t room = output_.over(charge_.tenant()) ? std::min(room_, kRoomWhenShort) : room_;
   return size_ < room ? room - size_ : 0;
+}
+
+void BodyQueue::Charge() {
+  const std::size_t bytes = own_bytes_ + tail_.size();
+  charge_.Resize(bytes < kChargedMin ? 0 : bytes);
 }
 
 void BodyQueue::Write(std::string_view copied) {

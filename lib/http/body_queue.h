@@ -16,8 +16,7 @@ namespace apiserver::inline v0::http {
 class BodyQueue final : public ChunkWriter {
  public:
   // There is room for `room` bytes, and for few once `output` is used up.
-  BodyQueue(std::size_t room, MemoryShare& output)
-      : room_(room), output_(output), charge_(output) {}
+  BodyQueue(std::size_t room, FairShare& output) : room_(room), output_(output), charge_(output) {}
 
   std::size_t room() const override;
   void Write(std::string_view copied) override;
@@ -27,8 +26,10 @@ class BodyQueue final : public ChunkWriter {
   void Append(Bytes bytes);
   // Moves bytes to `out`; returns how many.
   std::size_t TakeTo(std::span<char> out);
-  // Counts what is left of bytes that nobody else keeps. They are let go of all at once.
-  void Charge() { charge_.Resize(own_bytes_ + tail_.size()); }
+  // Counts the bytes left that nobody else keeps, unless they are few. They are let go of all at
+  // once.
+  void Charge();
+  void SetTenant(const Tenant& tenant) { charge_.SetTenant(tenant); }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   void Clear();
@@ -37,8 +38,8 @@ class BodyQueue final : public ChunkWriter {
   void Pop();
 
   std::size_t room_;
-  const MemoryShare& output_;
-  MemoryCharge charge_;
+  const FairShare& output_;
+  FairShare::Charge charge_;
   std::size_t size_ = 0;
   std::size_t own_bytes_ = 0;  // In pieces_.
   std::size_t first_ = 0;      // Of pieces_.

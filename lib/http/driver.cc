@@ -19,14 +19,11 @@ const Status& Cancelled() {
   return status;
 }
 
-Status NoMemoryForBody() {
+Status NoMemoryForDecoding() {
   return Status(Reason::kTooManyRequests,
-                "the bodies of other requests take all memory there is for them, please try again")
+                "decoding other requests takes all memory there is for it, please try again")
       .WithDetails({.retry_after_seconds = 1});
 }
-
-// A body is allocated in one piece up to here; longer ones grow as they come.
-constexpr std::size_t kReserveBytesMax = 1 << 20;
 
 }  // namespace
 
@@ -100,15 +97,15 @@ ExchangeDriver::ExchangeDriver(Setup setup)
     : loop_(std::move(setup.loop)),
       service_(*setup.service),
       request_(std::move(setup.request)),
-      incoming_(setup.body),
       count_(std::move(setup.count)),
       received_(loop_->now()),
       root_(Context::Child(Context::Background())),
       ctx_(root_.WithMayBlock(false)),
       query_(Query::Parse(request_.query)),
       queue_(kPullBytes, service_.memory->output),
-      body_complete_(!setup.body.present),
-      decoding_(service_.memory->decoding) {
+      incoming_({.loop = *loop_, .memory = *service_.memory, .incoming = setup.body}),
+      decoding_(service_.memory->decoding),
+      decoding_room_(*loop_, decoding_, service_.memory->room_wait_max) {
   if (count_) ++count_->live;
 }
 
@@ -118,6 +115,7 @@ ExchangeDriver::~ExchangeDriver() = default;
 
 void ExchangeDriver::Start(ServerStream& stream) {
   stream_ = &stream;
+  incoming_.Attach(stream);
   running_ = true;
   Advance(Step::Next(), true);
 }
@@ -300,7 +298,14 @@ void ExchangeDriver::Settle(Step result) {
     }
   }
   if (stored_.load() && !answer_over_) StartAnswer();
+  LetRequestGo();
   EndIfQuiet();
+}
+
+// A client that reads its answer slowly does not keep the memory of its request.
+void ExchangeDriver::LetRequestGo() {
+  incoming_.LetGo();
+  decoding_.Resize(0);
 }
 
 // ------------------------------------------------------------------------------ answers
@@ -380,9 +385,8 @@ void ExchangeDriver::SendPlain(const Status& error) {
 void ExchangeDriver::Send(ResponseHead head, Bytes body) {
   if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
   head_ = std::move(head);
-  body_bytes_ = body.size();
+  answer_bytes_ = body.size();
   queue_.Append(std::move(body));
-  queue_.Charge();
   kind_ = Kind::kSend;
   stored_.store(true);
 }
@@ -424,6 +428,8 @@ void ExchangeDriver::StartAnswer() {
     writing_error_ = false;
   }
   outcome_.code = head_.code;
+  queue_.SetTenant(tenant_);
+  queue_.Charge();
   if (stream_ != nullptr) stream_->OnAnswer();
   if (kind_ != Kind::kStream) return;
   // It may go on for hours, with thousands beside it.
@@ -496,9 +502,9 @@ void ExchangeDriver::AnswerOver(bool completed) {
   stream_ = nullptr;
   DropSource();
   on_open_ = nullptr;
-  if (auto waiter = std::exchange(body_waiter_, std::nullopt)) {
-    (*waiter)(Status(Reason::kBadRequest, "the request's body is incomplete"));
-  }
+  incoming_.Stop();
+  // Destroys the step's Resume, which ends the step.
+  decoding_room_.Stop();
   cut_.store(true);
   // Work that was ended early goes on; all other work has lost its purpose.
   if (!ended_early_.load()) root_.Cancel(Cancelled());
@@ -531,71 +537,45 @@ void ExchangeDriver::EndIfQuiet() {
 
 std::shared_ptr<const std::string> ExchangeDriver::body() const {
   static const auto empty = std::make_shared<const std::string>();
-  return body_ ? body_ : empty;
+  return incoming_.body() ? incoming_.body() : empty;
 }
 
 Step ExchangeDriver::CollectBody(std::size_t bytes_max) {
-  if (incoming_.length && *incoming_.length > bytes_max) {
-    return Status(Reason::kRequestEntityTooLarge,
-                  "Request entity too large: limit is " + std::to_string(bytes_max));
-  }
-  if (!incoming_.present) return Step::Next();
+  if (Status status = incoming_.CheckLength(bytes_max); !status.ok()) return status;
+  if (!incoming_.present()) return Step::Next();
   return Step::Later([this, self = shared_from_this(), bytes_max](Resume resume) {
-    if (loop_->Inside()) return BeginCollect(bytes_max, std::move(resume));
-    loop_->Post([self, bytes_max, resume = std::move(resume)]() mutable {
-      self->BeginCollect(bytes_max, std::move(resume));
+    if (loop_->Inside()) return incoming_.Collect(bytes_max, self, std::move(resume));
+    loop_->Post([this, self, bytes_max, resume = std::move(resume)]() mutable {
+      incoming_.Collect(bytes_max, self, std::move(resume));
     });
   });
 }
 
-void ExchangeDriver::BeginCollect(std::size_t bytes_max, Resume resume) {
-  if (body_) return resume(Step::Next());
+void ExchangeDriver::ChargeTo(const Tenant& tenant) {
+  decoding_.SetTenant(tenant);
+  const auto charge = [this, tenant] {
+    tenant_ = tenant;
+    incoming_.ChargeTo(tenant);
+  };
+  if (loop_->Inside()) return charge();
+  loop_->Post([self = shared_from_this(), charge] { charge(); });
+}
+
+Step ExchangeDriver::ReserveDecoding(std::size_t bytes) {
+  if (decoding_.TryResize(bytes)) return Step::Next();
+  return Step::Later([this, self = shared_from_this(), bytes](Resume resume) {
+    if (loop_->Inside()) return AwaitDecodingRoom(bytes, std::move(resume));
+    loop_->Post([this, self, bytes, resume = std::move(resume)]() mutable {
+      AwaitDecodingRoom(bytes, std::move(resume));
+    });
+  });
+}
+
+void ExchangeDriver::AwaitDecodingRoom(std::size_t bytes, Resume resume) {
   if (answer_over_) return resume(Step::Done());
-  body_waiter_.emplace(std::move(resume));
-  body_bytes_max_ = bytes_max;
-  if (incoming_.length) unread_.reserve(std::min<std::size_t>(*incoming_.length, kReserveBytesMax));
-  if (!std::exchange(body_wanted_, true) && !body_complete_ && stream_ != nullptr) {
-    stream_->OnBodyWanted();
-  }
-  const std::size_t buffered = unread_.size();
-  AcceptBody();
-  if (stream_ != nullptr && buffered > 0) stream_->OnBodyConsumed(buffered);
-}
-
-void ExchangeDriver::BodyData(std::string_view bytes) {
-  if (answer_over_ || (body_wanted_ && !body_waiter_)) {
-    if (stream_ != nullptr) stream_->OnBodyConsumed(bytes.size());
-    return;
-  }
-  unread_.append(bytes);
-  if (!body_wanted_) return;
-  AcceptBody();
-  if (stream_ != nullptr) stream_->OnBodyConsumed(bytes.size());
-}
-
-void ExchangeDriver::BodyEnd() {
-  body_complete_ = true;
-  if (body_wanted_) AcceptBody();
-}
-
-void ExchangeDriver::RefuseBody(const Status& why) {
-  std::exchange(unread_, {}).clear();
-  decoding_.Resize(0);
-  auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));
-  waiter(why);
-}
-
-void ExchangeDriver::AcceptBody() {
-  if (!body_waiter_) return;
-  if (unread_.size() > body_bytes_max_) {
-    return RefuseBody({Reason::kRequestEntityTooLarge,
-                       "Request entity too large: limit is " + std::to_string(body_bytes_max_)});
-  }
-  if (!decoding_.TryResize(unread_.size())) return RefuseBody(NoMemoryForBody());
-  if (!body_complete_) return;
-  body_ = std::make_shared<std::string>(std::exchange(unread_, {}));
-  auto waiter = std::move(*std::exchange(body_waiter_, std::nullopt));
-  waiter(Step::Next());
+  decoding_room_.Start(bytes, shared_from_this(), [resume = std::move(resume)](bool room) mutable {
+    resume(room ? Step::Next() : Step(NoMemoryForDecoding()));
+  });
 }
 
 }  // namespace apiserver::inline v0::http

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "apiserver/http/exchange.h"
+#include "http/body_collector.h"
 #include "http/body_queue.h"
 #include "http/loop.h"
 #include "http/pool_batch.h"
@@ -36,12 +37,6 @@ class ServerStream {
 
  protected:
   ~ServerStream() = default;
-};
-
-// What a transport knows about a request's body when its head is complete.
-struct IncomingBody {
-  bool present = false;
-  std::optional<std::uint64_t> length;
 };
 
 // How many exchanges of a connection someone still works on. Of the loop.
@@ -80,16 +75,16 @@ class ExchangeDriver final : public Exchange,
   };
 
   void Start(ServerStream& stream);
-  void BodyData(std::string_view bytes);
-  void BodyEnd();
-  std::size_t unread_body() const { return unread_.size(); }
-  bool body_wanted() const { return body_wanted_; }
+  void BodyData(std::string_view bytes) { incoming_.Data(bytes); }
+  void BodyEnd() { incoming_.End(); }
+  std::size_t unread_body() const { return incoming_.unread(); }
+  bool body_wanted() const { return incoming_.wanted(); }
   const ResponseHead& head() const { return head_; }
   Kind kind() const { return kind_; }
   // See answer_made.h.
   bool answer_is_made() const { return kind_ == Kind::kSend && !running_; }
-  // Of a kSend answer.
-  std::size_t body_bytes() const { return body_bytes_; }
+  // The length of a kSend answer.
+  std::size_t answer_bytes() const { return answer_bytes_; }
   std::size_t unsent_body() const { return queue_.size(); }
   // Moves body bytes to `out`. kWait: OnBodyReady will come. kEnd and kAbort may come with bytes.
   Filled Fill(std::span<char> out);
@@ -106,11 +101,16 @@ class ExchangeDriver final : public Exchange,
   const Query& query() override { return query_; }
   Context& ctx() override { return ctx_; }
   std::shared_ptr<const std::string> body() const override;
-  bool has_body() const override { return incoming_.present; }
+  bool has_body() const override { return incoming_.present(); }
+  bool body_arrived() const override { return incoming_.complete(); }
+  std::size_t body_bytes() const override { return incoming_.bytes(); }
   Step CollectBody(std::size_t bytes_max) override;
   const std::shared_ptr<MemoryBudget>& memory() const override { return service_.memory; }
   const FeatureGates& features() const override { return *service_.features; }
-  MemoryCharge& decoding() override { return decoding_; }
+  void ChargeTo(const Tenant& tenant) override;
+  FairShare::Charge& decoding() override { return decoding_; }
+  Step ReserveDecoding(std::size_t bytes) override;
+  bool OutputOver() const override { return service_.memory->output.over(decoding_.tenant()); }
   ResponseWriter& writer() override { return *this; }
   void EndEarly(Status error) override;
   void EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) override;
@@ -163,9 +163,8 @@ class ExchangeDriver final : public Exchange,
   void EndIfQuiet();
   void PullSource();
   void DropSource();
-  void BeginCollect(std::size_t bytes_max, Resume resume);
-  void AcceptBody();
-  void RefuseBody(const Status& why);
+  void AwaitDecodingRoom(std::size_t bytes, Resume resume);
+  void LetRequestGo();
   void LogError(std::string_view message, std::string_view where, std::string_view error) const;
   Status CaughtError(std::string_view where) const;
   // The same, and the exchange knows of it.
@@ -174,7 +173,6 @@ class ExchangeDriver final : public Exchange,
   const std::shared_ptr<Loop> loop_;
   const Service& service_;
   Request request_;
-  const IncomingBody incoming_;
   const std::shared_ptr<ExchangeCount> count_;
   const Clock::Monotonic received_;
   const Context root_;
@@ -210,18 +208,15 @@ class ExchangeDriver final : public Exchange,
   bool source_aborted_ = false;
   bool source_dry_ = false;  // It said kWait and has not been woken.
   UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open_;
-  std::size_t body_bytes_ = 0;
+  std::size_t answer_bytes_ = 0;
   Outcome outcome_;
   ServerStream* stream_ = nullptr;
 
-  // The request's body.
-  std::string unread_;
-  bool body_complete_ = false;
-  bool body_wanted_ = false;
-  std::size_t body_bytes_max_ = 0;
-  std::optional<Resume> body_waiter_;
-  MemoryCharge decoding_;
-  std::shared_ptr<std::string> body_;
+  // The request's body and what it becomes.
+  BodyCollector incoming_;
+  FairShare::Charge decoding_;  // Belongs to the step, and to the loop while the step waits.
+  RoomWait decoding_room_;
+  Tenant tenant_;  // Of the loop.
 };
 
 }  // namespace apiserver::inline v0::http

@@ -336,7 +336,7 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
   if (kind == ExchangeDriver::Kind::kSend && !bodiless) {
     out += "\r\nContent-Length: ";
     out.append(digits.data(),
-               std::to_chars(digits.begin(), digits.end(), exchange_->body_bytes()).ptr);
+               std::to_chars(digits.begin(), digits.end(), exchange_->answer_bytes()).ptr);
   } else if (chunked_) {
     out += "\r\nTransfer-Encoding: chunked";
   } else if (kind == ExchangeDriver::Kind::kUpgrade) {

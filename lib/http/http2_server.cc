@@ -14,8 +14,9 @@
 namespace apiserver::inline v0::http {
 namespace {
 
-// Unread request bodies of one connection, all streams together.
-constexpr std::int32_t kConnectionWindow = 16 << 20;
+// Unread request bodies of one connection, all streams together. What nobody wants yet, because
+// its requests wait, is memory that no tenant can be refused.
+constexpr std::int32_t kConnectionWindow = 4 << 20;
 // Decoded request heads of one connection that someone still works on; more streams are refused.
 constexpr std::size_t kHeadBytesMax = 4 << 20;
 // Control frames that cost us work and the peer next to nothing.

@@ -9,6 +9,9 @@
 namespace apiserver::inline v0::http {
 namespace {
 
+// The window of a body that is wanted, so that it comes quickly over long ways too.
+constexpr std::int32_t kWantedBodyWindow = 256 << 10;
+
 // NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's
 ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
                  std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
@@ -40,7 +43,7 @@ void Http2Stream::OnAnswer() {
   block.AddAll(head.headers);
   block.AddStatic("date", connection_.wire().loop()->Date());
   if (send && !bodiless) {
-    end = std::to_chars(length.begin(), length.end(), exchange->body_bytes()).ptr;
+    end = std::to_chars(length.begin(), length.end(), exchange->answer_bytes()).ptr;
     block.AddStatic("content-length",
                     {length.data(), static_cast<std::size_t>(end - length.data())});
   }
@@ -48,7 +51,7 @@ void Http2Stream::OnAnswer() {
   for (const std::string_view value : head.headers.GetAll("Connection")) {
     close |= HasToken(value, "close");
   }
-  const bool empty = send && exchange->body_bytes() == 0;
+  const bool empty = send && exchange->answer_bytes() == 0;
   sending_ = !bodiless && !empty && exchange->request().method != "HEAD";
   ended_ = !sending_;
   Submit(block, sending_);
@@ -89,6 +92,9 @@ void Http2Stream::OnBodyReady() {
 }
 
 void Http2Stream::OnBodyWanted() {
+  (void)nghttp2_session_set_local_window_size(connection_.session(), NGHTTP2_FLAG_NONE, id_,
+                                              kWantedBodyWindow);
+  connection_.wire().MarkDirty();
   if (!std::exchange(expect_continue, false)) return;
   HeaderBlock block;
   block.AddStatic(":status", "100");

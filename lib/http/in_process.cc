@@ -82,7 +82,7 @@ void LocalCall::OnAnswer() {
     head.headers.Remove(name);
   head.headers.Add("Date", loop_->Date());
   if (exchange_->kind() == ExchangeDriver::Kind::kSend && head.code != 204 && head.code != 304) {
-    head.headers.Add("Content-Length", std::to_string(exchange_->body_bytes()));
+    head.headers.Add("Content-Length", std::to_string(exchange_->answer_bytes()));
   }
   head_told_ = true;
   sink_->OnHead(std::move(head));

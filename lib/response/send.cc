@@ -6,6 +6,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/response/response.h"
 #include "base/status_macros.h"
 #include "response/gzip.h"
 
@@ -38,10 +39,14 @@ http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::st
   return http::Step::Done();
 }
 
-Status CheckRoomToAnswer(const http::Exchange& exchange) {
-  if (exchange.request().method != "GET" || !exchange.memory()->output.over()) return {};
+Status NoRoomToAnswer() {
   return meta::NewTooManyRequests(
       "answers that were not sent yet take all memory there is for them, please try again", 1);
+}
+
+Status CheckRoomToAnswer(const http::Exchange& exchange) {
+  const bool refused = exchange.request().method == "GET" && exchange.OutputOver();
+  return refused ? NoRoomToAnswer() : Status();
 }
 
 codec::EncodingShare EncodingShareOf(const http::Exchange& exchange) {

@@ -16,8 +16,9 @@ trace::Span SerializeSpan(const http::Exchange& exchange, const Negotiated& nego
 // kNotAcceptable: protobuf, which cannot be made of JSON.
 http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
                       const Negotiated& negotiated);
-// Before an answer is made whole, with bytes of its own: kTooManyRequests when such answers, not
-// sent yet, take all memory there is for them. Never for what has changed something.
+// Before an answer is made whole, with bytes of its own: NoRoomToAnswer() when such answers, not
+// sent yet, take all memory that the request's tenant may have. Never for what has changed
+// something.
 Status CheckRoomToAnswer(const http::Exchange& exchange);
 // Where the encodings count that are made for an answer.
 codec::EncodingShare EncodingShareOf(const http::Exchange& exchange);

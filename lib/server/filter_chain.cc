@@ -87,6 +87,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
+  // From here on it is known whose request it is, so memory is charged to its user.
+  then(NewTenant());
   // Where it is known whose request it is, and before anything dear is done for it.
   if (auto limit = NewFlowControl(config)) then(std::move(limit));
   // Nothing behind the chain can be reached around it.
@@ -96,6 +98,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .log = config.authentication.log}));
   // Only who is authorized may make the server hold a body.
   then(NewBody(config.body_bytes_max));
+  // With a seat, so that memory which is set aside is used at once.
+  then(NewDecodingRoom());
   // Last: what is counted is what handlers answer.
   then(NewRequestMetrics(*config.metrics, config.installed));
   return chain;

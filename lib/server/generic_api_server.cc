@@ -325,6 +325,7 @@ void Server::ShowMemory() {
   memory_shown_ = metrics_->BeforeSerialize([&used, memory = memory_] {
     used.With({"history"}).Set(static_cast<double>(memory->history.used()));
     used.With({"encodings"}).Set(static_cast<double>(memory->encodings.used()));
+    used.With({"bodies"}).Set(static_cast<double>(memory->bodies.used()));
     used.With({"decoding"}).Set(static_cast<double>(memory->decoding.used()));
     used.With({"output"}).Set(static_cast<double>(memory->output.used()));
   });

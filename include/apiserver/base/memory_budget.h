@@ -1,10 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
-#include <memory>
-#include <utility>
 
+#include "apiserver/base/fair_share.h"
 #include "apiserver/base/sync.h"
 
 namespace apiserver::inline v0 {
@@ -18,9 +18,6 @@ class MemoryShare {
   MemoryShare& operator=(const MemoryShare&) = delete;
 
   void Add(std::size_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Adds for somebody who has `own` of it already, unless others have used it up. What is let in
-  // while there is room may go beyond it: nothing is too large for a share that is empty.
-  [[nodiscard]] bool TryAdd(std::size_t bytes, std::size_t own = 0);
   void Release(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   std::size_t bytes_max() const { return bytes_max_; }
@@ -29,24 +26,6 @@ class MemoryShare {
  private:
   const std::size_t bytes_max_;
   std::atomic<std::size_t> used_{0};
-};
-
-// What one owner has of a share; given back with it. Not thread-safe; the share must outlive it.
-class MemoryCharge {
- public:
-  explicit MemoryCharge(MemoryShare& share) : share_(share) {}
-  MemoryCharge(const MemoryCharge&) = delete;
-  MemoryCharge& operator=(const MemoryCharge&) = delete;
-  ~MemoryCharge() { Resize(0); }
-
-  void Resize(std::size_t bytes);
-  // As Resize; false, and nothing is changed, when it is more and others have used the share up.
-  [[nodiscard]] bool TryResize(std::size_t bytes);
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  MemoryShare& share_;
-  std::size_t bytes_ = 0;
 };
 
 // A share for what can be made again: once it is used up, what has not been used for longest is
@@ -111,26 +90,40 @@ struct MemoryBudget {
     // them for the next answer. When it is used up those that were not asked for for longest are
     // dropped, and made again when they are.
     std::size_t encodings_bytes_max = std::size_t{64} << 20;
-    // Bodies of requests: as received, while they are decoded sixteen times that and 64 KiB, then
-    // what they became, until the request is over. When it is used up further bodies are refused
-    // with 429 and Retry-After.
-    std::size_t decoding_bytes_max = std::size_t{256} << 20;
-    // Bytes made for answers that clients have not taken yet; shared bytes do not count. When it is
-    // used up lists and watches are made in steps of a few KiB, and a GET whose answer must be made
-    // whole (a table, YAML, protobuf) is refused with 429 and Retry-After.
+    // Bodies of requests that are coming or have come, until the request's work is over. A body of
+    // announced length counts as a whole before it is read. A body for which there is no room waits
+    // up to `room_wait_max`, unread, and is then refused with 429 and Retry-After.
+    std::size_t bodies_bytes_max = std::size_t{128} << 20;
+    // The objects that bodies become: while one is decoded the most that it may become (sixteen
+    // times the body and 64 KiB), then what it became, until the request's work is over. A request
+    // for which there is no room waits up to `room_wait_max` and is then refused with 429 and
+    // Retry-After, before it has changed anything.
+    std::size_t decoding_bytes_max = std::size_t{128} << 20;
+    // Bytes made for answers that clients have not taken yet; shared bytes do not count. A tenant
+    // that is over its part gets lists and watches in steps of a few KiB; its writes, and reads
+    // whose answer must be made whole (a table, YAML, protobuf), are refused with 429 and
+    // Retry-After.
     std::size_t output_bytes_max = std::size_t{256} << 20;
+    // How long a request waits for room in `bodies` or `decoding` before it is refused. Longer than
+    // others take to decode what they hold room for, shorter than clients wait.
+    std::chrono::milliseconds room_wait_max = std::chrono::seconds(5);
   };
   explicit MemoryBudget(const Limits& limits)
       : history(limits.history_bytes_max),
         encodings(limits.encodings_bytes_max),
+        bodies(limits.bodies_bytes_max),
         decoding(limits.decoding_bytes_max),
-        output(limits.output_bytes_max) {}
+        output(limits.output_bytes_max),
+        room_wait_max(limits.room_wait_max) {}
   MemoryBudget() : MemoryBudget(Limits()) {}
 
   MemoryShare history;
   EvictingShare encodings;
-  MemoryShare decoding;
-  MemoryShare output;
+  // Divided among the users of the server; see FairShare for how much each may hold.
+  FairShare bodies;
+  FairShare decoding;
+  FairShare output;
+  const std::chrono::milliseconds room_wait_max;
 };
 
 }  // namespace apiserver::inline v0

@@ -19,6 +19,11 @@ struct JsonLimits {
   std::size_t arena_factor_max = 16;
 };
 
+// The most memory that a body of `bytes` becomes when it is decoded, in any format.
+constexpr std::size_t DecodedBytesMax(std::size_t bytes) {
+  return JsonLimits().arena_factor_max * bytes + (std::size_t{64} << 10);
+}
+
 // `text` is borrowed by the result: pin its owner in the arena, or let it outlive it. Duplicate
 // keys: the last wins, and each is reported once to `duplicates` as its path ("spec.a"), if not
 // null. Invalid UTF-8 is replaced as Go does (U+FFFD). Numbers without fraction or exponent that

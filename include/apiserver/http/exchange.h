@@ -195,17 +195,31 @@ class Exchange {
   virtual std::shared_ptr<const std::string> body() const = 0;
   // Whether the client announced a body (a length above zero, or chunks, or an open stream).
   virtual bool has_body() const = 0;
+  // Whether all of the body has come, or there is none.
+  virtual bool body_arrived() const = 0;
+  // The length of the collected body; also after the body itself was let go of.
+  virtual std::size_t body_bytes() const = 0;
   // A step that reads the whole body and then goes on with the next filter. More than `bytes_max`:
-  // kRequestEntityTooLarge, and HTTP/1.1 closes the connection; more than the decoding share of
-  // memory() has room for: kTooManyRequests.
+  // kRequestEntityTooLarge, and HTTP/1.1 closes the connection. A body for which the bodies share
+  // of memory() has no room waits up to room_wait_max, then kTooManyRequests. A body that comes at
+  // less than 1 KiB/s for five seconds: kTimeout, with code 408. While others wait for the room
+  // that this body takes, it must come at 256 KiB/s, or is refused with kTooManyRequests.
   virtual Step CollectBody(std::size_t bytes_max) = 0;
 
   // What the server's memory is counted in.
   virtual const std::shared_ptr<MemoryBudget>& memory() const = 0;
   // The server's switches.
   virtual const FeatureGates& features() const = 0;
-  // What this request has of the decoding share: its body, and what who decodes it makes it.
-  virtual MemoryCharge& decoding() = 0;
+  // Charges the memory of this request to `tenant` from now on; once its user is known. Belongs to
+  // whoever runs the current step, as do the next three.
+  virtual void ChargeTo(const Tenant& tenant) = 0;
+  // The memory that this request holds of the decoding share. Given back when its answer is made.
+  virtual FairShare::Charge& decoding() = 0;
+  // A step that makes decoding() `bytes` large, waits up to room_wait_max for room if there is
+  // none, and goes on with the next filter. kTooManyRequests: there was no room in time.
+  virtual Step ReserveDecoding(std::size_t bytes) = 0;
+  // Whether this request's tenant holds more of the output share than it may.
+  virtual bool OutputOver() const = 0;
 
   virtual ResponseWriter& writer() = 0;
   // Ends the answer from outside the step that runs (deadline, drain): writes `error` if no head

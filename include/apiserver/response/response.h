@@ -65,6 +65,9 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
 http::Step WriteStream(http::Exchange& exchange, std::unique_ptr<http::BodySource> body,
                        std::string media_type);
 
+// The refusal of a request whose tenant has more answers waiting to be sent than it may.
+Status NoRoomToAnswer();
+
 // metav1.Status, Success or Failure, in the negotiated media type (JSON when in doubt). This is the
 // server's http::ErrorWriter.
 void WriteStatus(http::Exchange& exchange, const Status& status);

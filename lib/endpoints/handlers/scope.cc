@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
@@ -43,11 +44,6 @@ void WarnOf(const Context& ctx, std::string_view error) {
   }
 }
 
-// What a value of so many bytes of text takes at most, and the text.
-std::size_t DecodedBytesMax(std::size_t bytes) {
-  return bytes + codec::JsonLimits().arena_factor_max * bytes + (std::size_t{64} << 10);
-}
-
 Status WriteTimedOut() {
   return meta::NewTimeoutError(
       "request did not complete within requested timeout - context deadline exceeded", 0);
@@ -67,7 +63,7 @@ Status RequestScope::MayWriteHere(http::Exchange& exchange) const {
 }
 
 Status ReserveDecoding(http::Exchange& exchange) {
-  if (exchange.decoding().TryResize(DecodedBytesMax(exchange.body()->size()))) return {};
+  if (exchange.decoding().TryResize(codec::DecodedBytesMax(exchange.body()->size()))) return {};
   return meta::NewTooManyRequests(
       "decoding other requests takes all memory there is for it, please try again", 1);
 }
@@ -104,7 +100,7 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
   RETURN_IF_ERROR(ReserveDecoding(exchange));
   ASSIGN_OR_RETURN(codec::DecodedObject decoded,
                    codec::DecodeObject(type, exchange.body(), {.kind = kind, .version = version}));
-  exchange.decoding().Resize(exchange.body()->size() + decoded.object->arena().bytes_reserved());
+  exchange.decoding().Resize(decoded.object->arena().bytes_reserved());
   RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation));
   const std::string& sent = decoded.object->version();
   const runtime::GroupVersion sent_gv{kind->group(), sent};

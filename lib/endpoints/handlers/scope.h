@@ -74,7 +74,8 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
 // carry it: begins with a slash, and ends with one if the path does. Empty: nothing follows.
 std::string SubpathOf(const request::RequestInfo& info);
 
-// Sets aside what decoding the request's body may take at most. kTooManyRequests: there is no room.
+// Makes sure that the request holds the memory which decoding its body may take at most; the
+// server's filters have waited for it already. kTooManyRequests: there is no room.
 Status ReserveDecoding(http::Exchange& exchange);
 
 // Every argument of a request that all writes need.

@@ -1,8 +1,15 @@
+#include "apiserver/codec/json.h"
+#include "apiserver/response/response.h"
 #include "server/filters/filters.h"
 
 namespace apiserver::inline v0::server {
 
 namespace {
+
+bool IsRead(const http::Exchange& exchange) {
+  const std::string& method = exchange.request().method;
+  return method == "GET" || method == "HEAD" || method == "OPTIONS";
+}
 
 class Body final : public http::Filter {
  public:
@@ -11,9 +18,7 @@ class Body final : public http::Filter {
   std::string_view name() const override { return "body"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    const std::string& method = exchange.request().method;
-    const bool reads = method == "GET" || method == "HEAD" || method == "OPTIONS";
-    if (reads || !exchange.has_body()) return http::Step::Next();
+    if (IsRead(exchange) || !exchange.has_body()) return http::Step::Next();
     return exchange.CollectBody(bytes_max_);
   }
 
@@ -21,8 +26,22 @@ class Body final : public http::Filter {
   std::size_t bytes_max_;
 };
 
+class DecodingRoom final : public http::Filter {
+ public:
+  std::string_view name() const override { return "decoding-room"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    if (IsRead(exchange)) return http::Step::Next();
+    // A write is never refused its answer, so it does not begin while its tenant takes none.
+    if (exchange.OutputOver()) return response::NoRoomToAnswer();
+    if (exchange.body_bytes() == 0) return http::Step::Next();
+    return exchange.ReserveDecoding(codec::DecodedBytesMax(exchange.body_bytes()));
+  }
+};
+
 }  // namespace
 
 FilterPtr NewBody(std::size_t bytes_max) { return std::make_unique<Body>(bytes_max); }
+FilterPtr NewDecodingRoom() { return std::make_unique<DecodingRoom>(); }
 
 }  // namespace apiserver::inline v0::server

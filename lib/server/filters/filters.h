@@ -127,8 +127,13 @@ struct AuthorizationOptions {
 };
 // 403 unless the authorizer allows; 500 in plain text when it fails. Annotates the audit event.
 FilterPtr NewAuthorization(AuthorizationOptions options);
-// Reads the body of what may have one; 413 over `bytes_max`.
+// Charges the request's memory to its user.
+FilterPtr NewTenant();
+// Reads the body of a request that may have one; 413 over `bytes_max`.
 FilterPtr NewBody(std::size_t bytes_max);
+// Waits until there is memory to decode the body; 429 if there is none in time, and for writes of a
+// tenant that does not take its answers.
+FilterPtr NewDecodingRoom();
 
 // Whether the request may stay open for long: watches, and what the check of NewRequestInfo says.
 bool IsLongRunning(const http::Exchange& exchange);

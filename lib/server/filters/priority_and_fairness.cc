@@ -65,6 +65,9 @@ class PriorityAndFairness final : public http::Filter {
     const auth::UserInfo& user = *exchange.Get<auth::UserInfoPtr>();
     exchange.Set(Ticket{.classified = controller_.Classify(info, user)});
     Ticket& ticket = TicketOf(exchange);
+    exchange.ChargeTo({.level = std::hash<std::string_view>()(ticket.schema().level->config.name),
+                       .flow = ticket.classified.flow_hash,
+                       .exempt = ticket.exempt()});
     FlowRequest& request = ticket.request;
     request.work = controller_.Estimate(ticket.schema(), info, exchange.query());
     request.flow_hash = ticket.classified.flow_hash;

@@ -60,9 +60,9 @@ class RequestMetricsFilter final : public http::Filter {
       if (!exchange.Find<rest::Namespace>()) return;
       const RequestLabels labels = LabelsFor(exchange, info);
       metrics_.Monitor(labels, answer);
-      if (const auto body = exchange.body(); body && !body->empty()) {
+      if (const std::size_t bytes = exchange.body_bytes(); bytes > 0) {
         const std::string_view verb = BodyVerb(info);
-        if (!verb.empty()) metrics_.RecordBodySize(labels, verb, body->size());
+        if (!verb.empty()) metrics_.RecordBodySize(labels, verb, bytes);
       }
     } else if (info.path == "/healthz" || info.path == "/livez" || info.path == "/readyz") {
       metrics_.Monitor({.verb = "GET", .subresource = info.path}, answer);

@@ -119,7 +119,7 @@ void TellAnswer(const http::Exchange& exchange, const http::Outcome& outcome, tr
   const auto bytes = [&span](std::string_view key, std::size_t count) {
     if (count > 0) span.SetAttribute(key, static_cast<std::int64_t>(count));
   };
-  if (const auto body = exchange.body()) bytes("http.request.body.size", body->size());
+  bytes("http.request.body.size", exchange.body_bytes());
   bytes("http.response.body.size", outcome.response_bytes);
   bytes("http.response.status_code", static_cast<std::size_t>(std::max(outcome.code, 0)));
   if (outcome.code < 100 || outcome.code >= 500) span.SetError(outcome.error.message());

@@ -1,0 +1,179 @@
+#include "http/body_collector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/driver.h"
+
+namespace apiserver::inline v0::http {
+namespace {
+
+// A body is allocated in one piece up to here; longer ones grow as they come.
+constexpr std::size_t kReserveBytesMax = 1 << 20;
+// A body of unknown length is charged in steps.
+constexpr std::size_t kChargeStepBytes = 256 << 10;
+// Less that nobody wants yet is not worth counting: an exchange takes as much itself.
+constexpr std::size_t kUnwantedBytesMin = 4 << 10;
+// The pace of a body is looked at this often. A body is too slow after so many ticks in a row that
+// brought less than so many bytes each. While others wait for its room it has one tick, and must
+// bring more, or a few clients that stand still could keep a whole priority level waiting.
+constexpr auto kPaceTick = std::chrono::seconds(1);
+constexpr int kSlowTicksMax = 5;
+constexpr std::size_t kTickBytesMin = 1 << 10;
+constexpr std::size_t kContendedTickBytesMin = 256 << 10;
+
+Status TooLarge(std::size_t bytes_max) {
+  return {Reason::kRequestEntityTooLarge,
+          "Request entity too large: limit is " + std::to_string(bytes_max)};
+}
+
+Status NoMemory() {
+  return Status(Reason::kTooManyRequests,
+                "the bodies of other requests take all memory there is for them, please try again")
+      .WithDetails({.retry_after_seconds = 1});
+}
+
+Status TooSlow() {
+  return Status(Reason::kTimeout, "the request's body comes too slowly").WithCode(408);
+}
+
+}  // namespace
+
+BodyCollector::BodyCollector(const Setup& setup)
+    : loop_(setup.loop),
+      share_(setup.memory.bodies),
+      incoming_(setup.incoming),
+      charge_(share_),
+      room_(loop_, charge_, setup.memory.room_wait_max),
+      complete_(!setup.incoming.present) {}
+
+Status BodyCollector::CheckLength(std::size_t bytes_max) const {
+  if (incoming_.length && *incoming_.length > bytes_max) return TooLarge(bytes_max);
+  return {};
+}
+
+void BodyCollector::Collect(std::size_t bytes_max, std::shared_ptr<void> owner, Resume resume) {
+  if (body_) return resume(Step::Next());
+  if (stopped_) return resume(Step::Done());
+  waiter_.emplace(std::move(resume));
+  owner_ = std::move(owner);
+  bytes_max_ = bytes_max;
+  charge_.SetTenant(tenant_);
+  // An announced length counts as a whole, so that every body that has begun can be finished.
+  const std::size_t bytes = std::max<std::size_t>(incoming_.length.value_or(0), unread_.size());
+  if (charge_.TryResize(bytes)) return Read();
+  Await(bytes, [this] { Read(); });
+}
+
+void BodyCollector::Read() {
+  if (incoming_.length) unread_.reserve(std::min<std::size_t>(*incoming_.length, kReserveBytesMax));
+  wanted_ = true;
+  if (!complete_ && stream_ != nullptr) stream_->OnBodyWanted();
+  unconsumed_ = unread_.size();
+  WatchPace();
+  Accept();
+}
+
+void BodyCollector::Data(std::string_view bytes) {
+  if (stopped_ || (wanted_ && !waiter_)) return Consume(bytes.size());
+  unread_.append(bytes);
+  if (wanted_) {
+    unconsumed_ += bytes.size();
+    return Accept();
+  }
+  // It is here, whether or not there is room; the transport's window bounds it.
+  const bool counts = unread_.size() >= kUnwantedBytesMin && unread_.size() > charge_.bytes();
+  if (counts && !room_.active()) charge_.Resize(unread_.size());
+}
+
+void BodyCollector::End() {
+  complete_ = true;
+  if (wanted_) Accept();
+}
+
+void BodyCollector::Consume(std::size_t bytes) {
+  if (stream_ != nullptr && bytes > 0) stream_->OnBodyConsumed(bytes);
+}
+
+void BodyCollector::Accept() {
+  if (!waiter_ || room_.active()) return;
+  if (unread_.size() > bytes_max_) return Refuse(TooLarge(bytes_max_));
+  if (!Charge()) return;
+  Consume(std::exchange(unconsumed_, 0));
+  if (!complete_) return;
+  collected_bytes_ = unread_.size();
+  charge_.Resize(collected_bytes_);
+  body_ = std::make_shared<const std::string>(std::exchange(unread_, {}));
+  Finish(Step::Next());
+}
+
+// Charges what has come; false: it waits for room.
+bool BodyCollector::Charge() {
+  if (unread_.size() <= charge_.bytes()) return true;
+  const std::size_t steps = (unread_.size() + kChargeStepBytes - 1) / kChargeStepBytes;
+  const std::size_t bytes = complete_ ? unread_.size() : steps * kChargeStepBytes;
+  if (charge_.TryResize(bytes)) return true;
+  Await(bytes, [this] {
+    WatchPace();
+    Accept();
+  });
+  return false;
+}
+
+void BodyCollector::Await(std::size_t bytes, UniqueFunction<void()> then) {
+  loop_.Disarm(pace_);
+  room_.Start(bytes, owner_, [this, then = std::move(then)](bool room) mutable {
+    if (!room) return Refuse(NoMemory());
+    then();
+  });
+}
+
+void BodyCollector::WatchPace() {
+  if (complete_) return;
+  paced_bytes_ = unread_.size();
+  loop_.Arm(pace_, loop_.now() + kPaceTick);
+}
+
+void BodyCollector::CheckPace() {
+  const auto keep = owner_;
+  if (!waiter_ || complete_) return;
+  const std::size_t came = unread_.size() - paced_bytes_;
+  slow_ticks_ = came < kTickBytesMin ? slow_ticks_ + 1 : 0;
+  if (slow_ticks_ >= kSlowTicksMax) return Refuse(TooSlow());
+  if (came < kContendedTickBytesMin && share_.contended(tenant_)) return Refuse(NoMemory());
+  WatchPace();
+}
+
+void BodyCollector::Refuse(const Status& why) {
+  wanted_ = true;  // So that what still comes is dropped.
+  std::exchange(unread_, {}).clear();
+  charge_.Resize(0);
+  Consume(std::exchange(unconsumed_, 0));
+  Finish(why);
+}
+
+void BodyCollector::Finish(Step step) {
+  loop_.Disarm(pace_);
+  const auto keep = std::exchange(owner_, nullptr);
+  auto waiter = std::move(*std::exchange(waiter_, std::nullopt));
+  waiter(std::move(step));
+}
+
+void BodyCollector::ChargeTo(const Tenant& tenant) {
+  tenant_ = tenant;
+  if (!room_.active()) charge_.SetTenant(tenant);
+}
+
+void BodyCollector::LetGo() {
+  body_.reset();
+  charge_.Resize(unread_.size() < kUnwantedBytesMin ? 0 : unread_.size());
+}
+
+void BodyCollector::Stop() {
+  stopped_ = true;
+  stream_ = nullptr;
+  room_.Stop();
+  if (waiter_) Finish(Status(Reason::kBadRequest, "the request's body is incomplete"));
+}
+
+}  // namespace apiserver::inline v0::http

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+#include "apiserver/base/fair_share.h"
+#include "apiserver/base/function.h"
+#include "http/loop.h"
+#include "http/timers.h"
+
+namespace apiserver::inline v0::http {
+
+// The wait of one charge for room in its share of memory, limited in time. On its loop only.
+class RoomWait final : private Timers::Entry {
+ public:
+  // Loop and charge outlive it.
+  RoomWait(Loop& loop, FairShare::Charge& charge, std::chrono::milliseconds longest)
+      : loop_(loop), charge_(charge), longest_(longest) {}
+
+  // Calls `done` once: with true when the charge has grown to `bytes`, with false after the time
+  // allowed. Keeps `owner`, of which this is a part, alive until then. The charge must not be
+  // touched meanwhile.
+  void Start(std::size_t bytes, std::shared_ptr<void> owner, UniqueFunction<void(bool)> done);
+  // Ends the wait; `done` is destroyed without being called. The charge may have grown.
+  void Stop();
+  bool active() const { return static_cast<bool>(done_); }
+
+ private:
+  void Fire() override;
+  void Drop() override;
+  void OnRoom();
+  void End(bool room);
+
+  Loop& loop_;
+  FairShare::Charge& charge_;
+  const std::chrono::milliseconds longest_;
+  std::shared_ptr<void> owner_;
+  UniqueFunction<void(bool)> done_;
+};
+
+}  // namespace apiserver::inline v0::http
