@@ -113,6 +113,19 @@ void QueueSet::Finish(FlowRequest& request) {
       });
 }
 
+void QueueSet::GiveBack(FlowRequest& request) {
+  Do([&request](State& state) {
+    Queue* const queue = request.queue;
+    // What it was charged for work after its answer; FinishRegularPhase knows about the rest.
+    if (queue) queue->next_dispatch_r -= request.final_work;
+    state.FinishRegularPhase(request);
+    state.ReleaseSeats(queue, *request.metrics, request.work.max_seats());
+    request.state = FlowRequest::State::kNew;
+    request.queue = nullptr;
+    return true;
+  });
+}
+
 bool QueueSet::IsIdle() const { return (*state_.Lock())->IsIdle(); }
 
 void QueueSet::set_retiring(bool retiring) { (*state_.Lock())->retiring = retiring; }

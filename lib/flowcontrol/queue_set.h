@@ -114,6 +114,10 @@ class QueueSet final : public std::enable_shared_from_this<QueueSet> {
   // The request is answered (a watch: has begun). Its seats are free, or linger as estimated.
   void Finish(FlowRequest& request);
 
+  // Gives the seats of an executing request back before its work has begun, as if it had never had
+  // them. `request` may Start() again, here or elsewhere.
+  void GiveBack(FlowRequest& request);
+
   // Nothing waits and nothing executes.
   bool IsIdle() const;
   void set_retiring(bool retiring);

@@ -98,6 +98,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .log = config.authentication.log}));
   // Only who is authorized may make the server hold a body.
   then(NewBody(config.body_bytes_max));
+  // A body may have taken its time; others had the seat meanwhile.
+  then(NewSeatAgain());
   // With a seat, so that memory which is set aside is used at once.
   then(NewDecodingRoom());
   // Last: what is counted is what handlers answer.

@@ -66,12 +66,13 @@ class Harness {
                         .executor = *pool_,
                         .metrics = registry,
                         .log = NullLogSink()}),
-        fixture_(ChainOf(server::NewRequestInfo(), server::NewLatencyTrackers(),
-                         server::FilterPtr(new NamedUser),
-                         config.mode == Mode::kMaxInFlight
-                             ? server::NewMaxInFlight(parts_, Counted())
-                             : server::NewPriorityAndFairness(parts_, request_timeout, filter_clock,
-                                                              Counted()))) {
+        fixture_(ChainOf(
+            server::NewRequestInfo(), server::NewLatencyTrackers(),
+            server::FilterPtr(new NamedUser),
+            config.mode == Mode::kMaxInFlight
+                ? server::NewMaxInFlight(parts_, Counted())
+                : server::NewPriorityAndFairness(parts_, request_timeout, filter_clock, Counted()),
+            server::NewBody(3 << 20), server::NewSeatAgain())) {
     fixture_.handler = [this](http::Exchange& exchange) { return Handle(exchange); };
   }
   ~Harness() { Release(); }
@@ -89,12 +90,24 @@ class Harness {
     return true;
   }
   using Stream = std::unique_ptr<http::ClientStream>;
-  Stream Open(std::string method, std::string target, http::Headers headers = {}) {
+  Stream Open(std::string method, std::string target, http::Headers headers = {},
+              std::string body = "") {
     return fixture_.connection()
         .Open({.method = std::move(method),
                .target = std::move(target),
-               .headers = std::move(headers)})
+               .headers = std::move(headers),
+               .body = std::move(body)})
         .value();
+  }
+  // The share that bodies count in; while it is full they wait.
+  FairShare& bodies() { return fixture_.service().memory->bodies; }
+  // Whether so many bodies wait for room.
+  bool BodiesWait(std::size_t count) {
+    const auto deadline = RealClock().Now() + 10s;
+    while (bodies().waiting() != count) {
+      if (RealClock().Now() > deadline) return false;
+    }
+    return true;
   }
   static int CodeOf(const Stream& stream) {
     return stream->Head(Context::Background()).value().code;
@@ -326,6 +339,61 @@ TEST_CASE("server: a request that finds no seat waits for one, without a thread"
     CHECK(head.headers.Get("X-Kubernetes-PF-FlowSchema-UID") == "uid-of-jane");
     CHECK(head.headers.Get("X-Kubernetes-PF-PriorityLevel-UID") == "uid-of-queued");
   }
+}
+
+// Row 80.
+TEST_CASE("server: a request whose body is still to come holds no seat", "[server]") {
+  const Mode mode = GENERATE(Mode::kPriorityAndFairness, Mode::kMaxInFlight);
+  const bool fair = mode == Mode::kPriorityAndFairness;
+  Harness harness({.mode = mode,
+                   .max_requests_in_flight = fair ? 3 : 100,
+                   .max_mutating_requests_in_flight = fair ? 0 : 1});
+  // One seat for joe's writes.
+  if (fair) harness.ConfigureTwoLevels();
+  const std::size_t all = harness.bodies().bytes_max();
+  harness.bodies().Add(all);
+  const auto slow = harness.Open("POST", "/wait", kJoe, "body");
+  REQUIRE(harness.BodiesWait(1));
+
+  CHECK(harness.Call("POST", "/", kJoe).code == 200);
+  const auto quick = harness.Open("POST", "/wait", kJoe);
+  REQUIRE(harness.Holds(1));
+  CheckRefusal(harness.Call("POST", "/", kJoe), "1");
+  // Its body has come, but the seat is another's now.
+  harness.bodies().Release(all);
+  CHECK(Harness::CodeOf(slow) == 429);
+
+  CHECK(harness.Release() == 1);
+  CHECK(Harness::CodeOf(quick) == 200);
+  const auto again = harness.Open("POST", "/wait", kJoe, "body");
+  REQUIRE(harness.Holds(1));
+  CheckRefusal(harness.Call("POST", "/", kJoe), "1");
+  CHECK(harness.Release() == 1);
+  CHECK(Harness::CodeOf(again) == 200);
+  CHECK(harness.IsServedAgain("POST", "/", kJoe));
+}
+
+TEST_CASE("server: a request whose body has come waits for a seat like any other", "[server]") {
+  Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
+  harness.ConfigureTwoLevels();
+  std::vector<Harness::Stream> streams;
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("POST", "/wait", kJane));
+  REQUIRE(harness.Holds(2));
+  streams.push_back(harness.Open("POST", "/wait", kJane, "body"));
+  REQUIRE(harness.Waits(1));
+
+  CHECK(harness.Release() == 2);
+  REQUIRE(harness.Holds(1));
+  CHECK(harness.Release() == 1);
+
+  for (const auto& stream : streams) CHECK(Harness::CodeOf(stream) == 200);
+  CHECK(harness.Waits(0));
+  // Seats are counted once a request, given up or not.
+  CHECK(harness.IsServedAgain("GET", "/", kJane));
+  const std::string text = harness.registry->Serialize();
+  CHECK_THAT(text,
+             Catch::Matchers::Contains("apiserver_flowcontrol_dispatched_requests_total{"
+                                       "priority_level=\"queued\",flow_schema=\"of-jane\"} 4\n"));
 }
 
 // Go's handler returns when its answer is in the buffers; a stream's goes on until it is read.

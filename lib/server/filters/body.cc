@@ -1,6 +1,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/response/response.h"
 #include "server/filters/filters.h"
+#include "server/filters/seat.h"
 
 namespace apiserver::inline v0::server {
 
@@ -19,11 +20,23 @@ class Body final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     if (IsRead(exchange) || !exchange.has_body()) return http::Step::Next();
+    const auto* const taken = exchange.Find<SeatTaken>();
+    if (taken && !exchange.body_arrived()) taken->seat->GiveUp(exchange);
     return exchange.CollectBody(bytes_max_);
   }
 
  private:
   std::size_t bytes_max_;
+};
+
+class SeatAgain final : public http::Filter {
+ public:
+  std::string_view name() const override { return "seat-again"; }
+
+  http::Step Begin(http::Exchange& exchange) const override {
+    const auto* const taken = exchange.Find<SeatTaken>();
+    return taken ? taken->seat->TakeAgain(exchange) : http::Step::Next();
+  }
 };
 
 class DecodingRoom final : public http::Filter {
@@ -42,6 +55,7 @@ class DecodingRoom final : public http::Filter {
 }  // namespace
 
 FilterPtr NewBody(std::size_t bytes_max) { return std::make_unique<Body>(bytes_max); }
+FilterPtr NewSeatAgain() { return std::make_unique<SeatAgain>(); }
 FilterPtr NewDecodingRoom() { return std::make_unique<DecodingRoom>(); }
 
 }  // namespace apiserver::inline v0::server

@@ -129,8 +129,11 @@ struct AuthorizationOptions {
 FilterPtr NewAuthorization(AuthorizationOptions options);
 // Charges the request's memory to its user.
 FilterPtr NewTenant();
-// Reads the body of a request that may have one; 413 over `bytes_max`.
+// Reads the body of a request that may have one; 413 over `bytes_max`. Gives the request's seat up
+// while the body is still to come (see seat.h).
 FilterPtr NewBody(std::size_t bytes_max);
+// Takes the seat again that NewBody gave up.
+FilterPtr NewSeatAgain();
 // Waits until there is memory to decode the body; 429 if there is none in time, and for writes of a
 // tenant that does not take its answers.
 FilterPtr NewDecodingRoom();

@@ -4,6 +4,7 @@
 #include "apiserver/auth/user.h"
 #include "http/answer_made.h"
 #include "server/filters/filters.h"
+#include "server/filters/seat.h"
 #include "server/filters/too_many_requests.h"
 #include "server/flow_control.h"
 
@@ -19,7 +20,7 @@ struct InFlightSeat {
 
 // k8s.io/apiserver/pkg/server/filters/maxinflight.go: as many reads and as many writes at once as
 // the limits say, and not one more; who is turned away may come again in a second.
-class MaxInFlight final : public http::Filter {
+class MaxInFlight final : public http::Filter, public Seat {
  public:
   MaxInFlight(FlowControlParts& parts, RefusalMetrics counted)
       : reads_max_(parts.config().max_requests_in_flight),
@@ -37,10 +38,24 @@ class MaxInFlight final : public http::Filter {
     if (most == 0) return http::Step::Next();
     if (Enter(mutating, most)) {
       exchange.Set(InFlightSeat{mutating});
+      exchange.Set(SeatTaken{this});
       return http::Step::Next();
     }
     // So powerful that they are always answered.
     if (exchange.Get<auth::UserInfoPtr>()->InGroup(auth::kSystemPrivilegedGroup)) {
+      return http::Step::Next();
+    }
+    return TooManyRequests(exchange, 1, counted_);
+  }
+
+  void GiveUp(http::Exchange& exchange) const override { Leave(exchange); }
+
+  http::Step TakeAgain(http::Exchange& exchange) const override {
+    auto* const seat = exchange.ctx().Mutable<InFlightSeat>();
+    if (seat->taken) return http::Step::Next();
+    const int most = seat->mutating ? mutating_max_ : reads_max_;
+    seat->taken = Enter(seat->mutating, most);
+    if (seat->taken || exchange.Get<auth::UserInfoPtr>()->InGroup(auth::kSystemPrivilegedGroup)) {
       return http::Step::Next();
     }
     return TooManyRequests(exchange, 1, counted_);

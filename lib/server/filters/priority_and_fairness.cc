@@ -10,6 +10,7 @@
 #include "flowcontrol/controller.h"
 #include "http/answer_made.h"
 #include "server/filters/filters.h"
+#include "server/filters/seat.h"
 #include "server/filters/too_many_requests.h"
 #include "server/flow_control.h"
 
@@ -36,7 +37,9 @@ struct Ticket {
   FlowRequest request = {};
   Clock::Monotonic waits_since = {};  // Of one that waits.
   bool mutating = false;
-  bool counted = false;                                             // Among those that execute.
+  bool counted = false;     // Among those that execute.
+  bool given_up = false;    // The seat, until the body has come.
+  bool dispatched = false;  // Counted in the metric; a seat taken again is not.
   std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Of a watch that runs.
   std::unique_ptr<EndOfWait> end_of_wait = nullptr;
 
@@ -47,7 +50,7 @@ struct Ticket {
 
 // k8s.io/apiserver/pkg/server/filters/priority-and-fairness.go. A request that waits holds no
 // thread.
-class PriorityAndFairness final : public http::Filter {
+class PriorityAndFairness final : public http::Filter, public Seat {
  public:
   PriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
                       const Clock& clock, RefusalMetrics counted)
@@ -64,28 +67,33 @@ class PriorityAndFairness final : public http::Filter {
     if (info.verb != "watch" && IsLongRunning(exchange)) return http::Step::Next();
     const auth::UserInfo& user = *exchange.Get<auth::UserInfoPtr>();
     exchange.Set(Ticket{.classified = controller_.Classify(info, user)});
+    exchange.Set(SeatTaken{this});
     Ticket& ticket = TicketOf(exchange);
     exchange.ChargeTo({.level = std::hash<std::string_view>()(ticket.schema().level->config.name),
                        .flow = ticket.classified.flow_hash,
                        .exempt = ticket.exempt()});
-    FlowRequest& request = ticket.request;
-    request.work = controller_.Estimate(ticket.schema(), info, exchange.query());
-    request.flow_hash = ticket.classified.flow_hash;
-    request.metrics = ticket.schema().metrics;
-    request.flow_schema = ticket.schema().config.name;
-    request.flow_distinguisher = ticket.classified.distinguisher;
-    request.info = &info;
-    request.user = &user;
+    ticket.request.info = &info;
+    ticket.request.user = &user;
     ticket.mutating = flowcontrol::IsMutatingRequest(info);
-    switch (ticket.queues().Start(request)) {
-      case QueueSet::Decision::kExecute:
-        return Execute(exchange, ticket, kNoWait);
-      case QueueSet::Decision::kWait:
-        return Wait(exchange, ticket);
-      case QueueSet::Decision::kReject:
-        break;
-    }
-    return Refuse(exchange, ticket, kNoWait);
+    return Start(exchange, ticket);
+  }
+
+  void GiveUp(http::Exchange& exchange) const override {
+    Ticket& ticket = TicketOf(exchange);
+    // Exempt requests have no limit that a seat would count in.
+    if (ticket.exempt() || ticket.request.state != FlowRequest::State::kExecuting) return;
+    ticket.queues().GiveBack(ticket.request);
+    watermarks_.executing(ticket.mutating).Add(-1, ticket.request.finished);
+    ticket.counted = false;
+    ticket.given_up = true;
+  }
+
+  http::Step TakeAgain(http::Exchange& exchange) const override {
+    Ticket& ticket = TicketOf(exchange);
+    if (!std::exchange(ticket.given_up, false)) return http::Step::Next();
+    // The levels may have been configured anew since.
+    ticket.classified = controller_.Classify(*ticket.request.info, *ticket.request.user);
+    return Start(exchange, ticket);
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
@@ -116,6 +124,24 @@ class PriorityAndFairness final : public http::Filter {
  private:
   static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.ctx().Mutable<Ticket>(); }
 
+  http::Step Start(http::Exchange& exchange, Ticket& ticket) const {
+    FlowRequest& request = ticket.request;
+    request.work = controller_.Estimate(ticket.schema(), *request.info, exchange.query());
+    request.flow_hash = ticket.classified.flow_hash;
+    request.metrics = ticket.schema().metrics;
+    request.flow_schema = ticket.schema().config.name;
+    request.flow_distinguisher = ticket.classified.distinguisher;
+    switch (ticket.queues().Start(request)) {
+      case QueueSet::Decision::kExecute:
+        return Execute(exchange, ticket, kNoWait);
+      case QueueSet::Decision::kWait:
+        return Wait(exchange, ticket);
+      case QueueSet::Decision::kReject:
+        break;
+    }
+    return Refuse(exchange, ticket, kNoWait);
+  }
+
   static void ObserveWait(const http::Exchange& exchange, const Ticket& ticket, bool executed,
                           std::chrono::nanoseconds took) {
     if (ticket.exempt()) return;
@@ -127,8 +153,9 @@ class PriorityAndFairness final : public http::Filter {
 
   http::Step Execute(http::Exchange& exchange, Ticket& ticket,
                      std::chrono::nanoseconds waited) const {
-    ObserveWait(exchange, ticket, /*executed=*/true, waited);
-    ticket.request.metrics->dispatched.Add();
+    const bool again = std::exchange(ticket.dispatched, true);
+    if (!again || waited > kNoWait) ObserveWait(exchange, ticket, /*executed=*/true, waited);
+    if (!again) ticket.request.metrics->dispatched.Add();
     watermarks_.executing(ticket.mutating).Add(1, ticket.request.started);
     ticket.counted = true;
     if (ticket.request.info->verb == "watch") {
