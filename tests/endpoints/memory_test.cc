@@ -123,7 +123,7 @@ TEST_CASE("endpoints: a request counts with what its body became until it is ove
   CHECK(Comes(memory->decoding, 0));
 }
 
-// Row 83.
+// Row 77.
 TEST_CASE("endpoints: without memory for answers only what must be made whole is refused",
           "[endpoints]") {
   const auto server = StartWidgetServer();

@@ -95,7 +95,7 @@ TEST_CASE("http: bodies count until the work is done, and are refused when no ro
   CHECK(server.Connect()->Call(Soon(), Post("/", "a", 3))->body == "3");
 }
 
-// Rows 80 and 82.
+// Rows 74 and 76.
 TEST_CASE("http: bodies of one tenant leave room for those of others and of exempt ones",
           "[http]") {
   Collecting world({.bodies_bytes_max = 800'000, .room_wait_max = kNoPatience});
@@ -194,7 +194,7 @@ TEST_CASE("http: a body that stands still is refused with 408", "[http][slow]") 
   CHECK(Comes(share, 0));
 }
 
-// Row 81.
+// Row 75.
 TEST_CASE("http: a body that stands still is refused at once when others wait for its room",
           "[http][slow]") {
   Collecting world({.bodies_bytes_max = 80'000, .room_wait_max = std::chrono::minutes(10)});
@@ -320,7 +320,7 @@ TEST_CASE("http: what a peer does not take counts until it has gone", "[http]") 
   CHECK(Comes(share, 0));
 }
 
-// Row 83.
+// Row 77.
 TEST_CASE("http: a body source has less room while its tenant does not take its answers",
           "[http]") {
   struct Asking final : BodySource {

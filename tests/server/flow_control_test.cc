@@ -341,7 +341,7 @@ TEST_CASE("server: a request that finds no seat waits for one, without a thread"
   }
 }
 
-// Row 80.
+// Row 74.
 TEST_CASE("server: a request whose body is still to come holds no seat", "[server]") {
   const Mode mode = GENERATE(Mode::kPriorityAndFairness, Mode::kMaxInFlight);
   const bool fair = mode == Mode::kPriorityAndFairness;
