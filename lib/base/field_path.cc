@@ -1,7 +1,7 @@
 #include "apiserver/base/field_path.h"
 
+#include <algorithm>
 #include <array>
-#include <iterator>
 #include <unordered_set>
 
 namespace apiserver::inline v0::field {
@@ -45,23 +45,53 @@ std::string Count(long limit, std::string_view before, std::string_view one) {
   return out;
 }
 
+constexpr std::string_view kCut = "...";
+
+// Takes the bytes of an unfinished UTF-8 sequence off the end.
+std::string_view WholeCharacters(std::string_view text, std::string_view all) {
+  constexpr std::size_t kSequenceMax = 4;
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(all[at]) & 0xC0U) == 0x80U;
+  };
+  std::size_t size = text.size();
+  for (std::size_t i = 0; i < kSequenceMax && size > 0 && size < all.size(); ++i, --size) {
+    if (!continues(size)) return text.substr(0, size);
+  }
+  return text;
+}
+
 }  // namespace
 
+std::string Shorten(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  std::string out(WholeCharacters(text.substr(0, bytes_max - kCut.size()), text));
+  out += kCut;
+  return out;
+}
+
+// The rest of what is long is not even looked at: it may be megabytes, once for each error.
+std::string QuoteShort(std::string_view text) {
+  if (text.size() <= kTextBytesMax) return Shorten(Quote(text));
+  return Shorten(Quote(WholeCharacters(text.substr(0, kTextBytesMax), text)));
+}
+
 Path Path::Child(std::string_view name) const {
+  if (text_.size() >= kTextBytesMax) return *this;
   std::string text = text_;
   if (!text.empty()) text += '.';
-  text += name;
-  return Path(std::move(text));
+  text += Shorten(name);
+  return Path(Shorten(text));
 }
 
 Path Path::Index(std::size_t index) const { return Key(std::to_string(index)); }
 
 Path Path::Key(std::string_view key) const {
+  if (text_.size() >= kTextBytesMax) return *this;
   std::string text = text_;
   text += '[';
-  text += key;
+  text += Shorten(key);
   text += ']';
-  return Path(std::move(text));
+  return Path(Shorten(text));
 }
 
 std::string Error::Body() const {
@@ -87,7 +117,8 @@ void ErrorList::Required(const Path& path, std::string detail) {
 }
 
 void ErrorList::Invalid(const Path& path, std::string_view bad_value, std::string detail) {
-  InvalidPrinted(path, Quote(bad_value), std::move(detail));
+  if (!Room()) return;
+  InvalidPrinted(path, QuoteShort(bad_value), std::move(detail));
 }
 
 void ErrorList::InvalidPrinted(const Path& path, std::string printed, std::string detail) {
@@ -95,7 +126,8 @@ void ErrorList::InvalidPrinted(const Path& path, std::string printed, std::strin
 }
 
 void ErrorList::Duplicate(const Path& path, std::string_view bad_value) {
-  DuplicatePrinted(path, Quote(bad_value));
+  if (!Room()) return;
+  DuplicatePrinted(path, QuoteShort(bad_value));
 }
 
 void ErrorList::DuplicatePrinted(const Path& path, std::string printed) {
@@ -104,7 +136,8 @@ void ErrorList::DuplicatePrinted(const Path& path, std::string printed) {
 
 void ErrorList::NotSupported(const Path& path, std::string_view bad_value,
                              const std::vector<std::string>& supported) {
-  NotSupportedPrinted(path, Quote(bad_value), supported);
+  if (!Room()) return;
+  NotSupportedPrinted(path, QuoteShort(bad_value), supported);
 }
 
 void ErrorList::NotSupportedPrinted(const Path& path, std::string printed,
@@ -147,7 +180,8 @@ void ErrorList::TooFew(const Path& path, std::size_t actual, std::size_t limit) 
 }
 
 void ErrorList::NotFound(const Path& path, std::string_view bad_value) {
-  Add({Error::Type::kNotFound, FieldOf(path), Quote(bad_value), ""});
+  if (!Room()) return;
+  Add({Error::Type::kNotFound, FieldOf(path), QuoteShort(bad_value), ""});
 }
 
 void ErrorList::TypeInvalid(const Path& path, std::string printed, std::string detail) {
@@ -158,12 +192,32 @@ void ErrorList::Internal(const Path& path, std::string detail) {
   Add({Error::Type::kInternal, FieldOf(path), "", std::move(detail)});
 }
 
+bool ErrorList::Room() {
+  if (errors_.size() < kErrorsMax && bytes_ < kErrorBytesMax) return true;
+  more_ = std::min(more_ + 1, kMoreCountedMax);
+  return false;
+}
+
+void ErrorList::Add(Error error) {
+  if (!Room()) return;
+  for (std::string* text : {&error.field, &error.bad_value, &error.detail}) {
+    if (text->size() > kTextBytesMax) *text = Shorten(*text);
+    bytes_ += text->size();
+  }
+  errors_.push_back(std::move(error));
+}
+
 void ErrorList::Append(ErrorList other) {
-  std::move(other.errors_.begin(), other.errors_.end(), std::back_inserter(errors_));
+  for (Error& error : other.errors_) Add(std::move(error));
+  more_ = std::min(more_ + other.more_, kMoreCountedMax);
+}
+
+std::string ErrorList::More() const {
+  return (full() ? "and at least " : "and ") + std::to_string(more_) + " more";
 }
 
 std::string ErrorList::Aggregate() const {
-  // Looked up rather than searched for: a hostile object has as many errors as it has fields.
+  // Looked up rather than searched for: a hostile object has as many errors as the list takes.
   std::unordered_set<std::string> seen;
   std::vector<const std::string*> distinct;
   for (const Error& error : errors_) {
@@ -171,22 +225,24 @@ std::string ErrorList::Aggregate() const {
     if (is_new) distinct.push_back(&*message);
   }
   if (distinct.empty()) return "";
-  if (distinct.size() == 1) return *distinct.front();
+  if (distinct.size() == 1 && more_ == 0) return *distinct.front();
   std::string out;
   for (const std::string* message : distinct) {
     out += out.empty() ? "[" : ", ";
     out += *message;
   }
+  if (more_ > 0) out += ", " + More();
   out += ']';
   return out;
 }
 
 std::vector<StatusCause> ErrorList::Causes() const {
   std::vector<StatusCause> causes;
-  causes.reserve(errors_.size());
+  causes.reserve(errors_.size() + 1);
   for (const Error& error : errors_) {
     causes.push_back({std::string(error.CauseReason()), error.Body(), error.field});
   }
+  if (more_ > 0) causes.push_back({"", More(), ""});
   return causes;
 }
 

@@ -108,6 +108,61 @@ TEST_CASE("base: an aggregate says each distinct message once, in brackets if se
   CHECK(errors.Aggregate() == "[spec: Required value, spec: Forbidden: no]");
 }
 
+TEST_CASE("base: a list of findings ends, and says how many there are besides", "[base]") {
+  ErrorList errors;
+
+  for (int i = 0; i < 507; ++i) errors.Invalid(kSpec.Index(i), "x", "d");
+
+  CHECK(errors.size() == 500);
+  CHECK(errors.more() == 7);
+  CHECK_FALSE(errors.full());
+  CHECK(errors.Aggregate().starts_with(R"([spec[0]: Invalid value: "x": d, spec[1]: )"));
+  CHECK(errors.Aggregate().ends_with(R"(, spec[499]: Invalid value: "x": d, and 7 more])"));
+  const auto causes = errors.Causes();
+  REQUIRE(causes.size() == 501);
+  CHECK(causes[500] == StatusCause{"", "and 7 more", ""});
+}
+
+TEST_CASE("base: what nobody would count any more makes a list full", "[base]") {
+  ErrorList errors;
+  std::size_t asked = 0;
+
+  for (; asked < 1'000'000 && !errors.full(); ++asked) errors.Required(kSpec);
+
+  CHECK(asked == 10'500);
+  CHECK(errors.Aggregate() == "[spec: Required value, and at least 10000 more]");
+  ErrorList both;
+  both.Append(std::move(errors));
+  CHECK(both.full());
+  CHECK(both.size() == 500);
+}
+
+TEST_CASE("base: findings with long texts are fewer, and each text is cut", "[base]") {
+  const std::string megabyte(1 << 20, 'a');
+  ErrorList errors;
+
+  for (int i = 0; i < 100; ++i) {
+    errors.InvalidPrinted(Path().Child(megabyte).Key(megabyte), megabyte, megabyte);
+  }
+
+  // 64 KiB of 24 each.
+  CHECK(errors.size() == 3);
+  CHECK(errors.more() == 97);
+  CHECK(errors[0].field == std::string(8189, 'a') + "...");
+  CHECK(errors[0].bad_value == std::string(8189, 'a') + "...");
+  CHECK(errors[0].detail == std::string(8189, 'a') + "...");
+}
+
+TEST_CASE("base: a text is cut between characters, and quoted as far as it is shown", "[base]") {
+  CHECK(Shorten("abc", 3) == "abc");
+  CHECK(Shorten("abcdefg", 6) == "abc...");
+  CHECK(Shorten("ab\xc3\xa9 and more", 6) == "ab...");
+  CHECK(Shorten(std::string(9, '\x80'), 8) == std::string(5, '\x80') + "...");
+  CHECK(QuoteShort("a\"") == R"("a\"")");
+  CHECK(QuoteShort(std::string(8190, 'a')) == '"' + std::string(8190, 'a') + '"');
+  CHECK(QuoteShort(std::string(1 << 20, 'a')) == '"' + std::string(8188, 'a') + "...");
+}
+
 TEST_CASE("base: quoting follows Go's %q", "[base]") {
   CHECK(Quote("plain") == "\"plain\"");
   CHECK(Quote("a\"b\\c") == R"("a\"b\\c")");
