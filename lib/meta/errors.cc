@@ -8,7 +8,7 @@ namespace {
 
 StatusDetails DetailsOf(const GroupResource& resource, std::string_view name) {
   StatusDetails details;
-  details.name = name;
+  details.name = field::Shorten(name);
   details.group = resource.group;
   details.kind = resource.resource;
   return details;
@@ -20,7 +20,7 @@ bool Empty(const GroupResource& resource) {
 
 // `flunders.wardle "x"`.
 std::string Named(const GroupResource& resource, std::string_view name) {
-  return resource.ToString() + " " + field::Quote(name);
+  return resource.ToString() + " " + field::QuoteShort(name);
 }
 
 Status WithRetryAfter(Reason reason, std::string message, int retry_after_seconds) {
@@ -134,11 +134,11 @@ Status NewResourceExpired(std::string message) {
 
 Status NewInvalid(const GroupKind& kind, std::string_view name, const field::ErrorList& errors) {
   StatusDetails details;
-  details.name = name;
+  details.name = field::Shorten(name);
   details.group = kind.group;
   details.kind = kind.kind;
   details.causes = errors.Causes();
-  std::string message = kind.ToString() + " " + field::Quote(name) + " is invalid";
+  std::string message = kind.ToString() + " " + field::QuoteShort(name) + " is invalid";
   if (!errors.empty()) message += ": " + errors.Aggregate();
   return Status(Reason::kInvalid, std::move(message)).WithDetails(std::move(details));
 }

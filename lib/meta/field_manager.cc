@@ -50,7 +50,7 @@ field::ErrorList ValidateFieldManager(std::string_view manager, const field::Pat
   if (manager.size() > kFieldManagerBytesMax) {
     errors.TooLong(path, static_cast<long>(kFieldManagerBytesMax));
   }
-  for (std::size_t i = 0; i < manager.size();) {
+  for (std::size_t i = 0; i < manager.size() && !errors.full();) {
     const Rune rune = FirstRune(manager.substr(i));
     if (!IsPrint(rune)) {
       std::array<char, 16> code{};

@@ -30,7 +30,7 @@ void ValidateTerm(const Value& term, const LabelSelectorValidationOptions& optio
   }
   errors.Append(ValidateLabelName(term["key"].AsString(), path.Child("key")));
   if (options.allow_invalid_label_value) return;
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < values.size() && !errors.full(); ++i) {
     const std::string_view value = values.at(i).AsString();
     for (std::string& complaint : IsValidLabelValue(value)) {
       errors.Invalid(path.Child("values").Index(i), value, std::move(complaint));
@@ -60,7 +60,7 @@ field::ErrorList ValidateLabelSelector(Value selector,
                                        const field::Path& path) {
   field::ErrorList errors = ValidateLabels(selector["matchLabels"], path.Child("matchLabels"));
   const Value terms = selector["matchExpressions"];
-  for (std::size_t i = 0; i < terms.size(); ++i) {
+  for (std::size_t i = 0; i < terms.size() && !errors.full(); ++i) {
     ValidateTerm(terms.at(i), options, path.Child("matchExpressions").Index(i), errors);
   }
   return errors;

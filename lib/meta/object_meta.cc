@@ -13,8 +13,6 @@ using field::Path;
 using runtime::Value;
 
 constexpr std::size_t kSubresourceBytesMax = 256;
-// Errors that show a whole list stop here: each of a long list's items could make one.
-constexpr std::size_t kPrintedListBytesMax = std::size_t{64} << 10;
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -29,23 +27,23 @@ void InvalidEach(const Complaints& complaints, std::string_view value, const Pat
   for (const std::string& complaint : complaints) errors.Invalid(path, value, complaint);
 }
 
-bool IsGroupVersion(std::string_view api_version) {
+// As schema.FromAPIVersionAndKind: what it cannot read has no version.
+bool HasVersion(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
-  if (slash == std::string_view::npos) return true;
+  if (slash == std::string_view::npos) return !api_version.empty();
   const std::string_view version = api_version.substr(slash + 1);
   return !version.empty() && version.find('/') == std::string_view::npos;
 }
 
+// `path` is that of the list: as in Go no index is told, so that equal errors are one.
 void ValidateOwnerReference(Value reference, const Path& path, ErrorList& errors) {
   const std::string_view api_version = reference["apiVersion"].AsString();
-  if (api_version.empty()) {
-    errors.Required(path.Child("apiVersion"), "must not be empty");
-  } else if (!IsGroupVersion(api_version)) {
-    errors.Invalid(path.Child("apiVersion"), api_version, "must be <group>/<version> or <version>");
+  if (!HasVersion(api_version)) {
+    errors.Invalid(path.Child("apiVersion"), api_version, "version must not be empty");
   }
   for (const std::string_view name : {"kind", "name", "uid"}) {
     if (reference[name].AsString().empty()) {
-      errors.Required(path.Child(name), "must not be empty");
+      errors.Invalid(path.Child(name), "", "must not be empty");
     }
   }
   // An empty group before the slash is the legacy group too.
@@ -87,8 +85,9 @@ void ValidateNamespace(std::string_view name, bool namespaced, const Path& path,
 std::string GoSlice(const std::set<std::string_view>& values) {
   std::string text = "[]string{";
   for (const std::string_view value : values) {
+    if (text.size() > field::kTextBytesMax) break;  // An error shows no more of it.
     if (value != *values.begin()) text += ", ";
-    text += field::Quote(value);
+    text += field::QuoteShort(value);
   }
   return text + "}";
 }
@@ -107,6 +106,7 @@ ErrorList ValidateLabelName(std::string_view name, const Path& path) {
 ErrorList ValidateLabels(Value labels, const Path& path) {
   ErrorList errors;
   for (const runtime::Member& label : labels.members()) {
+    if (errors.full()) break;
     InvalidEach(IsQualifiedName(label.key), label.key, path, errors);
     const std::string_view value = label.value.AsString();
     InvalidEach(IsValidLabelValue(value), value, path, errors);
@@ -119,7 +119,9 @@ ErrorList ValidateAnnotations(Value annotations, const Path& path) {
   std::size_t bytes = 0;
   for (const runtime::Member& annotation : annotations.members()) {
     // Case does not matter here, so that the prefix may have capitals.
-    InvalidEach(IsQualifiedName(Lower(annotation.key)), annotation.key, path, errors);
+    if (!errors.full()) {
+      InvalidEach(IsQualifiedName(Lower(annotation.key)), annotation.key, path, errors);
+    }
     bytes += annotation.key.size() + annotation.value.AsString().size();
   }
   if (bytes > kTotalAnnotationBytesMax) {
@@ -131,24 +133,22 @@ ErrorList ValidateAnnotations(Value annotations, const Path& path) {
 ErrorList ValidateOwnerReferences(Value references, const Path& path) {
   ErrorList errors;
   std::string first_controller;
-  std::size_t printed = 0;
-  for (std::size_t i = 0; i < references.items().size(); ++i) {
-    const Value reference = references.at(i);
-    ValidateOwnerReference(reference, path.Index(i), errors);
+  std::string printed;  // Once: it may be megabytes, and each of the references may show it.
+  for (const Value& reference : references.items()) {
+    if (errors.full()) break;
+    ValidateOwnerReference(reference, path, errors);
     if (!reference["controller"].AsBool()) continue;
-    const std::string controller =
-        std::string(reference["kind"].AsString()) + "/" + std::string(reference["name"].AsString());
+    const std::string controller = field::Shorten(reference["kind"].AsString()) + "/" +
+                                   field::Shorten(reference["name"].AsString());
     if (first_controller.empty()) {
       first_controller = controller;
       continue;
     }
-    if (printed > kPrintedListBytesMax) continue;
-    std::string list = JsonText(references);
-    printed += list.size();
+    if (printed.empty()) printed = field::Shorten(JsonText(references));
     std::string detail =
         "Only one reference can have Controller set to true. Found \"true\" in references for ";
     detail.append(first_controller).append(" and ").append(controller);
-    errors.InvalidPrinted(path, std::move(list), std::move(detail));
+    errors.InvalidPrinted(path, printed, std::move(detail));
   }
   return errors;
 }
@@ -159,7 +159,7 @@ ErrorList ValidateFinalizers(Value finalizers, const Path& path) {
   bool deletes = false;
   for (const Value finalizer : finalizers.items()) {
     const std::string_view name = finalizer.AsString();
-    InvalidEach(IsQualifiedName(name), name, path, errors);
+    if (!errors.full()) InvalidEach(IsQualifiedName(name), name, path, errors);
     orphans = orphans || name == kFinalizerOrphanDependents;
     deletes = deletes || name == kFinalizerDeleteDependents;
   }
@@ -186,7 +186,7 @@ ErrorList ValidateNoNewFinalizers(Value now, Value before, const Path& path) {
 
 ErrorList ValidateManagedFields(Value entries, const Path& path) {
   ErrorList errors;
-  for (std::size_t i = 0; i < entries.items().size(); ++i) {
+  for (std::size_t i = 0; i < entries.items().size() && !errors.full(); ++i) {
     ValidateManagedFieldsEntry(entries.at(i), path.Index(i), errors);
   }
   return errors;

@@ -1,6 +1,10 @@
 #include "apiserver/meta/status.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+
+#include "apiserver/base/field_path.h"
 
 namespace apiserver::inline v0::meta {
 namespace {
@@ -55,6 +59,94 @@ Reason ReasonFromWord(std::string_view word) {
   return Reason::kUnknown;
 }
 
+constexpr std::size_t kUnicodeEscape = 6;
+// Of a cause, beside its texts: names, quotes and the spaces of `?pretty`.
+constexpr std::size_t kCauseBytes = 128;
+// Of name, group, kind and uid, each: none of them takes all.
+constexpr std::size_t kNameBytesMax = std::size_t{8} << 10;
+constexpr std::size_t kMessageBytesMax = std::size_t{128} << 10;
+constexpr std::size_t kCausesBytesMax = kStatusBytesMax - kMessageBytesMax - 5 * kNameBytesMax;
+
+// What one byte of a text takes in JSON, at most.
+std::size_t JsonBytes(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  // A byte that is no UTF-8 becomes U+FFFD.
+  if (byte >= 0x80) return 3;
+  if (byte < 0x20 || c == '<' || c == '>' || c == '&' || byte == 0x7F) return kUnicodeEscape;
+  return c == '"' || c == '\\' ? 2 : 1;
+}
+
+// Hands out room for texts.
+class Room {
+ public:
+  explicit Room(std::size_t bytes) : left_(bytes) {}
+
+  // Takes the room of the whole `text`; false, and nothing is taken: there is not as much.
+  bool TakeAll(std::string_view text) {
+    std::size_t needed = 0;
+    for (const char c : text) {
+      needed += JsonBytes(c);
+      if (needed > left_) return false;
+    }
+    left_ -= needed;
+    return true;
+  }
+  bool TakeAll(const StatusCause& cause) {
+    Room trial = *this;
+    if (trial.left_ < kCauseBytes) return false;
+    trial.left_ -= kCauseBytes;
+    if (!trial.TakeAll(cause.reason) || !trial.TakeAll(cause.message) ||
+        !trial.TakeAll(cause.field)) {
+      return false;
+    }
+    left_ = trial.left_;
+    return true;
+  }
+  // As much of the front of `text` as has room, then "...".
+  std::string TakeFront(std::string_view text) {
+    constexpr std::size_t kDots = 3;
+    if (TakeAll(text)) return std::string(text);
+    std::size_t size = 0;
+    std::size_t used = kDots;
+    while (used + JsonBytes(text[size]) <= left_) used += JsonBytes(text[size++]);
+    left_ -= std::min(left_, used);
+    return field::Shorten(text, size + kDots);
+  }
+
+ private:
+  std::size_t left_;
+};
+
+// Cheap, and true of all but hostile errors.
+bool IsShort(const Status& status) {
+  std::size_t bytes = status.message().size() + status.continue_token().size();
+  if (const StatusDetails* const details = status.details(); details != nullptr) {
+    bytes +=
+        details->name.size() + details->group.size() + details->kind.size() + details->uid.size();
+    for (const StatusCause& cause : details->causes) {
+      bytes += cause.reason.size() + cause.message.size() + cause.field.size() + kCauseBytes;
+    }
+  }
+  return bytes <= kStatusBytesMax / kUnicodeEscape;
+}
+
+StatusDetails BoundedDetails(const StatusDetails& details, Room& room) {
+  StatusDetails bounded;
+  bounded.retry_after_seconds = details.retry_after_seconds;
+  const auto cut = [](std::string_view text) { return Room(kNameBytesMax).TakeFront(text); };
+  bounded.name = cut(details.name);
+  bounded.group = cut(details.group);
+  bounded.kind = cut(details.kind);
+  bounded.uid = cut(details.uid);
+  for (const StatusCause& cause : details.causes) {
+    if (!room.TakeAll(cause)) break;
+    bounded.causes.push_back(cause);
+  }
+  const std::size_t more = details.causes.size() - bounded.causes.size();
+  if (more > 0) bounded.causes.push_back({"", "and " + std::to_string(more) + " more", ""});
+  return bounded;
+}
+
 StatusDetails DetailsFromValue(Value value) {
   StatusDetails details;
   details.name = value["name"].AsString();
@@ -72,7 +164,19 @@ StatusDetails DetailsFromValue(Value value) {
 
 }  // namespace
 
-Value StatusToValue(const Status& status, Arena& arena) {
+Status Bounded(const Status& status) {
+  if (status.ok() || IsShort(status)) return status;
+  Room message(kMessageBytesMax);
+  Status bounded = status.WithMessage(message.TakeFront(status.message()));
+  if (status.details() != nullptr) {
+    Room causes(kCausesBytesMax);
+    bounded = bounded.WithDetails(BoundedDetails(*status.details(), causes));
+  }
+  return bounded;
+}
+
+Value StatusToValue(const Status& whole, Arena& arena) {
+  const Status status = Bounded(whole);
   MapBuilder map(arena);
   AddHead(map, status.continue_token(), arena);
   map.Add("status", Value::String("Failure"));

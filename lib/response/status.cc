@@ -32,7 +32,8 @@ std::string SuccessJson(const StatusDetails& details, int code) {
 
 }  // namespace
 
-void WriteStatus(http::Exchange& exchange, const Status& status) {
+void WriteStatus(http::Exchange& exchange, const Status& whole) {
+  const Status status = meta::Bounded(whole);
   if (audit::LevelOf(exchange.ctx()) != audit::Level::kNone) {
     audit::LogResponseStatus(exchange.ctx(), audit::ResponseStatus::Of(status));
     if (IsAudited(exchange)) LogAnswer(exchange, codec::StatusToJson(status));

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/partial_object_metadata.h"
@@ -27,6 +28,55 @@ TEST_CASE("meta: a Status is written with Go's members in Go's order", "[meta]")
   CHECK(JsonText(StatusToValue(NewTimeoutError("x", 0), arena)) ==
         R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
         R"("message":"Timeout: x","reason":"Timeout","details":{},"code":504})");
+}
+
+TEST_CASE("meta: a Status of ordinary size is told whole", "[meta]") {
+  StatusDetails details;
+  for (int i = 0; i < 500; ++i) details.causes.push_back({"r", std::string(60, 'm'), "f"});
+  const Status status = Status(Reason::kInvalid, std::string(60'000, 'x')).WithDetails(details);
+
+  CHECK(Bounded(status) == status);
+  CHECK(Bounded(Status()).ok());
+}
+
+// Row 74.
+TEST_CASE("meta: no Status is longer than 320 KiB of JSON, whatever is in it", "[meta]") {
+  for (const char* text : {"a", "\"", "<", "\x01", "\xff", "\xc3\xa9"}) {
+    std::string megabytes;
+    while (megabytes.size() < (3 << 20)) megabytes += text;
+    StatusDetails details{.name = megabytes,
+                          .group = megabytes,
+                          .kind = megabytes,
+                          .uid = megabytes,
+                          .causes = {{"r", "m", "f"}, {"r", megabytes, megabytes}, {"r", "m", "f"}},
+                          .retry_after_seconds = 7};
+    const Status status = Status(Reason::kInvalid, megabytes).WithDetails(details);
+    runtime::Arena arena;
+
+    const std::string json = JsonText(StatusToValue(status, arena));
+    const Status cut = Bounded(status);
+
+    INFO("of " << text);
+    CHECK(json.size() <= 320 << 10);
+    CHECK(json.size() > 40 << 10);
+    CHECK(cut.message().ends_with("..."));
+    CHECK(cut.reason() == Reason::kInvalid);
+    CHECK(cut.details()->retry_after_seconds == 7);
+    CHECK(cut.details()->causes ==
+          std::vector<StatusCause>{{"r", "m", "f"}, {"", "and 2 more", ""}});
+  }
+}
+
+TEST_CASE("meta: of a hundred thousand causes the first are told", "[meta]") {
+  StatusDetails details;
+  for (int i = 0; i < 100'000; ++i) details.causes.push_back({"r", "m", "f"});
+
+  const Status cut = Bounded(Status(Reason::kInvalid, "x").WithDetails(std::move(details)));
+
+  const auto& causes = cut.details()->causes;
+  CHECK(cut.message() == "x");
+  CHECK(causes.size() < 1'000);
+  CHECK(causes.back().message == "and " + std::to_string(100'001 - causes.size()) + " more");
 }
 
 TEST_CASE("meta: an expired list's Status carries the token to go on with", "[meta]") {

@@ -295,17 +295,17 @@ TEST_CASE("meta: an owner reference is judged as in Go", "[meta]") {
   CHECK(judge("v1", "Pod", "name").empty());
   CHECK(judge("apps/v1", "Deployment", "name").empty());
   CHECK(judge("v1", "Event", "name") ==
-        Messages{R"(field[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"name",)"
+        Messages{R"(field: Invalid value: {"apiVersion":"v1","kind":"Event","name":"name",)"
                  R"("uid":"1"}: /v1, Kind=Event is disallowed from being an owner)"});
   CHECK(judge("/v1", "Event", "name").size() == 1);
   CHECK(judge("events.k8s.io/v1", "Event", "name").empty());
   CHECK(judge("a/b/c", "Pod", "name") ==
-        Messages{R"(field[0].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or )"
-                 "<version>"});
+        Messages{R"(field.apiVersion: Invalid value: "a/b/c": version must not be empty)"});
   CHECK(judge("foo/", "Pod", "name").size() == 1);
-  CHECK(judge("", "", "") == Messages{"field[0].apiVersion: Required value: must not be empty",
-                                      "field[0].kind: Required value: must not be empty",
-                                      "field[0].name: Required value: must not be empty"});
+  CHECK(judge("", "", "") ==
+        Messages{R"(field.apiVersion: Invalid value: "": version must not be empty)",
+                 R"(field.kind: Invalid value: "": must not be empty)",
+                 R"(field.name: Invalid value: "": must not be empty)"});
 }
 
 TEST_CASE("meta: only one owner may be the controller", "[meta]") {
@@ -345,7 +345,22 @@ TEST_CASE("meta: of thousands of controllers some are named", "[meta]") {
 
   const field::ErrorList errors = ValidateOwnerReferences(List(references), kField);
 
-  CHECK(errors.size() == 1);
+  // 64 KiB of text; each shows 8 KiB of the list, and the list is printed once.
+  CHECK(errors.size() == 8);
+  CHECK(errors.more() == 4'991);
+}
+
+TEST_CASE("meta: what is wrong in the same way with all owners is said once", "[meta]") {
+  const Values references(900'000, Map({}));
+
+  const field::ErrorList errors = ValidateOwnerReferences(List(references), kField);
+
+  CHECK(errors.full());
+  CHECK(errors.Aggregate() ==
+        R"([field.apiVersion: Invalid value: "": version must not be empty, )"
+        R"(field.kind: Invalid value: "": must not be empty, )"
+        R"(field.name: Invalid value: "": must not be empty, )"
+        R"(field.uid: Invalid value: "": must not be empty, and at least 10000 more])");
 }
 
 // TestValidateFinalizersPreventConflictingFinalizers
