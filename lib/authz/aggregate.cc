@@ -1,19 +1,28 @@
 #include "authz/aggregate.h"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "apiserver/base/field_path.h"
 
 namespace apiserver::inline v0::authz {
 
 std::string Aggregate(const std::vector<std::string>& messages) {
-  std::vector<std::string> distinct;
+  std::vector<std::string_view> distinct;
+  std::unordered_set<std::string_view> seen;
   for (const std::string& message : messages) {
-    if (std::ranges::find(distinct, message) == distinct.end()) distinct.push_back(message);
+    if (seen.insert(message).second) distinct.push_back(message);
   }
   if (distinct.empty()) return "";
-  if (distinct.size() == 1) return distinct.front();
+  if (distinct.size() == 1) return std::string(distinct.front());
   std::string text = "[";
-  for (const std::string& message : distinct) {
-    if (text.size() > 1) text += ", ";
+  std::size_t told = 0;
+  for (const std::string_view message : distinct) {
+    if (text.size() > field::kTextBytesMax) {
+      text += ", and " + std::to_string(distinct.size() - told) + " more";
+      break;
+    }
+    if (told++ > 0) text += ", ";
     text += message;
   }
   return text + "]";

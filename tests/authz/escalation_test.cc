@@ -8,6 +8,7 @@
 
 namespace {
 
+using apiserver::Context;
 namespace rbac = apiserver::authz::rbac;
 using Rules = std::vector<rbac::PolicyRule>;
 using Names = std::vector<std::string>;
@@ -208,15 +209,16 @@ TEST_CASE("authz: nobody gives away what she does not hold", "[authz]") {
   authorizer->Upsert(rbac::Binding{"ns", "b", {"ClusterRole", "reader"}, {{"User", "jane"}}});
   const auto jane = asking::User("jane", {"devs"});
   const Rules wanted{Rule({""}, {"get"}, {"pods"})};
-  CHECK(rbac::ConfirmNoEscalation(*authorizer, *jane, "ns", wanted).ok());
+  CHECK(rbac::ConfirmNoEscalation(Context::Background(), *authorizer, *jane, "ns", wanted).ok());
   // She holds it there alone.
-  CHECK(rbac::ConfirmNoEscalation(*authorizer, *jane, "", wanted).message() ==
-        "user \"jane\" (groups=[\"devs\"]) is attempting to grant RBAC permissions not currently "
-        "held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}");
+  CHECK(
+      rbac::ConfirmNoEscalation(Context::Background(), *authorizer, *jane, "", wanted).message() ==
+      "user \"jane\" (groups=[\"devs\"]) is attempting to grant RBAC permissions not currently "
+      "held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}");
   authorizer->Upsert(rbac::Binding{"ns", "c", {"Role", "gone"}, {{"Group", "devs"}}});
-  CHECK(rbac::ConfirmNoEscalation(*authorizer, *jane, "ns", wanted).ok());
+  CHECK(rbac::ConfirmNoEscalation(Context::Background(), *authorizer, *jane, "ns", wanted).ok());
   CHECK(rbac::ConfirmNoEscalation(
-            *authorizer, *jane, "ns",
+            Context::Background(), *authorizer, *jane, "ns",
             {Rule({""}, {"delete", "get", "update"}, {"pods"}), Rule({"a"}, {"get"}, {"b"})})
             .message() ==
         "user \"jane\" (groups=[\"devs\"]) is attempting to grant RBAC permissions not currently "

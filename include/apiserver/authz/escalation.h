@@ -5,6 +5,7 @@
 
 #include "apiserver/auth/user.h"
 #include "apiserver/authz/rbac.h"
+#include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 
 // Nobody may give away what she does not hold: k8s.io/component-helpers/auth/rbac/validation and
@@ -21,8 +22,10 @@ bool Covers(const std::vector<PolicyRule>& held, const std::vector<PolicyRule>& 
 std::vector<PolicyRule> CompactRules(const std::vector<PolicyRule>& rules);
 
 // OK: `user` holds all of `rules` in `namespace_` (empty: cluster-wide). kForbidden: not so, and
-// the message lists what is missing.
-Status ConfirmNoEscalation(const RbacAuthorizer& authorizer, const auth::UserInfo& user,
-                           std::string_view namespace_, const std::vector<PolicyRule>& rules);
+// the message lists what is missing, or its beginning if it is much; or there is too much to
+// compare. What `ctx` says: it was done before that was known.
+Status ConfirmNoEscalation(const Context& ctx, const RbacAuthorizer& authorizer,
+                           const auth::UserInfo& user, std::string_view namespace_,
+                           const std::vector<PolicyRule>& rules);
 
 }  // namespace apiserver::inline v0::authz::rbac

@@ -77,6 +77,13 @@ struct HeldRules {
   std::vector<std::string> errors;
 };
 
+// The same without a copy, the rules of each role once. They live as long as `keep`.
+struct HeldRulesView {
+  std::vector<const PolicyRule*> rules;
+  std::vector<std::string> errors;
+  std::shared_ptr<const void> keep;
+};
+
 // Allows what some rule of some role that is bound to the user allows, and says by which binding;
 // no opinion of anything else. It never denies, never waits and never fails.
 //
@@ -94,6 +101,8 @@ class RbacAuthorizer : public auth::Authorizer, public auth::RuleResolver {
 
   // Those that hold in `namespace_`, cluster-wide ones included; empty: cluster-wide ones alone.
   virtual HeldRules HeldBy(const auth::UserInfo& user, std::string_view namespace_) const = 0;
+  virtual HeldRulesView ViewHeldBy(const auth::UserInfo& user,
+                                   std::string_view namespace_) const = 0;
 };
 std::unique_ptr<RbacAuthorizer> NewRbacAuthorizer();
 

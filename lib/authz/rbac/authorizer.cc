@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "apiserver/authz/rbac.h"
@@ -165,6 +166,28 @@ void Give(const std::shared_ptr<const Binding>& binding, Snapshot& snapshot) {
   });
 }
 
+// A review lists so much text of rules; a user can have a thousand bindings to roles of a megabyte.
+constexpr std::size_t kListedBytesMax = std::size_t{4} << 20;
+
+std::size_t BytesOf(const PolicyRule& rule) {
+  std::size_t bytes = sizeof(rule);
+  for (const auto* texts : {&rule.verbs, &rule.api_groups, &rule.resources, &rule.resource_names,
+                            &rule.non_resource_urls}) {
+    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
+  }
+  return bytes;
+}
+
+void AddListed(const PolicyRule& rule, auth::Rules& rules) {
+  if (!rule.non_resource_urls.empty()) {
+    rules.non_resource_rules.push_back({rule.verbs, rule.non_resource_urls});
+  }
+  if (!rule.resources.empty()) {
+    rules.resource_rules.push_back(
+        {rule.verbs, rule.api_groups, rule.resources, rule.resource_names});
+  }
+}
+
 class IndexedRbac final : public RbacAuthorizer {
  public:
   void Upsert(Role role) override {
@@ -218,39 +241,64 @@ class IndexedRbac final : public RbacAuthorizer {
   HeldRules HeldBy(const auth::UserInfo& user, std::string_view namespace_) const override {
     const auto snapshot = Current();
     HeldRules held;
-    std::set<const Binding*> seen;
-    snapshot->ForEachGrantUpTo(user, namespace_, [&](const Grant& grant) {
-      if (!seen.insert(grant.binding.get()).second) return true;
-      const RoleIndex* const role = snapshot->RoleOf(grant);
-      if (role == nullptr) {
-        held.errors.emplace_back(NoSuchRole(grant.binding->role).message());
-      } else {
-        const auto& rules = role->role().rules;
-        held.rules.insert(held.rules.end(), rules.begin(), rules.end());
-      }
-      return true;
+    held.errors = ForEachHeldRole(*snapshot, user, namespace_, [&](const Role& role) {
+      held.rules.insert(held.rules.end(), role.rules.begin(), role.rules.end());
     });
+    return held;
+  }
+
+  HeldRulesView ViewHeldBy(const auth::UserInfo& user, std::string_view namespace_) const override {
+    const auto snapshot = Current();
+    HeldRulesView held;
+    std::unordered_set<const Role*> seen;
+    held.errors = ForEachHeldRole(*snapshot, user, namespace_, [&](const Role& role) {
+      if (!seen.insert(&role).second) return;
+      for (const PolicyRule& rule : role.rules) held.rules.push_back(&rule);
+    });
+    held.keep = snapshot;
     return held;
   }
 
   auth::Rules RulesFor(const Context& /*ctx*/, const auth::UserInfoPtr& user,
                        std::string_view namespace_) const override {
-    HeldRules held = HeldBy(*user, namespace_);
+    const auto snapshot = Current();
     auth::Rules rules;
-    for (PolicyRule& rule : held.rules) {
-      if (!rule.non_resource_urls.empty()) {
-        rules.non_resource_rules.push_back({rule.verbs, rule.non_resource_urls});
+    std::size_t bytes = 0;
+    const auto errors = ForEachHeldRole(*snapshot, *user, namespace_, [&](const Role& role) {
+      for (const PolicyRule& rule : role.rules) {
+        if (bytes > kListedBytesMax) {
+          rules.incomplete = true;
+          return;
+        }
+        bytes += BytesOf(rule);
+        AddListed(rule, rules);
       }
-      if (!rule.resources.empty()) {
-        rules.resource_rules.push_back({std::move(rule.verbs), std::move(rule.api_groups),
-                                        std::move(rule.resources), std::move(rule.resource_names)});
-      }
-    }
-    rules.error = Aggregate(held.errors);
+    });
+    rules.error = field::Shorten(Aggregate(errors));
     return rules;
   }
 
  private:
+  // Calls `visit` with the role of each binding; returns what is wrong with bindings.
+  template <class Visit>
+  static std::vector<std::string> ForEachHeldRole(const Snapshot& snapshot,
+                                                  const auth::UserInfo& user,
+                                                  std::string_view namespace_, const Visit& visit) {
+    std::vector<std::string> errors;
+    std::set<const Binding*> seen;
+    snapshot.ForEachGrantUpTo(user, namespace_, [&](const Grant& grant) {
+      if (!seen.insert(grant.binding.get()).second) return true;
+      const RoleIndex* const role = snapshot.RoleOf(grant);
+      if (role == nullptr) {
+        errors.emplace_back(NoSuchRole(grant.binding->role).message());
+      } else {
+        visit(role->role());
+      }
+      return true;
+    });
+    return errors;
+  }
+
   std::shared_ptr<const Snapshot> Current() const { return *current_.Lock(); }
 
   // Publishes what `change` makes of the present state. One at a time.

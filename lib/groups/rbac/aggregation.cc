@@ -1,8 +1,9 @@
 #include "groups/rbac/aggregation.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "apiserver/base/sync.h"
@@ -131,12 +132,13 @@ class ApplyingAggregator final : public Aggregator {
 Result<std::vector<PolicyRule>> AggregatedRules(const runtime::Object& role,
                                                 const ClusterRoles& all) {
   std::vector<PolicyRule> rules;
+  std::unordered_set<std::string> seen;
   for (const Value& selector : role["aggregationRule"]["clusterRoleSelectors"].items()) {
     ASSIGN_OR_RETURN(const meta::LabelSelector fits, meta::LabelSelectorAsSelector(selector));
     for (const auto& [name, part] : all) {
       if (name == role.name() || !fits.Matches(part->labels())) continue;
       for (PolicyRule& rule : RulesOf((*part)["rules"])) {
-        if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(std::move(rule));
+        if (seen.insert(CompactString(rule)).second) rules.push_back(std::move(rule));
       }
     }
   }

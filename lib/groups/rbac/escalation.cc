@@ -99,14 +99,15 @@ class RoleGuard final : public Guard {
                                                         .name = write.name}));
     if (may_escalate) return {};
     const Status held =
-        ConfirmNoEscalation(*powers().rbac, *write.user, ns, RulesOf(write.now["rules"]));
+        ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, RulesOf(write.now["rules"]));
+    if (held.reason() == Reason::kTimeout) return held;
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
     // It can gather anything, now or later.
     if (!Aggregates(write.now) && !(write.old != nullptr && Aggregates(*write.old))) return {};
     const std::vector<PolicyRule> everything{
         {.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
         {.verbs = {"*"}, .non_resource_urls = {"*"}}};
-    if (ConfirmNoEscalation(*powers().rbac, *write.user, ns, everything).ok()) return {};
+    if (ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, everything).ok()) return {};
     return ForbiddenIn(write.now, write.now.name(),
                        "must have cluster-admin privileges to use the aggregationRule");
   }
@@ -128,7 +129,8 @@ class BindingGuard final : public Guard {
     ASSIGN_OR_RETURN(const bool may_bind, MayBind(ctx, write, role, ns));
     if (may_bind) return {};
     ASSIGN_OR_RETURN(const std::vector<PolicyRule> rules, Rules(ctx, role, ns));
-    const Status held = ConfirmNoEscalation(*powers().rbac, *write.user, ns, rules);
+    const Status held = ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, rules);
+    if (held.reason() == Reason::kTimeout) return held;
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
     return {};
   }
