@@ -2,21 +2,32 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "authz/rbac/rules.h"
 
 namespace apiserver::inline v0::authz::rbac {
 
-void TextTable::Reserve(std::size_t texts) {
-  if (texts > 0) slots_.resize(std::bit_ceil(2 * texts));
-}
-
-void TextTable::Add(std::string_view text, std::uint32_t number) {
-  const std::uint64_t hash = Hash(text);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = hash & mask;
-  while (slots_[at].used) at = (at + 1) & mask;
-  slots_[at] = {hash, text, number, true};
+void TextTable::Fill(std::vector<Entry> entries) {
+  std::ranges::sort(entries);
+  const auto repeated = std::ranges::unique(entries);
+  entries.erase(repeated.begin(), repeated.end());
+  if (!entries.empty()) slots_.resize(std::bit_ceil(2 * entries.size()));
+  numbers_.reserve(entries.size());
+  Slot* slot = nullptr;
+  for (const auto& [text, number] : entries) {
+    if (slot == nullptr || slot->text != text) {
+      const std::uint64_t hash = Hash(text);
+      const std::size_t mask = slots_.size() - 1;
+      std::size_t at = hash & mask;
+      while (slots_[at].used) at = (at + 1) & mask;
+      slot = &slots_[at];
+      const auto begin = static_cast<std::uint32_t>(numbers_.size());
+      *slot = {.hash = hash, .text = text, .begin = begin, .end = begin, .used = true};
+    }
+    numbers_.push_back(number);
+    ++slot->end;
+  }
 }
 
 Question::Question(const auth::Attributes& asked) : asked_(asked) {
@@ -34,30 +45,26 @@ Question::Question(const auth::Attributes& asked) : asked_(asked) {
 }
 
 RoleIndex::RoleIndex(Role role) : role_(std::move(role)) {
-  std::size_t resources = 0;
-  std::size_t urls = 0;
-  for (const PolicyRule& rule : role_.rules) {
-    resources += rule.resources.size();
-    urls += rule.non_resource_urls.size();
-  }
-  resources_.Reserve(resources);
-  urls_.Reserve(urls);
+  std::vector<TextTable::Entry> resources;
+  std::vector<TextTable::Entry> urls;
   for (std::uint32_t number = 0; number < role_.rules.size(); ++number) {
     for (const std::string& resource : role_.rules[number].resources) {
       if (resource == kAll) {
         all_resources_.push_back(number);
       } else {
-        resources_.Add(resource, number);
+        resources.emplace_back(resource, number);
       }
     }
     for (const std::string& url : role_.rules[number].non_resource_urls) {
       if (url.ends_with('*')) {
         url_prefixes_.emplace_back(UrlPrefix(url), number);
       } else {
-        urls_.Add(url, number);
+        urls.emplace_back(url, number);
       }
     }
   }
+  resources_.Fill(std::move(resources));
+  urls_.Fill(std::move(urls));
 }
 
 bool RoleIndex::Allows(const Question& question) const {

@@ -12,12 +12,13 @@
 
 namespace apiserver::inline v0::authz::rbac {
 
-// Numbers by text, several for one text: open addressing, filled once.
+// Numbers by text, several for one text: open addressing, filled once. A text has one slot however
+// often it comes: a role that names one resource a hundred thousand times must not cost the square.
 class TextTable {
  public:
-  // Room for `texts` of them. They are borrowed.
-  void Reserve(std::size_t texts);
-  void Add(std::string_view text, std::uint32_t number);
+  using Entry = std::pair<std::string_view, std::uint32_t>;
+  // The texts are borrowed.
+  void Fill(std::vector<Entry> entries);
   // Whether `accept`, called with the numbers of `text`, says yes to one.
   template <class Accept>
   bool AnyOf(std::string_view text, std::uint64_t hash, const Accept& accept) const {
@@ -25,7 +26,11 @@ class TextTable {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t at = hash & mask; slots_[at].used; at = (at + 1) & mask) {
       const Slot& slot = slots_[at];
-      if (slot.hash == hash && slot.text == text && accept(slot.number)) return true;
+      if (slot.hash != hash || slot.text != text) continue;
+      for (std::uint32_t i = slot.begin; i < slot.end; ++i) {
+        if (accept(numbers_[i])) return true;
+      }
+      return false;
     }
     return false;
   }
@@ -35,10 +40,12 @@ class TextTable {
   struct Slot {
     std::uint64_t hash = 0;
     std::string_view text;
-    std::uint32_t number = 0;
+    std::uint32_t begin = 0;  // Of its numbers.
+    std::uint32_t end = 0;
     bool used = false;
   };
   std::vector<Slot> slots_;  // A power of two, at most half of them used; or empty.
+  std::vector<std::uint32_t> numbers_;
 };
 
 // What is asked, with what every role's index needs of it. Borrows the attributes.
