@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 
 #include "codec/json_duplicates.h"
@@ -291,10 +292,12 @@ class JsonBuilder {
       // The members before the open one have a value each, and it has a key already.
       key_index += index + 1;
       if (!path.empty()) path += '.';
-      path += keys_[key_index - 1];
+      path += field::Shorten(keys_[key_index - 1]);
+      // It is told a hundred times at most, but one key above can be megabytes.
+      if (path.size() > field::kTextBytesMax) return field::Shorten(path);
     }
     if (!path.empty()) path += '.';
-    return path + std::string(key);
+    return path + field::Shorten(key);
   }
 
   const BorrowingStream& stream_;
@@ -341,7 +344,7 @@ Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<Duplic
   const std::size_t arena_max =
       arena.bytes_reserved() + text.size() * limits.arena_factor_max + (64 << 10);
   JsonBuilder builder(stream, arena, {limits.depth_max, arena_max}, duplicates != nullptr);
-  rapidjson::Reader reader;
+  JsonReader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (!result.IsError() && stream.at_end()) {
     if (duplicates != nullptr) *duplicates = builder.TakeDuplicates();

@@ -9,3 +9,31 @@
 #define RAPIDJSON_ASSERT(condition) assert(condition)
 #define RAPIDJSON_HAS_STDSTRING 0
 #include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+namespace apiserver::inline v0::codec {
+
+// Throws std::bad_alloc where RapidJSON's own allocator hands out null, to which its stack writes.
+class ThrowingAllocator {
+ public:
+  // NOLINTNEXTLINE(readability-identifier-naming): RapidJSON's name
+  static constexpr bool kNeedFree = true;
+
+  void* Malloc(std::size_t bytes) { return bytes == 0 ? nullptr : ::operator new(bytes); }
+  void* Realloc(void* old, std::size_t old_bytes, std::size_t bytes) {
+    void* const fresh = Malloc(bytes);
+    if (old != nullptr && fresh != nullptr) std::memcpy(fresh, old, std::min(old_bytes, bytes));
+    Free(old);
+    return fresh;
+  }
+  static void Free(void* memory) { ::operator delete(memory); }
+};
+
+using JsonReader =
+    rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, ThrowingAllocator>;
+
+}  // namespace apiserver::inline v0::codec

@@ -14,8 +14,32 @@ constexpr std::size_t kLingerBytes = 16 << 20;
 
 }  // namespace
 
+namespace {
+
+const Status& Broken() {
+  static const Status status(Reason::kInternalError, "an exception on this connection");
+  return status;
+}
+
+}  // namespace
+
+// What throws here is want of memory, mostly: the connection is lost with all its requests, which
+// is what a peer makes room with, and the others go on.
+template <class Call>
+void Carrier::Guard(const Call& call) {
+  const auto keep = shared_from_this();
+  try {
+    call();
+  } catch (...) {
+    setup_.loop->LogCaught("a connection");
+    Close(Broken());
+  }
+}
+
 Carrier::Carrier(Setup setup)
-    : setup_(std::move(setup)), socket_(*setup_.loop, setup_.fd), timer_(*this) {}
+    : setup_(std::move(setup)), socket_(*setup_.loop, setup_.fd), timer_(*this) {
+  (void)Broken();
+}
 
 Carrier::~Carrier() {
   setup_.loop->Disarm(timer_);
@@ -85,9 +109,12 @@ void Carrier::MarkDirty() {
 }
 
 void Carrier::Flush() {
+  Guard([this] { FlushNow(); });
+}
+
+void Carrier::FlushNow() {
   dirty_ = false;
   if (phase_ != Phase::kOpen) return;
-  const auto keep = shared_from_this();
   if (std::exchange(read_again_, false)) ReadSome();
   if (phase_ != Phase::kOpen) return;
   WriteSome();
@@ -95,8 +122,11 @@ void Carrier::Flush() {
 }
 
 void Carrier::OnReadable() {
+  Guard([this] { ReadNow(); });
+}
+
+void Carrier::ReadNow() {
   awaits_readable_ = false;
-  const auto keep = shared_from_this();
   switch (phase_) {
     case Phase::kHandshake:
       return Handshake();
@@ -113,8 +143,11 @@ void Carrier::OnReadable() {
 }
 
 void Carrier::OnWritable() {
+  Guard([this] { WriteNow(); });
+}
+
+void Carrier::WriteNow() {
   awaits_writable_ = false;
-  const auto keep = shared_from_this();
   if (phase_ == Phase::kHandshake) return Handshake();
   if (phase_ != Phase::kOpen) return;
   WriteSome();

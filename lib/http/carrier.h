@@ -69,6 +69,11 @@ class Carrier final : public Wire,
     Carrier& carrier;
   };
 
+  template <class Call>
+  void Guard(const Call& call);
+  void FlushNow();
+  void ReadNow();
+  void WriteNow();
   void Handshake();
   void FailHandshake(const Status& why);
   void ReadSome();

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "apiserver/base/field_path.h"
 #include "http/answer_made.h"
 #include "http/caught.h"
 
@@ -16,6 +17,14 @@ constexpr int kPullsAtOnce = 64;
 
 const Status& Cancelled() {
   static const Status status(Reason::kTimeout, "context canceled");
+  return status;
+}
+
+// Made before the first request: when it is needed there may be no memory to make it.
+const Status& Panicked() {
+  static const Status status(
+      Reason::kInternalError,
+      "This request caused apiserver to panic. Look in the logs for more info");
   return status;
 }
 
@@ -106,6 +115,7 @@ ExchangeDriver::ExchangeDriver(Setup setup)
       incoming_({.loop = *loop_, .memory = *service_.memory, .incoming = setup.body}),
       decoding_(service_.memory->decoding),
       decoding_room_(*loop_, decoding_, service_.memory->room_wait_max) {
+  (void)Panicked();
   if (count_) ++count_->live;
 }
 
@@ -120,16 +130,20 @@ void ExchangeDriver::Start(ServerStream& stream) {
   Advance(Step::Next(), true);
 }
 
+// What has thrown may have found no memory: whatever is needed here may be missing too.
 Status ExchangeDriver::CaughtError(std::string_view where) const {
   try {
-    throw;
-  } catch (const std::exception& error) {
-    LogError("exception while serving a request", where, error.what());
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      LogError("exception while serving a request", where, error.what());
+    } catch (...) {
+      LogError("exception while serving a request", where, "of unknown type");
+    }
   } catch (...) {
-    LogError("exception while serving a request", where, "of unknown type");
+    loop_->LogCaught("serving a request");
   }
-  return Status(Reason::kInternalError,
-                "This request caused apiserver to panic. Look in the logs for more info");
+  return Panicked();
 }
 
 void ExchangeDriver::LogError(std::string_view message, std::string_view where,
@@ -142,14 +156,18 @@ void ExchangeDriver::LogError(std::string_view message, std::string_view where,
 }
 
 Status ExchangeDriver::CaughtInStep(std::string_view where) {
+  Status error = CaughtError(where);
   try {
-    throw;
-  } catch (const std::exception& error) {
-    ctx_.Set(Caught{error.what()});
-  } catch (...) {
-    ctx_.Set(Caught{"of unknown type"});
+    try {
+      throw;
+    } catch (const std::exception& thrown) {
+      ctx_.Set(Caught{thrown.what()});
+    } catch (...) {
+      ctx_.Set(Caught{"of unknown type"});
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory; the audit log tells less
   }
-  return CaughtError(where);
+  return error;
 }
 
 Step ExchangeDriver::BeginAt(std::size_t index) {
@@ -220,13 +238,14 @@ void ExchangeDriver::Advance(Step step, bool on_loop) {
 
 // True: `step` is what to go on with, here. False: the loop goes on, now or when resumed.
 bool ExchangeDriver::BeginLater(Step& step, bool on_loop) {
-  const auto target = std::make_shared<Resume::Target>(shared_from_this());
-  later_ = target;
+  std::shared_ptr<Resume::Target> target;
   try {
+    target = std::make_shared<Resume::Target>(shared_from_this());
+    later_ = target;
     auto start = std::move(step.start_);
     start(Resume(target));
   } catch (...) {
-    target->bits.fetch_or(Resume::Target::kStarted | Resume::Target::kAbandoned);
+    if (target) target->bits.fetch_or(Resume::Target::kStarted | Resume::Target::kAbandoned);
     step = CaughtInStep("start of a wait");
     return true;
   }
@@ -374,10 +393,15 @@ void ExchangeDriver::WriteError(const Status& error) {
 }
 
 void ExchangeDriver::SendPlain(const Status& error) {
-  ResponseHead head;
-  head.code = error.code();
-  head.headers.Add("Content-Type", "text/plain; charset=utf-8");
-  Send(std::move(head), std::string(error.message()) + "\n");
+  try {
+    ResponseHead head;
+    head.code = error.code();
+    head.headers.Add("Content-Type", "text/plain; charset=utf-8");
+    Send(std::move(head), field::Shorten(error.message()) + "\n");
+  } catch (...) {
+    (void)CaughtError("plain answer");
+    if (stream_ != nullptr) stream_->Cut();
+  }
 }
 
 // The error writer's answer is let in although the head is claimed; a step that runs on the pool
@@ -421,11 +445,10 @@ void ExchangeDriver::StartAnswer() {
     on_open_ = nullptr;
     stored_.store(false);
     writing_error_ = true;
-    outcome_.error =
-        Status(Reason::kInternalError,
-               "This request caused apiserver to panic. Look in the logs for more info");
+    outcome_.error = Panicked();
     SendPlain(outcome_.error);
     writing_error_ = false;
+    if (!stored_.load()) return;
   }
   outcome_.code = head_.code;
   queue_.SetTenant(tenant_);

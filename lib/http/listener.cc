@@ -272,7 +272,13 @@ void Acceptor::Deal(int fd, const Address& peer) {
     ++*count;
   }
   const auto& crowd = crowds_[next_++ % crowds_.size()];
-  crowd->loop().Post([crowd, fd, peer] { crowd->Add(fd, peer); });
+  try {
+    crowd->loop().Post([crowd, fd, peer] { crowd->Add(fd, peer); });
+  } catch (...) {  // No memory for it. Others are accepted as before.
+    loop_->LogCaught("accepting a connection");
+    close(fd);
+    --*population_->count.Lock();
+  }
 }
 
 class LoopListener final : public Listener {

@@ -136,21 +136,25 @@ void Loop::Turn(bool wait) {
   now_stale_ = true;
   if (wait && !pending) {
     ArmReactorTimer();
-    io.run_one();
+    Guard("a handler", [&] { io.run_one(); });
   }
-  for (int i = 0; i < kHandlersPerTurn && io.poll_one() > 0; ++i) {
-  }
+  Guard("a handler", [&] {
+    for (int i = 0; i < kHandlersPerTurn && io.poll_one() > 0; ++i) {
+    }
+  });
   EndTurn();
 }
 
 void Loop::EndTurn() {
-  timers_.RunDue(now());
+  Guard("a timer", [this] { timers_.RunDue(now()); });
   for (int round = 0; round < kRoundsPerTurn; ++round) {
     const bool ran = RunQueued();
     if (!ran && dirty_.empty()) break;
     std::vector<std::shared_ptr<Flushable>> dirty;
     dirty.swap(dirty_);
-    for (const auto& connection : dirty) connection->Flush();
+    for (const auto& connection : dirty) {
+      Guard("a flush", [&] { connection->Flush(); });
+    }
   }
   HandOverAll();
 }
@@ -170,18 +174,50 @@ bool Loop::RunQueued() {
   }
   for (Task& task : tasks) RunTask(task);
   for (Task& task : theirs.tasks) RunTask(task);
-  for (const auto& event : events) event->OnLoop();
-  for (const auto& event : theirs.events) event->OnLoop();
+  for (const auto& event : events) {
+    Guard("an event", [&] { event->OnLoop(); });
+  }
+  for (const auto& event : theirs.events) {
+    Guard("an event", [&] { event->OnLoop(); });
+  }
   return !tasks.empty() || !events.empty() || !theirs.tasks.empty() || !theirs.events.empty();
 }
 
 void Loop::RunTask(Task& task) {
+  Guard("a task", [&] { task(); });
+}
+
+// What is thrown here is want of memory, mostly: one piece of work is lost, not the process.
+template <class Call>
+void Loop::Guard(std::string_view where, const Call& call) {
   try {
-    task();
-  } catch (const std::exception& error) {
-    Log(log_, LogLevel::kError, "exception in a task on a loop", {{"error", error.what()}});
+    call();
   } catch (...) {
-    Log(log_, LogLevel::kError, "exception in a task on a loop");
+    LogCaught(where);
+  }
+}
+
+void Loop::LogCaught(std::string_view where) const noexcept {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string_view what = error.what();
+    try {
+      Log(log_, LogLevel::kError, "exception on a loop",
+          {{"in", std::string(where)}, {"error", std::string(what)}});
+    } catch (...) {
+      LogBriefly();
+    }
+  } catch (...) {
+    LogBriefly();
+  }
+}
+
+// With no text to be put together.
+void Loop::LogBriefly() const noexcept {
+  try {
+    Log(log_, LogLevel::kError, "exception on a loop");
+  } catch (...) {  // NOLINT(bugprone-empty-catch): there is no memory for a line
   }
 }
 

@@ -74,6 +74,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // "Sat, 21 Nov 2026 05:00:00 GMT".
   const std::string& Date();
   LogSink& log() const { return log_; }
+  // Any thread, while an exception is being handled: a line about it, a short one if there is no
+  // memory for more.
+  void LogCaught(std::string_view where) const noexcept;
 
   struct Reactor;
   Reactor& reactor() { return *reactor_; }
@@ -98,6 +101,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void EndTurn();
   bool RunQueued();
   void RunTask(Task& task);
+  template <class Call>
+  void Guard(std::string_view where, const Call& call);
+  void LogBriefly() const noexcept;
   void HandOverAll();
   void Wake();
   void AwaitWake();

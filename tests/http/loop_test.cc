@@ -99,7 +99,7 @@ TEST_CASE("http: an exception in a task does not end the loop", "[http]") {
   loop->Post([&] { done.Add("alive"); });
 
   CHECK(done.Await("alive"));
-  CHECK(log.Text() == "exception in a task on a loop error=boom");
+  CHECK(log.Text() == "exception on a loop in=a task error=boom");
   loop->Stop();
 }
 
