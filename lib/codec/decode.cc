@@ -30,7 +30,7 @@ Status Prefixed(std::string_view prefix, const Status& status) {
 }
 
 std::string DuplicateField(const std::string& path) {
-  return "duplicate field " + field::Quote(path);
+  return "duplicate field " + field::QuoteShort(path);
 }
 
 Status ParseJsonBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded,
@@ -141,7 +141,7 @@ void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
   std::vector<Found> all;
   all.reserve(unknown.size() + duplicates.size());
   for (const auto& member : unknown) {
-    all.push_back({member.key, "unknown field " + field::Quote(member.path)});
+    all.push_back({member.key, "unknown field " + field::QuoteShort(member.path)});
   }
   for (const DuplicateKey& duplicate : duplicates) {
     const bool passed_by = std::any_of(unknown.begin(), unknown.end(), [&](const auto& member) {
@@ -173,7 +173,7 @@ Status Settle(Object& object, const std::vector<DuplicateKey>& duplicates,
     runtime::Prune(object, &dropped);
     for (const DuplicateKey& key : duplicates) strict_errors.push_back(DuplicateField(key.path));
     for (const std::string& path : dropped) {
-      strict_errors.push_back("unknown field " + field::Quote(path));
+      strict_errors.push_back("unknown field " + field::QuoteShort(path));
     }
   } else {
     const std::vector<runtime::UnknownMember> unknown = runtime::UnknownMembers(object);

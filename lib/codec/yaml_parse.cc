@@ -361,7 +361,7 @@ class YamlBuilder {
     }
     frame.members[at].value = member.value;
     if (duplicates_.size() >= kYamlDuplicatesMax) return;
-    duplicates_.push_back("line " + std::to_string(line + 1) + ": key " + repr +
+    duplicates_.push_back("line " + std::to_string(line + 1) + ": key " + field::Shorten(repr) +
                           " already set in map");
   }
 

@@ -246,12 +246,12 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
   for (const Value& operation : operations->items()) {
     const std::string prefix = "[" + std::to_string(index++) + "].";
     for (; duplicate != duplicates.end() && duplicate->starts_with(prefix); ++duplicate) {
-      errors.push_back("json patch duplicate field " + field::Quote(*duplicate));
+      errors.push_back("json patch duplicate field " + field::QuoteShort(*duplicate));
     }
     for (const runtime::Member& member : operation.members()) {
       if (std::find(kKnown.begin(), kKnown.end(), member.key) != kKnown.end()) continue;
       errors.push_back("json patch unknown field " +
-                       field::Quote(prefix + std::string(member.key)));
+                       field::QuoteShort(prefix + field::Shorten(member.key)));
     }
     if (errors.size() >= kReportedMax) break;
   }

@@ -61,7 +61,7 @@ std::vector<UnknownMember> UnknownMembers(const Object& object) {
 std::vector<std::string> UnknownFields(const Object& object) {
   std::vector<std::string> errors;
   for (const UnknownMember& member : UnknownMembers(object)) {
-    errors.push_back("unknown field " + field::Quote(member.path));
+    errors.push_back("unknown field " + field::QuoteShort(member.path));
   }
   return errors;
 }

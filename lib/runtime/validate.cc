@@ -209,6 +209,7 @@ class ValueCheck {
   }
   void CheckSet() {
     for (const std::size_t i : Repeated(value_.items())) {
+      if (errors_.full()) break;
       errors_.Add({field::Error::Type::kDuplicate, Where().Index(i).text(),
                    PlainJson(value_.items()[i]), ""});
     }
@@ -226,6 +227,7 @@ class ValueCheck {
       keys.push_back(key.Build());
     }
     for (const std::size_t i : Repeated(keys)) {
+      if (errors_.full()) break;
       errors_.Add({field::Error::Type::kDuplicate, Where().Index(i).text(),
                    "map[string]interface {}" + PlainJson(keys[i]), ""});
     }
@@ -286,6 +288,7 @@ field::ErrorList ValidateSchema(const Object& object) {
   walk.Run(*version->schema, root,
            [&](const Schema& parent, std::string_view key, const Value& child) -> const Schema* {
              // Metadata is checked by rules of its own.
+             if (errors.full()) return nullptr;
              if (walk.frames().size() == 1 && key == "metadata") return nullptr;
              bool known = false;
              const Schema* const schema = MemberSchema(parent, key, known);

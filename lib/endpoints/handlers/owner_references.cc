@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/rest/warnings.h"
 
@@ -14,7 +15,8 @@ void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool afte
   runtime::ListBuilder kept(object.arena());
   // By their text: metadata is normalized, and there may be ten thousands of them.
   std::unordered_set<std::string> seen;
-  std::string duplicates;
+  std::string duplicates;  // UIDs, which may all be empty.
+  std::size_t count = 0;
   for (const runtime::Value& reference : references.items()) {
     std::string text;
     codec::AppendJson(reference, text);
@@ -22,10 +24,14 @@ void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool afte
       kept.Add(reference);
       continue;
     }
-    if (!duplicates.empty()) duplicates += ", ";
-    duplicates += reference["uid"].AsString();
+    // No warning is longer than that.
+    if (duplicates.size() < field::kTextBytesMax) {
+      if (count > 0) duplicates += ", ";
+      duplicates += field::Shorten(reference["uid"].AsString());
+    }
+    ++count;
   }
-  if (duplicates.empty()) return;
+  if (count == 0) return;
   object.SetPath({"metadata", "ownerReferences"}, kept.Build());
   rest::AddWarning(
       ctx, std::string(".metadata.ownerReferences contains duplicate entries") +

@@ -205,7 +205,7 @@ Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view 
   }
   if (request.options.field_validation != meta::FieldValidation::kIgnore) {
     for (const std::string& path : duplicates) {
-      strict_errors.push_back("duplicate field " + field::Quote(path));
+      strict_errors.push_back("duplicate field " + field::QuoteShort(path));
     }
   }
   return *parsed;

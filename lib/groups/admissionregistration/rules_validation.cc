@@ -67,7 +67,7 @@ void CheckResource(std::string_view text, const Path& path, ResourcesSeen& seen,
 void CheckResources(const Value& resources, const Path& path, ErrorList& errors) {
   if (resources.size() == 0) errors.Required(path);
   ResourcesSeen seen;
-  for (std::size_t i = 0; i < resources.size(); ++i) {
+  for (std::size_t i = 0; i < resources.size() && !errors.full(); ++i) {
     CheckResource(resources.at(i).AsString(), path.Index(i), seen, errors);
   }
   if (resources.size() > 1 && seen.double_wildcard) {
@@ -83,7 +83,7 @@ void CheckOperations(const Value& operations, const Path& path, ErrorList& error
   static const std::vector<std::string> known = {"*", "CONNECT", "CREATE", "DELETE", "UPDATE"};
   if (operations.size() == 0) errors.Required(path);
   CheckAlone(operations, path, "operations", errors);
-  for (std::size_t i = 0; i < operations.size(); ++i) {
+  for (std::size_t i = 0; i < operations.size() && !errors.full(); ++i) {
     const std::string_view operation = operations.at(i).AsString();
     if (std::ranges::find(known, operation) != known.end()) continue;
     errors.NotSupported(path.Index(i), operation, known);
@@ -101,7 +101,7 @@ void ValidateRuleWithOperations(const Value& rule, const Path& path, ErrorList& 
   const Value versions = rule["apiVersions"];
   if (versions.size() == 0) errors.Required(path.Child("apiVersions"));
   CheckAlone(versions, path.Child("apiVersions"), "API versions", errors);
-  for (std::size_t i = 0; i < versions.size(); ++i) {
+  for (std::size_t i = 0; i < versions.size() && !errors.full(); ++i) {
     if (versions.at(i).size() == 0) errors.Required(path.Child("apiVersions").Index(i));
   }
   CheckResources(rule["resources"], path.Child("resources"), errors);

@@ -134,7 +134,7 @@ void CheckReviewVersions(const Value& versions, const WebhookRules& rules, const
   if (versions.size() == 0) return errors.Required(path, "must specify one of v1, v1beta1");
   std::set<std::string_view> seen;
   bool known = false;
-  for (std::size_t i = 0; i < versions.size(); ++i) {
+  for (std::size_t i = 0; i < versions.size() && !errors.full(); ++i) {
     const std::string_view version = versions.at(i).AsString();
     if (!seen.insert(version).second) {
       errors.Invalid(path.Index(i), version, "duplicate version");
@@ -155,7 +155,7 @@ void CheckWebhook(const Value& webhook, bool mutating, const WebhookRules& rules
                   ErrorList& errors) {
   CheckName(path.Child("name"), webhook["name"].AsString(), errors);
   const Value own_rules = webhook["rules"];
-  for (std::size_t i = 0; i < own_rules.size(); ++i) {
+  for (std::size_t i = 0; i < own_rules.size() && !errors.full(); ++i) {
     ValidateRuleWithOperations(own_rules.at(i), path.Child("rules").Index(i), errors);
   }
   CheckOneOf(webhook, "failurePolicy", path, {"Fail", "Ignore"}, errors);
@@ -178,7 +178,7 @@ ErrorList Check(const runtime::Object& configuration, const WebhookRules& rules)
                                               &meta::NameIsDNSSubdomain, Path("metadata"));
   std::set<std::string_view> names;
   const Value webhooks = configuration["webhooks"];
-  for (std::size_t i = 0; i < webhooks.size(); ++i) {
+  for (std::size_t i = 0; i < webhooks.size() && !errors.full(); ++i) {
     const Path path = Path("webhooks").Index(i);
     const Value webhook = webhooks.at(i);
     CheckWebhook(webhook, mutating, rules, path, errors);

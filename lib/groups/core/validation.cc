@@ -55,8 +55,10 @@ void CheckData(Value data, ErrorList& errors) {
   const Path path("data");
   std::size_t bytes = 0;
   for (const runtime::Member& member : data.members()) {
-    for (const std::string& complaint : IsConfigMapKey(member.key)) {
-      errors.Invalid(path.Key(std::string(member.key)), member.key, complaint);
+    if (!errors.full()) {
+      for (const std::string& complaint : IsConfigMapKey(member.key)) {
+        errors.Invalid(path.Key(member.key), member.key, complaint);
+      }
     }
     const std::optional<std::string> value = SecretValue(member.value);
     bytes += value ? value->size() : member.value.AsString().size();

@@ -77,7 +77,10 @@ void CheckNonResourceRule(const Value& rule, const Path& path, ErrorList& errors
   }
   if (Has(urls, "*")) return CheckAlone(urls, at, "non-resource URLs", errors);
   std::size_t index = 0;
-  for (const Value& url : urls.items()) CheckUrl(url.AsString(), at.Index(index++), errors);
+  for (const Value& url : urls.items()) {
+    if (errors.full()) break;
+    CheckUrl(url.AsString(), at.Index(index++), errors);
+  }
 }
 
 void CheckNamespaces(const Value& rule, const Path& at, ErrorList& errors) {
@@ -89,6 +92,7 @@ void CheckNamespaces(const Value& rule, const Path& at, ErrorList& errors) {
   if (Has(namespaces, "*")) return CheckAlone(namespaces, at, "namespaces", errors);
   std::size_t index = 0;
   for (const Value& each : namespaces.items()) {
+    if (errors.full()) break;
     const Path path = at.Index(index++);
     for (const std::string& complaint : meta::NameIsDNSLabel(each.AsString(), false)) {
       errors.Invalid(path, each.AsString(),
@@ -166,6 +170,7 @@ void CheckRule(const Value& rule, const Path& path, ErrorList& errors) {
   }
   std::size_t index = 0;
   for (const Value& subject : rule["subjects"].items()) {
+    if (errors.full()) break;
     CheckSubject(subject, path.Child("subjects").Index(index++), errors);
   }
   if (rule["resourceRules"].size() + rule["nonResourceRules"].size() == 0) {
@@ -173,10 +178,12 @@ void CheckRule(const Value& rule, const Path& path, ErrorList& errors) {
   }
   index = 0;
   for (const Value& each : rule["resourceRules"].items()) {
+    if (errors.full()) break;
     CheckResourceRule(each, path.Child("resourceRules").Index(index++), errors);
   }
   index = 0;
   for (const Value& each : rule["nonResourceRules"].items()) {
+    if (errors.full()) break;
     CheckNonResourceRule(each, path.Child("nonResourceRules").Index(index++), errors);
   }
 }
@@ -304,6 +311,7 @@ ErrorList ValidateFlowSchema(const runtime::Object& schema) {
   }
   std::size_t index = 0;
   for (const Value& rule : spec["rules"].items()) {
+    if (errors.full()) break;
     CheckRule(rule, path.Child("rules").Index(index++), errors);
   }
   for (const config::FlowSchema& fixed : config::MandatoryConfiguration().flow_schemas) {
@@ -348,6 +356,7 @@ ErrorList ValidateStatus(const runtime::Object& object) {
   std::set<std::string_view> types;
   std::size_t index = 0;
   for (const Value& condition : object["status"]["conditions"].items()) {
+    if (errors.full()) break;
     const Path path = Path("status").Child("conditions").Index(index++).Child("type");
     const std::string_view type = condition["type"].AsString();
     if (!types.insert(type).second) errors.Duplicate(path, type);

@@ -129,6 +129,7 @@ ErrorList ValidateRole(const runtime::Object& role) {
   ErrorList errors = ValidateMetadata(role);
   std::size_t index = 0;
   for (const Value& rule : role["rules"].items()) {
+    if (errors.full()) break;
     CheckRule(rule, role.kind().namespaced(), Path("rules").Index(index++), errors);
   }
   index = 0;
@@ -139,6 +140,7 @@ ErrorList ValidateRole(const runtime::Object& role) {
                     "at least one clusterRoleSelector required if aggregationRule is non-nil");
   }
   for (const Value& selector : aggregation["clusterRoleSelectors"].items()) {
+    if (errors.full()) break;
     errors.Append(meta::ValidateLabelSelector(selector, {}, selectors.Index(index++)));
   }
   return errors;
@@ -150,6 +152,7 @@ ErrorList ValidateBinding(const runtime::Object& binding) {
   CheckRoleRef(binding["roleRef"], namespaced, errors);
   std::size_t index = 0;
   for (const Value& subject : binding["subjects"].items()) {
+    if (errors.full()) break;
     CheckSubjectOfBinding(subject, namespaced, Path("subjects").Index(index++), errors);
   }
   return errors;

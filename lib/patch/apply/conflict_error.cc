@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
@@ -10,6 +11,15 @@
 namespace apiserver::inline v0::patch::apply {
 
 namespace {
+
+// As many are told, of each manager first in the message; a configuration can have a hundred
+// thousand of them.
+constexpr std::size_t kToldMax = field::kErrorsMax;
+constexpr std::size_t kToldBytesMax = field::kErrorBytesMax;
+
+std::string PathOf(const Conflict& conflict) { return field::Shorten(PathString(conflict.path)); }
+
+std::string More(std::size_t count) { return "and " + std::to_string(count) + " more"; }
 
 std::string PrintManager(const std::string& manager) {
   const auto info = ParseManagerIdentifier(manager);
@@ -23,18 +33,22 @@ std::string PrintManager(const std::string& manager) {
 std::string MessageOf(const std::vector<Conflict>& conflicts) {
   if (conflicts.size() == 1) {
     return "Apply failed with 1 conflict: conflict with " + PrintManager(conflicts[0].manager) +
-           ": " + PathString(conflicts[0].path);
+           ": " + PathOf(conflicts[0]);
   }
-  std::map<std::string, std::vector<std::string>> paths;
-  for (const Conflict& conflict : conflicts) {
-    paths[conflict.manager].push_back(PathString(conflict.path));
-  }
+  std::map<std::string_view, std::vector<const Conflict*>> by_manager;
+  for (const Conflict& conflict : conflicts) by_manager[conflict.manager].push_back(&conflict);
   std::string message = "Apply failed with " + std::to_string(conflicts.size()) + " conflicts: ";
-  bool first = true;
-  for (const auto& [manager, fields] : paths) {
-    if (!std::exchange(first, false)) message += '\n';
-    message += "conflicts with " + PrintManager(manager) + ":";
-    for (const std::string& path : fields) message += "\n- " + path;
+  std::size_t told = 0;
+  for (const auto& [manager, all] : by_manager) {
+    if (told > 0) message += '\n';
+    message += "conflicts with " + PrintManager(std::string(manager)) + ":";
+    for (const Conflict* conflict : all) {
+      if (told == kToldMax || message.size() > kToldBytesMax) {
+        return message + "\n" + More(conflicts.size() - told);
+      }
+      message += "\n- " + PathOf(*conflict);
+      ++told;
+    }
   }
   return message;
 }
@@ -43,10 +57,17 @@ std::string MessageOf(const std::vector<Conflict>& conflicts) {
 
 Status NewConflictError(const std::vector<Conflict>& conflicts) {
   StatusDetails details;
+  std::size_t bytes = 0;
   for (const Conflict& conflict : conflicts) {
+    const std::size_t told = details.causes.size();
+    if (told == kToldMax || bytes > kToldBytesMax) {
+      details.causes.push_back({"", More(conflicts.size() - told), ""});
+      break;
+    }
     details.causes.push_back({.reason = "FieldManagerConflict",
                               .message = "conflict with " + PrintManager(conflict.manager),
-                              .field = PathString(conflict.path)});
+                              .field = PathOf(conflict)});
+    bytes += details.causes.back().message.size() + details.causes.back().field.size();
   }
   return Status(Reason::kConflict, MessageOf(conflicts)).WithDetails(std::move(details));
 }

@@ -13,7 +13,7 @@ namespace apiserver::inline v0::patch::apply {
 // What is wrong with a value, each with the path to it: upstream's ValidationErrors.
 class Errors {
  public:
-  // More than this much text tells nobody more; the rest is left out.
+  // More than this much text tells nobody more; the rest is counted.
   static constexpr std::size_t kBytesMax = 64 << 10;
 
   void Add(PathView path, std::string_view message);
@@ -28,6 +28,7 @@ class Errors {
  private:
   std::vector<std::string> messages_;
   std::size_t bytes_ = 0;
+  std::size_t more_ = 0;
 };
 
 constexpr std::string_view kTooDeep = "exceeded max depth";
