@@ -14,7 +14,7 @@ std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
       row.group = scope.kind->group();
       row.version = scope.version;
     }
-    row.verbs = VerbsOf(can);
+    row.verbs = VerbsOf(scope);
     if (can.short_names) row.short_names = can.short_names->ShortNames();
     if (can.categories) row.categories = can.categories->Categories();
     if (scope.subresource.empty()) {

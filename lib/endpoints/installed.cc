@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
 #include "endpoints/handler_span.h"
 #include "endpoints/installer.h"
 
@@ -10,8 +14,45 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
-http::Step NotFound() { return meta::NewGenericServerResponse(404, "", {}, ""); }
-http::Step NotAllowed() { return meta::NewGenericServerResponse(405, "", {}, ""); }
+Status NotFound() { return meta::NewGenericServerResponse(404, "", {}, ""); }
+Status NotAllowed() { return meta::NewGenericServerResponse(405, "", {}, ""); }
+
+bool Take(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Returns the part of the path between the prefix of the group version and the resource.
+std::string_view LeadOf(const request::RequestInfo& info, std::string_view prefix) {
+  std::string_view path = info.path;
+  if (!Take(path, prefix)) return {};
+  return path.substr(0, static_cast<std::size_t>(info.parts.front().data() - path.data()));
+}
+
+// Returns which URLs of `resource` this is one of; nullopt: none. RequestInfo takes more off a path
+// than routes have in it ("proxy/"), and may take a name from a field selector, so each part of the
+// path is compared.
+std::optional<Where> WhereOf(const request::RequestInfo& info, const Resource& resource,
+                             std::string_view prefix) {
+  std::string_view lead = LeadOf(info, prefix);
+  const bool watch_path = Take(lead, "/watch");
+  const bool namespaced = resource.scope->namespaced;
+  if (namespaced) {
+    const bool in_one = Take(lead, "/namespaces/");
+    if (in_one ? !Take(lead, info.namespace_) : !info.namespace_.empty()) return {};
+  }
+  if (lead != "/") return {};
+
+  const bool item = info.parts.size() > 1;
+  if (!item) return watch_path ? Where::kWatchPath : Where::kCollection;
+  if (info.name.empty() || info.name != info.parts[1]) return {};
+  if (namespaced == info.namespace_.empty()) return {};
+  if (watch_path) return info.parts.size() == 2 ? std::optional(Where::kWatchPath) : std::nullopt;
+  const std::size_t own = info.subresource.empty() ? 2 : 3;
+  if (info.parts.size() > own && !resource.subpath) return {};
+  return Where::kItem;
+}
 
 std::vector<runtime::KindPtr> KindsOf(const Resources& resources) {
   std::vector<runtime::KindPtr> kinds;
@@ -28,7 +69,6 @@ class Dispatcher final : public Installed {
   Dispatcher(runtime::GroupVersion group_version, std::string prefix, Resources resources)
       : group_version_(std::move(group_version)),
         prefix_(std::move(prefix)),
-        watch_prefix_(prefix_ + "/watch/"),
         resources_(std::move(resources)),
         api_resources_(APIResourcesOf(resources_)),
         routes_(RoutesOf(resources_, prefix_)),
@@ -42,8 +82,10 @@ class Dispatcher final : public Installed {
   const std::vector<runtime::KindPtr>& kinds() const override { return kinds_; }
 
   bool LongRunning(const request::RequestInfo& info, std::string_view method) const override {
-    const Resource* resource = Find(info);
-    return resource && resource->LongRunning(method);
+    const Resource* const resource = ResourceOf(info);
+    if (!resource) return false;
+    const auto action = Find(*resource, info, method);
+    return action.ok() && (*action)->long_running;
   }
 
   std::optional<storage::Stats> StatsOf(const request::RequestInfo& info) const override {
@@ -54,67 +96,64 @@ class Dispatcher final : public Installed {
   }
 
   http::Step Serve(http::Exchange& exchange) const override {
-    const auto& info = exchange.Get<request::RequestInfo>();
-    if (!info.is_resource_request || info.parts.empty()) return NotFound();
-    const Resource* resource = Find(info);
-    if (!resource) return NotFound();
-    // Namespaced resources stand below a namespace, or list all; cluster-scoped ones never do.
-    const bool namespaced = resource->scope->namespaced;
-    if (!namespaced && !info.namespace_.empty()) return NotFound();
-    exchange.Set(rest::Namespace{std::string(info.namespace_)});
-
-    if (info.path.starts_with(watch_prefix_)) return Watch(exchange, info, *resource);
-    if (info.parts.size() == 1) return Collection(exchange, info, *resource);
-    if (namespaced && info.namespace_.empty()) return NotFound();
-    const std::size_t own = info.subresource.empty() ? 2 : 3;
-    if (info.parts.size() > own && !resource->subpath) return NotFound();
-    return Call(*resource, resource->item, exchange);
+    ASSIGN_OR_RETURN(const Found found, Choose(exchange));
+    const Action& action = *found.action;
+    // As upstream, which traces what handlers do, not what streams and proxies go on to do.
+    if (!action.long_running) StartHandlerSpan(exchange, exchange.Get<request::RequestInfo>());
+    return action.handler(exchange);
   }
 
  private:
-  const Resource* Find(const request::RequestInfo& info) const {
-    if (info.subresource.empty()) {
-      const auto found = resources_.find(info.resource);
-      return found == resources_.end() ? nullptr : &found->second;
+  struct Found {
+    const Resource* resource;
+    const Action* action;
+  };
+
+  // Also sets the namespace, for the storages and for the metrics, which count requests for what is
+  // installed even if it has no such method.
+  Result<Found> Choose(http::Exchange& exchange) const {
+    const auto& info = exchange.Get<request::RequestInfo>();
+    const Resource* const resource = ResourceOf(info);
+    if (!resource) return NotFound();
+    if (!exchange.Find<rest::Namespace>()) {
+      exchange.Set(rest::Namespace{std::string(info.namespace_)});
     }
-    const auto found =
-        resources_.find(std::string(info.resource).append("/").append(info.subresource));
+    ASSIGN_OR_RETURN(const Action* const action, Find(*resource, info, exchange.request().method));
+    return Found{resource, action};
+  }
+
+  // Null: no such resource is installed, or it is no resource request.
+  const Resource* ResourceOf(const request::RequestInfo& info) const {
+    if (!info.is_resource_request) return nullptr;
+    std::string path(info.resource);
+    if (!info.subresource.empty()) path.append("/").append(info.subresource);
+    const auto found = resources_.find(path);
     return found == resources_.end() ? nullptr : &found->second;
   }
 
-  static http::Step Collection(http::Exchange& exchange, const request::RequestInfo& info,
-                               const Resource& resource) {
-    const bool all_namespaces = resource.scope->namespaced && info.namespace_.empty();
-    // Across all namespaces there is only a list.
-    if (all_namespaces && exchange.request().method != "GET") return NotAllowed();
-    return Call(resource, resource.collection, exchange);
-  }
-
-  static http::Step Watch(http::Exchange& exchange, const request::RequestInfo& info,
-                          const Resource& resource) {
-    if (!resource.watch || info.parts.size() > 2) return NotFound();
-    const bool item = info.parts.size() == 2;
-    if (item && resource.scope->namespaced && info.namespace_.empty()) return NotFound();
-    if (exchange.request().method != "GET") return NotAllowed();
-    StartHandlerSpan(exchange, info);
-    return resource.watch(exchange);
-  }
-
-  static http::Step Call(const Resource& resource, const Resource::Methods& methods,
-                         http::Exchange& exchange) {
-    if (methods.empty()) return NotFound();
-    const auto found = methods.find(exchange.request().method);
-    if (found == methods.end()) return NotAllowed();
-    // As upstream, which traces what handlers do, not what streams and proxies go on to do.
-    if (!resource.LongRunning(found->first)) {
-      StartHandlerSpan(exchange, exchange.Get<request::RequestInfo>());
+  // Decides what answers a request. This is the only place that does: authorization was asked about
+  // `info`, and an action is found only if `info` says all that the action stands for. So what is
+  // served is what was judged.
+  Result<const Action*> Find(const Resource& resource, const request::RequestInfo& info,
+                             std::string_view method) const {
+    const auto where = WhereOf(info, resource, prefix_);
+    if (!where) return NotFound();
+    // Across all namespaces there are only lists and watches.
+    const bool only_get = resource.scope->namespaced && info.namespace_.empty();
+    bool some = false;
+    bool judged_otherwise = false;
+    for (const Action& action : resource.actions) {
+      if (action.where != *where) continue;
+      some = true;
+      if (action.method != method || (only_get && method != "GET")) continue;
+      if (action.verb == info.verb) return &action;
+      judged_otherwise = true;
     }
-    return found->second(exchange);
+    return some && !judged_otherwise ? NotAllowed() : NotFound();
   }
 
   runtime::GroupVersion group_version_;
   std::string prefix_;
-  std::string watch_prefix_;
   Resources resources_;
   std::vector<discovery::APIResource> api_resources_;
   std::vector<openapi::Route> routes_;

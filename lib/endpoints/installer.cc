@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "endpoints/field_managers.h"
 #include "endpoints/verbs.h"
+#include "request/verbs.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -75,26 +76,53 @@ std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::s
   return scope;
 }
 
+void AddRows(const ScopePtr& scope, std::vector<Action>& actions) {
+  for (const VerbRow& row : Verbs()) {
+    if (!IsServed(row, *scope)) continue;
+    actions.push_back({.method = std::string(row.method),
+                       .where = scope->subresource.empty() ? row.where : Where::kItem,
+                       .verb = row.verb,
+                       .handler = row.make(scope),
+                       .long_running = row.verb == "get" && scope->capabilities.streamer});
+  }
+  // A list that says "?watch"; of what cannot be watched it says so.
+  if (scope->subresource.empty() && scope->capabilities.lister) {
+    actions.push_back({.method = "GET",
+                       .where = Where::kCollection,
+                       .verb = "watch",
+                       .handler = NewListHandler(scope, ListForm::kWatch)});
+  }
+  if (IsWatched(*scope)) {
+    actions.push_back({.method = "GET",
+                       .where = Where::kWatchPath,
+                       .verb = "watch",
+                       .handler = NewListHandler(scope, ListForm::kWatchPath)});
+  }
+}
+
+// A connecter answers its methods alone, whatever else its storage can do.
+void AddConnects(const ScopePtr& scope, std::vector<Action>& actions) {
+  for (const std::string& method : scope->capabilities.connecter->ConnectMethods()) {
+    std::erase_if(actions, [&method](const Action& action) {
+      return action.where == Where::kItem && action.method == method;
+    });
+    actions.push_back({.method = method,
+                       .where = Where::kItem,
+                       .verb = request::VerbOfMethod(method),
+                       .handler = NewConnectHandler(scope),
+                       .long_running = true});
+  }
+}
+
 Resource ResourceOf(const ScopePtr& scope) {
   Resource resource{.scope = scope};
   const rest::Capabilities& can = scope->capabilities;
-  const bool is_subresource = !scope->subresource.empty();
-  for (const VerbRow& row : Verbs()) {
-    if (!row.served(can)) continue;
-    Resource::Methods& methods =
-        row.where == Where::kItem || is_subresource ? resource.item : resource.collection;
-    methods.emplace(row.method, row.make(scope));
-  }
+  AddRows(scope, resource.actions);
   if (can.connecter) {
-    for (const std::string& method : can.connecter->ConnectMethods()) {
-      resource.item.insert_or_assign(method, NewConnectHandler(scope));
-      resource.long_running.push_back(method);
-    }
+    AddConnects(scope, resource.actions);
     resource.subpath = can.connecter->TakesSubpath();
   }
-  if (can.streamer) resource.long_running.emplace_back("GET");
   if (can.getter_with_options && can.getter_with_options->TakesSubpath()) resource.subpath = true;
-  if (can.watcher && can.lister) resource.watch = NewListHandler(scope, /*forced_watch=*/true);
   return resource;
 }
 

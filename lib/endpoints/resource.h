@@ -1,7 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <map>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,23 +9,30 @@
 
 namespace apiserver::inline v0::endpoints {
 
-// What one resource or subresource answers, by HTTP method.
-struct Resource {
-  using Methods = std::map<std::string, http::Handler, std::less<>>;
+// The URLs that an action stands for.
+enum class Where : std::uint8_t {
+  kCollection,  // ".../flunders". A subresource has none.
+  kItem,        // ".../flunders/{name}", ".../flunders/{name}/status".
+  kWatchPath,   // Either of them, without subresource, below the deprecated "/watch/".
+};
 
+// A handler, and what RequestInfo must say of a request that reaches it. A request that was
+// authorized as something else finds no action.
+struct Action {
+  std::string method;
+  Where where = Where::kItem;
+  std::string_view verb;  // RequestInfo::verb.
+  http::Handler handler;
+  // Its answers may take as long as they like.
+  bool long_running = false;
+};
+
+// The actions of one resource or subresource.
+struct Resource {
   ScopePtr scope;
-  Methods collection;  // ".../flunders". A subresource has none: its item path serves all.
-  Methods item;        // ".../flunders/{name}", ".../flunders/{name}/status".
-  // GET below the deprecated "/watch/" paths; empty: not served.
-  http::Handler watch;
-  // Methods of the item path whose answers may take as long as they like.
-  std::vector<std::string> long_running;
+  std::vector<Action> actions;
   // Serves what follows the item path too.
   bool subpath = false;
-
-  bool LongRunning(std::string_view method) const {
-    return std::find(long_running.begin(), long_running.end(), method) != long_running.end();
-  }
 };
 
 }  // namespace apiserver::inline v0::endpoints

@@ -309,9 +309,9 @@ std::vector<openapi::Route> RoutesOf(const Resources& resources, const std::stri
     const RequestScope& scope = *resource.scope;
     const RouteMaker maker(scope, prefix);
     for (const VerbRow& row : Verbs()) {
-      if (row.served(scope.capabilities)) maker.Add(row, routes);
+      if (IsServed(row, scope)) maker.Add(row, routes);
     }
-    if (resource.watch && scope.subresource.empty()) maker.AddWatches(routes);
+    if (IsWatched(scope)) maker.AddWatches(routes);
     if (scope.capabilities.connecter) {
       for (const std::string& method : scope.capabilities.connecter->ConnectMethods()) {
         maker.AddConnect(method, /*subpath=*/false, routes);

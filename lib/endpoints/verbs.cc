@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "request/verbs.h"
+
 namespace apiserver::inline v0::endpoints {
 
 namespace {
@@ -14,7 +16,7 @@ bool CanPatch(const Capabilities& c) { return c.getter && c.updater; }
 constexpr VerbRow kVerbs[] = {
     {"list", "GET", Where::kCollection, "list", "list",
      [](const Capabilities& c) { return c.lister != nullptr; },
-     [](ScopePtr scope) { return NewListHandler(std::move(scope), /*forced_watch=*/false); }},
+     [](ScopePtr scope) { return NewListHandler(std::move(scope), ListForm::kList); }},
     {"create", "POST", Where::kCollection, "create", "post",
      [](const Capabilities& c) { return c.creater || c.named_creater; }, &NewCreateHandler},
     {"deletecollection", "DELETE", Where::kCollection, "deletecollection", "deletecollection",
@@ -28,29 +30,30 @@ constexpr VerbRow kVerbs[] = {
      [](const Capabilities& c) { return c.graceful_deleter != nullptr; }, &NewDeleteHandler},
 };
 
-// As in discovery, each method of a connecter is the verb it usually stands for.
-std::string_view VerbOfMethod(std::string_view method) {
-  if (method == "GET") return "get";
-  if (method == "POST") return "create";
-  if (method == "PUT") return "update";
-  if (method == "PATCH") return "patch";
-  if (method == "DELETE") return "delete";
-  return "";
-}
-
 }  // namespace
 
 std::span<const VerbRow> Verbs() { return kVerbs; }
 
-std::vector<std::string> VerbsOf(const rest::Capabilities& capabilities) {
+bool IsServed(const VerbRow& row, const RequestScope& scope) {
+  if (!row.served(scope.capabilities)) return false;
+  return scope.subresource.empty() || row.verb == request::VerbOfMethod(row.method);
+}
+
+bool IsWatched(const RequestScope& scope) {
+  return scope.subresource.empty() && scope.capabilities.watcher && scope.capabilities.lister;
+}
+
+std::vector<std::string> VerbsOf(const RequestScope& scope) {
+  const rest::Capabilities& capabilities = scope.capabilities;
   std::vector<std::string> verbs;
   for (const VerbRow& row : kVerbs) {
-    if (row.served(capabilities)) verbs.emplace_back(row.verb);
+    if (IsServed(row, scope)) verbs.emplace_back(row.verb);
   }
-  if (capabilities.watcher && capabilities.lister) verbs.emplace_back("watch");
+  if (IsWatched(scope)) verbs.emplace_back("watch");
   if (capabilities.connecter) {
     for (const std::string& method : capabilities.connecter->ConnectMethods()) {
-      const std::string_view verb = VerbOfMethod(method);
+      // As in discovery, each method of a connecter is the verb it usually stands for.
+      const std::string_view verb = request::VerbOfMethod(method);
       if (!verb.empty()) verbs.emplace_back(verb);
     }
   }

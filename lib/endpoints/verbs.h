@@ -1,17 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "endpoints/handlers/handlers.h"
+#include "endpoints/resource.h"
 
 namespace apiserver::inline v0::endpoints {
-
-// Whether a route stands for all objects or for one.
-enum class Where : std::uint8_t { kCollection, kItem };
 
 // One REST verb: when it is served, at which method and path, and by what. A new verb is a new row
 // in verbs.cc, a capability in rest/storage.h and a file in handlers/.
@@ -30,7 +26,13 @@ struct VerbRow {
 // In the order in which routes are made.
 std::span<const VerbRow> Verbs();
 
+// Returns whether a row becomes an action. RequestInfo never says "list" or "deletecollection" of a
+// subresource, so a subresource does not serve these rows, whatever its storage can do.
+bool IsServed(const VerbRow& row, const RequestScope& scope);
+// Returns whether a GET of the collection may be a watch, and "/watch/" paths are served.
+bool IsWatched(const RequestScope& scope);
+
 // Discovery's verbs of a resource, sorted: those of the rows served, and "watch".
-std::vector<std::string> VerbsOf(const rest::Capabilities& capabilities);
+std::vector<std::string> VerbsOf(const RequestScope& scope);
 
 }  // namespace apiserver::inline v0::endpoints

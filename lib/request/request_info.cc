@@ -8,6 +8,7 @@
 #include "apiserver/meta/options.h"
 #include "apiserver/meta/selector.h"
 #include "apiserver/meta/validation.h"
+#include "request/verbs.h"
 
 namespace apiserver::inline v0::request {
 namespace {
@@ -34,15 +35,6 @@ Parts SplitPath(std::string_view path) {
     if (slash == std::string_view::npos) return parts;
     path.remove_prefix(slash + 1);
   }
-}
-
-std::string_view VerbOf(std::string_view method) {
-  if (method == "GET" || method == "HEAD") return "get";
-  if (method == "POST") return "create";
-  if (method == "PUT") return "update";
-  if (method == "PATCH") return "patch";
-  if (method == "DELETE") return "delete";
-  return "";
 }
 
 // Takes the prefix, group and version off `parts`; false: this is no resource request.
@@ -112,6 +104,15 @@ void ResolveCollection(const http::Query& query, RequestInfo& info) {
 
 }  // namespace
 
+std::string_view VerbOfMethod(std::string_view method) {
+  if (method == "GET" || method == "HEAD") return "get";
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  if (method == "DELETE") return "delete";
+  return "";
+}
+
 Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view path,
                                        const http::Query& query) {
   RequestInfo info;
@@ -133,7 +134,7 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
     info.verb = parts[0];
     parts = parts.subspan(1);
   } else {
-    info.verb = VerbOf(method);
+    info.verb = VerbOfMethod(method);
   }
   TakeNamespace(parts, info);
   TakeParts(std::move(all), parts.size(), info);

@@ -118,5 +118,22 @@ def paths(victim, check):
         check(b"song" not in said and said[9:12] in (b"", b"301", b"400", b"404", b"405"), "%r" % path, said[:200])
 
 
+@row(78, "a verb in the path, a name in a field selector: judged as one thing, served as another")
+def judged_otherwise(victim, check):
+    flunder = b'{"metadata":{"name":"proxied"}}'
+    for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "PURGE"):
+        for path in (GROUP + "/proxy/namespaces/default/flunders", GROUP + "/proxy/namespaces/default/flunders/x",
+                     GROUP + "/proxy/namespaces/default/flunders/x/status", GROUP + "/proxy/fischers",
+                     "/api/v1/proxy/namespaces/default/configmaps/canary",
+                     FLUNDERS + "//status?fieldSelector=metadata.name%3Dx", FLUNDERS + "//status?watch=1"):
+            headers = {"Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
+            body = flunder if method in ("POST", "PUT", "PATCH") else None
+            code, _, said = victim.call(method, path, body, headers)
+            check(code == 404, "%s %s" % (method, path), (code, said[:200]))
+    check(victim.call("GET", FLUNDERS + "/proxied")[0] == 404, "nothing was created")
+    code, _, said = victim.call("GET", CONFIGMAPS + "/canary")
+    check(code == 200, "nothing was deleted", (code, said[:200]))
+
+
 if __name__ == "__main__":
     sys.exit(main())

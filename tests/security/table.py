@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks docs/security.md: 77 rows, and each names tests that exist and name the row, or says why not.
+"""Checks docs/security.md: its rows are numbered, and each names tests that exist and name the row, or says why not.
 
 usage: table.py
 
@@ -10,6 +10,8 @@ import os
 import re
 import sys
 
+# So many there were when it was last looked at; none is given up.
+ROWS_MIN = 77
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
@@ -38,8 +40,8 @@ def main():
         if not paths or missing:
             problems.append("row %d: %s" % (row, ", ".join(missing) or "names no test"))
         tested += 1
-    if seen != list(range(1, 78)):
-        problems.append("the rows are not 1 to 77: %s" % seen)
+    if len(seen) < ROWS_MIN or seen != list(range(1, len(seen) + 1)):
+        problems.append("the rows are not numbered from 1 on, or some are lost: %s" % seen)
     for problem in problems:
         print("FAILED: " + problem)
     print("%d rows tested, %d do not apply" % (tested - len(problems), inapplicable))

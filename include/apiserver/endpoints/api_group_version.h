@@ -50,7 +50,8 @@ class Installed {
   virtual const runtime::GroupVersion& group_version() const = 0;
   // "/apis/wardle.example.com/v1alpha1".
   virtual const std::string& prefix() const = 0;
-  // 404 and 405 as go-restful answers them.
+  // Runs the handler of which the RequestInfo says all that it stands for: verb, resource,
+  // subresource, name and namespace. 404 and 405 as go-restful answers them.
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
   // Whether such a request may stay open for long: it connects, or reads a stream.
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "apiserver/http/exchange.h"
@@ -10,8 +11,10 @@
 namespace apiserver::inline v0::endpoints {
 
 http::Handler NewGetHandler(ScopePtr scope);
-// Lists, or watches if the query says so; `forced_watch` for the deprecated /watch/ paths.
-http::Handler NewListHandler(ScopePtr scope, bool forced_watch);
+// The form of a GET on a collection, as RequestInfo names its verb. A request that was judged as a
+// list never gets a watch.
+enum class ListForm : std::uint8_t { kList, kWatch, kWatchPath };
+http::Handler NewListHandler(ScopePtr scope, ListForm form);
 http::Handler NewCreateHandler(ScopePtr scope);
 http::Handler NewUpdateHandler(ScopePtr scope);
 http::Handler NewPatchHandler(ScopePtr scope);

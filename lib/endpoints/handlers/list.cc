@@ -64,16 +64,17 @@ http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::Lis
 
 }  // namespace
 
-http::Handler NewListHandler(ScopePtr scope, bool forced_watch) {
-  return [scope = std::move(scope), forced_watch](http::Exchange& exchange) -> http::Step {
+http::Handler NewListHandler(ScopePtr scope, ListForm form) {
+  return [scope = std::move(scope), form](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
     const auto& info = exchange.Get<request::RequestInfo>();
     // A name in the path (parts: flunders/x) is only there on /watch/ paths; one that comes from
     // the field selector is in the selector already.
+    const bool forced_watch = form == ListForm::kWatchPath;
     const std::string_view name = forced_watch && info.parts.size() > 1 ? info.parts[1] : "";
     ASSIGN_OR_RETURN(const meta::ListOptions options,
                      ReadListOptions(*scope, exchange, forced_watch, name));
-    if (options.watch || forced_watch) return Watch(scope, exchange, options);
+    if (form != ListForm::kList) return Watch(scope, exchange, options);
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     return List(scope, exchange, options);
   };
