@@ -95,6 +95,12 @@ class Dispatcher final : public Installed {
     return stats ? stats->GetStats() : std::nullopt;
   }
 
+  Status CheckBeforeBody(http::Exchange& exchange) const override {
+    ASSIGN_OR_RETURN(const Found found, Choose(exchange));
+    const BodyCheck check = found.action->check;
+    return check ? check(*found.resource->scope, exchange) : Status();
+  }
+
   http::Step Serve(http::Exchange& exchange) const override {
     ASSIGN_OR_RETURN(const Found found, Choose(exchange));
     const Action& action = *found.action;

@@ -83,6 +83,7 @@ void AddRows(const ScopePtr& scope, std::vector<Action>& actions) {
                        .where = scope->subresource.empty() ? row.where : Where::kItem,
                        .verb = row.verb,
                        .handler = row.make(scope),
+                       .check = row.check,
                        .long_running = row.verb == "get" && scope->capabilities.streamer});
   }
   // A list that says "?watch"; of what cannot be watched it says so.

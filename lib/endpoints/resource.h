@@ -23,6 +23,7 @@ struct Action {
   Where where = Where::kItem;
   std::string_view verb;  // RequestInfo::verb.
   http::Handler handler;
+  BodyCheck check = nullptr;  // Null: nothing is checked before a body is read.
   // Its answers may take as long as they like.
   bool long_running = false;
 };

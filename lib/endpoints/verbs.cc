@@ -16,18 +16,20 @@ bool CanPatch(const Capabilities& c) { return c.getter && c.updater; }
 constexpr VerbRow kVerbs[] = {
     {"list", "GET", Where::kCollection, "list", "list",
      [](const Capabilities& c) { return c.lister != nullptr; },
-     [](ScopePtr scope) { return NewListHandler(std::move(scope), ListForm::kList); }},
+     [](ScopePtr scope) { return NewListHandler(std::move(scope), ListForm::kList); }, nullptr},
     {"create", "POST", Where::kCollection, "create", "post",
-     [](const Capabilities& c) { return c.creater || c.named_creater; }, &NewCreateHandler},
+     [](const Capabilities& c) { return c.creater || c.named_creater; }, &NewCreateHandler,
+     &CheckCreate},
     {"deletecollection", "DELETE", Where::kCollection, "deletecollection", "deletecollection",
      [](const Capabilities& c) { return c.collection_deleter != nullptr; },
-     &NewDeleteCollectionHandler},
-    {"get", "GET", Where::kItem, "read", "get", &CanGet, &NewGetHandler},
+     &NewDeleteCollectionHandler, &CheckDeleteCollection},
+    {"get", "GET", Where::kItem, "read", "get", &CanGet, &NewGetHandler, nullptr},
     {"update", "PUT", Where::kItem, "replace", "put",
-     [](const Capabilities& c) { return c.updater != nullptr; }, &NewUpdateHandler},
-    {"patch", "PATCH", Where::kItem, "patch", "patch", &CanPatch, &NewPatchHandler},
+     [](const Capabilities& c) { return c.updater != nullptr; }, &NewUpdateHandler, &CheckUpdate},
+    {"patch", "PATCH", Where::kItem, "patch", "patch", &CanPatch, &NewPatchHandler, &CheckPatch},
     {"delete", "DELETE", Where::kItem, "delete", "delete",
-     [](const Capabilities& c) { return c.graceful_deleter != nullptr; }, &NewDeleteHandler},
+     [](const Capabilities& c) { return c.graceful_deleter != nullptr; }, &NewDeleteHandler,
+     &CheckDelete},
 };
 
 }  // namespace

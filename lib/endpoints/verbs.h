@@ -21,6 +21,7 @@ struct VerbRow {
   std::string_view action;
   bool (*served)(const rest::Capabilities& capabilities);
   http::Handler (*make)(ScopePtr scope);
+  BodyCheck check;  // Null: its handler reads no body.
 };
 
 // In the order in which routes are made.

@@ -96,14 +96,18 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .clock = config.clock,
                          .metrics = config.authentication.metrics,
                          .log = config.authentication.log}));
-  // Only who is authorized may make the server hold a body.
+  // Around routing and the body, which are part of the handlers in Go: their answers are counted.
+  then(NewRequestMetrics(*config.metrics, config.installed));
+  // The router is asked before a body is read: a request that ends as 404, 405, 406 or 415 must not
+  // hold memory and a seat while its client sends slowly. Behind authorization, so that a client
+  // without permission does not learn what is served.
+  then(NewBeforeBody(config.before_body));
+  // Only an authorized request, to a handler that reads it, may make the server hold a body.
   then(NewBody(config.body_bytes_max));
   // A body may have taken its time; others had the seat meanwhile.
   then(NewSeatAgain());
   // With a seat, so that memory which is set aside is used at once.
   then(NewDecodingRoom());
-  // Last: what is counted is what handlers answer.
-  then(NewRequestMetrics(*config.metrics, config.installed));
   return chain;
 }
 

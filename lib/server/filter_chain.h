@@ -39,6 +39,8 @@ struct FilterConfig {
   FlowControlParts* flow_control = nullptr;
   std::chrono::milliseconds request_timeout;
   std::size_t body_bytes_max = 0;
+  // Answers requests whose handler reads no body; Next for the others.
+  http::Handler before_body;
   bool cbor = false;                      // Feature gate CBORServingAndStorage.
   bool constrained_impersonation = true;  // Feature gate ConstrainedImpersonation.
   // Of requests to subresources; null: none takes long.

@@ -117,7 +117,7 @@ Status FlowControlParts::AddDebugEndpoints(GenericAPIServer& server) {
       return http::Step::OnPool(
           [&exchange, dump] { return response::WriteText(exchange, 200, dump(exchange)); });
     };
-    return server.HandlePath(root + name, serve, /*listed=*/false);
+    return server.HandlePathWithoutBody(root + name, serve, /*listed=*/false);
   };
   const auto controller = controller_;
   RETURN_IF_ERROR(add("dump_priority_levels",

@@ -89,6 +89,7 @@ Server::Server(Config config, Server* delegate)
        .flow_control = &flow_control_,
        .request_timeout = config_.request_timeout,
        .body_bytes_max = config_.body_bytes_max,
+       .before_body = [this](http::Exchange& exchange) { return BeforeBody(exchange); },
        .cbor = config_.features.Enabled(kCBORServingAndStorage),
        .constrained_impersonation = config_.features.Enabled(kConstrainedImpersonation),
        .long_running = [this](const request::RequestInfo& info,
@@ -116,6 +117,10 @@ Server::~Server() {
 
 Status Server::HandlePath(std::string path, http::Handler handler, bool listed) {
   return mux_.Handle(std::move(path), std::move(handler), listed);
+}
+
+Status Server::HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) {
+  return mux_.Handle(std::move(path), std::move(handler), listed, PathMux::Body::kLeft);
 }
 
 Status Server::AddHealthCheck(HealthCheck check) {
@@ -210,26 +215,50 @@ Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
   return *stats;
 }
 
-http::Step Server::Direct(http::Exchange& exchange) const {
-  const std::string& path = exchange.request().path;
-  const std::shared_ptr<const ApiState> state = State();
-  if (state) {
-    if (const endpoints::Installed* installed = state->Find(path)) {
-      const std::size_t prefix = installed->prefix().size();
-      if (path.size() > prefix + 1) return installed->Serve(exchange);
-      return ServeApi(exchange, *state);
+Server::Target Server::TargetOf(const std::string& path) const {
+  Target target{.server = this, .state = State()};
+  if (target.state) {
+    target.installed = target.state->Find(path);
+    if (target.installed) {
+      const bool below = path.size() > target.installed->prefix().size() + 1;
+      if (below) return target;
+      target.installed = nullptr;
+      target.discovery = true;
+    } else {
+      target.discovery =
+          path == "/apis" || path.starts_with("/apis/") || path == "/api" || path == "/api/";
     }
-    if (path == "/apis" || path.starts_with("/apis/") || path == "/api" || path == "/api/") {
-      return ServeApi(exchange, *state);
+    if (target.discovery) {
+      const bool elsewhere = delegate_ && !target.state->discovery().Knows(path);
+      return elsewhere ? delegate_->TargetOf(path) : target;
     }
   }
-  if (const auto handler = mux_.Find(path)) return (*handler)(exchange);
-  return NotFound(exchange);
+  target.path = mux_.Find(path);
+  return target.path.handler || !delegate_ ? target : delegate_->TargetOf(path);
 }
 
-http::Step Server::ServeApi(http::Exchange& exchange, const ApiState& state) const {
+http::Step Server::Direct(http::Exchange& exchange) const {
+  return Serve(TargetOf(exchange.request().path), exchange);
+}
+
+http::Step Server::BeforeBody(http::Exchange& exchange) const {
+  const Target target = TargetOf(exchange.request().path);
+  if (target.installed) {
+    RETURN_IF_ERROR(target.installed->CheckBeforeBody(exchange));
+    return http::Step::Next();
+  }
+  return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
+}
+
+http::Step Server::Serve(const Target& target, http::Exchange& exchange) {
+  if (target.installed) return target.installed->Serve(exchange);
+  if (target.path.handler) return (*target.path.handler)(exchange);
+  return target.discovery ? ServeDiscovery(exchange, *target.state)
+                          : target.server->NotFound(exchange);
+}
+
+http::Step Server::ServeDiscovery(http::Exchange& exchange, const ApiState& state) {
   const bool known = state.discovery().Knows(exchange.request().path);
-  if (!known && delegate_) return delegate_->Direct(exchange);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
   // Of what is not served no method is allowed, but that is not what is wrong.
   if (known && exchange.request().method != "GET") {
@@ -239,7 +268,6 @@ http::Step Server::ServeApi(http::Exchange& exchange, const ApiState& state) con
 }
 
 http::Step Server::NotFound(http::Exchange& exchange) const {
-  if (delegate_) return delegate_->Direct(exchange);
   if (exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
   return ServeIndex(exchange, 404);
 }
@@ -294,12 +322,12 @@ Status Server::InstallHealth(const Health& health) {
   const std::string below = path + "/";
   const auto serve = [this, &health](http::Exchange& exchange) -> http::Step {
     if (auto step = health.Serve(exchange)) return std::move(*step);
-    return NotFound(exchange);
+    return delegate_ ? delegate_->Direct(exchange) : NotFound(exchange);
   };
-  RETURN_IF_ERROR(HandlePath(path, serve, /*listed=*/true));
-  RETURN_IF_ERROR(HandlePath(below, serve, /*listed=*/false));
+  RETURN_IF_ERROR(HandlePathWithoutBody(path, serve, /*listed=*/true));
+  RETURN_IF_ERROR(HandlePathWithoutBody(below, serve, /*listed=*/false));
   for (const std::string& check : health.CheckNames()) {
-    RETURN_IF_ERROR(HandlePath(below + check, serve, /*listed=*/true));
+    RETURN_IF_ERROR(HandlePathWithoutBody(below + check, serve, /*listed=*/true));
   }
   return {};
 }
@@ -308,14 +336,14 @@ Status Server::InstallOpenApi() {
   const auto v3 = [this](http::Exchange& exchange) -> http::Step {
     return ServeOpenApiV3(exchange, State()->openapi(), *config_.clock);
   };
-  RETURN_IF_ERROR(HandlePath(
+  RETURN_IF_ERROR(HandlePathWithoutBody(
       "/openapi/v2",
       [this](http::Exchange& exchange) -> http::Step {
         return ServeOpenApiV2(exchange, State()->openapi());
       },
       /*listed=*/true));
-  RETURN_IF_ERROR(HandlePath("/openapi/v3", v3, /*listed=*/true));
-  return HandlePath("/openapi/v3/", v3, /*listed=*/true);
+  RETURN_IF_ERROR(HandlePathWithoutBody("/openapi/v3", v3, /*listed=*/true));
+  return HandlePathWithoutBody("/openapi/v3/", v3, /*listed=*/true);
 }
 
 void Server::ShowMemory() {
@@ -333,17 +361,19 @@ void Server::ShowMemory() {
 
 Status Server::InstallStandardPaths() {
   const auto index = [this](http::Exchange& exchange) { return ServeIndex(exchange, 200); };
-  RETURN_IF_ERROR(HandlePath("/", index, /*listed=*/true));
-  RETURN_IF_ERROR(HandlePath("/index.html", index, /*listed=*/true));
-  RETURN_IF_ERROR(HandlePath("/metrics", NewMetricsHandler(metrics_, config_.enable_profiling),
-                             /*listed=*/true));
-  RETURN_IF_ERROR(HandlePath("/metrics/slis", NewMetricsHandler(slis_, config_.enable_profiling),
-                             /*listed=*/true));
+  RETURN_IF_ERROR(HandlePathWithoutBody("/", index, /*listed=*/true));
+  RETURN_IF_ERROR(HandlePathWithoutBody("/index.html", index, /*listed=*/true));
+  RETURN_IF_ERROR(HandlePathWithoutBody("/metrics",
+                                        NewMetricsHandler(metrics_, config_.enable_profiling),
+                                        /*listed=*/true));
+  RETURN_IF_ERROR(HandlePathWithoutBody("/metrics/slis",
+                                        NewMetricsHandler(slis_, config_.enable_profiling),
+                                        /*listed=*/true));
   RETURN_IF_ERROR(InstallDebugPaths());
   const http::Handler version = NewVersionHandler(config_.version);
   // As the OpenAPI document spells it, and clients that are made from it.
-  RETURN_IF_ERROR(HandlePath("/version/", version, /*listed=*/false));
-  return HandlePath("/version", version, /*listed=*/true);
+  RETURN_IF_ERROR(HandlePathWithoutBody("/version/", version, /*listed=*/false));
+  return HandlePathWithoutBody("/version", version, /*listed=*/true);
 }
 
 Status Server::InstallDebugPaths() {

@@ -30,6 +30,7 @@ class Server final : public GenericAPIServer {
   runtime::Scheme& scheme() override { return scheme_; }
   Status InstallAPIGroup(APIGroupInfo group) override;
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
+  Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
   Status AddPostStartHook(std::string name, Hook hook) override;
   Status AddPreShutdownHook(std::string name, Hook hook) override;
@@ -47,13 +48,26 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
-  // The last stop of the chain: an API, a path beside the APIs, the delegate, or the index.
+  // What answers a path: an API, a path beside the APIs or discovery, here or in a delegate. None
+  // of them: the index of `server`. Only TargetOf decides it.
+  struct Target {
+    const Server* server = nullptr;
+    std::shared_ptr<const ApiState> state = nullptr;
+    const endpoints::Installed* installed = nullptr;  // Of `state`.
+    bool discovery = false;                           // Of `state`.
+    PathMux::Found path = {};
+  };
+  Target TargetOf(const std::string& path) const;
+  static http::Step Serve(const Target& target, http::Exchange& exchange);
+  // The last stop of the chain.
   http::Step Direct(http::Exchange& exchange) const;
+  // Answers a request whose handler reads no body; Next for the others.
+  http::Step BeforeBody(http::Exchange& exchange) const;
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   bool IsInstalled(const request::RequestInfo& info) const;
   // Of what this server or a delegate has stored.
   Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;
-  http::Step ServeApi(http::Exchange& exchange, const ApiState& state) const;
+  static http::Step ServeDiscovery(http::Exchange& exchange, const ApiState& state);
   http::Step NotFound(http::Exchange& exchange) const;
   // lifecycle.cc
   Status Listen();

@@ -31,12 +31,12 @@ http::Handler NewMetadataHandler(std::string json, std::string media_type) {
 }  // namespace
 
 Status ServeOpenIDMetadata(GenericAPIServer& server, const authn::OpenIDMetadata& metadata) {
-  RETURN_IF_ERROR(server.HandlePath(std::string(authn::kOpenIDConfigPath),
-                                    NewMetadataHandler(metadata.config_json, "application/json"),
-                                    true));
-  return server.HandlePath(std::string(authn::kJWKSPath),
-                           NewMetadataHandler(metadata.keyset_json, "application/jwk-set+json"),
-                           true);
+  RETURN_IF_ERROR(server.HandlePathWithoutBody(
+      std::string(authn::kOpenIDConfigPath),
+      NewMetadataHandler(metadata.config_json, "application/json"), true));
+  return server.HandlePathWithoutBody(
+      std::string(authn::kJWKSPath),
+      NewMetadataHandler(metadata.keyset_json, "application/jwk-set+json"), true);
 }
 
 }  // namespace apiserver::inline v0::server

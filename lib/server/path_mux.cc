@@ -4,7 +4,7 @@
 
 namespace apiserver::inline v0::server {
 
-Status PathMux::Handle(std::string path, http::Handler handler, bool listed) {
+Status PathMux::Handle(std::string path, http::Handler handler, bool listed, Body body) {
   if (path.empty() || path.front() != '/') {
     return {Reason::kInvalid, "a path begins with '/': \"" + path + "\""};
   }
@@ -14,16 +14,18 @@ Status PathMux::Handle(std::string path, http::Handler handler, bool listed) {
   }
   auto next = std::make_shared<Entries>(**entries);
   next->emplace(std::move(path),
-                Entry{std::make_shared<const http::Handler>(std::move(handler)), listed});
+                Entry{{.handler = std::make_shared<const http::Handler>(std::move(handler)),
+                       .reads_body = body == Body::kRead},
+                      listed});
   *entries = std::move(next);
   return {};
 }
 
 std::shared_ptr<const PathMux::Entries> PathMux::Snapshot() const { return *entries_.Lock(); }
 
-std::shared_ptr<const http::Handler> PathMux::Find(std::string_view path) const {
+PathMux::Found PathMux::Find(std::string_view path) const {
   const std::shared_ptr<const Entries> entries = Snapshot();
-  if (const auto exact = entries->find(path); exact != entries->end()) return exact->second.handler;
+  if (const auto exact = entries->find(path); exact != entries->end()) return exact->second.found;
   // Each shorter prefix that ends in '/', the longest first.
   for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos;
        slash = slash == 0 ? std::string_view::npos : path.rfind('/', slash - 1)) {
@@ -31,10 +33,10 @@ std::shared_ptr<const http::Handler> PathMux::Find(std::string_view path) const 
     // "/" alone is the index, not a prefix of everything.
     if (prefix.size() < 2) break;
     if (const auto found = entries->find(prefix); found != entries->end()) {
-      return found->second.handler;
+      return found->second.found;
     }
   }
-  return nullptr;
+  return {};
 }
 
 std::vector<std::string> PathMux::ListedPaths() const {

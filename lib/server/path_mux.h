@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,16 +17,23 @@ namespace apiserver::inline v0::server {
 // k8s.io/apiserver/pkg/server/mux.PathRecorderMux. Any thread.
 class PathMux {
  public:
+  // Whether a handler looks at the request's body.
+  enum class Body : std::uint8_t { kRead, kLeft };
+  struct Found {
+    std::shared_ptr<const http::Handler> handler = nullptr;  // Null: none is registered.
+    bool reads_body = false;
+    bool operator==(const Found&) const = default;
+  };
+
   // A path that ends in '/' is a prefix. kConflict: taken.
-  Status Handle(std::string path, http::Handler handler, bool listed);
-  // Null when nothing is registered for `path`.
-  std::shared_ptr<const http::Handler> Find(std::string_view path) const;
+  Status Handle(std::string path, http::Handler handler, bool listed, Body body = Body::kRead);
+  Found Find(std::string_view path) const;
   // Sorted.
   std::vector<std::string> ListedPaths() const;
 
  private:
   struct Entry {
-    std::shared_ptr<const http::Handler> handler;
+    Found found;
     bool listed;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;

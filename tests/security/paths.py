@@ -135,5 +135,31 @@ def judged_otherwise(victim, check):
     check(code == 200, "nothing was deleted", (code, said[:200]))
 
 
+@row(79, "slow bodies that nobody will read")
+def unread_bodies(victim, check):
+    """The body never comes: whoever waits for it does not answer."""
+    head = "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 1000000\r\n%s\r\n{"
+    json_type, png = "Content-Type: application/json\r\n", "Content-Type: image/png\r\n"
+    for method, path, fields, code in (
+            ("POST", GROUP + "/watch/namespaces/default/flunders", json_type, b"405"),
+            ("DELETE", GROUP + "/watch/flunders", json_type, b"405"),
+            ("POST", FLUNDERS + "/x", json_type, b"405"),
+            ("POST", GROUP + "/proxy/namespaces/default/flunders", json_type, b"404"),
+            ("POST", "/apis/x/y/z", json_type, b"404"), ("PUT", "/nowhere", json_type, b"404"),
+            ("POST", "/apis", json_type, b"405"), ("POST", GROUP, json_type, b"405"),
+            ("POST", FLUNDERS, png, b"415"), ("PUT", FLUNDERS + "/x", png, b"415"),
+            ("PATCH", FLUNDERS + "/x", json_type, b"415"), ("DELETE", FLUNDERS + "/x", png, b"415"),
+            ("POST", FLUNDERS, json_type + "Accept: image/png\r\n", b"406")):
+        connection = victim.tls(("http/1.1",))
+        connection.settimeout(20)
+        connection.sendall((head % (method, path, victim.token, fields)).encode())
+        try:
+            said = connection.recv(65536)
+        except OSError as error:
+            said = str(error).encode()
+        check(said.startswith(b"HTTP/1.1 " + code), "%s %s is %s at once" % (method, path, code.decode()), said[:200])
+        connection.close()
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -75,7 +75,7 @@ TEST_CASE("server: the mux prefers exact paths, then the longest prefix", "[serv
   for (const char* path : {"/a/", "/a/b/", "/a/b", "/"}) {
     REQUIRE(mux.Handle(path, handler(path), path[1] != '\0').ok());
   }
-  const auto find = [&mux](const char* path) { return mux.Find(path) != nullptr; };
+  const auto find = [&mux](const char* path) { return mux.Find(path).handler != nullptr; };
 
   CHECK(mux.Find("/a/b") != mux.Find("/a/b/c"));
   CHECK(mux.Find("/a/b/c") == mux.Find("/a/b/"));

@@ -89,7 +89,8 @@ class PprofFixture {
                                   .clock = other_clock ? other_clock : &clock};
     CHECK(InstallProfiling(mux_, std::make_shared<Profiler>(needs), cmdline).ok());
     fixture_.handler = [this](http::Exchange& exchange) -> http::Step {
-      if (const auto handler = mux_.Find(exchange.request().path)) return (*handler)(exchange);
+      if (const auto handler = mux_.Find(exchange.request().path).handler)
+        return (*handler)(exchange);
       return Status(Reason::kNotFound, "nothing");
     };
   }

@@ -212,6 +212,9 @@ class GenericAPIServer {
   // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
   // prefix. `listed`: appears in the index. kConflict: taken.
   virtual Status HandlePath(std::string path, http::Handler handler, bool listed) = 0;
+  // As HandlePath, for a handler that reads no body: requests with one are answered before the
+  // client has sent it.
+  virtual Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) = 0;
   virtual Status AddHealthCheck(HealthCheck check) = 0;
   // Runs once the server answers; /readyz waits for it as poststarthook/<name>. An error is fatal:
   // Run returns it.

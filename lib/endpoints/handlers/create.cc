@@ -97,10 +97,15 @@ Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exch
 
 }  // namespace
 
+Status CheckCreate(const RequestScope& scope, http::Exchange& exchange) {
+  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
+  return BodyMediaType(exchange).status();
+}
+
 http::Handler NewCreateHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
-    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    RETURN_IF_ERROR(CheckCreate(*scope, exchange));
     ASSIGN_OR_RETURN(const meta::CreateOptions options,
                      meta::ParseCreateOptions(exchange.query().all()));
     ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Prepare(*scope, exchange, options));

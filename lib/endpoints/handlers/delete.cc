@@ -19,10 +19,15 @@ http::Step WriteSuccess(const RequestScope& scope, http::Exchange& exchange, int
 
 }  // namespace
 
+Status CheckDelete(const RequestScope& scope, http::Exchange& exchange) {
+  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
+  return CheckDeleteOptionsType(exchange);
+}
+
 http::Handler NewDeleteHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
-    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    RETURN_IF_ERROR(CheckDelete(*scope, exchange));
     ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));
     const Admitter admitter(*scope, exchange, options);
     ASSIGN_OR_RETURN(const rest::DeleteResult result,

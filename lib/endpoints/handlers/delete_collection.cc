@@ -4,10 +4,17 @@
 
 namespace apiserver::inline v0::endpoints {
 
+// As handlers.DeleteCollection, where bad list options come before a bad Content-Type.
+Status CheckDeleteCollection(const RequestScope& scope, http::Exchange& exchange) {
+  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
+  RETURN_IF_ERROR(ReadListOptions(scope, exchange, /*forced_watch=*/false).status());
+  return CheckDeleteOptionsType(exchange);
+}
+
 http::Handler NewDeleteCollectionHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
-    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    RETURN_IF_ERROR(CheckDeleteCollection(*scope, exchange));
     ASSIGN_OR_RETURN(const meta::ListOptions list_options,
                      ReadListOptions(*scope, exchange, /*forced_watch=*/false));
     ASSIGN_OR_RETURN(const meta::DeleteOptions options, ReadDeleteOptions(exchange));

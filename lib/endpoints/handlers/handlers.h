@@ -22,4 +22,14 @@ http::Handler NewDeleteHandler(ScopePtr scope);
 http::Handler NewDeleteCollectionHandler(ScopePtr scope);
 http::Handler NewConnectHandler(ScopePtr scope);
 
+// Checks what a handler can refuse without the body: 406, 415, and query options where Go reads
+// them before the Content-Type. The server calls it before it reads a body, the handler calls it
+// again.
+using BodyCheck = Status (*)(const RequestScope& scope, http::Exchange& exchange);
+Status CheckCreate(const RequestScope& scope, http::Exchange& exchange);
+Status CheckUpdate(const RequestScope& scope, http::Exchange& exchange);
+Status CheckPatch(const RequestScope& scope, http::Exchange& exchange);
+Status CheckDelete(const RequestScope& scope, http::Exchange& exchange);
+Status CheckDeleteCollection(const RequestScope& scope, http::Exchange& exchange);
+
 }  // namespace apiserver::inline v0::endpoints

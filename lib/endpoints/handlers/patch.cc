@@ -26,30 +26,47 @@ Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields
        .options = UpdateOptionsOf(request.options)});
 }
 
+// What the Content-Type says the patch is.
+struct Form {
+  PatchType type;
+  bool cbor;
+};
+
+Result<Form> FormOf(const RequestScope& scope, const http::Exchange& exchange) {
+  const bool speaks_cbor = exchange.Find<response::ServesCbor>() != nullptr;
+  const std::string_view content_type = exchange.request().headers.Get("Content-Type");
+  const bool cbor = speaks_cbor && PatchMediaTypeOf(content_type) == kApplyCborMediaType;
+  const auto type = cbor ? PatchType::kApply : PatchTypeOf(*scope.kind, content_type);
+  if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(*scope.kind, speaks_cbor));
+  return Form{*type, cbor};
+}
+
 }  // namespace
+
+// As handlers.PatchResource: the kind of patch comes first.
+Status CheckPatch(const RequestScope& scope, http::Exchange& exchange) {
+  RETURN_IF_ERROR(FormOf(scope, exchange).status());
+  return response::CheckAcceptable(exchange, scope.target, /*watch=*/false);
+}
 
 http::Handler NewPatchHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
-    const bool speaks_cbor = exchange.Find<response::ServesCbor>() != nullptr;
-    const std::string_view content_type = exchange.request().headers.Get("Content-Type");
-    const bool cbor = speaks_cbor && PatchMediaTypeOf(content_type) == kApplyCborMediaType;
-    const auto type = cbor ? PatchType::kApply : PatchTypeOf(*scope->kind, content_type);
-    if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(*scope->kind, speaks_cbor));
-    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
-    const bool apply = *type == PatchType::kApply;
+    RETURN_IF_ERROR(CheckPatch(*scope, exchange));
+    ASSIGN_OR_RETURN(const Form form, FormOf(*scope, exchange));
+    const bool apply = form.type == PatchType::kApply;
     ASSIGN_OR_RETURN(const meta::PatchOptions options,
                      meta::ParsePatchOptions(exchange.query().all(), apply));
     RETURN_IF_ERROR(ReserveDecoding(exchange));
     ApplyBody apply_body;
     if (apply) {
-      ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, cbor));
+      ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, form.cbor));
     }
-    LogRequestPatch(exchange, *type, cbor);
+    LogRequestPatch(exchange, form.type, form.cbor);
     const Admitter admitter(*scope, exchange, UpdateOptionsOf(options));
     const PatchRequest request{.scope = *scope,
                                .exchange = exchange,
-                               .type = *type,
+                               .type = form.type,
                                .options = options,
                                .admitter = admitter,
                                .apply = apply ? &apply_body : nullptr};

@@ -24,13 +24,6 @@ std::string Joined(const std::vector<std::string>& parts) {
   return joined;
 }
 
-Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
-  const auto type = codec::MediaTypeOfContentType(exchange.request().headers.Get("Content-Type"));
-  const bool gated = type == codec::MediaType::kCbor && !exchange.Find<response::ServesCbor>();
-  if (!type || gated) return meta::NewUnsupportedMediaType(response::AcceptedMediaTypes(exchange));
-  return *type;
-}
-
 // An error of the YAML parser is many in one: each line but the first is a warning.
 void WarnOf(const Context& ctx, std::string_view error) {
   constexpr std::string_view kYamlPrefix = "yaml: unmarshal errors:\n";
@@ -168,6 +161,19 @@ Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) con
                                known);
   }
   return {};
+}
+
+Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
+  const auto type = codec::MediaTypeOfContentType(exchange.request().headers.Get("Content-Type"));
+  const bool gated = type == codec::MediaType::kCbor && !exchange.Find<response::ServesCbor>();
+  if (!type || gated) return meta::NewUnsupportedMediaType(response::AcceptedMediaTypes(exchange));
+  return *type;
+}
+
+Status CheckDeleteOptionsType(const http::Exchange& exchange) {
+  const std::string_view length = exchange.request().headers.Get("Content-Length");
+  if (!exchange.has_body() || length.empty() || length == "0") return {};
+  return BodyMediaType(exchange).status();
 }
 
 Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {

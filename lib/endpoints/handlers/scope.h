@@ -85,6 +85,12 @@ struct WriteRequest {
   const request::RequestInfo& info;
 };
 
+// The media type of the request's body. kUnsupportedMediaType: it cannot be read.
+Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange);
+// As BodyMediaType, before the body is read, for a body that may be missing: checks nothing unless
+// the client said how long it is.
+Status CheckDeleteOptionsType(const http::Exchange& exchange);
+
 // DeleteOptions from the body (any media type, any group version) or, without one, the query.
 Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange);
 // List options of a list, watch or deletecollection; `name` comes from a deprecated watch path.

@@ -61,10 +61,17 @@ Result<rest::UpdateResult> Replace(const ReplaceRequest& request, const runtime:
 
 }  // namespace
 
+// As handlers.UpdateResource, where bad options come before a bad Content-Type.
+Status CheckUpdate(const RequestScope& scope, http::Exchange& exchange) {
+  RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
+  RETURN_IF_ERROR(meta::ParseUpdateOptions(exchange.query().all()).status());
+  return BodyMediaType(exchange).status();
+}
+
 http::Handler NewUpdateHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayWriteHere(exchange));
-    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    RETURN_IF_ERROR(CheckUpdate(*scope, exchange));
     ASSIGN_OR_RETURN(const meta::UpdateOptions options,
                      meta::ParseUpdateOptions(exchange.query().all()));
     ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,

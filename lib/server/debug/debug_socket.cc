@@ -38,7 +38,7 @@ Status RemoveSocket(const std::string& path) {
 DebugSocket::DebugSocket(const Needs& needs) {
   service_.filters.push_back(NewBody(needs.body_bytes_max));
   service_.handler = [this](http::Exchange& exchange) {
-    const auto handler = mux_.Find(exchange.request().path);
+    const auto handler = mux_.Find(exchange.request().path).handler;
     return handler ? (*handler)(exchange) : PageNotFound(exchange);
   };
   service_.write_error = [](http::Exchange& exchange, const Status& status) {

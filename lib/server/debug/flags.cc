@@ -73,8 +73,8 @@ http::Step PutVerbosity(http::Exchange& exchange,
 }  // namespace
 
 Status InstallDebugFlags(PathMux& mux, std::function<Status(std::uint32_t)> set_verbosity) {
-  RETURN_IF_ERROR(mux.Handle("/debug/flags", &FlagsIndex, /*listed=*/false));
-  RETURN_IF_ERROR(mux.Handle("/debug/flags/", &FlagsIndex, /*listed=*/false));
+  RETURN_IF_ERROR(mux.Handle("/debug/flags", &FlagsIndex, /*listed=*/false, PathMux::Body::kLeft));
+  RETURN_IF_ERROR(mux.Handle("/debug/flags/", &FlagsIndex, /*listed=*/false, PathMux::Body::kLeft));
   const auto put = [set_verbosity = std::move(set_verbosity)](http::Exchange& exchange) {
     return PutVerbosity(exchange, set_verbosity);
   };

@@ -183,16 +183,18 @@ http::Step Profiler::Serve(http::Exchange& exchange) {
 }
 
 Status InstallProfiling(PathMux& mux, std::shared_ptr<Profiler> profiler, bool cmdline) {
-  RETURN_IF_ERROR(mux.Handle("/debug/pprof", &RedirectToPprof, /*listed=*/false));
+  RETURN_IF_ERROR(
+      mux.Handle("/debug/pprof", &RedirectToPprof, /*listed=*/false, PathMux::Body::kLeft));
   const auto serve = [cmdline](http::Exchange& exchange) { return ServePprof(exchange, cmdline); };
-  RETURN_IF_ERROR(mux.Handle("/debug/pprof/", serve, /*listed=*/false));
+  RETURN_IF_ERROR(mux.Handle("/debug/pprof/", serve, /*listed=*/false, PathMux::Body::kLeft));
   if (cmdline) {
-    RETURN_IF_ERROR(mux.Handle("/debug/pprof/cmdline", &ServeCmdline, /*listed=*/false));
+    RETURN_IF_ERROR(
+        mux.Handle("/debug/pprof/cmdline", &ServeCmdline, /*listed=*/false, PathMux::Body::kLeft));
   }
   const auto profile = [profiler = std::move(profiler)](http::Exchange& exchange) {
     return profiler->Serve(exchange);
   };
-  return mux.Handle("/debug/pprof/profile", profile, /*listed=*/false);
+  return mux.Handle("/debug/pprof/profile", profile, /*listed=*/false, PathMux::Body::kLeft);
 }
 
 }  // namespace apiserver::inline v0::server

@@ -113,7 +113,7 @@ FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted = {});
 // Classes and queues; 429 for whom there is no place, or no seat in time. `parts` has a controller.
 FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
                                  const Clock& clock, RefusalMetrics counted = {});
-// Counts what handlers answer; last.
+// Counts what handlers answer.
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
 // Together they measure what stands between them; a span tells of it if requests are `traced`. The
 // second may be followed by another filter and another second one, which measures that.
@@ -129,6 +129,9 @@ struct AuthorizationOptions {
 FilterPtr NewAuthorization(AuthorizationOptions options);
 // Charges the request's memory to its user.
 FilterPtr NewTenant();
+// Calls `ask` for each request that has a body. Next: the handler reads the body. Any other step is
+// the answer.
+FilterPtr NewBeforeBody(http::Handler ask);
 // Reads the body of a request that may have one; 413 over `bytes_max`. Gives the request's seat up
 // while the body is still to come (see seat.h).
 FilterPtr NewBody(std::size_t bytes_max);
@@ -138,7 +141,8 @@ FilterPtr NewSeatAgain();
 // tenant that does not take its answers.
 FilterPtr NewDecodingRoom();
 
-// Whether the request may stay open for long: watches, and what the check of NewRequestInfo says.
+// Whether the request may stay open for long: a GET that is a watch, and what the check of
+// NewRequestInfo says.
 bool IsLongRunning(const http::Exchange& exchange);
 
 }  // namespace apiserver::inline v0::server

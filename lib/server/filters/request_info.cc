@@ -10,7 +10,7 @@ namespace {
 
 struct LongRunning {};
 
-// Only these are asked for LongRunning; a watch is known by its verb.
+// Only these are asked for LongRunning; a watch is known by its verb and method.
 bool MayBeLongRunning(const request::RequestInfo& info) {
   return !info.is_resource_request || !info.subresource.empty();
 }
@@ -48,7 +48,9 @@ FilterPtr NewRequestInfo(LongRunningCheck check) {
 bool IsLongRunning(const http::Exchange& exchange) {
   const auto* info = exchange.Find<request::RequestInfo>();
   if (!info) return false;
-  return info->verb == "watch" || (MayBeLongRunning(*info) && exchange.Find<LongRunning>());
+  // A path below "/watch/" has the verb whatever the method is, but only a GET is a watch.
+  if (info->verb == "watch" && exchange.request().method == "GET") return true;
+  return MayBeLongRunning(*info) && exchange.Find<LongRunning>();
 }
 
 }  // namespace apiserver::inline v0::server

@@ -25,8 +25,8 @@ std::string_view BodyVerb(const request::RequestInfo& info) {
   return info.verb == "deletecollection" ? "delete_collection" : "";
 }
 
-// Stands last, so that it counts what handlers answer: who was refused before is not counted here,
-// as in Go, where the routes count.
+// Stands behind the filters that refuse before a handler is found: such refusals are not counted
+// here, as in Go, where the routes count.
 class RequestMetricsFilter final : public http::Filter {
  public:
   RequestMetricsFilter(RequestMetrics& metrics, InstalledCheck installed)
