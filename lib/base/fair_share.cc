@@ -28,9 +28,8 @@ void FairShare::Uncount(State& state, const Tenant& tenant, std::size_t bytes) {
   state.flows[tenant].used -= bytes;
   if (tenant.exempt) {
     state.exempt_used -= bytes;
-  } else if (const auto level = state.levels.find(tenant.level);
-             (level->second.used -= bytes) == 0) {
-    state.levels.erase(level);
+  } else {
+    state.levels.find(tenant.level)->second.used -= bytes;
   }
   ForgetIfIdle(state, tenant);
 }
@@ -38,6 +37,14 @@ void FairShare::Uncount(State& state, const Tenant& tenant, std::size_t bytes) {
 void FairShare::ForgetIfIdle(State& state, const Tenant& tenant) {
   const auto flow = state.flows.find(tenant);
   if (flow->second.used == 0 && flow->second.waiting.empty()) state.flows.erase(flow);
+  const auto level = state.levels.find(tenant.level);
+  if (level == state.levels.end()) return;
+  if (level->second.used == 0 && level->second.waiting == 0) state.levels.erase(level);
+}
+
+void FairShare::StopWaiting(State& state, const Tenant& tenant) {
+  --state.waiting;
+  --state.levels.find(tenant.level)->second.waiting;
 }
 
 // Whether `charge` may have `more`. What it holds itself does not stand in its own way.
@@ -79,7 +86,7 @@ bool FairShare::GrantNext(State& state, const Tenant& tenant, Granted& granted) 
     case Verdict::kFlowFull:
       return false;
     case Verdict::kLevelFull:
-      state.levels[tenant.level].blocked = true;
+      state.levels.find(tenant.level)->second.blocked = true;
       return false;
     case Verdict::kFull:
       if (!tenant.exempt) state.blocked = true;
@@ -88,10 +95,12 @@ bool FairShare::GrantNext(State& state, const Tenant& tenant, Granted& granted) 
       break;
   }
   flow.waiting.pop_front();
-  --state.waiting;
+  StopWaiting(state, tenant);
   Count(state, tenant, more);
   charge.bytes_ = charge.wanted_;
-  granted.push_back(std::move(charge.granted_));
+  charge.next_granted_ = nullptr;
+  (granted.last ? granted.last->next_granted_ : granted.first) = &charge;
+  granted.last = &charge;
   return true;
 }
 
@@ -110,11 +119,23 @@ void FairShare::Grant(State& state, Granted& granted) {
         continue;
       }
       any = true;
-      const bool more = !state.flows.find(tenant)->second.waiting.empty();
-      turn = state.turns.erase(turn);
-      if (more) state.turns.push_back(tenant);
+      const auto done = turn++;
+      if (state.flows.find(tenant)->second.waiting.empty()) {
+        state.turns.erase(done);
+      } else {
+        state.turns.splice(state.turns.end(), state.turns, done);
+      }
       ForgetIfIdle(state, tenant);
     }
+  }
+}
+
+void FairShare::Tell(const Granted& granted) {
+  for (Charge* each = granted.first; each != nullptr;) {
+    // The call may be the end of it.
+    auto call = std::exchange(each->granted_, nullptr);
+    each = std::exchange(each->next_granted_, nullptr);
+    call();
   }
 }
 
@@ -148,7 +169,7 @@ void FairShare::Release(std::size_t bytes, const Tenant& tenant) {
     Uncount(*state, tenant, bytes);
     if (state->waiting > 0) Grant(*state, granted);
   }
-  for (auto& call : granted) call();
+  Tell(granted);
 }
 
 void FairShare::Charge::SetTenant(const Tenant& tenant) {
@@ -190,31 +211,30 @@ void FairShare::Charge::Await(std::size_t bytes, UniqueFunction<void()> granted)
     Flow& flow = state->flows[tenant_];
     if (flow.waiting.empty()) state->turns.push_back(tenant_);
     flow.waiting.push_back(this);
+    ++state->levels[tenant_.level].waiting;
     ++state->waiting;
     share_.Grant(*state, now);
   }
-  for (auto& call : now) call();
+  FairShare::Tell(now);
 }
 
 bool FairShare::Charge::Abandon() {
   Granted others;
   UniqueFunction<void()> dropped;
-  bool waited = false;
   {
     const auto state = share_.state_.Lock();
     const auto found = state->flows.find(tenant_);
     if (found == state->flows.end()) return false;
     std::list<Charge*>& waiting = found->second.waiting;
-    waited = waiting.remove(this) > 0;
-    if (!waited) return false;
-    --state->waiting;
+    if (waiting.remove(this) == 0) return false;
+    FairShare::StopWaiting(*state, tenant_);
     dropped = std::move(granted_);
     if (waiting.empty()) state->turns.remove(tenant_);
     ForgetIfIdle(*state, tenant_);
     // It may have stood in the way of others.
     share_.Grant(*state, others);
   }
-  for (auto& call : others) call();
+  FairShare::Tell(others);
   return true;
 }
 

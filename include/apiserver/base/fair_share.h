@@ -7,7 +7,6 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "apiserver/base/function.h"
 #include "apiserver/base/sync.h"
@@ -57,6 +56,7 @@ class FairShare {
  private:
   struct Level {
     std::size_t used = 0;
+    std::size_t waiting = 0;
     // A charge waits because this level is full, so newer ones of the level wait behind it.
     bool blocked = false;
   };
@@ -77,12 +77,20 @@ class FairShare {
   };
   // The limit that refuses a charge.
   enum class Verdict : std::uint8_t { kFits, kFlowFull, kLevelFull, kFull };
-  using Granted = std::vector<UniqueFunction<void()>>;
+  // Charges that were granted what they waited for, linked through themselves: giving memory back
+  // needs none.
+  struct Granted {
+    Charge* first = nullptr;
+    Charge* last = nullptr;
+  };
+  // Tells them, without the lock.
+  static void Tell(const Granted& granted);
 
   Verdict Judge(State& state, const Charge& charge, std::size_t more) const;
   void Count(State& state, const Tenant& tenant, std::size_t bytes);
   void Uncount(State& state, const Tenant& tenant, std::size_t bytes);
   static void ForgetIfIdle(State& state, const Tenant& tenant);
+  static void StopWaiting(State& state, const Tenant& tenant);
   static bool HeldUp(const State& state, const Tenant& tenant);
   // Serves the tenants that wait as far as there is room now.
   void Grant(State& state, Granted& granted);
@@ -126,6 +134,7 @@ class FairShare::Charge {
   // While it waits; under the share's lock.
   std::size_t wanted_ = 0;
   UniqueFunction<void()> granted_;
+  Charge* next_granted_ = nullptr;
 };
 
 }  // namespace apiserver::inline v0
