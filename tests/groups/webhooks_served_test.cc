@@ -121,6 +121,8 @@ struct Served {
     options.admission = {
         adm::NewMutatingWebhookAdmission({.webhooks = mutating, .new_client = factory}),
         adm::NewValidatingWebhookAdmission({.webhooks = validating, .new_client = factory})};
+    // Far fewer threads than writes that wait.
+    options.configure = [](server::Config& config) { config.pool_threads = 2; };
     options.install = [=, this](server::GenericAPIServer& api) {
       return groups::admissionregistration::Install(
           api, {.storage = {.engine = engine.get(), .executor = &api.pool()},
@@ -226,8 +228,10 @@ TEST_CASE("webhooks: a URL that hides where it leads is refused when it is writt
   }
 }
 
-TEST_CASE("webhooks: two hundred writes that wait for one do not keep others waiting",
-          "[groups][slow]") {
+// Each write waits at most 30 s for its webhook, so there are no more of them than even a machine
+// that does much else brings there in time.
+TEST_CASE("webhooks: forty writes that wait for one do not keep others waiting", "[groups][slow]") {
+  constexpr int kWrites = 40;
   HookServer hooks;
   std::atomic<int> waiting{0};
   hooks.Handle("/slow", [&](const std::string& body) {
@@ -241,10 +245,10 @@ TEST_CASE("webhooks: two hundred writes that wait for one do not keep others wai
                    hooks.Configuration("ValidatingWebhookConfiguration", "/slow",
                                        R"(,"timeoutSeconds":30)"))
             .code == 201);
-  const auto pool = NewThreadPool({.name = "clients", .threads = 200});
+  const auto pool = NewThreadPool({.name = "clients", .threads = kWrites});
   std::atomic<int> answered{0};
   apiserver::Guarded<std::vector<std::string>> refused;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < kWrites; ++i) {
     pool->Post([&, i] {
       const auto answer = served.Create("w" + std::to_string(i));
       if (answer.code != 201) refused.Lock()->push_back(answer.body);
@@ -258,7 +262,7 @@ TEST_CASE("webhooks: two hundred writes that wait for one do not keep others wai
     return holds();
   };
   // Some may pass before the configuration is known.
-  CHECK(until([&] { return waiting + answered == 200 && waiting > 0; }));
+  CHECK(until([&] { return waiting + answered >= kWrites && waiting > 0; }));
   const int before = answered;
   for (int i = 0; i < 20; ++i) CHECK(served.server->Call("GET", kValidating).code == 200);
   CHECK(served.server
@@ -269,7 +273,7 @@ TEST_CASE("webhooks: two hundred writes that wait for one do not keep others wai
   // They were answered while all the writes still waited.
   CHECK(answered == before);
   hooks.held.Notify();
-  CHECK(until([&] { return answered == 200; }));
+  CHECK(until([&] { return answered == kWrites; }));
   CHECK(*refused.Lock() == std::vector<std::string>());
   pool->Stop();
 }
