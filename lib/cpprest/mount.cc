@@ -11,6 +11,7 @@
 #include "cpprest/cpprest.h"
 #include "cpprest/mounted_call.h"
 #include "cpprest/request_body.h"
+#include "http/host.h"
 #include "http/http1_head.h"
 #include "http/tokens.h"
 
@@ -142,6 +143,7 @@ void Mounted::Begin(const std::shared_ptr<MountedCall>& call, http::Request requ
   if (!body.ok()) {
     return call->Refuse(body.status().code(), std::string(body.status().message()));
   }
+  if (!http::IsHost(request.host)) return call->Refuse(400, "malformed Host header");
   if (!http::SplitTarget(request)) return call->Refuse(400, "malformed request target");
   calls.insert(call);
   call->Start(service, std::move(request), *body);

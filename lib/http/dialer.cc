@@ -169,7 +169,9 @@ Carrier::Setup CarrierFor(const std::shared_ptr<Link>& link, const DialOptions& 
   setup.handshake_timeout = options.connect_timeout;
   setup.write_stall_timeout = std::chrono::hours(1);
   ClientSetup client;
-  client.authority = options.host + ":" + std::to_string(options.port);
+  // A path to a socket is no host.
+  client.authority =
+      options.host.starts_with("unix:") ? "localhost" : JoinHostPort(options.host, options.port);
   client.window_bytes = options.window_bytes;
   if (tls) {
     client.scheme = "https";

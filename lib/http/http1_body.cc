@@ -69,8 +69,10 @@ void BodyDecoder::Take(char c) {
         state_ = State::kEndLf;
         return;
       }
-      state_ = State::kTrailerText;
-      return TakeExtra(c, State::kTrailerLf);
+      state_ = State::kTrailerName;
+      return TakeTrailerName(c, /*first=*/true);
+    case State::kTrailerName:
+      return TakeTrailerName(c, /*first=*/false);
     case State::kTrailerText:
       return TakeExtra(c, State::kTrailerLf);
     case State::kTrailerLf:
@@ -95,6 +97,16 @@ void BodyDecoder::TakeSize(char c) {
     state_ = State::kSizeLf;
   } else {
     state_ = c == ';' ? State::kExtension : State::kBad;
+  }
+}
+
+// Trailers are dropped, but each must be a field (RFC 9112, 7.1.2): another reader may take
+// anything else for the next request.
+void BodyDecoder::TakeTrailerName(char c, bool first) {
+  if (c == ':' && !first) {
+    state_ = State::kTrailerText;
+  } else if (!IsToken({&c, 1}) || ++extra_bytes_ > kExtraBytesMax) {
+    state_ = State::kBad;
   }
 }
 

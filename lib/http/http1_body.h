@@ -37,6 +37,7 @@ class BodyDecoder final {
     kExtension,  // Up to CR.
     kSizeLf,
     kTrailer,  // First byte of a trailer line.
+    kTrailerName,
     kTrailerText,
     kTrailerLf,
     kEndLf,
@@ -46,6 +47,7 @@ class BodyDecoder final {
   void Take(char c);
   void TakeSize(char c);
   void TakeExtra(char c, State after);
+  void TakeTrailerName(char c, bool first);
   void Expect(char c, char wanted, State next);
 
   Mode mode_ = Mode::kNone;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "http/beast.h"
+#include "http/host.h"
 #include "http/tokens.h"
 
 namespace apiserver::inline v0::http {
@@ -197,6 +198,7 @@ bool ParseRequestHead(std::string_view head, Request& request, Framing& framing)
   const auto hosts = parser.headers.GetAll("Host");
   if (hosts.size() > 1 || (hosts.empty() && framing.minor == 1)) return false;
   if (!hosts.empty()) request.host = hosts.front();
+  if (!IsHost(request.host)) return false;
   request.method = std::move(parser.method);
   request.target = std::move(parser.target);
   request.headers = std::move(parser.headers);
@@ -228,8 +230,8 @@ bool SplitTarget(Request& request) {
     }
     rest.remove_prefix(scheme + 3);
     const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
-    if (end == 0) return false;
     request.host = rest.substr(0, end);
+    if (request.host.empty() || !IsHost(request.host)) return false;
     rest.remove_prefix(end);
   }
   const std::size_t mark = rest.find('?');

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/driver.h"
+#include "http/host.h"
 #include "http/http1_head.h"
 #include "http/http2_stream.h"
 #include "http/nghttp2_session.h"
@@ -32,7 +33,7 @@ constexpr std::size_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
 bool MayBegin(Request& request) {
-  return request.method != "CONNECT" && SplitTarget(request) &&
+  return request.method != "CONNECT" && IsHost(request.host) && SplitTarget(request) &&
          request.target.starts_with(request.path == "*" ? '*' : '/');
 }
 

@@ -65,6 +65,27 @@ const std::vector<std::pair<std::string, std::string>> kBadFraming = {
     {"a zero byte in a name", std::string("GET / HTTP/1.1\r\nHost: x\r\nA\0b: c\r\n\r\n", 35)},
     {"no host", "GET / HTTP/1.1\r\n\r\n"},
     {"two hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"},
+    {"a host with a space", "GET / HTTP/1.1\r\nHost: x y\r\n\r\n"},
+    {"a host with a path", "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n"},
+    {"a host with a user", "GET / HTTP/1.1\r\nHost: user@x\r\n\r\n"},
+    {"a host with a query", "GET / HTTP/1.1\r\nHost: x?y\r\n\r\n"},
+    {"a host with a quote", "GET / HTTP/1.1\r\nHost: \"x\"\r\n\r\n"},
+    {"a host beyond ASCII", "GET / HTTP/1.1\r\nHost: \xc3\xa9\r\n\r\n"},
+    {"a host with a bad escape", "GET / HTTP/1.1\r\nHost: %zz\r\n\r\n"},
+    {"a port that is no number", "GET / HTTP/1.1\r\nHost: x:y\r\n\r\n"},
+    {"a port over 65535", "GET / HTTP/1.1\r\nHost: x:65536\r\n\r\n"},
+    {"a negative port", "GET / HTTP/1.1\r\nHost: x:-1\r\n\r\n"},
+    {"two ports", "GET / HTTP/1.1\r\nHost: x:1:2\r\n\r\n"},
+    {"a port of no host", "GET / HTTP/1.1\r\nHost: :80\r\n\r\n"},
+    {"an IPv6 address without brackets", "GET / HTTP/1.1\r\nHost: ::1\r\n\r\n"},
+    {"an open bracket", "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n"},
+    {"text behind a bracket", "GET / HTTP/1.1\r\nHost: [::1]x\r\n\r\n"},
+    {"empty brackets", "GET / HTTP/1.1\r\nHost: []\r\n\r\n"},
+    {"a user in the target", "GET http://user@y/ HTTP/1.1\r\nHost: y\r\n\r\n"},
+    {"a user and a password in the target", "GET https://u:p@y/ HTTP/1.1\r\nHost: y\r\n\r\n"},
+    {"a bad port in the target", "GET http://y:z/ HTTP/1.1\r\nHost: y\r\n\r\n"},
+    {"a target without a host", "GET http:///x HTTP/1.1\r\nHost: y\r\n\r\n"},
+    {"a target with nothing but a port", "GET http://:80/x HTTP/1.1\r\nHost: y\r\n\r\n"},
     {"another protocol", "GET / HTTP/2.0\r\nHost: x\r\n\r\n"},
     {"HTTP/0.9", "GET /\r\n\r\n"},
     {"two spaces", "GET  / HTTP/1.1\r\nHost: x\r\n\r\n"},
@@ -87,6 +108,13 @@ const std::vector<std::pair<std::string, std::string>> kBadFraming = {
     {"extensions over 16 KiB",
      kChunked + "3;" + std::string(17 << 10, 'e') + "\r\nabc\r\n0\r\n\r\n"},
     {"a trailer with bare LF", kChunked + "0\r\nA: b\n\r\n"},
+    {"a trailer without a colon", kChunked + "0\r\nnonsense\r\n\r\n"},
+    {"a trailer that is a request", kChunked + "0\r\nGET /x HTTP/1.1\r\nHost: x\r\n\r\n"},
+    {"a trailer without a name", kChunked + "0\r\n: b\r\n\r\n"},
+    {"a space before a trailer's colon", kChunked + "0\r\nA : b\r\n\r\n"},
+    {"a folded trailer", kChunked + "0\r\nA: b\r\n c: d\r\n\r\n"},
+    {"a trailer with a zero byte", kChunked + std::string("0\r\nA\0: b\r\n\r\n", 12)},
+    {"trailer names over 16 KiB", kChunked + "0\r\n" + std::string(17 << 10, 'n') + ": b\r\n\r\n"},
     {"the last chunk with bare LF", kChunked + "0\r\n\n"},
 };
 
@@ -105,6 +133,20 @@ TEST_CASE("http: framing that two readers could take differently is 400, and the
   }
   const auto connection = echo.server->Connect();
   CHECK(connection->Call(Soon(), {.target = "/alive"})->body == "GET/alive=;");
+}
+
+TEST_CASE("http: hosts and trailers that may be are taken", "[http]") {
+  EchoServer echo;
+  for (const char* host : {"", "x", "x:", "x:0", "x:65535", "127.0.0.1:80", "[::1]", "[::1]:443",
+                           "[fe80::1%25eth0]:1", "a_b.c-d~e", "%C3%A9", "a,b;c=d!$&'()*+"}) {
+    INFO(host);
+    RawClient client(echo.port());
+    client.Send(std::string("GET http://y:1/4 HTTP/1.1\r\nHost: ") + host +
+                "\r\n\r\nPOST /5 HTTP/1.1\r\nHost: " + host +
+                "\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                "0\r\nA: b\r\nC:\r\n!#$%&'*+-.^_`|~9: d:e\r\n\r\n");
+    CHECK(Count(client.ReadAll(), "HTTP/1.1 200 OK\r\n") == 2);
+  }
 }
 
 TEST_CASE("http: pipelined requests are answered in order, however they are cut", "[http]") {

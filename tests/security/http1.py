@@ -59,6 +59,20 @@ def messages():
     yield "h2c by upgrade", None
 
 
+def hosts_and_trailers():
+    """What names no server, or ends a body with what is no field: (what, bytes)."""
+    for host in ("x y", "x/y", "user@x", "user:password@x", "x?y", "x#y", "\"x\"", "<x>", "x\\y", "\xc3\xa9",
+                 "%zz", "x:y", "x:65536", "x:-1", "x:1:2", ":80", "::1", "[::1", "[::1]x", "[]", "x^y", "{x}"):
+        yield "Host %r" % host, "GET /readyz HTTP/1.1\r\nHost: %s\r\n\r\n" % host
+    for target in ("http://user@localhost/readyz", "https://u:p@localhost/readyz", "http://localhost:x/readyz",
+                   "https:///readyz", "http://:80/readyz", "http://local host/readyz", "http://a@b@localhost/readyz"):
+        yield "target %r" % target, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % target
+    for trailer in ("nonsense", EVIL.split("\r\n")[0], ": value", "X-A : b", "X-A\t: b", " X-A: b", "X-A: b\r\n c",
+                    "X-A\0: b", "X(A): b"):
+        yield "trailer %r" % trailer, (HEAD + "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n%s\r\n\r\n" %
+                                       (len(BODY), BODY, trailer))
+
+
 @row(53, "CVE-2025-22871, CVE-2023-39326, CVE-2022-1705, CVE-2019-16276, CVE-2022-41721: smuggling")
 def smuggling(victim, check):
     count = 0
@@ -74,6 +88,19 @@ def smuggling(victim, check):
         check(said.count(b"HTTP/1.1 ") <= 1, what + ": one answer at the most", said)
         check(said.startswith(b"HTTP/1.1 4") or said == b"", what + ": refused", said)
     check(count >= 60, "cases", count)
+    found = victim.call("GET", CONFIGMAPS + "/smuggled")
+    check(found[0] == 404, "nothing was stored", found)
+
+
+@row(80, "hosts that are none, users in URLs, trailers that are no fields")
+def hosts(victim, check):
+    count = 0
+    for what, message in hosts_and_trailers():
+        count += 1
+        said = victim.raw((message + EVIL).encode("latin-1"))
+        check(said.startswith(b"HTTP/1.1 400"), what + ": refused", said)
+        check(said.count(b"HTTP/1.1 ") == 1, what + ": one answer", said)
+    check(count >= 35, "cases", count)
     found = victim.call("GET", CONFIGMAPS + "/smuggled")
     check(found[0] == 404, "nothing was stored", found)
 

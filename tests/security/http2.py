@@ -274,5 +274,22 @@ def error_during_the_end(victim, check):
         thread.join()
 
 
+@row(80, "authorities that are none")
+def authorities(victim, check):
+    for authority in ("user@localhost", "user:password@localhost", "a b", "a/b", "a?b", "a#b", "a:b", "a:65536", "a:1:2",
+                      ":80", "::1", "[::1", "[]", "%zz", "a\\b"):
+        connection = Connection(victim)
+        connection.send(frame(h2.HEADERS, 5, 1, h2.request(authority=authority)))
+        code = connection.answer(1)
+        check(code in (None, 400), "authority %r" % authority, code)
+        connection.close()
+    for authority in ("localhost", "localhost:1", "[::1]:1"):
+        connection = Connection(victim)
+        connection.send(frame(h2.HEADERS, 5, 1, h2.request(authority=authority)))
+        code = connection.answer(1)
+        check(code == 200, "authority %r" % authority, code)
+        connection.close()
+
+
 if __name__ == "__main__":
     sys.exit(main())
