@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "storage/corrupt_objects.h"
+#include "storage/kv/revision.h"
 #include "storage/store/stored_value.h"
 
 namespace apiserver::inline v0::storage::cacher {
@@ -65,7 +66,7 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
 }
 
 Status CacheStream::FollowEngine() {
-  ASSIGN_OR_RETURN(auto tail, source_->engine->NewTail(start_.scope.key, position_ + 1));
+  ASSIGN_OR_RETURN(auto tail, source_->engine->NewTail(start_.scope.key, kv::After(position_)));
   engine_log_ = std::make_unique<store::TailReader>(
       std::move(tail), start_.scope,
       [options = source_->store](std::string_view key, const kv::Bytes& stored,
@@ -86,12 +87,12 @@ CacheStream::Outcome CacheStream::NextOfEngine(std::vector<watch::Event>& events
   if (state == State::kEnd) over_ = true;
   if (state != State::kWait) return state;
   // The engine may be behind the cache's floor for a moment; then it will wake us.
-  if (position_ + 1 < log_->floor()) return state;
+  if (kv::After(position_) < log_->floor()) return state;
   engine_log_.reset();
   return std::nullopt;
 }
 
-void CacheStream::Join() { cursor_ = log_->NewCursor(start_.scope.key, position_ + 1); }
+void CacheStream::Join() { cursor_ = log_->NewCursor(start_.scope.key, kv::After(position_)); }
 
 void CacheStream::AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen,
                                  const Waker& waker) {
@@ -147,7 +148,7 @@ watch::Stream::State CacheStream::Next(std::vector<watch::Event>& events, std::s
   const std::size_t end = events.size() + events_max;
   if (const Outcome outcome = NextOfState(events, end)) return *outcome;
   if (cursor_ == nullptr) {
-    if (engine_log_ != nullptr || position_ + 1 < log_->floor()) {
+    if (engine_log_ != nullptr || kv::After(position_) < log_->floor()) {
       if (const Outcome outcome = NextOfEngine(events, end, waker)) return *outcome;
       start_.after = std::max(start_.after, position_);
     }

@@ -2,6 +2,7 @@
 
 #include "base/status_macros.h"
 #include "storage/errors.h"
+#include "storage/kv/revision.h"
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
 #include "storage/store/stored_value.h"
@@ -27,7 +28,7 @@ class StoreStream final : public watch::Stream {
   }
 
   Status Follow(kv::Engine& engine, DecodeKeyValue decode) {
-    ASSIGN_OR_RETURN(auto tail, engine.NewTail(scope_.key, start_.revision + 1));
+    ASSIGN_OR_RETURN(auto tail, engine.NewTail(scope_.key, kv::After(start_.revision)));
     tail_ = std::make_unique<TailReader>(std::move(tail), scope_, std::move(decode));
     return {};
   }

@@ -155,6 +155,23 @@ TEST_CASE("storage.cacher: a watch older than the cache's log is fed by the engi
   CHECK(watch.NextText() == "ADDED last 3002");
 }
 
+// docs/security.md, row 81. One more than the largest revision was none at all.
+TEST_CASE("storage.cacher: a watch from the largest resourceVersion waits for what is written then",
+          "[storage.cacher]") {
+  const auto form = GENERATE(Form::kStore, Form::kObservingCacher, Form::kFollowingCacher);
+  const auto* const version = GENERATE("9223372036854775807", "18446744073709551615");
+  INFO(apiserver::testing::FormName(form) << " from " << version);
+  Backend backend(form);
+  backend.Create("before");
+  auto watch = backend.WatchFrom(version);
+
+  CHECK(watch.Waits());
+  backend.Create("after");
+
+  CHECK(watch.Waits());
+  CHECK(watch.Ready().empty());
+}
+
 TEST_CASE("storage.cacher: a watch survives a restart of its server", "[storage.cacher]") {
   Backend backend(Form::kObservingCacher);
   backend.Create("a");
