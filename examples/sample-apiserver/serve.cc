@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/base/directory_lock.h"
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/verbosity.h"
@@ -149,6 +150,14 @@ void Announce(const Options& options, const server::Standalone& standalone, int 
   std::fflush(stdout);
 }
 
+Result<std::unique_ptr<apiserver::DirectoryLock>> LockDataDir(const Options& options) {
+  auto lock = apiserver::LockDirectory(options.data_dir);
+  if (lock.status().reason() != apiserver::Reason::kConflict) return lock;
+  return Status(apiserver::Reason::kConflict,
+                "--data-dir: " + std::string(lock.status().message()) +
+                    "; give this server a directory of its own, or stop the other one");
+}
+
 }  // namespace
 
 int Serve(Parsed parsed, const Program& program) {
@@ -159,6 +168,9 @@ int Serve(Parsed parsed, const Program& program) {
   const Parts parts = std::move(parsed.parts);
   const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
   if (!made.ok()) return examples::Fail(made);
+  // Before anything in it is written: the kubeconfig there is another server's while that runs.
+  const auto lock = LockDataDir(options);
+  if (!lock.ok()) return examples::Fail(lock.status());
   const auto client_ca = std::make_shared<apiserver::Variable<std::string>>("");
   const auto standalone = NewStandalone(options, client_ca);
   if (!standalone.ok()) return examples::Fail(standalone.status());

@@ -128,13 +128,34 @@ def addresses(t, args, folder):
         t.check("starting over" not in log and NOT_USED not in log, what + ": a clean stop warns of nothing", log)
 
 
+def one_directory(t, args, folder):
+    """docs/security.md, row 82: a second server on a data directory touches nothing of the first one's."""
+    place = tempfile.mkdtemp(dir=folder)
+    first = Server(args.server, "memory", place)
+    first.start()
+    read = lambda: {name: open(os.path.join(at, name), "rb").read() for at, _, names in os.walk(place)
+                    for name in names if name != "server.log"}
+    before = read()
+
+    code, lines = refused(args, place)
+
+    t.check(code == 1 and lines == ["error: --data-dir: %s is used by another process; give this server a directory "
+                                    "of its own, or stop the other one" % place], "a second server", (code, lines))
+    t.check(read() == before, "the files are what they were")
+    t.check(dial(first.kubeconfig, folder)[1] == "HTTP/1.1 200 OK", "the first kubeconfig is good")
+    first.stop(signal.SIGKILL)
+    first.start()
+    t.check(dial(first.kubeconfig, folder)[1] == "HTTP/1.1 200 OK", "a server that was killed holds nobody up")
+    t.check(first.stop(signal.SIGTERM) == 0, "and stops cleanly")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
     args = parser.parse_args()
     t = Checker()
     with tempfile.TemporaryDirectory() as folder:
-        for case in (bad_files, bad_flags, bad_key, addresses):
+        for case in (bad_files, bad_flags, bad_key, addresses, one_directory):
             case(t, args, folder)
     print("%d checks, %d failed" % (t.checks, len(t.failures)))
     return 1 if t.failures else 0
