@@ -237,10 +237,13 @@ ResponseStatus ResponseStatus::Of(const Status& status) {
 
 void AppendEventJson(const Event& event, std::string& out) {
   JsonSink sink(out);
-  Members members(sink);
-  members.Plain("kind", "Event");
-  members.Plain("apiVersion", "audit.k8s.io/v1");
-  PutEventFields(event, members);
+  {
+    Members members(sink);
+    members.Plain("kind", "Event");
+    members.Plain("apiVersion", "audit.k8s.io/v1");
+    PutEventFields(event, members);
+  }
+  sink.Flush();
 }
 
 std::string EventListJson(const Events& events) {

@@ -8,13 +8,13 @@
 
 namespace apiserver::inline v0::codec {
 
-// Appends to a string through a small buffer: growing a std::string byte by byte is slow.
+// Appends to a string through a small buffer: growing a std::string byte by byte is slow. What is
+// in the buffer is lost without a last Flush(), which needs memory and so is no destructor's work.
 class JsonSink {
  public:
   explicit JsonSink(std::string& out) : out_(out) {}
   JsonSink(const JsonSink&) = delete;
   JsonSink& operator=(const JsonSink&) = delete;
-  ~JsonSink() { Flush(); }
 
   void Put(char c) {
     if (used_ == buffer_.size()) Flush();
@@ -33,7 +33,7 @@ class JsonSink {
     return buffer_.data() + used_;
   }
   void Advance(std::size_t bytes) { used_ += bytes; }
-  // The string has everything that was put; so it has when the sink is gone.
+  // The string has everything that was put.
   void Flush() {
     out_.append(buffer_.data(), used_);
     used_ = 0;

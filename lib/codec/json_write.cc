@@ -236,11 +236,13 @@ void Write(const Value& root, bool sort, JsonSink& sink) {
 void AppendJson(Value value, std::string& out) {
   JsonSink sink(out);
   Write(value, /*sort=*/false, sink);
+  sink.Flush();
 }
 
 void AppendSortedJson(Value value, std::string& out) {
   JsonSink sink(out);
   Write(value, /*sort=*/true, sink);
+  sink.Flush();
 }
 
 void AppendPrettyJson(Value value, std::string& out) {
@@ -257,6 +259,7 @@ void AppendJsonString(std::string_view text, std::string& out) {
   }
   JsonSink sink(out);
   PutJsonString(text, sink);
+  sink.Flush();
 }
 
 std::string IndentJson(std::string_view compact) {

@@ -47,6 +47,10 @@ Carrier::~Carrier() {
 }
 
 void Carrier::Start() {
+  Guard([this] { StartNow(); });
+}
+
+void Carrier::StartNow() {
   const Clock::Monotonic now = setup_.loop->now();
   phase_deadline_ = now + setup_.handshake_timeout;
   progress_ = now;

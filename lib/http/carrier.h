@@ -71,6 +71,7 @@ class Carrier final : public Wire,
 
   template <class Call>
   void Guard(const Call& call);
+  void StartNow();
   void FlushNow();
   void ReadNow();
   void WriteNow();

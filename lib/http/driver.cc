@@ -1,9 +1,12 @@
 #include "http/driver.h"
 
+#include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
+#include "apiserver/base/sync.h"
 #include "http/answer_made.h"
 #include "http/caught.h"
 
@@ -33,6 +36,10 @@ Status NoMemoryForDecoding() {
                 "decoding other requests takes all memory there is for it, please try again")
       .WithDetails({.retry_after_seconds = 1});
 }
+
+// How often, and after what time each, the loop is told again for which there was no memory.
+constexpr int kDeliveriesMax = 1000;
+constexpr auto kDeliveryPause = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -281,8 +288,18 @@ void ExchangeDriver::DroppedByPool() {
   Signal(kStepOver);
 }
 
+// A signal that is lost leaves its request without an answer: off the loop it is tried again until
+// there is memory for it.
 void ExchangeDriver::Signal(Signals what) {
-  if (signals_.fetch_or(what) == 0) loop_->Deliver(shared_from_this());
+  if (signals_.fetch_or(what) != 0) return;
+  for (int tries = kDeliveriesMax;; --tries) {
+    try {
+      return loop_->Deliver(shared_from_this());
+    } catch (const std::bad_alloc&) {
+      if (loop_->Inside() || tries == 0) throw;
+      (void)Notification().WaitFor(kDeliveryPause);
+    }
+  }
 }
 
 void ExchangeDriver::OnLoop() {

@@ -63,6 +63,7 @@ class Crowd final : public std::enable_shared_from_this<Crowd> {
   void BeginSome();
   bool DropIfGone(const Arrival& arrival);
   void Begin(const Arrival& arrival);
+  std::shared_ptr<Carrier> NewCarrier(int fd, const Address& peer);
   std::unique_ptr<Protocol> Speak(Carrier& carrier, Origin origin);
   void Leave();
   void Remove(const std::shared_ptr<Carrier>& carrier, const Status& why);
@@ -104,9 +105,8 @@ void Crowd::BeginSome() {
   }
 }
 
-// A client that has shut its side down cannot finish a handshake. Dropping its connection costs two
-// system calls, a handshake thousands of times that: the queue shrinks faster than a flood of
-// abandoned connections fills it.
+// A client that has shut its side down cannot finish a handshake: its connection is dropped before
+// one begins.
 bool Crowd::DropIfGone(const Arrival& arrival) {
   const ListenerOptions& options = config_->options;
   if (!options.tls) return false;  // Without TLS a client may shut down and await its answer.
@@ -123,7 +123,20 @@ bool Crowd::DropIfGone(const Arrival& arrival) {
 }
 
 void Crowd::Begin(const Arrival& arrival) {
-  const auto& [fd, peer] = arrival;
+  std::shared_ptr<Carrier> carrier;
+  try {
+    carrier = NewCarrier(arrival.fd, arrival.peer);
+    carriers_.insert(carrier);
+  } catch (...) {  // No memory for it: it ends as if it had never come.
+    loop_->LogCaught("accepting a connection");
+    if (!carrier) close(arrival.fd);
+    return Leave();
+  }
+  carrier->Start();
+  if (draining_) carrier->Drain();
+}
+
+std::shared_ptr<Carrier> Crowd::NewCarrier(int fd, const Address& peer) {
   const ListenerOptions& options = config_->options;
   Origin origin{.remote_address = FormatAddress(peer), .tls = options.tls != nullptr};
   Carrier::Setup setup;
@@ -145,10 +158,7 @@ void Crowd::Begin(const Arrival& arrival) {
     };
   }
   ConfigureConnection(fd);
-  const auto carrier = std::make_shared<Carrier>(std::move(setup));
-  carriers_.insert(carrier);
-  carrier->Start();
-  if (draining_) carrier->Drain();
+  return std::make_shared<Carrier>(std::move(setup));
 }
 
 std::unique_ptr<Protocol> Crowd::Speak(Carrier& carrier, Origin origin) {
@@ -165,11 +175,11 @@ std::unique_ptr<Protocol> Crowd::Speak(Carrier& carrier, Origin origin) {
 }
 
 void Crowd::Remove(const std::shared_ptr<Carrier>& carrier, const Status& why) {
+  if (carriers_.erase(carrier) > 0) Leave();
   if (!why.ok()) {
     Log(*config_->options.log, LogLevel::kDebug, "connection closed",
         {{"why", std::string(why.message())}});
   }
-  if (carriers_.erase(carrier) != 0) Leave();
 }
 
 void Crowd::Leave() {
