@@ -9,9 +9,13 @@ void RoomWait::Start(std::size_t bytes, std::shared_ptr<void> owner,
   owner_ = owner;
   done_ = std::move(done);
   loop_.Arm(*this, loop_.now() + longest_);
-  // Room is made by whichever thread ends a request.
-  charge_.Await(bytes, [this, loop = loop_.shared_from_this(), owner = std::move(owner)] {
-    loop->Post([this, owner] { OnRoom(); });
+  // Room is made by whichever thread ends a request, maybe in a destructor.
+  charge_.Await(bytes, [this, round = ++round_, loop = loop_.shared_from_this(),
+                        owner = std::move(owner)] {
+    try {
+      loop->Post([this, round, owner] { OnRoom(round); });
+    } catch (...) {  // NOLINT(bugprone-empty-catch): for want of memory; the timer ends the wait
+    }
   });
 }
 
@@ -23,15 +27,15 @@ void RoomWait::Stop() {
   owner_.reset();
 }
 
-void RoomWait::OnRoom() {
-  if (!active()) return;  // It was stopped on the way.
+void RoomWait::OnRoom(std::uint64_t round) {
+  if (!active() || round != round_) return;  // It has ended on the way.
   loop_.Disarm(*this);
   End(true);
 }
 
 void RoomWait::Fire() {
-  // If that fails, OnRoom is on its way.
-  if (active() && charge_.Abandon()) End(false);
+  // A charge that does not wait any more has its room; OnRoom may be on its way.
+  if (active()) End(!charge_.Abandon());
 }
 
 void RoomWait::Drop() {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "apiserver/base/fair_share.h"
@@ -29,12 +30,13 @@ class RoomWait final : private Timers::Entry {
  private:
   void Fire() override;
   void Drop() override;
-  void OnRoom();
+  void OnRoom(std::uint64_t round);
   void End(bool room);
 
   Loop& loop_;
   FairShare::Charge& charge_;
   const std::chrono::milliseconds longest_;
+  std::uint64_t round_ = 0;  // Tells this wait from those before it.
   std::shared_ptr<void> owner_;
   UniqueFunction<void(bool)> done_;
 };
