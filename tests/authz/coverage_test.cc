@@ -178,7 +178,7 @@ TEST_CASE("authz: what is missing of generated rules is what multiplying out fin
   CHECK(covered > 5'000);
 }
 
-// Row 73.
+// Row 83.
 TEST_CASE("authz: a role of more parts than there is memory for is refused at once", "[authz]") {
   const apiserver::Status refused = Confirm({}, {Vast()});
 

@@ -31,7 +31,7 @@ Step Greedy(Exchange& exchange, std::size_t failures) {
   return Answer(exchange, std::string(1 << 20, 'x'));
 }
 
-// Row 75.
+// Row 85.
 TEST_CASE("exhaustion: a request that finds no memory is a 500 and a line in the log",
           "[exhaustion]") {
   const bool on_pool = GENERATE(false, true);

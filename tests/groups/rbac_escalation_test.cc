@@ -57,6 +57,37 @@ void Give(RbacServer& server, const std::string& rules) {
   REQUIRE(server.Eventually(true, kJane, "GET", kClusterRoles));
 }
 
+// `["a0","a1",…]`.
+std::string Texts(const std::string& letter, int count) {
+  std::string list = "[";
+  for (int i = 0; i < count; ++i) list += (i > 0 ? ",\"" : "\"") + letter + std::to_string(i) + '"';
+  return list + "]";
+}
+
+// Row 83. 25 KB of text, a million million parts.
+TEST_CASE("groups: a role of more parts than there is memory for is refused shortly", "[groups]") {
+  RbacServer server;
+  Give(server, kManager);
+  const std::string vast = R"({"verbs":)" + Texts("v", 1'000) + R"(,"apiGroups":)" +
+                           Texts("g", 1'000) + R"(,"resources":)" + Texts("r", 1'000) +
+                           R"(,"resourceNames":)" + Texts("n", 1'000) + "}";
+  CHECK(vast.size() < 30'000);
+
+  const auto created = server.Call(kJane, "POST", kRoles, NamedRole("vast", vast));
+
+  CHECK(created.code == 403);
+  CHECK(created.body.size() < 400'000);
+  CHECK(Says(created.body, R"(is attempting to grant RBAC permissions not currently held:\n)"
+                           R"({APIGroups:[\"g0\"], Resources:[\"r0\"], )"));
+  CHECK(Says(created.body, R"(\nand more)"));
+  // Through a binding too, and whoever holds it all may.
+  CHECK(server.Call(kRoot, "POST", kRoles, NamedRole("vast", vast)).code == 201);
+  const auto bound =
+      server.Call(kJane, "POST", kBindings, NamedBinding("vast", "Role", "vast", "jane"));
+  CHECK(bound.code == 403);
+  CHECK(bound.body.size() < 400'000);
+}
+
 TEST_CASE("groups: nobody creates or changes a role beyond what she holds", "[groups]") {
   RbacServer server;
   Give(server, kManager);

@@ -39,7 +39,7 @@ TEST_CASE("meta: a Status of ordinary size is told whole", "[meta]") {
   CHECK(Bounded(Status()).ok());
 }
 
-// Row 74.
+// Row 84.
 TEST_CASE("meta: no Status is longer than 320 KiB of JSON, whatever is in it", "[meta]") {
   for (const char* text : {"a", "\"", "<", "\x01", "\xff", "\xc3\xa9"}) {
     std::string megabytes;
