@@ -8,6 +8,7 @@
 
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
+#include "bench/hostile_workload.h"
 #include "bench/series.h"
 
 namespace bench {
@@ -147,7 +148,7 @@ Status RunLimits(ServerUnderTest& server, Report& report) {
     if (!ran.ok()) return ran;
     series.AddTo(report);
   }
-  return {};
+  return RunHostile(server, report);
 }
 
 }  // namespace bench

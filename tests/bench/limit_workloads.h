@@ -7,7 +7,8 @@
 namespace bench {
 
 // What the largest bodies that are let in cost, when they are made to cost much: patches at their
-// limits, huge lists, huge field sets. One at a time.
+// limits, huge lists, huge field sets, and whatever is wrong in as many ways as possible. One at a
+// time.
 apiserver::Status RunLimits(ServerUnderTest& server, Report& report);
 
 }  // namespace bench

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -164,6 +165,22 @@ double ServerUnderTest::RssBytes() const {
   double resident = 0;
   file >> total >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double ServerUnderTest::PeakRssBytes() const {
+  if (pid_ == 0) return 0;
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view kPeak = "VmHWM:";
+    if (line.starts_with(kPeak)) return std::atof(line.c_str() + kPeak.size()) * 1024;
+  }
+  return 0;
+}
+
+void ServerUnderTest::ResetPeakRss() {
+  if (pid_ == 0) return;
+  std::ofstream file("/proc/" + std::to_string(pid_) + "/clear_refs");
+  file << "5";
 }
 
 Result<double> ServerUnderTest::EtcdCalls() const {

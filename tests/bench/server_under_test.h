@@ -50,6 +50,9 @@ class ServerUnderTest {
   // utime + stime; zero without process.
   double CpuSeconds() const;
   double RssBytes() const;
+  // The most since ResetPeakRss().
+  double PeakRssBytes() const;
+  void ResetPeakRss();
   std::size_t Threads() const;
   bool has_etcd() const { return !etcd_address_.empty(); }
   // What its etcd has been called for since it started, by its own count, streams left out.
