@@ -17,10 +17,11 @@ void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool afte
   std::unordered_set<std::string> seen;
   std::string duplicates;  // UIDs, which may all be empty.
   std::size_t count = 0;
+  std::string text;
   for (const runtime::Value& reference : references.items()) {
-    std::string text;
+    text.clear();
     codec::AppendJson(reference, text);
-    if (seen.insert(std::move(text)).second) {
+    if (seen.insert(text).second) {
       kept.Add(reference);
       continue;
     }
