@@ -8,8 +8,6 @@
 namespace apiserver::inline v0::http {
 namespace {
 
-// A body is allocated in one piece up to here; longer ones grow as they come.
-constexpr std::size_t kReserveBytesMax = 1 << 20;
 // A body of unknown length is charged in steps.
 constexpr std::size_t kChargeStepBytes = 256 << 10;
 // Less that nobody wants yet is not worth counting: an exchange takes as much itself.
@@ -66,7 +64,7 @@ void BodyCollector::Collect(std::size_t bytes_max, std::shared_ptr<void> owner, 
 }
 
 void BodyCollector::Read() {
-  if (incoming_.length) unread_.reserve(std::min<std::size_t>(*incoming_.length, kReserveBytesMax));
+  if (incoming_.length) unread_.reserve(*incoming_.length);  // It is charged already.
   wanted_ = true;
   if (!complete_ && stream_ != nullptr) stream_->OnBodyWanted();
   unconsumed_ = unread_.size();

@@ -33,20 +33,32 @@ FilterPtr NewFlowControl(const FilterConfig& config) {
   return nullptr;
 }
 
+// A chain in the making, with what measures the filters that may take time between them.
+class ChainBuilder {
+ public:
+  explicit ChainBuilder(const FilterConfig& config) : config_(config) {}
+
+  void operator()(FilterPtr filter) {
+    const std::string_view name = MeasuredAs(filter->name());
+    const bool measured = !name.empty();
+    if (measured && !before_measured_) chain_.push_back(NewFilterStarted());
+    before_measured_ = measured;
+    chain_.push_back(std::move(filter));
+    if (!measured) return;
+    chain_.push_back(NewFilterCompleted(*config_.metrics, name, config_.tracer != nullptr));
+  }
+  http::FilterChain Take() { return std::move(chain_); }
+
+ private:
+  const FilterConfig& config_;
+  http::FilterChain chain_;
+  bool before_measured_ = false;
+};
+
 }  // namespace
 
 http::FilterChain DefaultFilterChain(const FilterConfig& config) {
-  http::FilterChain chain;
-  bool before_measured = false;
-  const auto then = [&](std::unique_ptr<const http::Filter> filter) {
-    const std::string_view name = MeasuredAs(filter->name());
-    const bool measured = !name.empty();
-    if (measured && !before_measured) chain.push_back(NewFilterStarted());
-    before_measured = measured;
-    chain.push_back(std::move(filter));
-    if (!measured) return;
-    chain.push_back(NewFilterCompleted(*config.metrics, name, config.tracer != nullptr));
-  };
+  ChainBuilder then(config);
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
   // Before anything that may take time: what counts is when the request came.
@@ -108,7 +120,7 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewSeatAgain());
   // With a seat, so that memory which is set aside is used at once.
   then(NewDecodingRoom());
-  return chain;
+  return then.Take();
 }
 
 }  // namespace apiserver::inline v0::server

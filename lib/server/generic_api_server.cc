@@ -99,9 +99,7 @@ Server::Server(Config config, Server* delegate)
        .random = audit_ids_.get()});
   readyz_.OnPassed([this] { signals_.has_been_ready.Signal(); });
   service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
-  service_.write_error = [](http::Exchange& exchange, const Status& status) {
-    response::WriteStatus(exchange, status);
-  };
+  service_.write_error = &response::WriteStatus;
   service_.pool = pool_.get();
   service_.memory = memory_;
   service_.features = std::make_shared<const FeatureGates>(config_.features);

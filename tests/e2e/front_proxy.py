@@ -275,7 +275,9 @@ def by_file(t, scene):
     t.allowed(proxy.call(FLUNDERS, remote("root", ("system:masters",))), "by file: system:masters may do all")
     t.allowed(scene.client().call("/healthz"), "by file: probes are for everybody")
     scene.ask_by_file({"type": "RBAC", "name": "rbac"})
-    got = subprocess.run([scene.args.server] + scene.flags(), capture_output=True, timeout=120)
+    # Beside the server that runs, so with a directory of its own.
+    got = subprocess.run([scene.args.server] + scene.flags() + ["--data-dir=" + scene.folder + "/other"],
+                         capture_output=True, timeout=120)
     line = got.stderr.decode().strip().splitlines()[-1]
     t.check(got.returncode == 1 and "authorizers[0].type is RBAC, but this server has no roles of its own" in line,
             "by file: there are no roles here", line)
