@@ -5,6 +5,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/cbor.h"
 #include "apiserver/codec/codec.h"
+#include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/managed_fields.h"
@@ -156,16 +157,30 @@ void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
   for (Found& found : all) strict_errors.push_back(std::move(found.error));
 }
 
+// The fields that a struct must have are added to each of its items, so a long list of empty ones
+// grows; and defaults would make it grow again.
+Status CheckNormalized(Object& object, const std::string& body) {
+  if (object.arena().bytes_reserved() <= 4 * DecodedBytesMax(body.size())) return {};
+  return {Reason::kRequestEntityTooLarge,
+          "Request entity too large: the object takes more memory than a body of its size may"};
+}
+
+Status Unsettled(const Status& error, const GroupVersionKind& gvk, const runtime::Kind& kind) {
+  if (error.reason() == Reason::kRequestEntityTooLarge) return error;
+  return CannotBeHandled(gvk, kind, error.message());
+}
+
 // What protobuf does not know has been passed by: there is no strict decoding of it.
-Status SettleProtobuf(Object& object) {
+Status SettleProtobuf(Object& object, const std::string& body) {
   RETURN_IF_ERROR(runtime::Normalize(object));
+  RETURN_IF_ERROR(CheckNormalized(object, body));
   runtime::SetDefaults(object);
   return {};
 }
 
 // The content that a decoded body has, made what a Go server would see. An untyped object is
 // decoded whole before its schema is looked at.
-Status Settle(Object& object, const std::vector<DuplicateKey>& duplicates,
+Status Settle(Object& object, const std::string& body, const std::vector<DuplicateKey>& duplicates,
               std::vector<std::string>& strict_errors) {
   meta::KeepManagedFieldsReset(object);
   if (object.kind().semantics() == runtime::Semantics::kStructural) {
@@ -178,6 +193,7 @@ Status Settle(Object& object, const std::vector<DuplicateKey>& duplicates,
   } else {
     const std::vector<runtime::UnknownMember> unknown = runtime::UnknownMembers(object);
     RETURN_IF_ERROR(runtime::Normalize(object));
+    RETURN_IF_ERROR(CheckNormalized(object, body));
     AddInOrder(unknown, duplicates, strict_errors);
   }
   runtime::SetDefaults(object);
@@ -203,8 +219,8 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
   if (!root.ok()) return CannotBeHandled(*gvk, *options.kind, root.status().message());
   DecodedObject decoded;
   decoded.object = std::make_unique<Object>(options.kind, gvk->version, std::move(arena), *root);
-  const Status settled = SettleProtobuf(*decoded.object);
-  if (!settled.ok()) return CannotBeHandled(*gvk, *options.kind, settled.message());
+  const Status settled = SettleProtobuf(*decoded.object, *body);
+  if (!settled.ok()) return Unsettled(settled, *gvk, *options.kind);
   return decoded;
 }
 
@@ -259,8 +275,8 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   decoded.strict_errors = std::move(parsed->strict_errors);
   decoded.object =
       std::make_unique<Object>(options.kind, gvk->version, std::move(parsed->arena), parsed->root);
-  const Status settled = Settle(*decoded.object, duplicates, decoded.strict_errors);
-  if (!settled.ok()) return CannotBeHandled(*gvk, *options.kind, settled.message());
+  const Status settled = Settle(*decoded.object, *body, duplicates, decoded.strict_errors);
+  if (!settled.ok()) return Unsettled(settled, *gvk, *options.kind);
   return decoded;
 }
 

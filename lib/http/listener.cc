@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <deque>
+#include <new>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -34,6 +35,10 @@ constexpr int kBegunPerRound = 4;
 constexpr int kDroppedPerRound = 256;
 // Out of descriptors or memory: how long until the next try.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+// How often, and after what time each, a wait for connections is tried for which there is no
+// memory.
+constexpr int kAwaitTriesMax = 1000;
+constexpr auto kAwaitPause = std::chrono::milliseconds(1);
 
 // How many connections there are, for whoever waits for none.
 struct Population {
@@ -59,8 +64,9 @@ class Crowd final : public std::enable_shared_from_this<Crowd> {
     Address peer;
   };
 
-  void BeginLater();
+  bool BeginLater();
   void BeginSome();
+  void BeginFew();
   bool DropIfGone(const Arrival& arrival);
   void Begin(const Arrival& arrival);
   std::shared_ptr<Carrier> NewCarrier(int fd, const Address& peer);
@@ -78,19 +84,40 @@ class Crowd final : public std::enable_shared_from_this<Crowd> {
 };
 
 void Crowd::Add(int fd, const Address& peer) {
-  arrivals_.push_back({fd, peer});
-  BeginLater();
+  try {
+    arrivals_.push_back({fd, peer});
+  } catch (...) {  // No memory for it. Others are taken as before.
+    loop_->LogCaught("accepting a connection");
+    close(fd);
+    return Leave();
+  }
+  if (!BeginLater()) BeginSome();
 }
 
-void Crowd::BeginLater() {
-  if (std::exchange(begins_later_, true)) return;
-  loop_->Post([self = shared_from_this()] { self->BeginSome(); });
+// False: there is no memory to do anything later.
+bool Crowd::BeginLater() {
+  if (begins_later_) return true;
+  try {
+    loop_->Post([self = shared_from_this()] {
+      self->begins_later_ = false;
+      self->BeginSome();
+    });
+    begins_later_ = true;
+  } catch (...) {
+    loop_->LogCaught("accepting connections");
+  }
+  return begins_later_;
 }
 
-// Begins a few: under a flood of handshakes the connections that are open keep their turns.
+// Begins a few at a time: under a flood of handshakes the connections that are open keep their
+// turns.
 void Crowd::BeginSome() {
-  begins_later_ = false;
-  if (arrivals_.size() > 1) BeginLater();  // Now, so that no exception leaves the others behind.
+  do {
+    BeginFew();
+  } while (!arrivals_.empty() && !BeginLater());
+}
+
+void Crowd::BeginFew() {
   int begun = 0;
   int dropped = 0;
   while (!arrivals_.empty() && begun < kBegunPerRound && dropped < kDroppedPerRound) {
@@ -113,12 +140,16 @@ bool Crowd::DropIfGone(const Arrival& arrival) {
   pollfd events{arrival.fd, POLLRDHUP, 0};
   if (poll(&events, 1, 0) != 1) return false;
   close(arrival.fd);
-  if (options.on_handshake_error) {
-    options.on_handshake_error(
-        FormatAddress(arrival.peer),
-        Status(Reason::kServiceUnavailable, "tls: closed during the handshake"));
-  }
   Leave();
+  if (options.on_handshake_error) {
+    try {
+      options.on_handshake_error(
+          FormatAddress(arrival.peer),
+          Status(Reason::kServiceUnavailable, "tls: closed during the handshake"));
+    } catch (...) {
+      loop_->LogCaught("telling of a failed handshake");
+    }
+  }
   return true;
 }
 
@@ -132,8 +163,13 @@ void Crowd::Begin(const Arrival& arrival) {
     if (!carrier) close(arrival.fd);
     return Leave();
   }
-  carrier->Start();
-  if (draining_) carrier->Drain();
+  try {
+    carrier->Start();
+    if (draining_) carrier->Drain();
+  } catch (...) {
+    loop_->LogCaught("beginning a connection");
+    carrier->Close(Status(Reason::kServiceUnavailable, "no memory"));
+  }
 }
 
 std::shared_ptr<Carrier> Crowd::NewCarrier(int fd, const Address& peer) {
@@ -224,6 +260,7 @@ class Acceptor final : public FdEvents, public std::enable_shared_from_this<Acce
 
  private:
   bool AcceptOne();
+  void AwaitMore();
   void Deal(int fd, const Address& peer);
 
   const std::shared_ptr<Loop> loop_;
@@ -239,7 +276,20 @@ void Acceptor::OnReadable() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
     if (!AcceptOne()) return;
   }
-  watch_.AwaitReadable(shared_from_this());
+  AwaitMore();
+}
+
+// A wait that is lost would be the end of accepting. Only this loop may pause here: it does nothing
+// else.
+void Acceptor::AwaitMore() {
+  for (int tries = kAwaitTriesMax;; --tries) {
+    try {
+      return watch_.AwaitReadable(shared_from_this());
+    } catch (const std::bad_alloc&) {
+      if (tries == 0) throw;
+      (void)Notification().WaitFor(kAwaitPause);
+    }
+  }
 }
 
 // False: not again now.
@@ -254,7 +304,7 @@ bool Acceptor::AcceptOne() {
   }
   switch (errno) {
     case EAGAIN:
-      watch_.AwaitReadable(shared_from_this());
+      AwaitMore();
       return false;
     case EMFILE:
     case ENFILE:

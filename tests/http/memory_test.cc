@@ -232,8 +232,10 @@ TEST_CASE("http: room to decode is waited for without a thread, and given to ten
   Journal steps;
   Guarded<std::vector<Resume>> held;
   TestService service([&](Exchange& exchange) -> Step {
-    steps.Add(exchange.request().path);
-    return Step::Later([&](Resume resume) { held.Lock()->push_back(std::move(resume)); });
+    return Step::Later([&](Resume resume) {
+      held.Lock()->push_back(std::move(resume));
+      steps.Add(exchange.request().path);
+    });
   });
   service.AddFilter().begin = [](Exchange& e) { return e.ReserveDecoding(900); };
   service.service.memory = Budget({.decoding_bytes_max = 1000});
