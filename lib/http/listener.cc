@@ -121,7 +121,7 @@ void Crowd::BeginFew() {
   int begun = 0;
   int dropped = 0;
   while (!arrivals_.empty() && begun < kBegunPerRound && dropped < kDroppedPerRound) {
-    const Arrival arrival = std::move(arrivals_.front());
+    const Arrival arrival = arrivals_.front();
     arrivals_.pop_front();
     if (DropIfGone(arrival)) {
       ++dropped;

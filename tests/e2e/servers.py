@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 
@@ -17,7 +18,8 @@ class Failure(Exception):
 
 
 class Etcd:
-    """A real etcd of one member on free ports with its data in a temporary folder."""
+    """A real etcd of one member on free ports with its data in a temporary folder: in memory where
+    there is such a place, as a disk with much else to do keeps it from answering in time."""
 
     def __init__(self, folder):
         binary = os.environ.get("APISERVER_ETCD") or shutil.which("etcd")
@@ -25,8 +27,10 @@ class Etcd:
             raise Failure("no etcd in $PATH or $APISERVER_ETCD")
         port, peer = free_port(), free_port()
         self.url = "http://127.0.0.1:%d" % port
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else folder
+        self.data = tempfile.mkdtemp(prefix="apiserver-etcd-", dir=memory)
         self.process = subprocess.Popen(
-            [binary, "--data-dir=" + os.path.join(folder, "etcd"), "--log-level=warn", "--logger=zap"]
+            [binary, "--data-dir=" + self.data, "--log-level=warn", "--logger=zap"]
             + ["--listen-client-urls=" + self.url, "--advertise-client-urls=" + self.url]
             + ["--listen-peer-urls=http://127.0.0.1:%d" % peer],
             stdout=subprocess.DEVNULL,
@@ -36,6 +40,7 @@ class Etcd:
     def stop(self):
         self.process.kill()
         self.process.wait()
+        shutil.rmtree(self.data, ignore_errors=True)
 
 
 def free_port():

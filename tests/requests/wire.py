@@ -238,9 +238,9 @@ class Wire:
             connection.send(h2.frame(h2.HEADERS, h2.END_HEADERS | (0 if body else h2.END_STREAM), 1, block))
             if request.mode == HTTP2_RESET:
                 connection.send(h2.frame(h2.RST_STREAM, 0, 1, h2.number(8)))
-                connection.send(h2.frame(h2.HEADERS, 5, 3, h2.request("/readyz")))
+                connection.send(h2.frame(h2.HEADERS, 5, 3, h2.request("/version")))
                 code = connection.answer(3)
-                return Answer(error="" if code in (200, 401, 403) else "/readyz behind a reset is %r" % code)
+                return Answer(error="" if code in (200, 401, 403) else "/version behind a reset is %r" % code)
             for at in range(0, len(body), 16384):
                 last = h2.END_STREAM if at + 16384 >= len(body) else 0
                 connection.send(h2.frame(h2.DATA, last, 1, body[at:at + 16384]))

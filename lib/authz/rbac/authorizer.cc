@@ -173,7 +173,7 @@ std::size_t BytesOf(const PolicyRule& rule) {
   std::size_t bytes = sizeof(rule);
   for (const auto* texts : {&rule.verbs, &rule.api_groups, &rule.resources, &rule.resource_names,
                             &rule.non_resource_urls}) {
-    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
+    for (const std::string& text : *texts) bytes += sizeof(std::string) + text.size();
   }
   return bytes;
 }

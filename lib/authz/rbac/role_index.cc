@@ -10,8 +10,7 @@ namespace apiserver::inline v0::authz::rbac {
 
 void TextTable::Fill(std::vector<Entry> entries) {
   std::ranges::sort(entries);
-  const auto repeated = std::ranges::unique(entries);
-  entries.erase(repeated.begin(), repeated.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   if (!entries.empty()) slots_.resize(std::bit_ceil(2 * entries.size()));
   numbers_.reserve(entries.size());
   Slot* slot = nullptr;

@@ -98,7 +98,7 @@ class RoleGuard final : public Guard {
                                                         .namespace_ = ns,
                                                         .name = write.name}));
     if (may_escalate) return {};
-    const Status held =
+    Status held =
         ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, RulesOf(write.now["rules"]));
     if (held.reason() == Reason::kTimeout) return held;
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
@@ -129,7 +129,7 @@ class BindingGuard final : public Guard {
     ASSIGN_OR_RETURN(const bool may_bind, MayBind(ctx, write, role, ns));
     if (may_bind) return {};
     ASSIGN_OR_RETURN(const std::vector<PolicyRule> rules, Rules(ctx, role, ns));
-    const Status held = ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, rules);
+    Status held = ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, rules);
     if (held.reason() == Reason::kTimeout) return held;
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
     return {};
