@@ -22,11 +22,11 @@ struct ListenerOptions {
   std::shared_ptr<ServerTls> tls = {};
   std::size_t threads = 1;  // Loops; connections are dealt to them in turn.
 
-  std::size_t header_bytes_max = 1 << 20;     // Over it: 431, connection closed.
-  std::size_t header_fields_max = 256;        // Likewise; HTTP/2 resets the stream.
-  std::size_t body_buffer_bytes = 64 << 10;   // Kept of a body, per stream, before it is wanted.
-  std::size_t streams_max = 1000;             // Concurrent HTTP/2 streams per connection.
-  std::size_t connections_max = 100'000;      // More are closed at once.
+  std::size_t header_bytes_max = 1 << 20;    // Over it: 431, connection closed.
+  std::size_t header_fields_max = 256;       // Likewise; HTTP/2 resets the stream.
+  std::size_t body_buffer_bytes = 64 << 10;  // Kept of a body, per stream, before it is wanted.
+  std::size_t streams_max = 1000;            // Concurrent HTTP/2 streams per connection.
+  std::size_t connections_max = 100'000;     // More are closed at once.
   std::chrono::milliseconds header_timeout = std::chrono::seconds(32);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(90);
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
