@@ -58,8 +58,10 @@ class CachedLookUps {
     }
     const std::shared_ptr<Question> question = Join(key, std::move(ask));
     if (!ctx.may_block()) {
-      if (question->done()) return *question->answer;
+      // Also what is answered already: the request runs again for its next question, and an answer
+      // that is not kept would be asked for once more.
       (*waiting)->Add(question);
+      if (question->done()) return *question->answer;
       return Status(Reason::kWouldBlock, "a look-up is under way");
     }
     if (Status waited = question->Wait(ctx); !waited.ok()) return waited;

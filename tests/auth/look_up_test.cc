@@ -77,6 +77,22 @@ TEST_CASE("auth: an answer that is not kept is still given to those who waited",
 }
 
 // It once was, and asked again if its answer came before the request could wait for it.
+// A request that has several questions runs again for each of them.
+TEST_CASE("auth: an answer that comes while it is asked for is not asked for again", "[auth]") {
+  Fixture f;
+  const Context ctx = f.Loop();
+  int asked = 0;
+  const auto at_once = [&asked](CachedLookUps<int>::Done done) {
+    ++asked;
+    done(Status(Reason::kForbidden, "no"));  // Not kept.
+  };
+
+  CHECK(f.cache.Get(ctx, "k", at_once).status().reason() == Reason::kForbidden);
+  CHECK(f.cache.Get(ctx, "k", at_once).status().reason() == Reason::kForbidden);
+
+  CHECK(asked == 1);
+}
+
 TEST_CASE("auth: nothing is asked where there is nowhere to keep the question", "[auth]") {
   Fixture f;
   const Context ctx = Context::Child(Context::Background()).WithMayBlock(false);
