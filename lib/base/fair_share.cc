@@ -47,7 +47,7 @@ void FairShare::StopWaiting(State& state, const Tenant& tenant) {
   --state.levels.find(tenant.level)->second.waiting;
 }
 
-// Whether `charge` may have `more`. What it holds itself does not stand in its own way.
+// Says which limit refuses `charge` `more`. A charge is not refused because of its own bytes.
 FairShare::Verdict FairShare::Judge(State& state, const Charge& charge, std::size_t more) const {
   const Tenant& tenant = charge.tenant_;
   const std::size_t own = charge.bytes_;
@@ -70,7 +70,7 @@ FairShare::Verdict FairShare::Judge(State& state, const Charge& charge, std::siz
   return fits(ordinary, bytes_max_ / 4 * 3) ? Verdict::kFits : Verdict::kFull;
 }
 
-// Whether a charge that came before has to get its room first.
+// Returns true if an older charge must get its room first.
 bool FairShare::HeldUp(const State& state, const Tenant& tenant) {
   if (tenant.exempt) return false;
   const auto level = state.levels.find(tenant.level);

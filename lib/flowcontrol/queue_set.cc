@@ -116,7 +116,7 @@ void QueueSet::Finish(FlowRequest& request) {
 void QueueSet::GiveBack(FlowRequest& request) {
   Do([&request](State& state) {
     Queue* const queue = request.queue;
-    // What it was charged for work after its answer; FinishRegularPhase knows about the rest.
+    // Takes back the charge for work after its answer; FinishRegularPhase takes back the rest.
     if (queue) queue->next_dispatch_r -= request.final_work;
     state.FinishRegularPhase(request);
     state.ReleaseSeats(queue, *request.metrics, request.work.max_seats());

@@ -41,7 +41,7 @@ class BodyCollector final {
   void End();
   // The bytes whose window was not given back.
   std::size_t unread() const { return wanted_ ? unconsumed_ : unread_.size(); }
-  // Whether bytes are welcome beyond what a transport reads ahead.
+  // Returns true if bytes are welcome beyond the window that a transport reads ahead.
   bool wanted() const { return wanted_ && !room_.active(); }
 
   // --- For the exchange. See Exchange::CollectBody.
