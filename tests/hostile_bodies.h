@@ -295,6 +295,13 @@ inline std::vector<Shape> OfRbac() {
   };
 }
 
+// `shape`, whose defaults alone take more memory than its body may.
+inline Shape Outgrown(Shape shape) {
+  shape.code = 413;
+  shape.reason = "RequestEntityTooLarge";
+  return shape;
+}
+
 // What the validators of webhooks and flow schemas say.
 inline std::vector<Shape> OfConfiguration() {
   const std::string registration = "admissionregistration.k8s.io/v1";
@@ -307,7 +314,7 @@ inline std::vector<Shape> OfConfiguration() {
                    std::move(before), Same(std::move(piece)), std::move(after));
   };
   return {
-      hooks("webhooks without anything", R"("webhooks":[)", "{}", "]"),
+      Outgrown(hooks("webhooks without anything", R"("webhooks":[)", "{}", "]")),
       hooks("webhooks with rules", R"("webhooks":[{"name":"a.b.c","rules":[)",
             R"({"operations":["x","*"],"resources":["*","a","*/*",""]})", "]}]"),
       hooks("webhooks with selectors",

@@ -9,13 +9,13 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/managed_fields.h"
+#include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
 #include "codec/json_duplicates.h"
 #include "codec/protobuf_message.h"
 #include "codec/type_meta.h"
 #include "runtime/normalize.h"
-#include "runtime/unknown_paths.h"
 
 namespace apiserver::inline v0::codec {
 namespace {
@@ -157,25 +157,9 @@ void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
   for (Found& found : all) strict_errors.push_back(std::move(found.error));
 }
 
-// The fields that a struct must have are added to each of its items, so a long list of empty ones
-// grows; and defaults would make it grow again.
-Status CheckNormalized(Object& object, const std::string& body) {
-  if (object.arena().bytes_reserved() <= 4 * DecodedBytesMax(body.size())) return {};
-  return {Reason::kRequestEntityTooLarge,
-          "Request entity too large: the object takes more memory than a body of its size may"};
-}
-
 Status Unsettled(const Status& error, const GroupVersionKind& gvk, const runtime::Kind& kind) {
   if (error.reason() == Reason::kRequestEntityTooLarge) return error;
   return CannotBeHandled(gvk, kind, error.message());
-}
-
-// What protobuf does not know has been passed by: there is no strict decoding of it.
-Status SettleProtobuf(Object& object, const std::string& body) {
-  RETURN_IF_ERROR(runtime::Normalize(object));
-  RETURN_IF_ERROR(CheckNormalized(object, body));
-  runtime::SetDefaults(object);
-  return {};
 }
 
 // The content that a decoded body has, made what a Go server would see. An untyped object is
@@ -183,20 +167,17 @@ Status SettleProtobuf(Object& object, const std::string& body) {
 Status Settle(Object& object, const std::string& body, const std::vector<DuplicateKey>& duplicates,
               std::vector<std::string>& strict_errors) {
   meta::KeepManagedFieldsReset(object);
-  if (object.kind().semantics() == runtime::Semantics::kStructural) {
-    std::vector<std::string> dropped;
-    runtime::Prune(object, &dropped);
-    for (const DuplicateKey& key : duplicates) strict_errors.push_back(DuplicateField(key.path));
-    for (const std::string& path : dropped) {
-      strict_errors.push_back("unknown field " + field::QuoteShort(path));
-    }
-  } else {
-    const std::vector<runtime::UnknownMember> unknown = runtime::UnknownMembers(object);
-    RETURN_IF_ERROR(runtime::Normalize(object));
-    RETURN_IF_ERROR(CheckNormalized(object, body));
+  std::vector<runtime::UnknownMember> unknown;
+  RETURN_IF_ERROR(runtime::Settle(
+      object, {.growth_max = runtime::GrowthMax(body.size()), .unknown = &unknown}));
+  if (object.kind().semantics() != runtime::Semantics::kStructural) {
     AddInOrder(unknown, duplicates, strict_errors);
+    return {};
   }
-  runtime::SetDefaults(object);
+  for (const DuplicateKey& key : duplicates) strict_errors.push_back(DuplicateField(key.path));
+  for (const runtime::UnknownMember& member : unknown) {
+    strict_errors.push_back("unknown field " + field::QuoteShort(member.path));
+  }
   return {};
 }
 
@@ -219,7 +200,9 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
   if (!root.ok()) return CannotBeHandled(*gvk, *options.kind, root.status().message());
   DecodedObject decoded;
   decoded.object = std::make_unique<Object>(options.kind, gvk->version, std::move(arena), *root);
-  const Status settled = SettleProtobuf(*decoded.object, *body);
+  // What it does not know has been passed by: there is no strict decoding of protobuf.
+  const Status settled =
+      runtime::Settle(*decoded.object, {.growth_max = runtime::GrowthMax(body->size())});
   if (!settled.ok()) return Unsettled(settled, *gvk, *options.kind);
   return decoded;
 }

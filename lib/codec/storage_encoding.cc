@@ -5,6 +5,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
+#include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
 #include "codec/encode.h"
@@ -72,12 +73,7 @@ Status LoadStored(const KindPtr& kind, std::int64_t revision, std::string_view b
   stored.root = runtime::With(stored.root, "metadata", metadata, arena);
 
   Object object(kind, gv.version, std::move(arena), stored.root);
-  if (structural) {
-    runtime::Prune(object);
-  } else {
-    RETURN_IF_ERROR(runtime::Normalize(object));
-  }
-  runtime::SetDefaults(object);
+  RETURN_IF_ERROR(runtime::Settle(object));
   if (gv.version != kind->hub_version()) {
     RETURN_IF_ERROR(runtime::ConvertTo(object, kind->hub_version()));
   }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "storage/errors.h"
 
@@ -11,9 +11,7 @@ namespace {
 
 // As if it had been written and read back.
 Result<runtime::ObjectPtr> Settled(std::unique_ptr<runtime::Object> object) {
-  if (object->kind().semantics() == runtime::Semantics::kStruct) {
-    RETURN_IF_ERROR(runtime::Normalize(*object));
-  }
+  RETURN_IF_ERROR(runtime::Settle(*object));
   return runtime::ObjectPtr(std::move(object));
 }
 

@@ -10,6 +10,7 @@
 #include "apiserver/meta/time.h"
 #include "apiserver/meta/validation.h"
 #include "apiserver/registry/store.h"
+#include "apiserver/runtime/settle.h"
 #include "apiserver/storage/memory/engine.h"
 #include "base/status_macros.h"
 
@@ -287,9 +288,7 @@ Status Polling::Write(const Context& ctx, const std::string& key, runtime::Objec
   } else {
     identity.creation_timestamp = object.metadata()["creationTimestamp"].AsString();
   }
-  if (object.kind().semantics() == runtime::Semantics::kStruct) {
-    RETURN_IF_ERROR(runtime::Normalize(object));
-  }
+  RETURN_IF_ERROR(runtime::Settle(object));
   if (is_new) {
     RETURN_IF_ERROR(store_->storage().Create(ctx, key, object, std::chrono::seconds(0)).status());
   } else {

@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <limits>
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 #include "runtime/facts.h"
 #include "runtime/field_list.h"
-#include "runtime/normalize.h"
+#include "runtime/passes.h"
 #include "runtime/rewrite.h"
 #include "runtime/scalar.h"
 #include "runtime/unknown_paths.h"
@@ -108,21 +109,29 @@ class DefaultsPass final : public RewritePass {
 }  // namespace
 
 void SetDefaults(Object& object) {
+  // Nothing else can fail.
+  (void)SetDefaultsWithin(object, std::numeric_limits<std::size_t>::max());
+}
+
+Status SetDefaultsWithin(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
-  if (version == nullptr) return;
+  if (version == nullptr) return {};
   const Facts& facts = object.kind().facts();
   const bool structural = object.kind().semantics() == Semantics::kStructural;
   if (version->schema->type == SchemaType::kStruct &&
       (structural || facts.with_defaults.contains(version->schema.get()))) {
     Value root = object.root();
     DefaultsPass pass(facts, structural, object.arena());
-    (void)Rewrite(*version->schema, pass, object.arena(), root);  // Defaulting cannot fail.
+    if (Rewrite(*version->schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
+      return GrownTooLarge();
+    }
     object.SetRoot(root);
   }
-  if (version->set_defaults == nullptr) return;
+  if (version->set_defaults == nullptr) return {};
   version->set_defaults(object);
   // Brings what the function added into order. What it broke is reported by whoever decodes next.
-  (void)Normalize(object);
+  const Status settled = NormalizeWithin(object, arena_max);
+  return settled.reason() == Reason::kRequestEntityTooLarge ? settled : Status();
 }
 
 }  // namespace apiserver::inline v0::runtime

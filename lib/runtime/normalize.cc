@@ -1,6 +1,7 @@
 #include "runtime/normalize.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/status_macros.h"
 #include "runtime/field_list.h"
 #include "runtime/member_index.h"
+#include "runtime/passes.h"
 #include "runtime/rewrite.h"
 #include "runtime/scalar.h"
 #include "runtime/walk.h"
@@ -253,13 +255,14 @@ class Complaint {
   bool final_ = false;
 };
 
-Status NormalizeStructural(Object& object) {
+Status NormalizeStructural(Object& object, std::size_t arena_max) {
   Value root = object.root();
   const Value metadata = root["metadata"];
   Value normalized = metadata;
   if (metadata.is_map()) {
     // Metadata is the Go type everywhere.
-    RETURN_IF_ERROR(NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized));
+    RETURN_IF_ERROR(
+        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized, arena_max));
     if (normalized.members().data() != metadata.members().data()) {
       root = With(root, "metadata", normalized, object.arena());
     }
@@ -271,7 +274,8 @@ Status NormalizeStructural(Object& object) {
 
 }  // namespace
 
-Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root) {
+Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root,
+                       std::size_t arena_max) {
   if (!root.is_map()) {
     if (root.is_null()) root = Value::Map({});
     if (!root.is_map()) {
@@ -280,7 +284,14 @@ Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena
     }
   }
   StructPass pass(arena);
-  if (Rewrite(schema, pass, arena, root)) return {};
+  switch (Rewrite(schema, pass, arena, root, arena_max)) {
+    case Rewritten::kWhole:
+      return {};
+    case Rewritten::kTooLarge:
+      return GrownTooLarge();
+    case Rewritten::kEndedByPass:
+      break;
+  }
   return Complaint(schema, type).Of(root);
 }
 
@@ -291,11 +302,17 @@ void SortKeys(Arena& arena, Value& root) {
 }
 
 Status Normalize(Object& object) {
+  return NormalizeWithin(object, std::numeric_limits<std::size_t>::max());
+}
+
+Status NormalizeWithin(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
-  if (object.kind().semantics() == Semantics::kStructural) return NormalizeStructural(object);
+  if (object.kind().semantics() == Semantics::kStructural)
+    return NormalizeStructural(object, arena_max);
   Value root = object.root();
-  RETURN_IF_ERROR(NormalizeStruct(*version->schema, object.kind().kind(), object.arena(), root));
+  RETURN_IF_ERROR(
+      NormalizeStruct(*version->schema, object.kind().kind(), object.arena(), root, arena_max));
   object.SetRoot(root);
   return {};
 }

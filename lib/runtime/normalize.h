@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "apiserver/base/status.h"
@@ -9,8 +10,10 @@
 namespace apiserver::inline v0::runtime {
 
 // Normalize() for a value of a struct's schema that stands alone. `type` names the Go type in
-// messages if the schema has no name.
-Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root);
+// messages if the schema has no name. kRequestEntityTooLarge: the arena came to hold more than
+// `arena_max` bytes.
+Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root,
+                       std::size_t arena_max);
 // Sorts the members of every map in `root` by key.
 void SortKeys(Arena& arena, Value& root);
 

@@ -2,6 +2,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "runtime/rewrite.h"
 #include "runtime/unknown_paths.h"
 

@@ -9,6 +9,7 @@ namespace {
 
 // A container whose slots are being worked on; they are the last in the vector of slots.
 struct Frame {
+  const Schema* schema;
   Value source;
   std::size_t begin;
   std::size_t next;
@@ -16,6 +17,14 @@ struct Frame {
 };
 
 bool IsContainer(const Value& value) { return value.is_map() || value.is_list(); }
+
+// Whether both are the same container; all empty ones are.
+bool Same(const Value& a, const Value& b) {
+  if (a.type() != b.type() || a.size() != b.size()) return false;
+  if (a.size() == 0) return true;
+  return a.is_map() ? a.members().data() == b.members().data()
+                    : a.items().data() == b.items().data();
+}
 
 Value Build(bool map, std::span<const Slot> slots, Arena& arena) {
   if (slots.empty()) return map ? Value::Map({}) : Value::List({});
@@ -33,19 +42,35 @@ Value Build(bool map, std::span<const Slot> slots, Arena& arena) {
   return Value::List({to, slots.size()});
 }
 
+// The memory that a copy of `value` takes.
+std::size_t SizeOf(const Value& value) {
+  std::size_t bytes = 0;
+  std::vector<Value> pending = {value};
+  while (!pending.empty()) {
+    const Value at = pending.back();
+    pending.pop_back();
+    if (at.is_string()) bytes += at.size();
+    for (const Value& item : at.items()) pending.push_back(item);
+    for (const Member& member : at.members()) pending.push_back(member.value);
+    bytes += at.items().size_bytes() + at.members().size_bytes();
+  }
+  return bytes;
+}
+
 class Rewriter {
  public:
-  Rewriter(RewritePass& pass, Arena& arena) : pass_(pass), arena_(arena) {
-    constexpr std::size_t kUsual = 64;
+  Rewriter(RewritePass& pass, Arena& arena, std::size_t arena_max)
+      : pass_(pass), arena_(arena), arena_max_(arena_max) {
     slots_.reserve(kUsual);
     frames_.reserve(kUsual / 4);
   }
 
-  bool Run(const Schema& schema, Value& root) {
-    if (!IsContainer(root)) return true;
-    if (!Push(schema, root)) return false;
+  Rewritten Run(const Schema& schema, Value& root) {
+    if (!IsContainer(root)) return Rewritten::kWhole;
+    if (!Push(schema, root)) return Rewritten::kEndedByPass;
     while (true) {
-      if (!Descend()) return false;
+      if (!Descend()) return Rewritten::kEndedByPass;
+      if (arena_.bytes_reserved() + shared_bytes_ > arena_max_) return Rewritten::kTooLarge;
       const Frame frame = frames_.back();
       frames_.pop_back();
       const Value result = frame.changed ? Build(frame.source.is_map(),
@@ -54,17 +79,30 @@ class Rewriter {
       slots_.resize(frame.begin);
       if (frames_.empty()) {
         root = result;
-        return true;
+        return Rewritten::kWhole;
       }
-      Frame& parent = frames_.back();
-      slots_[parent.next++].value = result;
-      parent.changed |= frame.changed;
+      last_ = {frame.schema, frame.source, result, frame.changed, 0};
+      Put(result, frame.changed);
     }
   }
 
  private:
+  static constexpr std::size_t kUsual = 64;
+  struct Done {
+    const Schema* schema = nullptr;
+    Value source;
+    Value result;
+    bool changed = false;
+    std::size_t bytes = 0;  // Zero: not yet counted.
+  };
+
   bool Push(const Schema& schema, Value source) {
-    frames_.push_back({source, slots_.size(), slots_.size(), false});
+    // A huge list gets its room at once, with some for what is in its items: doubling would hold
+    // three times as much for a moment.
+    if (source.size() > slots_.capacity()) {
+      slots_.reserve(slots_.size() + source.size() + kUsual * 16);
+    }
+    frames_.push_back({&schema, source, slots_.size(), slots_.size(), false});
     return pass_.Open(schema, source, slots_, frames_.back().changed);
   }
   // Goes down to a container none of whose slots is open.
@@ -73,23 +111,41 @@ class Rewriter {
       const Slot slot = slots_[frames_.back().next];
       if (slot.schema == nullptr || !IsContainer(slot.value)) {
         ++frames_.back().next;
+      } else if (slot.schema == last_.schema && Same(slot.value, last_.source)) {
+        Share();
       } else if (!Push(*slot.schema, slot.value)) {
         return false;
       }
     }
     return true;
   }
+  void Share() {
+    if (last_.changed) {
+      if (last_.bytes == 0) last_.bytes = SizeOf(last_.result);
+      shared_bytes_ += last_.bytes;
+    }
+    Put(last_.result, last_.changed);
+  }
+  void Put(const Value& result, bool changed) {
+    Frame& parent = frames_.back();
+    slots_[parent.next++].value = result;
+    parent.changed |= changed;
+  }
 
   RewritePass& pass_;
   Arena& arena_;
+  const std::size_t arena_max_;
+  Done last_;  // What was rewritten last.
+  std::size_t shared_bytes_ = 0;
   std::vector<Frame> frames_;
   std::vector<Slot> slots_;
 };
 
 }  // namespace
 
-bool Rewrite(const Schema& schema, RewritePass& pass, Arena& arena, Value& root) {
-  return Rewriter(pass, arena).Run(schema, root);
+Rewritten Rewrite(const Schema& schema, RewritePass& pass, Arena& arena, Value& root,
+                  std::size_t arena_max) {
+  return Rewriter(pass, arena, arena_max).Run(schema, root);
 }
 
 }  // namespace apiserver::inline v0::runtime

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct Slot {
   const Schema* schema = nullptr;
 };
 
+// What it makes of a container depends on nothing but the container and its schema.
 class RewritePass {
  public:
   virtual ~RewritePass() = default;
@@ -27,7 +30,14 @@ class RewritePass {
                     bool& changed) = 0;
 };
 
-// False when the pass ended it; `root` is unchanged then. Iterative.
-bool Rewrite(const Schema& schema, RewritePass& pass, Arena& arena, Value& root);
+enum class Rewritten {
+  kWhole,
+  kEndedByPass,  // `root` is unchanged.
+  kTooLarge,     // The arena came to hold more than `arena_max` bytes; `root` is unchanged.
+};
+// Iterative. Equal items that follow each other come to share one result, which counts as often as
+// it is shared.
+Rewritten Rewrite(const Schema& schema, RewritePass& pass, Arena& arena, Value& root,
+                  std::size_t arena_max = std::numeric_limits<std::size_t>::max());
 
 }  // namespace apiserver::inline v0::runtime

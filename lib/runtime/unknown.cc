@@ -4,6 +4,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "runtime/unknown_paths.h"
 #include "runtime/walk.h"
 

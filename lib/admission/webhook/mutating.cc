@@ -10,6 +10,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/patch/json_patch.h"
 #include "apiserver/request/latency.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
 
@@ -60,7 +61,7 @@ Status CheckPatch(std::string_view patch, std::size_t& operations) {
   return {};
 }
 
-// `object` after the patch, decoded and defaulted as a body of its version is.
+// `object` after the patch, as a body of its version before defaults are filled in.
 Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
                                                  std::string_view patch) {
   std::unique_ptr<runtime::Object> patched = object.Clone();
@@ -80,11 +81,8 @@ Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
     return Status(Reason::kInvalid, "the patch must not change kind and apiVersion");
   }
   patched->SetRoot(root);
-  if (patched->kind().semantics() == runtime::Semantics::kStructural) {
-    runtime::Prune(*patched);
-  } else {
-    RETURN_IF_ERROR(runtime::Normalize(*patched));
-  }
+  RETURN_IF_ERROR(
+      runtime::Settle(*patched, {.growth_max = runtime::kPatchedGrowthMax, .defaults = false}));
   return patched;
 }
 
@@ -218,7 +216,8 @@ class MutatingWebhookAdmission final : public Plugin {
         WebhookAnnotationKey("patch.", turn.place),
         AnnotationHead(webhook) + R"(,"patch":)" + Compact(patch) + R"(,"patchType":"JSONPatch"})",
         audit::Level::kRequest);
-    runtime::SetDefaults(**patched);
+    const Status settled = runtime::Settle(**patched, {.growth_max = runtime::kPatchedGrowthMax});
+    if (!settled.ok()) return CallResult::Internal(settled);
     turn.version.Set(*std::move(patched));
     return result;
   }

@@ -10,6 +10,7 @@
 #include "apiserver/meta/managed_fields.h"
 #include "apiserver/rest/meta.h"
 #include "apiserver/rest/warnings.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
 #include "endpoints/handlers/owner_references.h"
@@ -102,15 +103,11 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
   return patched;
 }
 
-// Drops unknown fields and checks that the others fit.
-Status Decode(const Patched& patched, runtime::Object& object) {
-  if (object.kind().semantics() == runtime::Semantics::kStructural) {
-    runtime::Prune(object);
-    return {};
-  }
+// As a decoded body.
+Status Settle(const Patched& patched, runtime::Object& object) {
   const runtime::Value root = object.root();
-  const Status status = runtime::Normalize(object);
-  if (status.ok()) return {};
+  const Status status = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
+  if (status.ok() || status.reason() == Reason::kRequestEntityTooLarge) return status;
   std::string why(status.message());
   if (patched.from_unstructured) {
     const auto& schema = *object.kind().FindVersion(object.version())->schema;
@@ -146,9 +143,8 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
   meta::KeepManagedFieldsReset(*object);
-  RETURN_IF_ERROR(Decode(patched, *object));
+  RETURN_IF_ERROR(Settle(patched, *object));
   RETURN_IF_ERROR(CheckStrictly(ctx, patched, std::move(unknown)));
-  runtime::SetDefaults(*object);
   RETURN_IF_ERROR(runtime::ConvertTo(*object, scope.kind->hub_version()));
   return object;
 }

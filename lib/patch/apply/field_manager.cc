@@ -7,6 +7,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/managed_fields.h"
 #include "apiserver/patch/apply/managed_fields.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "patch/apply/conflict_error.h"
 #include "patch/apply/last_applied.h"
@@ -226,14 +227,13 @@ class FieldManager::Impl {
 
   // As content that was decoded.
   Status Settle(runtime::Object& object) const {
-    if (merge_.kind().semantics() == runtime::Semantics::kStructural) {
-      runtime::Prune(object);
-    } else if (const Status fits = runtime::Normalize(object); !fits.ok()) {
-      return Failed(
-          "failed to convert new typed object (" + merge_.Describe(object.root()) + ") to object",
-          fits);
+    const runtime::Value typed = object.root();
+    const Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
+    if (settled.reason() == Reason::kRequestEntityTooLarge) return settled;
+    if (!settled.ok()) {
+      return Failed("failed to convert new typed object (" + merge_.Describe(typed) + ") to object",
+                    settled);
     }
-    runtime::SetDefaults(object);
     return runtime::ConvertTo(object, merge_.kind().hub_version());
   }
 

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/object.h"
+
+// The passes that Settle is made of. Each ends with kRequestEntityTooLarge as soon as the object's
+// arena holds more than `arena_max` bytes; the root is as it was then.
+namespace apiserver::inline v0::runtime {
+
+Status NormalizeWithin(Object& object, std::size_t arena_max);
+Status SetDefaultsWithin(Object& object, std::size_t arena_max);
+// What both answer then.
+Status GrownTooLarge();
+
+}  // namespace apiserver::inline v0::runtime

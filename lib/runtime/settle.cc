@@ -1,0 +1,27 @@
+#include "apiserver/runtime/settle.h"
+
+#include "apiserver/runtime/kind.h"
+#include "base/status_macros.h"
+#include "runtime/passes.h"
+
+namespace apiserver::inline v0::runtime {
+
+Status GrownTooLarge() {
+  return {Reason::kRequestEntityTooLarge,
+          "Request entity too large: the object takes more memory than a body of its size may"};
+}
+
+Status Settle(Object& object, const SettleRules& rules) {
+  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+  const std::size_t held = object.arena().bytes_reserved();
+  const std::size_t arena_max = rules.growth_max > kAny - held ? kAny : held + rules.growth_max;
+  if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
+  if (object.kind().semantics() == Semantics::kStructural) {
+    Prune(object);
+  } else {
+    RETURN_IF_ERROR(NormalizeWithin(object, arena_max));
+  }
+  return rules.defaults ? SetDefaultsWithin(object, arena_max) : Status();
+}
+
+}  // namespace apiserver::inline v0::runtime

@@ -1,0 +1,105 @@
+#include "apiserver/runtime/settle.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/object.h"
+#include "runtime/text.h"
+
+namespace apiserver::inline v0::runtime {
+namespace {
+
+using testing::ObjectOf;
+using testing::Owned;
+using testing::Print;
+using testing::WidgetKind;
+using testing::WithSpec;
+
+// Items that come to have a name and, by default, a protocol.
+SchemaPtr Ports() {
+  const SchemaPtr port = StructBuilder("")
+                             .Field("name", StringSchema(), {.omit = Field::Omit::kNever})
+                             .Field("protocol", StringSchema(), {.default_value = Owned("\"TCP\"")})
+                             .Build();
+  const SchemaPtr other =
+      StructBuilder("").Field("weight", IntegerSchema(32), {.omit = Field::Omit::kNever}).Build();
+  return StructBuilder("").Field("ports", ListOf(port)).Field("others", ListOf(other)).Build();
+}
+
+std::string Repeated(const std::string& item, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += (i > 0 ? "," : "") + item;
+  return text;
+}
+
+std::string PortsOf(const std::string& items) { return R"({"spec":{"ports":[)" + items + "]}}"; }
+
+TEST_CASE("runtime: settling normalizes, then fills in defaults", "[runtime]") {
+  const auto object =
+      ObjectOf(WidgetKind(WithSpec(Ports())), R"({"spec":{"typo":1,"ports":[{"name":"a"},{}]}})");
+  std::vector<UnknownMember> unknown;
+  REQUIRE(Settle(*object, {.unknown = &unknown}).ok());
+  CHECK(Print((*object)["spec"]) ==
+        R"({"ports":[{"name":"a","protocol":"TCP"},{"name":"","protocol":"TCP"}]})");
+  REQUIRE(unknown.size() == 1);
+  CHECK(unknown[0].path == "spec.typo");
+
+  const auto plain = ObjectOf(WidgetKind(WithSpec(Ports())), PortsOf("{}"));
+  REQUIRE(Settle(*plain, {.defaults = false}).ok());
+  CHECK(Print((*plain)["spec"]) == R"({"ports":[{"name":""}]})");
+}
+
+TEST_CASE("runtime: settling prunes a custom resource, then fills in defaults", "[runtime]") {
+  const auto object = ObjectOf(WidgetKind(WithSpec(Ports()), Semantics::kStructural),
+                               R"({"spec":{"typo":1,"ports":[{}]}})");
+  std::vector<UnknownMember> unknown;
+  REQUIRE(Settle(*object, {.unknown = &unknown}).ok());
+  CHECK(Print((*object)["spec"]) == R"({"ports":[{"protocol":"TCP"}]})");
+  REQUIRE(unknown.size() == 1);
+  CHECK(unknown[0].path == "spec.typo");
+}
+
+TEST_CASE("runtime: what grows beyond its limit is refused, equal items or not", "[runtime]") {
+  constexpr std::size_t kItems = 10'000;
+  std::string distinct;
+  for (std::size_t i = 0; i < kItems; ++i) {
+    distinct += (i > 0 ? "," : "") + std::string(R"({"name":"p)") + std::to_string(i) + R"("})";
+  }
+  // Each comes to have two members, and is built twice if it was empty.
+  constexpr std::size_t kTooLittle = kItems * sizeof(Member);
+  constexpr std::size_t kEnough = kItems * (4 * sizeof(Member) + 2 * sizeof(Value)) + (64 << 10);
+  for (const Semantics semantics : {Semantics::kStruct, Semantics::kStructural}) {
+    for (const std::string& items : {Repeated("{}", kItems), distinct}) {
+      const KindPtr kind = WidgetKind(WithSpec(Ports()), semantics);
+      const auto grown = ObjectOf(kind, PortsOf(items));
+      CHECK(Settle(*grown, {.growth_max = kTooLittle}).reason() == Reason::kRequestEntityTooLarge);
+      const auto taken = ObjectOf(kind, PortsOf(items));
+      CHECK(Settle(*taken, {.growth_max = kEnough}).ok());
+      CHECK((*taken)["spec"]["ports"].size() == kItems);
+    }
+  }
+}
+
+TEST_CASE("runtime: a misfit is told of before growth", "[runtime]") {
+  const auto object = ObjectOf(WidgetKind(WithSpec(Ports())), PortsOf("{},{},{\"name\":1}"));
+  const Status misfit = Settle(*object, {.growth_max = GrowthMax(100)});
+  CHECK(misfit.reason() == Reason::kBadRequest);
+  CHECK(misfit.message().find("cannot unmarshal number") != std::string::npos);
+}
+
+TEST_CASE("runtime: equal items share what is made of them, each by its own schema", "[runtime]") {
+  const auto object = ObjectOf(WidgetKind(WithSpec(Ports())),
+                               R"({"spec":{"ports":[{},{},{"name":"x"},{}],"others":[{},{}]}})");
+  REQUIRE(Settle(*object).ok());
+  CHECK(Print((*object)["spec"]) ==
+        R"({"ports":[{"name":"","protocol":"TCP"},{"name":"","protocol":"TCP"},)"
+        R"({"name":"x","protocol":"TCP"},{"name":"","protocol":"TCP"}],)"
+        R"("others":[{"weight":0},{"weight":0}]})");
+  const auto ports = (*object)["spec"]["ports"].items();
+  CHECK(ports[0].members().data() == ports[1].members().data());
+}
+
+}  // namespace
+}  // namespace apiserver::inline v0::runtime
