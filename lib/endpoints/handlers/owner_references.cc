@@ -1,27 +1,41 @@
 #include "endpoints/handlers/owner_references.h"
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "apiserver/base/field_path.h"
-#include "apiserver/codec/json.h"
 #include "apiserver/rest/warnings.h"
 
 namespace apiserver::inline v0::endpoints {
+
+namespace {
+
+// Of a struct without lists and maps. Metadata is normalized, so equal ones have their members in
+// the same order; and there may be ten thousands of them.
+struct HashOfMembers {
+  std::size_t operator()(const runtime::Value& value) const {
+    std::size_t hash = 0;
+    for (const runtime::Member& member : value.members()) {
+      constexpr std::size_t kPrime = 1'099'511'628'211;
+      hash = hash * kPrime + std::hash<std::string_view>()(member.value.AsString());
+    }
+    return hash;
+  }
+};
+
+}  // namespace
 
 void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission) {
   const runtime::Value references = object.metadata()["ownerReferences"];
   if (references.size() < 2) return;
   runtime::ListBuilder kept(object.arena());
-  // By their text: metadata is normalized, and there may be ten thousands of them.
-  std::unordered_set<std::string> seen;
+  std::unordered_set<runtime::Value, HashOfMembers> seen;
   std::string duplicates;  // UIDs, which may all be empty.
   std::size_t count = 0;
-  std::string text;
   for (const runtime::Value& reference : references.items()) {
-    text.clear();
-    codec::AppendJson(reference, text);
-    if (seen.insert(text).second) {
+    if (seen.insert(reference).second) {
       kept.Add(reference);
       continue;
     }
