@@ -184,7 +184,7 @@ def row(number, what):
 
 def settled(victim, before):
     """Growth of memory a little after an attack, when what was freed has gone back."""
-    for _ in range(200):
+    for _ in range(50):
         grown = victim.status("VmRSS") - before
         if grown < GROWTH_MAX:
             return grown
