@@ -21,8 +21,8 @@ struct UnknownMember {
 // Each path once, at most 100 of them: in document order, of a structural kind sorted.
 std::vector<UnknownMember> UnknownMembers(const Object& object);
 
-// The growth that content of a body of `body_bytes` is allowed: three times the memory that decoding
-// it may take (codec::DecodedBytesMax).
+// How much content of a body of `body_bytes` may grow by: three times the memory that decoding it
+// may take (codec::DecodedBytesMax).
 constexpr std::size_t GrowthMax(std::size_t body_bytes) {
   constexpr std::size_t kTimes = 48;
   return kTimes * body_bytes + (std::size_t{192} << 10);
