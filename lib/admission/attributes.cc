@@ -71,7 +71,8 @@ Status Annotations::Add(std::string_view key, std::string_view value, audit::Lev
 
 std::vector<Annotation> Annotations::All() const {
   std::vector<Annotation> all;
-  for (const auto& [key, annotation] : *annotations_.Lock()) all.push_back(annotation);
+  const auto annotations = annotations_.Lock();
+  for (const auto& [key, annotation] : *annotations) all.push_back(annotation);
   return all;
 }
 

@@ -51,7 +51,8 @@ ObjectPtr Mirror::Get(std::string_view namespace_, std::string_view name) const 
 
 std::vector<ObjectPtr> Mirror::List() const {
   std::vector<ObjectPtr> list;
-  for (const auto& [key, object] : *objects_.Lock()) list.push_back(object);
+  const auto objects = objects_.Lock();
+  for (const auto& [key, object] : *objects) list.push_back(object);
   return list;
 }
 

@@ -290,7 +290,8 @@ http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
 }
 
 Status Server::StorageReady() {
-  for (const auto& storage : *storages_.Lock()) {
+  const auto storages = *storages_.Lock();
+  for (const auto& storage : storages) {
     const rest::Capabilities can = rest::Capabilities::Of(*storage);
     if (!can.readiness) continue;
     RETURN_IF_ERROR(can.readiness->ReadinessCheck());

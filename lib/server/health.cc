@@ -76,7 +76,8 @@ bool Health::Passes() const {
 
 std::vector<std::string> Health::CheckNames() const {
   std::vector<std::string> names;
-  for (const Check& check : *Snapshot()) names.push_back(check.name);
+  const auto checks = Snapshot();
+  for (const Check& check : *checks) names.push_back(check.name);
   return names;
 }
 
@@ -92,7 +93,8 @@ http::Step Health::All(http::Exchange& exchange) const {
   std::vector<std::string> unknown(exclude.begin(), exclude.end());
   std::string lines;
   std::string failed;
-  for (const Check& check : *Snapshot()) {
+  const auto checks = Snapshot();
+  for (const Check& check : *checks) {
     const auto excluded = [&](const std::string& name) {
       return std::find(exclude.begin(), exclude.end(), name) != exclude.end();
     };
@@ -132,7 +134,8 @@ http::Step Health::All(http::Exchange& exchange) const {
 }
 
 std::optional<http::Step> Health::One(http::Exchange& exchange, std::string_view check_name) const {
-  for (const Check& check : *Snapshot()) {
+  const auto checks = Snapshot();
+  for (const Check& check : *checks) {
     if (check.name != check_name) continue;
     const Status status = Run(check);
     if (status.ok()) return Text(exchange, 200, "ok");

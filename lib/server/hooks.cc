@@ -69,7 +69,8 @@ bool Hooks::Done(const std::string& name) const {
 
 std::vector<std::string> Hooks::names() const {
   std::vector<std::string> names;
-  for (const auto& entry : state_.Lock()->entries) names.push_back(entry->name);
+  const auto state = state_.Lock();
+  for (const auto& entry : state->entries) names.push_back(entry->name);
   return names;
 }
 

@@ -98,7 +98,9 @@ void Server::Stop() {
   if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
   flow_control_.Stop();
   // Before the pool, which runs the storages' timers.
-  for (const auto& storage : *storages_.Lock()) storage->Destroy();
+  // Not in the lock: a storage waits for its work, which may ask whether storages are ready.
+  const auto storages = *storages_.Lock();
+  for (const auto& storage : storages) storage->Destroy();
   pool_->Stop();
   if (config_.tracer) config_.tracer->Flush(kTraceFlushGrace);
 }

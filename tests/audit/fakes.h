@@ -86,7 +86,8 @@ class FakeBackend final : public Backend {
   // The audit ids of each batch, "1,2".
   std::vector<std::string> Batches() const {
     std::vector<std::string> all;
-    for (const Events& batch : state_.Lock()->batches) {
+    const auto state = state_.Lock();
+    for (const Events& batch : state->batches) {
       std::string ids;
       for (const EventPtr& event : batch) ids += (ids.empty() ? "" : ",") + event->audit_id;
       all.push_back(std::move(ids));

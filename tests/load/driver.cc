@@ -206,8 +206,11 @@ int Drive(const Options& options) {
   writers.clear();
   written = true;
   watchers.clear();
-  for (const std::string& failure : *figures.failures.Lock()) {
-    std::fprintf(stderr, "FAILED: %s\n", failure.c_str());
+  {
+    const auto failures = figures.failures.Lock();
+    for (const std::string& failure : *failures) {
+      std::fprintf(stderr, "FAILED: %s\n", failure.c_str());
+    }
   }
   Print(figures);
   return figures.failed == 0 && figures.requests > 0 ? 0 : 1;

@@ -192,7 +192,8 @@ class Harness {
   // How long each request that is held has waited.
   std::vector<std::chrono::nanoseconds> Waited() {
     std::vector<std::chrono::nanoseconds> waited;
-    for (Held& each : *held_.Lock()) {
+    const auto held = held_.Lock();
+    for (Held& each : *held) {
       waited.push_back(
           each.exchange->Get<request::LatencyTrackers>().Of(request::Layer::kAPFQueueWait));
     }

@@ -235,5 +235,6 @@ TEST_CASE("server: requests side by side lose nothing to GOAWAY, and none runs t
   CHECK(goaway.filters.handled() == kRequests);
   CHECK(client.connections() > 1);
   goaway.Open();
-  for (const auto& watch : *watches.Lock()) CHECK(ReadAll(*watch) == "hello");
+  const auto begun = watches.Lock();
+  for (const auto& watch : *begun) CHECK(ReadAll(*watch) == "hello");
 }

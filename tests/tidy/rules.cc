@@ -225,6 +225,20 @@ constexpr ForbiddenName kForbidden[] = {
     {"sigaction(", Allowed::kNobody, "signals are the host's"},
 };
 
+// Whether the line is a range-based for over what a lock or a call's result points to.
+bool LoopsOverTemporary(std::string_view code) {
+  const std::size_t begin = code.find("for (");
+  if (begin == std::string_view::npos) return false;
+  const std::size_t colon = code.find(" : ", begin);
+  if (colon == std::string_view::npos) return false;
+  const std::string_view range = code.substr(colon + 3);
+  if (range.find(".Lock()") != std::string_view::npos) return true;
+  if (range.size() < 2 || range[0] != '*' || range[1] < 'A' || range[1] > 'Z') return false;
+  std::size_t end = 1;
+  while (end < range.size() && IsWordCharacter(range[end])) ++end;
+  return end < range.size() && range[end] == '(';
+}
+
 bool MayUse(const House& house, std::string_view room, Allowed allowed) {
   switch (allowed) {
     case Allowed::kNobody:
@@ -311,6 +325,17 @@ Complaints PublicHeaders(const Tree& tree) {
       if (!wrong.empty()) complaints.push_back(At(file, i, wrong));
     }
     if (!ours) complaints.push_back(At(file, 0, "a public header's namespace is missing"));
+  }
+  return complaints;
+}
+
+Complaints Loops(const Tree& tree) {
+  Complaints complaints;
+  for (const SourceFile& file : tree) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      if (!LoopsOverTemporary(CodeOf(file.lines[i]))) continue;
+      complaints.push_back(At(file, i, "the loop's range ends before the first turn: name it"));
+    }
   }
   return complaints;
 }

@@ -39,6 +39,10 @@ Complaints PublicHeaders(const Tree& tree);
 // and files belong to base and the leaves; nobody prints, exits or handles signals.
 Complaints ForbiddenNames(const Tree& tree, const House& house);
 
+// A range-based for makes its range of no lock or shared_ptr that is a temporary: before C++23 that
+// ends before the first turn, so `for (auto& x : *list_.Lock())` reads without the lock.
+Complaints Loops(const Tree& tree);
+
 // A sanitizer's suppressions name third-party symbols only, each paragraph below its reason.
 Complaints Suppressions(const SourceFile& file);
 

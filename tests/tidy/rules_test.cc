@@ -165,6 +165,25 @@ TEST_CASE("tidy: locks, threads, clocks, randomness and files outside base are r
   }
 }
 
+TEST_CASE("tidy: a loop over what a temporary lock or pointer holds is refused", "[tidy]") {
+  for (const char* line : {"  for (const auto& each : *list_.Lock()) Print(each);",
+                           "  for (const auto& [key, value] : state_.Lock()->values) {",
+                           "  for (const Check& check : *Snapshot()) Run(check);"}) {
+    INFO(line);
+    CHECK(Loops(One("lib/base/a.cc", {line})) ==
+          Complaints{"lib/base/a.cc:1: the loop's range ends before the first turn: name it"});
+    CHECK(Loops(One("tests/base/a_test.cc", {line})).size() == 1);
+  }
+  for (const char* line :
+       {"  for (const auto& each : *list) Print(each);",
+        "  for (auto& kv : *answer.mutable_kvs()) {",
+        "  for (const auto& name : Names()) Print(name);", "  for (int i = 0; i < 3; ++i) {",
+        "  // for (const auto& each : *list_.Lock())"}) {
+    INFO(line);
+    CHECK(Loops(One("lib/base/a.cc", {line})).empty());
+  }
+}
+
 TEST_CASE("tidy: dynamic_cast is refused outside rest", "[tidy]") {
   CHECK(NamesIn("lib/endpoints/a.cc", "auto* g = dynamic_cast<Getter*>(&s);") ==
         Complaints{"lib/endpoints/a.cc:1: dynamic_cast: ask Capabilities::Of"});

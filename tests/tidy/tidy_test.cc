@@ -76,6 +76,10 @@ TEST_CASE("tidy: locks, clocks, files and the like are used where they belong", 
   Report(tidy::ForbiddenNames(Sources(), TheHouse()));
 }
 
+TEST_CASE("tidy: no loop outlives the lock or pointer that its range needs", "[tidy]") {
+  Report(tidy::Loops(Sources()));
+}
+
 TEST_CASE("tidy: nothing is left over from the work", "[tidy]") {
   Report(tidy::Leftovers(Sources()));
 }
