@@ -44,7 +44,7 @@ SERVER_ERRORS = (
 # makes a 400 or 422.
 PATCH_ERRORS = {
     "application/strategic-merge-patch+json": (
-        r"unknown patch type:", r"does not contain declared merge key", r"expected a \w+, but received a",
+        r"unknown patch type:", r"does not contain declared merge key", r"expected a [^,]+, but received a",
         r"list element types are not identical", r"no elements in any of the given slices",
         r"cannot merge lists without merge key", r"merging lists cannot yet be specified in the patch",
         r"value for key \d+ is not a map", r"The order in patch list:", r"unexpected patch strategy",

@@ -102,6 +102,8 @@ class WrongAnswers(unittest.TestCase):
         order = answer(500, status(500, "", message="The order in patch list:"))
         patch = asked("PATCH", headers=[("Content-Type", "application/strategic-merge-patch+json")])
         self.assertEqual(judge(patch, order, ADMIN), [])
+        text = "expected a map[string]interface {}, but received a []interface {}"
+        self.assertEqual(judge(patch, answer(500, status(500, "", message=text)), ADMIN), [])
         self.found("500", asked("PATCH", headers=[("Content-Type", "application/merge-patch+json")]), order)
 
     def test_errors_that_are_no_status_of_theirs_are_found(self):
