@@ -42,6 +42,8 @@ SERVER_ERRORS = (
 )
 # Errors of patches that upstream passes on without a reason, and so without a code; of a few others it
 # makes a 400 or 422.
+# Also of an object that was taken without apply and has, say, two items without their key.
+APPLY_ERRORS = (r"failed to create typed patch object", r"failed to create manager for existing fields:")
 PATCH_ERRORS = {
     "application/strategic-merge-patch+json": (
         r"unknown patch type:", r"does not contain declared merge key", r"expected a [^,]+, but received a",
@@ -50,8 +52,8 @@ PATCH_ERRORS = {
         r"value for key \d+ is not a map", r"The order in patch list:", r"unexpected patch strategy",
         r"unable to find api field in struct", r"unexpected slice of slice",
         r"merging an object in json but data type is not struct", r"expected slice or array type, but got"),
-    "application/apply-patch+yaml": (r"failed to create typed patch object",),
-    "application/apply-patch+cbor": (r"failed to create typed patch object",),
+    "application/apply-patch+yaml": APPLY_ERRORS,
+    "application/apply-patch+cbor": APPLY_ERRORS,
 }
 # Lists of discovery, which have no version.
 KINDS_WITHOUT_VERSION = ("APIResourceList", "APIGroupList", "APIVersions", "APIGroupDiscoveryList")

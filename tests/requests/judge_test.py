@@ -102,6 +102,9 @@ class WrongAnswers(unittest.TestCase):
         order = answer(500, status(500, "", message="The order in patch list:"))
         patch = asked("PATCH", headers=[("Content-Type", "application/strategic-merge-patch+json")])
         self.assertEqual(judge(patch, order, ADMIN), [])
+        live = "failed to create manager for existing fields: failed to convert new object"
+        applied = asked("PATCH", headers=[("Content-Type", "application/apply-patch+cbor")])
+        self.assertEqual(judge(applied, answer(500, status(500, "", message=live)), ADMIN), [])
         text = "expected a map[string]interface {}, but received a []interface {}"
         self.assertEqual(judge(patch, answer(500, status(500, "", message=text)), ADMIN), [])
         self.found("500", asked("PATCH", headers=[("Content-Type", "application/merge-patch+json")]), order)
