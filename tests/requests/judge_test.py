@@ -92,6 +92,9 @@ class WrongAnswers(unittest.TestCase):
 
     def test_no_answer_is_found(self):
         self.found("no answer", got(), Answer(error="the connection ended without an answer"))
+        cut = Answer(error="IncompleteRead: IncompleteRead(2 bytes read, 3 more expected)")
+        self.found("no answer", asked(target="/metrics"), cut)
+        self.assertEqual(judge(asked(target="/metrics?timeout=1s"), cut, ADMIN), [])
 
     def test_a_500_is_found_unless_upstream_has_it(self):
         self.found("500", got(), answer(500, status(500, "InternalError")))
