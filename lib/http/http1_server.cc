@@ -71,6 +71,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   enum class Answer { kNone, kBody, kTunnel };
 
   std::size_t Process(std::string_view in);
+  std::size_t ProcessSome(std::string_view in);
   std::size_t ProcessHead(std::string_view in);
   std::size_t ProcessBody(std::string_view in);
   void ProcessLeftover();
@@ -110,6 +111,8 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   bool linger_ = false;
 
   Answer answer_ = Answer::kNone;
+  bool processing_ = false;
+  bool answer_waits_ = false;  // Until what was received is processed.
   bool chunked_ = false;
   bool source_waits_ = false;
   bool process_again_ = false;
@@ -127,6 +130,18 @@ void Http1Server::Receive(std::string_view bytes) {
   }
 }
 
+std::size_t Http1Server::Process(std::string_view in) {
+  std::size_t used = 0;
+  do {
+    processing_ = true;
+    used += ProcessSome(in.substr(used));
+    processing_ = false;
+    if (!std::exchange(answer_waits_, false) || !exchange_) break;
+    OnAnswer();
+  } while (used < in.size());
+  return used;
+}
+
 void Http1Server::ProcessLeftover() {
   const std::size_t used = Process(in_);
   if (used == in_.size()) {
@@ -136,7 +151,7 @@ void Http1Server::ProcessLeftover() {
   }
 }
 
-std::size_t Http1Server::Process(std::string_view in) {
+std::size_t Http1Server::ProcessSome(std::string_view in) {
   std::size_t used = 0;
   while (state_ == State::kOpen && used < in.size()) {
     const std::string_view rest = in.substr(used);
@@ -300,11 +315,16 @@ void Http1Server::Cut() {
 
 void Http1Server::OnAnswer() {
   if (exchange_->kind() == ExchangeDriver::Kind::kUpgrade) return OpenTunnel();
+  if (processing_ && !body_.done()) {
+    // The body may have come whole with the head.
+    answer_waits_ = true;
+    return;
+  }
   answer_ = Answer::kBody;
   source_waits_ = false;
-  const bool unread_for_good =
-      expect_continue_ || (!body_.done() && body_.mode() == BodyDecoder::Mode::kLength &&
-                           body_.left() > kDiscardBytesMax);
+  // A body without a length may be too long to discard: the client must know before it sends more.
+  const bool known = body_.mode() == BodyDecoder::Mode::kLength && body_.left() <= kDiscardBytesMax;
+  const bool unread_for_good = expect_continue_ || (!body_.done() && !known);
   close_after_ |= draining_ || unread_for_good || exchange_->head().close_connection;
   for (const std::string_view value : exchange_->head().headers.GetAll("Connection")) {
     close_after_ |= HasToken(value, "close");

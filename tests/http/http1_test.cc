@@ -229,6 +229,25 @@ TEST_CASE("http: a long body that nobody reads closes the connection", "[http]")
   CHECK(answers.ends_with("first"));
 }
 
+TEST_CASE("http: a body of unknown length that nobody reads closes unless it has come whole",
+          "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, exchange.request().path); });
+  TestServer server(service.service, Wire::kHttp1);
+  RawClient client(server.listener().port());
+  const std::string head = " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+  client.Send("POST /1" + head + "3\r\nabc\r\n0\r\n\r\n");
+  const std::string whole = client.ReadUntil("\r\n\r\n/1");
+  // Of the rest nobody knows how long it is: the client is told not to use the connection again.
+  client.Send("POST /2" + head + "3\r\nabc\r\n");
+  const std::string part = client.ReadAll();
+
+  CHECK(Count(whole, "Connection: close") == 0);
+  CHECK(whole.ends_with("/1"));
+  CHECK(Count(part, "Connection: close\r\n") == 1);
+  CHECK(part.ends_with("/2"));
+}
+
 TEST_CASE("http: HTTP/1.0 gets no chunks and keeps the connection only on request", "[http]") {
   struct Once final : BodySource {
     Pull Next(ChunkWriter& out, const Waker& /*waker*/) override {
