@@ -28,6 +28,9 @@ constexpr double kResetBurst = 1'000;
 constexpr double kResetPerSecond = 33;
 // Between "soon" and the final GOAWAY, for requests that are under way.
 constexpr auto kHttp2DrainDelay = std::chrono::milliseconds(1000);
+// A client that sent a PING of its own just now takes the next PING frame for the answer, so the
+// server's comes after what is on its way.
+constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
 // What is still taken, and dropped, of a request whose answer is complete.
 constexpr std::size_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
@@ -75,6 +78,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   void CountControl(const nghttp2_frame& frame);
   void CountReset();
   void Calm();
+  void AskWhetherSeen();
   void FinishDrain();
   void Discard(Http2Stream& stream);
   void EndDiscarding();
@@ -96,6 +100,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   bool settled_ = false;    // The client's first SETTINGS came.
   Clock::Monotonic since_;  // Idle, or waiting for the rest of a head.
   std::optional<Clock::Monotonic> drain_until_;
+  std::optional<Clock::Monotonic> ping_at_;
   bool drained_ = false;
   std::optional<Clock::Monotonic> discard_until_;
 };
@@ -174,6 +179,7 @@ void Http2Server::Receive(std::string_view bytes) {
 
 void Http2Server::Produce(std::string& out, std::size_t limit) {
   if (state_ == State::kBroken) return;
+  if (ping_at_ && wire_.loop()->now() >= *ping_at_) AskWhetherSeen();
   if (drain_until_ && wire_.loop()->now() >= *drain_until_) FinishDrain();
   if (discard_until_ && wire_.loop()->now() >= *discard_until_) EndDiscarding();
   if (!SendTo(session_.get(), out, limit)) {
@@ -202,8 +208,11 @@ std::optional<Clock::Monotonic> Http2Server::deadline() const {
 }
 
 std::optional<Clock::Monotonic> Http2Server::wake_at() const {
-  if (!drain_until_ || !discard_until_) return drain_until_ ? drain_until_ : discard_until_;
-  return std::min(*drain_until_, *discard_until_);
+  std::optional<Clock::Monotonic> next;
+  for (const auto& at : {ping_at_, drain_until_, discard_until_}) {
+    if (at && (!next || *at < *next)) next = at;
+  }
+  return next;
 }
 
 bool Http2Server::output_blocked() const {
@@ -221,15 +230,21 @@ bool Http2Server::output_blocked() const {
 void Http2Server::Drain() {
   if (drain_until_ || drained_) return;
   (void)nghttp2_submit_shutdown_notice(session_.get());
-  // Its answer shows that the client has seen the notice; whatever it sent before has arrived.
-  (void)nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
+  ping_at_ = wire_.loop()->now() + kHttp2PingDelay;
   drain_until_ = wire_.loop()->now() + kHttp2DrainDelay;
   wire_.MarkDirty();
+}
+
+void Http2Server::AskWhetherSeen() {
+  ping_at_.reset();
+  // Its answer shows that the client has seen the notice; whatever it sent before has arrived.
+  (void)nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
 }
 
 void Http2Server::FinishDrain() {
   if (std::exchange(drained_, true)) return;
   drain_until_.reset();
+  ping_at_.reset();
   (void)nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
                               nghttp2_session_get_last_proc_stream_id(session_.get()),
                               NGHTTP2_NO_ERROR, nullptr, 0);
@@ -364,7 +379,7 @@ int Http2Server::OnFrame(const nghttp2_frame& frame) {
       settled_ = true;
       break;
     case NGHTTP2_PING:
-      if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0 && drain_until_) FinishDrain();
+      if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0 && drain_until_ && !ping_at_) FinishDrain();
       break;
     case NGHTTP2_HEADERS: {
       head_open_ = false;

@@ -190,6 +190,29 @@ TEST_CASE("http: a drain does not wait for a client that answers no ping", "[htt
   CHECK(Find(said, kGoaway).has_value());
 }
 
+// As h2spec looks for the answer to its own PING.
+TEST_CASE("http: a client's PING is answered before a drain sends one", "[http]") {
+  TestService service([](Exchange& exchange) {
+    exchange.writer().Send({.code = 401, .close_connection = true}, "who");
+    return Step::Done();
+  });
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+  const std::string ping = Frame(kPing, 0, 0, std::string(8, '\0'));
+  const std::string answer = Frame(kPing, kAck, 0, std::string(8, '\0'));
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kGet) + ping);
+  std::string said = client.ReadUntil(answer);
+
+  CHECK(Find(said, kGoaway).has_value());
+  CHECK(said.find(answer) < said.find(ping));
+
+  // The server's own comes later, and its answer ends the drain before its time.
+  said = client.ReadUntil(ping);
+  CHECK(said.find(ping) != std::string::npos);
+  client.Send(answer);
+  CHECK(Find(client.ReadAll(), kGoaway).has_value());
+}
+
 TEST_CASE("http: no more streams than the limit are worked on at once", "[http]") {
   Journal steps;
   Notification go_on;
