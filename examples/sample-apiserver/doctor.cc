@@ -10,16 +10,16 @@
 
 #include "apiserver/base/context.h"
 #include "apiserver/base/file_system.h"
+#include "apiserver/delegation/cluster_client.h"
+#include "apiserver/delegation/doctor.h"
 #include "apiserver/http/dialer.h"
-#include "apiserver/server/cluster_client.h"
-#include "apiserver/server/doctor.h"
 #include "cluster.h"
 #include "common/run_until_signal.h"
 #include "pflag.h"
 
 namespace sample {
 
-namespace server = apiserver::server;
+namespace delegation = apiserver::delegation;
 
 constexpr char kAuthenticationKubeconfig[] = "--authentication-kubeconfig";
 constexpr char kAuthorizationKubeconfig[] = "--authorization-kubeconfig";
@@ -37,7 +37,7 @@ Result<ClusterClient> AuthorizationCluster(const DoctorFlags& flags,
   if (flags.authorization_kubeconfig.empty() && !InPod()) return ClusterClient();
   const auto config = ClusterConfig(kAuthorizationKubeconfig, flags.authorization_kubeconfig);
   if (!config.ok()) return config.status();
-  return server::NewClusterClient(*config, dialer, apiserver::RealFileSystem());
+  return delegation::NewClusterClient(*config, dialer, apiserver::RealFileSystem());
 }
 
 // Of all the flags of the server `--help` shows first those that matter here.
@@ -61,11 +61,11 @@ int Doctor(const DoctorFlags& flags) {
   const auto config = ClusterConfig(kAuthenticationKubeconfig, flags.authentication_kubeconfig);
   if (!config.ok()) return examples::Fail(config.status());
   const auto dialer = apiserver::http::NewDialer();
-  const auto cluster = server::NewClusterClient(*config, *dialer, apiserver::RealFileSystem());
+  const auto cluster = delegation::NewClusterClient(*config, *dialer, apiserver::RealFileSystem());
   if (!cluster.ok()) return examples::Fail(cluster.status());
   const auto authorization = AuthorizationCluster(flags, *dialer);
   if (!authorization.ok()) return examples::Fail(authorization.status());
-  server::DoctorOptions options{
+  delegation::DoctorOptions options{
       .cluster = cluster->get(),
       .authorization_cluster = authorization->get(),
       .group_versions = {{"wardle.example.com", "v1alpha1"}, {"wardle.example.com", "v1beta1"}},
@@ -76,10 +76,10 @@ int Doctor(const DoctorFlags& flags) {
     if (!pem.ok()) return examples::Fail(pem.status());
     options.serving_certificate_pem = *std::move(pem);
   }
-  const auto findings = server::Diagnose(apiserver::Context::Background(), options);
-  std::fputs(server::Render(findings).c_str(), stdout);
-  const bool sick = std::ranges::any_of(findings, [](const server::Finding& each) {
-    return each.level == server::Finding::Level::kProblem;
+  const auto findings = delegation::Diagnose(apiserver::Context::Background(), options);
+  std::fputs(delegation::Render(findings).c_str(), stdout);
+  const bool sick = std::ranges::any_of(findings, [](const delegation::Finding& each) {
+    return each.level == delegation::Finding::Level::kProblem;
   });
   return sick ? 1 : 0;
 }

@@ -12,9 +12,9 @@
 #include "apiserver/authn/bearer_token.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/delegation/delegated_authentication.h"
 #include "apiserver/groups/authentication.h"
 #include "apiserver/groups/core.h"
-#include "apiserver/server/delegated_authentication.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/testing/server/test_server.h"
 
@@ -23,6 +23,7 @@ namespace {
 namespace auth = apiserver::auth;
 namespace authn = apiserver::authn;
 namespace client = apiserver::client;
+namespace delegation = apiserver::delegation;
 namespace http = apiserver::http;
 namespace server = apiserver::server;
 using apiserver::Context;
@@ -142,7 +143,7 @@ struct Surroundings {
   std::unique_ptr<apiserver::ThreadPool> pool =
       apiserver::NewThreadPool({.name = "delegated", .threads = 2});
 
-  server::DelegatedAuthenticationOptions Options() const {
+  delegation::DelegatedAuthenticationOptions Options() const {
     return {.kubeconfig_file = kKubeconfig,
             .http_client = [](const client::HttpClientOptions& options)
                 -> Result<std::shared_ptr<client::HttpClient>> {
@@ -155,7 +156,7 @@ struct Surroundings {
 
 // The extension server: answers "/who" with the user and the groups.
 struct Extension {
-  explicit Extension(const server::DelegatedAuthentication& authentication)
+  explicit Extension(const delegation::DelegatedAuthentication& authentication)
       : Extension(Delegated(authentication)) {}
   explicit Extension(server::Config config) {
     self = std::move(*std::move(config).Complete()).New().value();
@@ -170,7 +171,7 @@ struct Extension {
     REQUIRE(self->PrepareRun().ok());
     REQUIRE(self->Start().ok());
   }
-  static server::Config Delegated(const server::DelegatedAuthentication& authentication) {
+  static server::Config Delegated(const delegation::DelegatedAuthentication& authentication) {
     server::Config config;
     config.serving = server::NewStandalone({})->serving;
     authentication.Apply(config);
@@ -213,7 +214,7 @@ TEST_CASE("groups: a server leaves authentication to a cluster", "[groups]") {
   const ClientAuthority proxies("proxies");
   cluster.CreateMap(MapOf(users.pem(), proxies.pem()));
   const auto authentication =
-      server::NewDelegatedAuthentication(Context::Background(), around.Options());
+      delegation::NewDelegatedAuthentication(Context::Background(), around.Options());
   INFO(authentication.status().ToString());
   REQUIRE(authentication.ok());
   const Extension extension(*authentication);
@@ -257,7 +258,8 @@ TEST_CASE("groups: a cluster's authentication configuration may come later", "[g
   const ClientAuthority users("users");
   auto options = around.Options();
   options.anonymous = true;
-  const auto authentication = server::NewDelegatedAuthentication(Context::Background(), options);
+  const auto authentication =
+      delegation::NewDelegatedAuthentication(Context::Background(), options);
   REQUIRE(authentication.ok());
   const Extension extension(*authentication);
   const auto alice = extension.Connect(users.Client("alice"));
@@ -281,7 +283,8 @@ TEST_CASE("groups: authorities may come from files, which are followed", "[group
   options.request_header_ca_file = "/proxies.pem";
   options.request_header_allowed_names = {"aggregator"};
   options.file_period = std::chrono::milliseconds(1);
-  const auto authentication = server::NewDelegatedAuthentication(Context::Background(), options);
+  const auto authentication =
+      delegation::NewDelegatedAuthentication(Context::Background(), options);
   INFO(authentication.status().ToString());
   REQUIRE(authentication.ok());
   const Extension extension(*authentication);
@@ -305,7 +308,8 @@ TEST_CASE("groups: a standalone server has front proxies beside its own users", 
   options.request_header_ca_file = "/proxies.pem";
   options.request_header_allowed_names = {"aggregator"};
   options.request_header_names = {.username = {"X-Remote-User", "X-Teller"}};
-  const auto authentication = server::NewDelegatedAuthentication(Context::Background(), options);
+  const auto authentication =
+      delegation::NewDelegatedAuthentication(Context::Background(), options);
   INFO(authentication.status().ToString());
   REQUIRE(authentication.ok());
   const server::Standalone standalone = server::NewStandalone({}).value();
@@ -338,8 +342,8 @@ TEST_CASE("groups: a standalone server has front proxies beside its own users", 
 
 namespace {
 
-Status StartError(const server::DelegatedAuthenticationOptions& options) {
-  return server::NewDelegatedAuthentication(Context::Background(), options).status();
+Status StartError(const delegation::DelegatedAuthenticationOptions& options) {
+  return delegation::NewDelegatedAuthentication(Context::Background(), options).status();
 }
 
 // A server that knows one token and lets nobody do anything.
@@ -399,7 +403,7 @@ TEST_CASE("groups: who may not read the cluster's configuration is told what to 
 
 TEST_CASE("groups: a delegated set-up that cannot work stops the start and says why", "[groups]") {
   const Surroundings around;
-  const auto message = [](const server::DelegatedAuthenticationOptions& options) {
+  const auto message = [](const delegation::DelegatedAuthenticationOptions& options) {
     return std::string(StartError(options).message());
   };
   auto options = around.Options();

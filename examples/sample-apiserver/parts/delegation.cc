@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apiserver/base/executor.h"
-#include "apiserver/server/delegated_authentication.h"
+#include "apiserver/delegation/delegated_authentication.h"
 #include "calls_out.h"
 #include "cluster.h"
 #include "duration_flag.h"
@@ -17,6 +17,7 @@ namespace {
 
 using apiserver::Status;
 namespace client = apiserver::client;
+namespace delegation = apiserver::delegation;
 namespace server = apiserver::server;
 
 // Who somebody is is asked of a cluster: --no-standalone. Standalone, front proxies are all there
@@ -63,7 +64,7 @@ class Delegation final : public Part {
       AskCluster(environment.options, config);
     }
     auto authentication =
-        server::NewDelegatedAuthentication(apiserver::Context::Background(), authentication_);
+        delegation::NewDelegatedAuthentication(apiserver::Context::Background(), authentication_);
     if (!authentication.ok()) return authentication.status();
     if (standalone) {
       authentication->PutBefore(config);
@@ -110,7 +111,7 @@ class Delegation final : public Part {
 
   // First, so that it goes last: the rest waits there.
   std::unique_ptr<apiserver::ThreadPool> executor_;
-  server::DelegatedAuthenticationOptions authentication_;
+  delegation::DelegatedAuthenticationOptions authentication_;
   Flags of_cluster_;
   Flags of_proxies_;  // What they are like; the file with their authorities is none of them.
 };

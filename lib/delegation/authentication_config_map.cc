@@ -1,4 +1,4 @@
-#include "server/authentication_config_map.h"
+#include "delegation/authentication_config_map.h"
 
 #include <utility>
 
@@ -6,9 +6,9 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
 #include "base/status_macros.h"
-#include "server/doctor_yaml.h"
+#include "delegation/doctor_yaml.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 namespace {
 
@@ -149,4 +149,4 @@ void AuthenticationConfigMapFollower::UseOrLog(const runtime::ObjectPtr& map) {
   }
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

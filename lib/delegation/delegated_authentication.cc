@@ -1,4 +1,4 @@
-#include "apiserver/server/delegated_authentication.h"
+#include "apiserver/delegation/delegated_authentication.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,13 +10,13 @@
 #include "apiserver/authn/x509.h"
 #include "apiserver/base/reload.h"
 #include "apiserver/client/client.h"
+#include "apiserver/delegation/cluster_client.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/headers.h"
-#include "apiserver/server/cluster_client.h"
 #include "base/status_macros.h"
-#include "server/authentication_config_map.h"
+#include "delegation/authentication_config_map.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 namespace {
 
@@ -268,7 +268,7 @@ class Following {
 
 }  // namespace
 
-void DelegatedAuthentication::Apply(Config& config) const {
+void DelegatedAuthentication::Apply(server::Config& config) const {
   config.authenticator = authenticator;
   config.request_headers = request_headers;
   config.client_ca = client_ca;
@@ -276,7 +276,7 @@ void DelegatedAuthentication::Apply(Config& config) const {
   config.metrics = metrics;
 }
 
-void DelegatedAuthentication::PutBefore(Config& config) const {
+void DelegatedAuthentication::PutBefore(server::Config& config) const {
   config.authenticator = authn::NewUnion({authenticator, config.authenticator});
   config.request_headers = request_headers;
   config.client_ca = Joined(config.client_ca, client_ca);
@@ -288,4 +288,4 @@ Result<DelegatedAuthentication> NewDelegatedAuthentication(const Context& ctx,
   return following->Begin(ctx, following);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

@@ -15,7 +15,7 @@
 #include "apiserver/client/informer.h"
 #include "apiserver/runtime/object.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 // What kube-system/extension-apiserver-authentication says. What is missing is empty.
 struct AuthenticationConfigMap {
@@ -61,4 +61,4 @@ class AuthenticationConfigMapFollower {
   std::unique_ptr<client::Informer> informer_;  // Last: tells the others until it is gone.
 };
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

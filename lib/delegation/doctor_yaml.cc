@@ -1,9 +1,9 @@
-#include "server/doctor_yaml.h"
+#include "delegation/doctor_yaml.h"
 
 #include "apiserver/codec/json.h"
 #include "codec/base64.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
          "\n  caBundle: " + Quoted(ca) + "\n";
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

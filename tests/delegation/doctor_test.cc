@@ -1,4 +1,4 @@
-#include "apiserver/server/doctor.h"
+#include "apiserver/delegation/doctor.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@
 #include "apiserver/testing/server/fake_clock.h"
 #include "codec/base64.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 namespace {
 
 using Level = Finding::Level;
@@ -373,4 +373,4 @@ TEST_CASE("doctor: what it says ends with everything to apply, once", "[server]"
         "\n# kubectl apply -f -\nx: 1\n---\ny: 2\n");
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

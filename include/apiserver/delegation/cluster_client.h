@@ -7,7 +7,7 @@
 #include "apiserver/client/client_config.h"
 #include "apiserver/http/dialer.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 // A client of the cluster that `config` describes, for lists and watches. Files are read again with
 // each connection, the token's with each request, so that it stays who it is for as long as it
@@ -17,4 +17,4 @@ Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientCon
                                                          http::Dialer& dialer,
                                                          const FileSystem& files);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

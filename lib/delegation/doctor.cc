@@ -1,4 +1,4 @@
-#include "apiserver/server/doctor.h"
+#include "apiserver/delegation/doctor.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,9 +10,9 @@
 #include "apiserver/http/certificates.h"
 #include "apiserver/runtime/arena.h"
 #include "codec/base64.h"
-#include "server/doctor_yaml.h"
+#include "delegation/doctor_yaml.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 namespace {
 
@@ -443,4 +443,4 @@ std::string Render(const std::vector<Finding>& findings) {
   return text;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

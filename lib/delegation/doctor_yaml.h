@@ -7,7 +7,7 @@
 
 // What the doctor tells people to apply; a YAML document each, for the user that the cluster takes
 // the server for.
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 struct ServiceReference {
   std::string name;
@@ -22,4 +22,4 @@ std::string AuthDelegatorYaml(std::string_view user);
 std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
                            const ServiceReference& service, std::string_view ca_pem);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

@@ -24,7 +24,7 @@
 // Authentication left to a cluster: k8s.io/apiserver/pkg/server/options,
 // DelegatingAuthenticationOptions. What is not given is looked up in the cluster's ConfigMap
 // kube-system/extension-apiserver-authentication, and followed there.
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 struct DelegatedAuthenticationOptions {
   // --authentication-kubeconfig: the cluster, as a user who may read the ConfigMap and create
@@ -50,7 +50,7 @@ struct DelegatedAuthenticationOptions {
   std::chrono::milliseconds token_review_timeout = std::chrono::seconds(10);
   bool anonymous = false;  // As authn::DelegatingOptions.
   std::vector<std::string> anonymous_paths = {};
-  std::vector<std::string> api_audiences = {};  // As Config.
+  std::vector<std::string> api_audiences = {};  // As server::Config.
 
   std::chrono::milliseconds file_period = std::chrono::minutes(1);  // How often files are read.
   // Required. Reads files, and waits between attempts at a call; must be one that may block, and
@@ -77,11 +77,11 @@ struct DelegatedAuthentication {
   std::shared_ptr<metrics::Registry> metrics;
 
   // Sets the fields of these names.
-  void Apply(Config& config) const;
+  void Apply(server::Config& config) const;
   // Puts it before what `config` has already, for a server that also knows users of its own: it is
   // asked first, whom it does not know config.authenticator may, and clients are offered the
   // authorities of both. Sets request_headers; leaves audiences and metrics.
-  void PutBefore(Config& config) const;
+  void PutBefore(server::Config& config) const;
 };
 
 // Reads files and asks the cluster, so it waits. Each error is one that stops a start, and names
@@ -93,4 +93,4 @@ struct DelegatedAuthentication {
 Result<DelegatedAuthentication> NewDelegatedAuthentication(
     const Context& ctx, const DelegatedAuthenticationOptions& options);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

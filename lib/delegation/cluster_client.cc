@@ -1,10 +1,10 @@
-#include "apiserver/server/cluster_client.h"
+#include "apiserver/delegation/cluster_client.h"
 
 #include <utility>
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 namespace {
 
@@ -86,4 +86,4 @@ Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientCon
   return client::NewClient({.connect = connect});
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation

@@ -12,7 +12,7 @@
 // Says why a server behind an aggregator does not work yet, and what to apply so that it does. What
 // it looks at is what delegated authentication and authorization need of the cluster:
 // https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/.
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::delegation {
 
 struct DoctorOptions {
   // Required. The cluster, asked as the server's authentication will ask it
@@ -55,4 +55,4 @@ std::vector<Finding> Diagnose(const Context& ctx, const DoctorOptions& options);
 // `kubectl apply -f -`.
 std::string Render(const std::vector<Finding>& findings);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::delegation
