@@ -49,7 +49,7 @@ Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& objec
   const runtime::GroupResource resource = options_.kind->group_resource();
   if (wanted == 0) {
     field::ErrorList errors;
-    errors.InvalidPrinted(field::Path("metadata").Child("resourceVersion"), "0x0",
+    errors.InvalidPrinted(field::Path("metadata").Child("resourceVersion"), "0",
                           "must be specified for an update");
     // The resource stands where the kind should: Go's habit.
     return meta::NewInvalid({resource.group, resource.resource}, call.name, errors);

@@ -183,7 +183,7 @@ def replace_and_conflict(t):
     del current["metadata"]["resourceVersion"]
     t.says(
         ["replace", "--raw", "/apis/wardle.example.com/v1beta1/namespaces/default/flunders/one", "-f", "-"],
-        "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update",
+        "metadata.resourceVersion: Invalid value: 0: must be specified for an update",
         stdin=json.dumps(current),
         code=1,
     )

@@ -124,7 +124,7 @@ TEST_CASE("endpoints: PUT needs the revision it saw", "[endpoints]") {
                  "and try again"));
   CHECK(none.code == 422);
   CHECK(Contains(none.body,
-                 "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update"));
+                 "metadata.resourceVersion: Invalid value: 0: must be specified for an update"));
   CHECK(other.code == 400);
   CHECK(Contains(other.body, "the name of the object (b) does not match the name on the URL (a)"));
 }

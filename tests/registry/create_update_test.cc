@@ -337,7 +337,7 @@ TEST_CASE("registry: an update without version needs a strategy that allows it",
   CHECK(refused.status().reason() == Reason::kInvalid);
   CHECK(refused.status().message() ==
         "widgets.test.example.com \"one\" is invalid: metadata.resourceVersion: Invalid value: "
-        "0x0: must be specified for an update");
+        "0: must be specified for an update");
 }
 
 TEST_CASE("registry: an update of what is not there is 404", "[registry]") {
