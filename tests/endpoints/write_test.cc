@@ -64,6 +64,49 @@ TEST_CASE("endpoints: an unknown body type is 415 and a large body is 413", "[en
   CHECK(Contains(large.body, "RequestEntityTooLarge"));
 }
 
+// As validation.validateOwnerReference, whatever writes them.
+TEST_CASE("endpoints: bad owner references are told of as in Go, whatever writes them",
+          "[endpoints]") {
+  const std::string item = std::string(kWidgets) + "/a";
+  const std::string metadata = R"("metadata":{"name":"a","ownerReferences":[)"
+                               R"({"apiVersion":"","kind":"","name":"owner","uid":"u"}]})";
+  const std::string whole = R"({"apiVersion":"example.com/v1","kind":"Widget",)" + metadata + "}";
+  struct Row {
+    std::string method;
+    std::string target;
+    std::string body;
+    std::string type;
+    bool exists;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"POST", kWidgets, whole, "application/json", false},
+           {"PUT", item, whole, "application/json", true},
+           {"PATCH", item, "{" + metadata + "}", "application/merge-patch+json", true},
+           {"PATCH", item + "?fieldManager=m", whole, "application/apply-patch+yaml", true},
+           {"PATCH", item + "?fieldManager=m", whole, "application/apply-patch+yaml", false}}) {
+    CAPTURE(row.method, row.type, row.exists);
+    const auto server = StartWidgetServer();
+    std::string body = row.body;
+    if (row.exists) {
+      const auto created = server->Call("POST", kWidgets, Widget("a", 3)).body;
+      const std::size_t at = created.find(R"("resourceVersion":)");
+      const std::string version = created.substr(at, created.find(',', at) - at);
+      if (row.method == "PUT") body.replace(body.find(R"("name")"), 0, version + ",");
+    }
+
+    const auto answer = server->Call(row.method, row.target, body, {{"Content-Type", row.type}});
+
+    INFO(answer.body);
+    CHECK(answer.code == 422);
+    CHECK(Contains(
+        answer.body,
+        R"("message":"Widget.example.com \"a\" is invalid: )"
+        R"([metadata.ownerReferences.apiVersion: Invalid value: \"\": version must not be empty, )"
+        R"(metadata.ownerReferences.kind: Invalid value: \"\": must not be empty]",)"
+        R"("reason":"Invalid")"));
+  }
+}
+
 TEST_CASE("endpoints: fieldValidation refuses, warns of or ignores unknown fields", "[endpoints]") {
   const auto server = StartWidgetServer();
   const auto body = [](const std::string& name) {
