@@ -177,7 +177,7 @@ http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
       ",\"items\":[";
   for (const runtime::EncodingPtr& encoding : encodings) {
     if (json.back() != '[') json += ',';
-    AppendMetadataItem(*encoding, json);
+    AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
   }
   json += "]}\n";
   LogAnswer(exchange, json);

@@ -19,12 +19,6 @@ void AppendPartialObjectMetadata(const runtime::Encoding& encoding, std::string_
   json += "}";
 }
 
-void AppendMetadataItem(const runtime::Encoding& encoding, std::string& json) {
-  json += "{\"metadata\":";
-  AppendMetadata(encoding, json);
-  json += "}";
-}
-
 std::string BodyWithResourceVersion(const runtime::Encoding& encoding,
                                     std::string_view resource_version) {
   const runtime::BodyMarks& marks = encoding.marks();

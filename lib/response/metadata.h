@@ -11,8 +11,6 @@ namespace apiserver::inline v0::response {
 // the object's own encoding. `version` is the one whose encoding is at hand.
 void AppendPartialObjectMetadata(const runtime::Encoding& encoding, std::string_view meta_version,
                                  std::string& json);
-// The bare `{"metadata":…}` that stands in a PartialObjectMetadataList.
-void AppendMetadataItem(const runtime::Encoding& encoding, std::string& json);
 
 // The body with another resourceVersion, as a DELETED event carries it.
 std::string BodyWithResourceVersion(const runtime::Encoding& encoding,

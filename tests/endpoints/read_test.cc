@@ -93,6 +93,25 @@ TEST_CASE("endpoints: Table and PartialObjectMetadata are served for object and 
   CHECK(list.body.starts_with(R"({"kind":"PartialObjectMetadataList")"));
 }
 
+TEST_CASE("endpoints: each item of a PartialObjectMetadataList names its kind, as in Go",
+          "[endpoints]") {
+  const auto server = StartWidgetServer();
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
+  REQUIRE(server->Call("POST", kWidgets, Widget("b", 3)).code == 201);
+  for (const std::string version : {"v1", "v1beta1"}) {
+    const std::string accept =
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=" + version;
+
+    const auto list = server->Call("GET", kWidgets, "", {{kAccept, accept}});
+
+    INFO(list.body);
+    const std::string item = R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/)" +
+                             version + R"(","metadata":{"name":")";
+    CHECK(Contains(list.body, R"("items":[)" + item + R"(a",)"));
+    CHECK(Contains(list.body, "}," + item + R"(b",)"));
+  }
+}
+
 TEST_CASE("endpoints: what cannot be served is refused with the right Status",
           "[endpoints][slow]") {
   const auto server = StartWidgetServer();
