@@ -112,6 +112,23 @@ TEST_CASE("endpoints: each item of a PartialObjectMetadataList names its kind, a
   }
 }
 
+TEST_CASE("endpoints: a list at a revision that is still to come says when to try again",
+          "[endpoints]") {
+  const auto server = StartWidgetServer();
+  for (const char* query :
+       {"?resourceVersion=999999&resourceVersionMatch=Exact", "?resourceVersion=999999&limit=5"}) {
+    const auto answer = server->Call("GET", std::string(kWidgets) + query);
+
+    INFO(query << " " << answer.body);
+    CHECK(answer.code == 504);
+    CHECK(answer.headers.Get("Retry-After") == "1");
+    CHECK(
+        Contains(answer.body,
+                 R"("reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge",)"
+                 R"("message":"Too large resource version"}],"retryAfterSeconds":1},"code":504})"));
+  }
+}
+
 TEST_CASE("endpoints: what cannot be served is refused with the right Status",
           "[endpoints][slow]") {
   const auto server = StartWidgetServer();

@@ -339,6 +339,15 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
   return list;
 }
 
+// The engine knows at once that a revision is still to come. Go's cache waits for it in vain and
+// then says when to try again, which is as true here.
+Status TryAgainIfTooLarge(const Status& error) {
+  if (!meta::HasCause(error, "ResourceVersionTooLarge")) return error;
+  StatusDetails details = *error.details();
+  details.retry_after_seconds = kRetryAfterSeconds;
+  return error.WithDetails(std::move(details));
+}
+
 Result<runtime::List> Cacher::ReadList(const Context& ctx, std::string_view key,
                                        const ListOptions& options) {
   ASSIGN_OR_RETURN(const std::string prefix,
@@ -361,7 +370,9 @@ Result<runtime::List> Cacher::ReadList(const Context& ctx, std::string_view key,
   }
   ASSIGN_OR_RETURN(auto source, SourceFor(ctx, prefix, options, start));
   if (source) return ListOf(ctx, prefix, options, start, std::move(*source));
-  return store_->GetList(ctx, key, options);
+  auto list = store_->GetList(ctx, key, options);
+  if (!list.ok()) return TryAgainIfTooLarge(list.status());
+  return list;
 }
 
 Result<std::unique_ptr<watch::Stream>> Cacher::Open(const Context& ctx, std::string_view key,
