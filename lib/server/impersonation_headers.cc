@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <string>
 
-#include "apiserver/base/field_path.h"
 #include "apiserver/http/message.h"
 #include "apiserver/meta/errors.h"
 #include "server/impersonation.h"
@@ -31,26 +31,27 @@ std::optional<std::string> ExtraKeyOf(std::string_view name) {
   return decoded ? *std::move(decoded) : key;
 }
 
-// Go's %#v of a []string.
-std::string GoSyntax(const std::vector<std::string>& texts) {
-  if (texts.empty()) return "[]string(nil)";
-  std::string syntax = "[]string{";
-  for (const std::string& text : texts) {
-    if (&text != &texts.front()) syntax += ", ";
-    syntax += field::Quote(text);
-  }
-  return syntax + "}";
+// Go's %v of a v1.ObjectReference that has only these fields.
+std::string Reference(std::string_view kind, std::string_view name,
+                      std::string_view api_version = "", std::string_view field_path = "") {
+  std::string text = "{";
+  text.append(kind).append("  ").append(name).append("  ").append(api_version);
+  return text.append("  ").append(field_path).append("}");
 }
 
-// Go's %#v of a *user.DefaultInfo.
-std::string GoSyntax(const auth::UserInfo& user) {
-  std::string extra;
-  for (const auto& [key, values] : user.extra) {
-    extra += (extra.empty() ? "{" : ", ") + field::Quote(key) + ":" + GoSyntax(values);
+// As impersonation.buildImpersonationRequests tells what it was asked for.
+std::string PrintedReferences(const auth::UserInfo& wanted) {
+  constexpr std::string_view kVersion = "authentication.k8s.io/v1";
+  std::string text;
+  const auto add = [&text](const std::string& reference) {
+    text += (text.empty() ? "[" : " ") + reference;
+  };
+  for (const std::string& group : wanted.groups) add(Reference("Group", group));
+  for (const auto& [key, values] : wanted.extra) {
+    for (const std::string& value : values) add(Reference("UserExtra", value, kVersion, key));
   }
-  extra = "map[string][]string" + (extra.empty() ? "(nil)" : extra + "}");
-  return "&user.DefaultInfo{Name:" + field::Quote(user.name) + ", UID:" + field::Quote(user.uid) +
-         ", Groups:" + GoSyntax(user.groups) + ", Extra:" + extra + "}";
+  if (!wanted.uid.empty()) add(Reference("UID", wanted.uid, kVersion));
+  return text + "]";
 }
 
 }  // namespace
@@ -71,8 +72,8 @@ Result<std::optional<auth::UserInfo>> WantedUserOf(const http::Headers& headers)
   }
   if (!wanted.name.empty()) return std::optional(std::move(wanted));
   if (wanted == auth::UserInfo{}) return std::optional<auth::UserInfo>();
-  return meta::NewBadRequest("requested " + GoSyntax(wanted) +
-                             " without impersonating a user name");
+  return meta::NewBadRequest("requested " + PrintedReferences(wanted) +
+                             " without impersonating a user");
 }
 
 void RemoveImpersonationHeaders(http::Headers& headers) {

@@ -249,18 +249,37 @@ TEST_CASE("server: who may impersonate becomes whom the headers name", "[server]
   }
 }
 
+// The texts of buildImpersonationRequests. The extras stand in the order of their keys here, in
+// Go's in any.
 TEST_CASE("server: headers without a user are refused with what they name", "[server]") {
-  const Running running;
-  const auto refusal = [&running](http::Headers headers) {
-    headers.Add("Test-User", "tester");
-    return running.Ask(headers).body;
+  struct RefusedHeaders {
+    http::Headers headers;
+    std::string named;
   };
-  CHECK(testing::Contains(
-      refusal({{"Impersonate-Group", "some-group"}}),
-      R"(requested \u0026user.DefaultInfo{Name:\"\", UID:\"\", Groups:[]string{\"some-group\"}, )"
-      R"(Extra:map[string][]string(nil)} without impersonating a user name)"));
-  CHECK(testing::Contains(refusal({{"impersonate-extra-Scopes", "a"}}),
-                          R"(Extra:map[string][]string{\"scopes\":[]string{\"a\"}}})"));
+  const std::vector<RefusedHeaders> rows = {
+      {{{"Impersonate-Group", "x"}}, "[{Group  x    }]"},
+      {{{"Impersonate-Group", ""}}, "[{Group      }]"},
+      {{{"impersonate-extra-Scopes", "a"}, {"Impersonate-Extra-scopes", "b"}},
+       "[{UserExtra  a  authentication.k8s.io/v1  scopes} "
+       "{UserExtra  b  authentication.k8s.io/v1  scopes}]"},
+      {{{"Impersonate-Uid", "u"}, {"Impersonate-Group", "x"}},
+       "[{Group  x    } {UID  u  authentication.k8s.io/v1  }]"},
+  };
+  for (const bool constrained : {true, false}) {
+    const Running running(constrained);
+    for (const RefusedHeaders& row : rows) {
+      CAPTURE(constrained, row.named);
+      http::Headers headers = row.headers;
+      headers.Add("Test-User", "tester");
+
+      const http::ClientResponse answer = running.Ask(headers);
+
+      CHECK(answer.code == 400);
+      CHECK(testing::Contains(answer.body, R"("message":"requested )" + row.named +
+                                               R"( without impersonating a user","reason":)"
+                                               R"("BadRequest","code":400})"));
+    }
+  }
 }
 
 TEST_CASE("server: nobody impersonates by headers in another case, or twice", "[server]") {
