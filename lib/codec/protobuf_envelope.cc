@@ -176,7 +176,7 @@ Result<DecodedBody> DecodeDeleteOptionsProtobuf(std::shared_ptr<const std::strin
   ASSIGN_OR_RETURN(const ProtobufEnvelope envelope, OpenProtobufEnvelope(*body));
   if (!envelope.kind.empty() && envelope.kind != "DeleteOptions") {
     return BadEnvelope("no kind " + field::Quote(envelope.kind) + " is registered for version " +
-                       field::Quote(envelope.api_version));
+                       field::Quote(envelope.api_version.empty() ? "v1" : envelope.api_version));
   }
   DecodedBody decoded;
   decoded.arena.Pin(body);

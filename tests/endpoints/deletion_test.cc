@@ -21,11 +21,12 @@ constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
 
 // A DeleteOptions in the envelope, without a content type.
-std::string InProtobuf(const std::string& api_version, const std::string& message) {
+std::string InProtobuf(const std::string& api_version, const std::string& message,
+                       const std::string& kind = "DeleteOptions") {
   const auto field = [](char tag, const std::string& bytes) {
     return std::string(1, tag) + static_cast<char>(bytes.size()) + bytes;
   };
-  const std::string type_meta = field('\x0a', api_version) + field('\x12', "DeleteOptions");
+  const std::string type_meta = field('\x0a', api_version) + field('\x12', kind);
   return std::string("k8s\0", 4) + field('\x0a', type_meta) + field('\x12', message);
 }
 
@@ -95,6 +96,36 @@ TEST_CASE("endpoints: DeleteOptions come in any version and encoding", "[endpoin
       CHECK(Contains(after, "deletionTimestamp") == (row.code == 200));
       const std::string expected = row.finalizer.empty() ? "" : R"(,")" + row.finalizer + R"(")";
       CHECK(Contains(after, R"("finalizers":["example.com/hold")" + expected + "]"));
+    }
+  }
+}
+
+// Go's text without the scheme's name, which is a line of its own source.
+TEST_CASE("endpoints: a body of another kind than DeleteOptions is told by name", "[endpoints]") {
+  struct Row {
+    std::string type;
+    std::string body;
+    std::string message;
+  };
+  const std::string nope = R"(no kind \"Nope\" is registered for version )";
+  const std::vector<Row> rows{
+      {kJson, R"({"kind":"Nope","apiVersion":"v1"})", nope + R"(\"v1\")"},
+      {kJson, R"({"kind":"Nope"})", nope + R"(\"v1\")"},
+      {kYaml, "kind: Nope\napiVersion: example.com/v2\n", nope + R"(\"example.com/v2\")"},
+      {kProtobuf, InProtobuf("v1", "", "Nope"), nope + R"(\"v1\")"},
+      {kProtobuf, InProtobuf("", "", "Nope"), nope + R"(\"v1\")"},
+  };
+  const auto server = StartHeld();
+  for (const Row& row : rows) {
+    for (const bool collection : {false, true}) {
+      CAPTURE(row.type, row.body, collection);
+
+      const auto answer = server->Call("DELETE", collection ? kWidgets : kA, row.body,
+                                       {{"Content-Type", row.type}});
+
+      INFO(answer.body);
+      CHECK(answer.code == 400);
+      CHECK(Contains(answer.body, R"("message":")" + row.message + R"(","reason":"BadRequest")"));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
@@ -188,7 +189,11 @@ Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   }
   ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeBody(type, body));
   if (!decoded.kind.empty() && decoded.kind != "DeleteOptions") {
-    return meta::NewBadRequest("decoded object cannot be converted to DeleteOptions");
+    // The version is that of the request's own options where the body names none.
+    const std::string& version = decoded.api_version;
+    return meta::NewBadRequest("no kind " + field::Quote(decoded.kind) +
+                               " is registered for version " +
+                               field::Quote(version.empty() ? "v1" : version));
   }
   LogDeleteOptions(exchange, decoded);
   return meta::DeleteOptionsFrom(decoded.root);
