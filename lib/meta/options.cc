@@ -305,6 +305,10 @@ class BodyReader {
 }  // namespace
 
 Result<GetOptions> ParseGetOptions(const QueryValues& query) {
+  // As handlers.GetResource: kubectl before 1.18 asked for it, and must not take more for it.
+  if (Bool(query, "export").value_or(false)) {
+    return NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  }
   return GetOptions{Text(query, "resourceVersion")};
 }
 

@@ -129,6 +129,28 @@ TEST_CASE("endpoints: a list at a revision that is still to come says when to tr
   }
 }
 
+// As handlers.GetResource.
+TEST_CASE("endpoints: the export parameter is refused as no longer supported", "[endpoints]") {
+  const auto server = StartWidgetServer();
+  REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
+  const std::string item = std::string(kWidgets) + "/a";
+  for (const char* query : {"?export=true", "?export", "?export=1", "?export=x&export=false"}) {
+    const auto answer = server->Call("GET", item + query);
+
+    INFO(query << " " << answer.body);
+    CHECK(answer.code == 400);
+    CHECK(Contains(answer.body,
+                   R"("message":"the export parameter, deprecated since v1.14, is no longer )"
+                   R"(supported","reason":"BadRequest","code":400})"));
+  }
+  for (const char* query : {"?export=false", "?export=0", "?export=FALSE&export=true"}) {
+    INFO(query);
+    CHECK(server->Call("GET", item + query).code == 200);
+  }
+  // Lists never had it.
+  CHECK(server->Call("GET", std::string(kWidgets) + "?export=true").code == 200);
+}
+
 TEST_CASE("endpoints: what cannot be served is refused with the right Status",
           "[endpoints][slow]") {
   const auto server = StartWidgetServer();
