@@ -58,5 +58,24 @@ TEST_CASE("codec: Content-Type names a media type whatever its parameters are", 
   CHECK_FALSE(MediaTypeOfContentType("application/jsonx").has_value());
 }
 
+// As mime.ParseMediaType of Go 1.26 takes them.
+TEST_CASE("codec: Content-Type needs a media type and parameters that can be read", "[codec]") {
+  for (const char* taken :
+       {"application/json;", "application/json; ", "application/json ; a=b",
+        "application/json; a = b", "application/json;a=\"x;\\\"y\";b=c", "application/json;a=b;A=b",
+        "application/json;a=\"\"", "application/json;title*0*=us-ascii'en'x;title*1=y"}) {
+    CAPTURE(taken);
+    CHECK(MediaTypeOfContentType(taken) == MediaType::kJson);
+  }
+  for (const char* refused :
+       {" ", ";", ";charset=utf-8", " ; charset=utf-8", "application/json;charset",
+        "application/json;=utf-8", "application/json;charset=", "application/json;;charset=utf-8",
+        "application/json;charset=\"utf-8", "application/json;a=b;a=c", "application/json;a=b c",
+        "application/json, application/json"}) {
+    CAPTURE(refused);
+    CHECK_FALSE(MediaTypeOfContentType(refused).has_value());
+  }
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0::codec

@@ -107,6 +107,23 @@ TEST_CASE("endpoints: bad owner references are told of as in Go, whatever writes
   }
 }
 
+TEST_CASE("endpoints: a Content-Type without a media type is 415, an empty one is JSON",
+          "[endpoints]") {
+  const auto server = StartWidgetServer();
+  for (const char* type : {";charset=utf-8", ";", "application/json;charset"}) {
+    const auto answer = server->Call("POST", kWidgets, Widget("a", 3), {{"Content-Type", type}});
+
+    INFO(type << " " << answer.body);
+    CHECK(answer.code == 415);
+    CHECK(
+        Contains(answer.body,
+                 R"("message":"the body of the request was in an unknown format - accepted media )"
+                 R"(types include: application/json, application/yaml, )"
+                 R"(application/vnd.kubernetes.protobuf","reason":"UnsupportedMediaType")"));
+  }
+  CHECK(server->Call("POST", kWidgets, Widget("a", 3), {{"Content-Type", ""}}).code == 201);
+}
+
 TEST_CASE("endpoints: fieldValidation refuses, warns of or ignores unknown fields", "[endpoints]") {
   const auto server = StartWidgetServer();
   const auto body = [](const std::string& name) {

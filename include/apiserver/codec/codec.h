@@ -21,7 +21,7 @@ enum class MediaType : std::uint8_t { kJson, kYaml, kProtobuf, kCbor };
 // "application/json", "application/yaml", "application/vnd.kubernetes.protobuf",
 // "application/cbor".
 std::string_view MediaTypeName(MediaType type);
-// The type of a Content-Type header; parameters are ignored, empty means JSON. nullopt: unknown.
+// The type of a Content-Type header; empty means JSON. nullopt: unknown, or malformed.
 std::optional<MediaType> MediaTypeOfContentType(std::string_view content_type);
 inline constexpr std::string_view kAcceptedMediaTypes =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
