@@ -123,7 +123,7 @@ TEST_CASE("apply: of another version, another kind or nothing at all is 400", "[
            {R"({"metadata":{"name":"a"}})", "invalid object type: /, Kind="},
            {"", "invalid object type: /, Kind="},
            {"[]",
-            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot "
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
             "unmarshal array into Go value of type map[string]interface {}"},
            {Gear("", R"("name":"b")"),
             "the name of the object (b) does not match the name on the URL (a)"},
@@ -140,7 +140,7 @@ TEST_CASE("apply: of another version, another kind or nothing at all is 400", "[
   }
   const Answer yaml = gears.Apply("a: [", "apply_test");
   CHECK(yaml.code == 400);
-  CHECK(Contains(yaml.message(), "error encoding patch: yaml: "));
+  CHECK(yaml.message().starts_with("error decoding YAML: error converting YAML to JSON: yaml: "));
 }
 
 TEST_CASE("apply: what is not in the schema, or twice in a list, is 500 as Go has it", "[apply]") {
@@ -322,7 +322,7 @@ spec:
   const Answer strict = gears.Apply(yaml, "one", "&fieldValidation=Strict");
   CHECK(strict.code == 400);
   CHECK(strict.message() ==
-        "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n"
+        "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
         "  line 7: key \"image\" already set in map");
   const Answer warned = gears.Apply(yaml, "one");
   CHECK(warned.code == 201);

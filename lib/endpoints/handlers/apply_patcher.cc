@@ -17,7 +17,9 @@ namespace {
 
 using patch::apply::AppliedConfiguration;
 
-constexpr std::string_view kStrictErrors = "error converting YAML to JSON: yaml: unmarshal errors:";
+constexpr std::string_view kDecodingError = "error decoding YAML: ";
+constexpr std::string_view kStrictError =
+    "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:";
 
 // What almost all send is JSON, which is YAML but needs no YAML parser. Duplicates are left to
 // that.
@@ -36,7 +38,8 @@ Status ParseAsYaml(std::string_view text, AppliedConfiguration& configuration,
   std::vector<std::string> duplicates;
   const auto parsed = codec::ParseYaml(text, configuration.arena, &duplicates);
   if (!parsed.ok()) {
-    return meta::NewBadRequest("error encoding patch: " + std::string(parsed.status().message()));
+    return meta::NewBadRequest(std::string(kDecodingError) + "error converting YAML to JSON: " +
+                               std::string(parsed.status().message()));
   }
   for (const std::string& duplicate : duplicates) strict_error += "\n  " + duplicate;
   configuration.root = *parsed;
@@ -66,8 +69,8 @@ Result<ApplyBody> ParseApplyBody(http::Exchange& exchange, bool cbor) {
   if (!root.is_map() && !root.is_null()) {
     return meta::NewBadRequest(
         cbor ? "error decoding patch: " + NoObjectError(root)
-             : "error decoding patch: error unmarshaling JSON: while decoding JSON: " +
-                   NoObjectError(root));
+             : std::string(kDecodingError) +
+                   "error unmarshaling JSON: while decoding JSON: " + NoObjectError(root));
   }
   apply.configuration = std::move(configuration);
   return apply;
@@ -86,8 +89,7 @@ Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& 
     return object;
   }
   if (request.options.field_validation == meta::FieldValidation::kStrict) {
-    return meta::NewBadRequest("error strict decoding patch: " + std::string(kStrictErrors) +
-                               std::string(errors));
+    return meta::NewBadRequest(std::string(kStrictError) + std::string(errors));
   }
   while (!errors.empty()) {
     errors.remove_prefix(3);  // The newline and the indentation before each.
