@@ -141,6 +141,21 @@ std::string DocumentPathOf(const std::string& path) {
   return document;
 }
 
+Document IndexOf(const std::map<std::string, Document>& documents) {
+  runtime::Arena arena;
+  MapBuilder paths(arena);
+  for (const auto& [path, document] : documents) {
+    MapBuilder entry(arena);
+    std::string url(kV3Prefix);
+    url.append(path).append("?hash=").append(document.etag);
+    entry.Add("serverRelativeURL", Value::String(arena.Copy(url)));
+    paths.Add(arena.Copy(path), entry.Build());
+  }
+  MapBuilder index(arena);
+  index.Add("paths", paths.Build());
+  return Finish(index.Build());
+}
+
 std::string Joined(const std::vector<std::string>& problems) {
   std::string joined;
   for (const std::string& problem : problems) joined += (joined.empty() ? "" : "; ") + problem;
@@ -171,6 +186,7 @@ Result<std::shared_ptr<const Documents>> Build(const Input& input) {
     RETURN_IF_ERROR(Checked("v3 " + path, document));
     documents->v3.emplace(path, std::move(document));
   }
+  documents->v3_index = IndexOf(documents->v3);
   return documents;
 }
 

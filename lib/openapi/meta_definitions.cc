@@ -79,11 +79,78 @@ SchemaPtr WatchEventSchema(const SchemaPtr& raw_extension) {
 
 SchemaPtr VersionSchema() {
   StructBuilder builder("io.k8s.apimachinery.pkg.version.Info", "What a server is built from.");
-  for (const char* field : {"major", "minor", "gitVersion", "gitCommit", "gitTreeState",
-                            "buildDate", "goVersion", "compiler", "platform"}) {
+  for (const char* field : {"major", "minor"}) {
+    builder.Field(field, StringSchema(), {.required = true});
+  }
+  for (const char* field :
+       {"emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"}) {
+    builder.Field(field, StringSchema());
+  }
+  for (const char* field : {"gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion",
+                            "compiler", "platform"}) {
     builder.Field(field, StringSchema(), {.required = true});
   }
   return builder.Build();
+}
+
+SchemaPtr ServerAddressesSchema() {
+  return ListOf(StructBuilder(Meta("ServerAddressByClientCIDR"),
+                              "Where the clients of a network reach a server.")
+                    .Field("clientCIDR", StringSchema(), Described("The network.", true))
+                    .Field("serverAddress", StringSchema(), Described("The address.", true))
+                    .Build());
+}
+
+SchemaPtr APIVersionsSchema() {
+  return StructBuilder(Meta("APIVersions"), "The versions of the legacy group.")
+      .Field("versions", ListOf(StringSchema()), Described("Their names.", true))
+      .Field("serverAddressByClientCIDRs", ServerAddressesSchema(),
+             Described("Where to reach the server.", true))
+      .Build();
+}
+
+SchemaPtr APIGroupSchema() {
+  const SchemaPtr version =
+      StructBuilder(Meta("GroupVersionForDiscovery"), "A version of a group.")
+          .Field("groupVersion", StringSchema(), Described("\"group/version\".", true))
+          .Field("version", StringSchema(), Described("\"version\".", true))
+          .Build();
+  return StructBuilder(Meta("APIGroup"), "A group and its versions.")
+      .Field("name", StringSchema(), Described("The name of the group.", true))
+      .Field("versions", ListOf(version), Described("The versions that are served.", true))
+      .Field("preferredVersion", version, Described("The version to use if all are known."))
+      .Field("serverAddressByClientCIDRs", ServerAddressesSchema(),
+             Described("Where to reach the server."))
+      .Build();
+}
+
+SchemaPtr APIResourceListSchema() {
+  const SchemaPtr resource =
+      StructBuilder(Meta("APIResource"), "A resource, and what can be done with it.")
+          .Field("name", StringSchema(), Described("The plural name.", true))
+          .Field("singularName", StringSchema(), Described("The singular name.", true))
+          .Field("namespaced", BooleanSchema(), Described("Whether it is in namespaces.", true))
+          .Field("group", StringSchema(), Described("The group of its kind; empty: the list's."))
+          .Field("version", StringSchema(),
+                 Described("The version of its kind; empty: the list's."))
+          .Field("kind", StringSchema(), Described("Its kind.", true))
+          .Field("verbs", ListOf(StringSchema()), Described("The verbs it has.", true))
+          .Field("shortNames", ListOf(StringSchema()), Described("Short names for it."))
+          .Field("categories", ListOf(StringSchema()), Described("Names of groups of resources."))
+          .Field("storageVersionHash", StringSchema(),
+                 Described("A hash of the version it is stored in."))
+          .Build();
+  return StructBuilder(Meta("APIResourceList"), "The resources of a group's version.")
+      .Field("groupVersion", StringSchema(), Described("\"group/version\".", true))
+      .Field("resources", ListOf(resource),
+             Described("Names and what can be done with them.", true))
+      .Build();
+}
+
+SchemaPtr APIGroupListSchema() {
+  return StructBuilder(Meta("APIGroupList"), "The groups that a server serves.")
+      .Field("groups", ListOf(APIGroupSchema()), Described("Each of them.", true))
+      .Build();
 }
 
 }  // namespace
@@ -104,6 +171,10 @@ void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions
   add(StatusSchema(), {{"", "v1", "Status"}});
   add(DeleteOptionsSchema(), every_group("DeleteOptions"));
   add(VersionSchema(), {});
+  add(APIVersionsSchema(), {{"", "v1", "APIVersions"}});
+  add(APIGroupListSchema(), {{"", "v1", "APIGroupList"}});
+  add(APIGroupSchema(), {{"", "v1", "APIGroup"}});
+  add(APIResourceListSchema(), {{"", "v1", "APIResourceList"}});
   if (wanted.contains(Meta("WatchEvent"))) {
     const SchemaPtr raw_extension = StructBuilder("io.k8s.apimachinery.pkg.runtime.RawExtension",
                                                   "An object of any kind, as it is.")

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "server/discovery_routes.h"
 
 namespace apiserver::inline v0::server {
 
@@ -56,11 +57,13 @@ Result<std::shared_ptr<const ApiState>> ApiState::New(InstalledList installed,
   auto state = std::make_shared<ApiState>();
   openapi::Input input{.info = options.info, .kinds = KindsOf(installed, scheme), .routes = {}};
   input.routes = options.extra_routes;
+  const std::vector<discovery::APIGroup> groups = GroupsOf(installed, scheme);
+  for (openapi::Route& route : DiscoveryRoutes(groups)) input.routes.push_back(std::move(route));
   for (const auto& each : installed) {
     input.routes.insert(input.routes.end(), each->routes().begin(), each->routes().end());
   }
   ASSIGN_OR_RETURN(state->openapi_, openapi::Build(input));
-  state->discovery_ = discovery::NewDocuments(GroupsOf(installed, scheme), options.server_address);
+  state->discovery_ = discovery::NewDocuments(groups, options.server_address);
   state->installed_ = std::move(installed);
   return state;
 }

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "apiserver/codec/json.h"
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/meta/errors.h"
 
@@ -18,7 +17,7 @@ namespace apiserver::inline v0::server {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kV3Prefix = "/openapi/v3/";
+using openapi::kV3Prefix;
 
 struct Form {
   std::string_view media_type;    // In the Accept header.
@@ -52,7 +51,6 @@ void SendDocument(http::Exchange& exchange, const Form& form,
                   std::shared_ptr<const openapi::Document> document, http::Headers headers) {
   const std::string quoted = "\"" + document->etag + "\"";
   headers.Set("Etag", quoted);
-  headers.Set("Vary", "Accept");
   if (exchange.request().headers.Get("If-None-Match") == quoted) {
     exchange.writer().Send({.code = 304, .headers = std::move(headers)}, {});
     return;
@@ -81,21 +79,6 @@ std::string UrlOf(const std::string& path, const openapi::Document& document) {
   return std::string(kV3Prefix) + path + "?hash=" + document.etag;
 }
 
-http::Step Index(http::Exchange& exchange, const openapi::Documents& documents) {
-  std::string json = "{\"paths\":{";
-  for (const auto& [path, document] : documents.v3) {
-    if (json.back() != '{') json += ",";
-    codec::AppendJsonString(path, json);
-    json += ":{\"serverRelativeURL\":";
-    codec::AppendJsonString(UrlOf(path, document), json);
-    json += "}";
-  }
-  json += "}}";
-  exchange.writer().Send({.code = 200, .headers = {{"Content-Type", std::string(kJson)}}},
-                         http::Bytes(std::move(json)));
-  return http::Step::Done();
-}
-
 // One document of `all`, which lives as long as somebody sends it.
 std::shared_ptr<const openapi::Document> Share(const OpenApiPtr& all,
                                                const openapi::Document& document) {
@@ -107,14 +90,18 @@ std::shared_ptr<const openapi::Document> Share(const OpenApiPtr& all,
 http::Step ServeOpenApiV2(http::Exchange& exchange, const OpenApiPtr& documents) {
   const Form* form = Choose(exchange.request().headers.Get("Accept"), kV2Forms);
   if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
-  SendDocument(exchange, *form, Share(documents, documents->v2), {});
+  SendDocument(exchange, *form, Share(documents, documents->v2), {{"Vary", "Accept"}});
   return http::Step::Done();
 }
 
 http::Step ServeOpenApiV3(http::Exchange& exchange, const OpenApiPtr& documents,
                           const Clock& clock) {
   const std::string_view path = exchange.request().path;
-  if (path.size() <= kV3Prefix.size()) return Index(exchange, *documents);
+  if (path.size() <= kV3Prefix.size()) {
+    // Whatever is accepted: the index has one form.
+    SendDocument(exchange, kV3Forms[0], Share(documents, documents->v3_index), {});
+    return http::Step::Done();
+  }
   const std::string key(path.substr(kV3Prefix.size()));
   const auto found = documents->v3.find(key);
   if (found == documents->v3.end()) {
@@ -125,7 +112,7 @@ http::Step ServeOpenApiV3(http::Exchange& exchange, const OpenApiPtr& documents,
   const openapi::Document& document = found->second;
   const Form* form = Choose(exchange.request().headers.Get("Accept"), kV3Forms);
   if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
-  http::Headers headers;
+  http::Headers headers{{"Vary", "Accept"}};
   const std::string_view hash = exchange.query().Get("hash");
   if (!hash.empty() && hash != document.etag) {
     headers.Set("Location", UrlOf(key, document));

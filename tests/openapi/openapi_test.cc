@@ -61,6 +61,67 @@ TEST_CASE("openapi: v3 lists a document per group version under a hash", "[opena
   CHECK(Lint(current.body).empty());
 }
 
+// The paths and operations of routes.OpenAPI.InstallV3 and endpoints/discovery.
+TEST_CASE("openapi: v3 lists the discovery paths and the version too", "[openapi]") {
+  const auto server = StartWidgetServer();
+
+  const auto answer = server->Call("GET", "/openapi/v3");
+  const Parsed index(answer.body);
+  const std::string etag(answer.headers.Get("Etag"));
+  const auto again = server->Call("GET", "/openapi/v3", "", {{"If-None-Match", etag}});
+
+  std::vector<std::string> paths;
+  for (const auto& member : index.root["paths"].members()) {
+    paths.emplace_back(member.key);
+    const std::string url(member.value["serverRelativeURL"].AsString());
+    const auto document = server->Call("GET", url);
+    INFO(url << " " << document.body);
+    const std::string hash(document.headers.Get("Etag"));
+    CHECK(document.code == 200);
+    CHECK(url == "/openapi/v3/" + paths.back() + "?hash=" + hash.substr(1, hash.size() - 2));
+    CHECK(Lint(document.body).empty());
+  }
+  CHECK(paths == std::vector<std::string>{"apis", "apis/example.com", "apis/example.com/v1",
+                                          "apis/example.com/v1alpha1", "version"});
+  CHECK(etag.size() == 130);  // A SHA-512 in hex and in quotes.
+  CHECK(again.code == 304);
+  CHECK(again.body.empty());
+}
+
+TEST_CASE("openapi: the discovery paths have upstream's operations", "[openapi]") {
+  const auto server = StartWidgetServer();
+  struct Row {
+    std::string document;
+    std::string path;
+    std::string operation;
+    std::string tag;
+    std::string definition;
+  };
+  const std::string meta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+  for (const Row& row : std::vector<Row>{
+           {"apis", "/apis/", "getAPIVersions", "apis", meta + "APIGroupList"},
+           {"apis/example.com", "/apis/example.com/", "getExampleComAPIGroup", "exampleCom",
+            meta + "APIGroup"},
+           {"apis/example.com/v1", "/apis/example.com/v1/", "getExampleComV1APIResources",
+            "exampleCom_v1", meta + "APIResourceList"}}) {
+    const auto answer = server->Call("GET", "/openapi/v3/" + row.document);
+    const Parsed document(answer.body);
+    const Parsed v2(server->Call("GET", "/openapi/v2").body);
+    INFO(row.path << " " << answer.body);
+
+    const auto operation = document.root["paths"][row.path]["get"];
+
+    CHECK(operation["operationId"].AsString() == row.operation);
+    CHECK(operation["tags"].at(0).AsString() == row.tag);
+    CHECK(
+        operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].AsString() ==
+        "#/components/schemas/" + row.definition);
+    CHECK(document.root["components"]["schemas"].Find(row.definition));
+    CHECK(v2.root["paths"][row.path]["get"]["operationId"].AsString() == row.operation);
+    CHECK(v2.root["definitions"].Find(row.definition));
+  }
+}
+
 TEST_CASE("openapi: the protobuf form goes by its proper name and has an ETag", "[openapi]") {
   const auto server = StartWidgetServer();
   // What kubectl up to 1.28 sends; the '@' is no valid media type.

@@ -35,8 +35,13 @@ struct Document {
   std::string etag;  // Upper-case hex SHA-512 of the JSON, without quotes.
 };
 
+// The path under which a server answers with the documents of v3.
+inline constexpr std::string_view kV3Prefix = "/openapi/v3/";
+
 struct Documents {
   Document v2;
+  // Names all of `v3` with their URLs, hashes included.
+  Document v3_index;
   // By path without leading slash: "apis/wardle.example.com/v1alpha1", "version", "api", "apis".
   std::map<std::string, Document> v3;
 };
