@@ -1,8 +1,10 @@
 #include "server/version.h"
 
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "apiserver/codec/json.h"
@@ -17,10 +19,24 @@ constexpr std::string_view kGoVersion = "none";
 constexpr std::string_view kCompiler = "c++";
 constexpr std::string_view kPlatform = "linux/amd64";
 
+// The version before, "34" of "35+": as upstream the last one that clients may still be made for.
+std::string MinorBefore(std::string_view minor) {
+  unsigned number = 0;
+  if (std::from_chars(minor.data(), minor.data() + minor.size(), number).ec != std::errc())
+    return "";
+  return std::to_string(number == 0 ? 0 : number - 1);
+}
+
 std::string Json(const VersionInfo& version) {
+  const std::string minor_before = MinorBefore(version.minor);
+  // Nothing emulates an older version.
   const std::pair<std::string_view, std::string_view> fields[] = {
       {"major", version.major},
       {"minor", version.minor},
+      {"emulationMajor", version.major},
+      {"emulationMinor", version.minor},
+      {"minCompatibilityMajor", version.major},
+      {"minCompatibilityMinor", minor_before},
       {"gitVersion", version.git_version},
       {"gitCommit", version.git_commit},
       {"gitTreeState", version.git_tree_state},

@@ -134,6 +134,11 @@ TEST_CASE("server: health, version and index answer beside the APIs", "[server]"
                  "warn: some health checks cannot be excluded: no matches for \"none\""));
   CHECK(server->Call("GET", "/healthz/ping").body == "ok");
   CHECK(Contains(server->Call("GET", "/version").body, "\"gitVersion\": \"v1.35.0+libapiserver\""));
+  CHECK(server->Call("GET", "/version")
+            .body.starts_with("{\n  \"major\": \"1\",\n  \"minor\": \"35\",\n"
+                              "  \"emulationMajor\": \"1\",\n  \"emulationMinor\": \"35\",\n"
+                              "  \"minCompatibilityMajor\": \"1\",\n"
+                              "  \"minCompatibilityMinor\": \"34\",\n  \"gitVersion\": "));
   CHECK(server->Call("GET", "/version/").body == server->Call("GET", "/version").body);
   CHECK(server->Call("GET", "/version/x").code == 404);
   CHECK(Contains(server->Call("GET", "/").body, "\"/apis/example.com/v1\""));
