@@ -1,4 +1,6 @@
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "codec/protobuf_message.h"
 
@@ -116,6 +118,64 @@ SchemaPtr PatchOptionsSchema() {
       .Build();
 }
 
+SchemaPtr ServerAddressesSchema() {
+  const SchemaPtr text = StringSchema();
+  return ListOf(Message("ServerAddressByClientCIDR")
+                    .Field("clientCIDR", text, {.proto_number = 1})
+                    .Field("serverAddress", text, {.proto_number = 2})
+                    .Build());
+}
+
+SchemaPtr APIVersionsSchema() {
+  return Message("APIVersions")
+      .Field("versions", ListOf(StringSchema()), {.proto_number = 1})
+      .Field("serverAddressByClientCIDRs", ServerAddressesSchema(), {.proto_number = 2})
+      .Build();
+}
+
+SchemaPtr APIGroupSchema() {
+  const SchemaPtr text = StringSchema();
+  const SchemaPtr version = Message("GroupVersionForDiscovery")
+                                .Field("groupVersion", text, {.proto_number = 1})
+                                .Field("version", text, {.proto_number = 2})
+                                .Build();
+  return Message("APIGroup")
+      .Field("name", text, {.proto_number = 1})
+      .Field("versions", ListOf(version), {.proto_number = 2})
+      .Field("preferredVersion", version, {.proto_number = 3})
+      .Field("serverAddressByClientCIDRs", ServerAddressesSchema(), {.proto_number = 4})
+      .Build();
+}
+
+SchemaPtr APIGroupListSchema() {
+  return Message("APIGroupList")
+      .Field("groups", ListOf(APIGroupSchema()), {.proto_number = 1})
+      .Build();
+}
+
+SchemaPtr APIResourceListSchema() {
+  const SchemaPtr text = StringSchema();
+  // A message of its own, so that none and no verbs differ.
+  auto verbs = std::make_shared<runtime::Schema>(*ListOf(text));
+  verbs->proto_message = true;
+  const SchemaPtr resource = Message("APIResource")
+                                 .Field("name", text, {.proto_number = 1})
+                                 .Field("namespaced", BooleanSchema(), {.proto_number = 2})
+                                 .Field("kind", text, {.proto_number = 3})
+                                 .Field("verbs", std::move(verbs), {.proto_number = 4})
+                                 .Field("shortNames", ListOf(text), {.proto_number = 5})
+                                 .Field("singularName", text, {.proto_number = 6})
+                                 .Field("categories", ListOf(text), {.proto_number = 7})
+                                 .Field("group", text, {.proto_number = 8})
+                                 .Field("version", text, {.proto_number = 9})
+                                 .Field("storageVersionHash", text, {.proto_number = 10})
+                                 .Build();
+  return Message("APIResourceList")
+      .Field("groupVersion", text, {.proto_number = 1})
+      .Field("resources", ListOf(resource), {.proto_number = 2})
+      .Build();
+}
+
 SchemaPtr WatchEventSchema() {
   return Message("WatchEvent")
       .Field("type", StringSchema(), {.omit = runtime::Field::Omit::kNever, .proto_number = 1})
@@ -136,6 +196,10 @@ SchemaPtr MetaMessageSchema(std::string_view kind) {
       {"CreateOptions", CreateOptionsSchema()},
       {"UpdateOptions", UpdateOptionsSchema()},
       {"PatchOptions", PatchOptionsSchema()},
+      {"APIVersions", APIVersionsSchema()},
+      {"APIGroupList", APIGroupListSchema()},
+      {"APIGroup", APIGroupSchema()},
+      {"APIResourceList", APIResourceListSchema()},
   };
   const auto found = schemas.find(kind);
   return found == schemas.end() ? nullptr : found->second;

@@ -265,6 +265,20 @@ std::string EncodeSuccessProtobuf(const StatusDetails& details, int code) {
   return StatusEnvelope(meta::SuccessToValue(&details, code, arena));
 }
 
+Result<std::string> EncodeMetaProtobuf(const Value& document) {
+  const std::string_view kind = document["kind"].AsString();
+  const runtime::SchemaPtr schema = MetaMessageSchema(kind);
+  if (schema == nullptr) {
+    return Status(Reason::kNotAcceptable, "object *v1." + std::string(kind) +
+                                              " does not implement the protobuf marshalling "
+                                              "interface and cannot be encoded to a protobuf "
+                                              "message");
+  }
+  std::string message;
+  RETURN_IF_ERROR(AppendMessage(document, *schema, message));
+  return Envelope(document["apiVersion"].AsString(), kind, message);
+}
+
 Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form,
                                 std::string& out) {
   ASSIGN_OR_RETURN(const std::string object, EventObject(event, form));

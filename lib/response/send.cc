@@ -4,6 +4,7 @@
 
 #include "apiserver/codec/cbor.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/response/response.h"
@@ -111,6 +112,12 @@ http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const s
   if (negotiated.type == codec::MediaType::kJson && !negotiated.pretty) {
     const std::string_view text = *json;
     return SendAs(exchange, code, http::Bytes(std::move(json), text), "application/json");
+  }
+  if (negotiated.type == codec::MediaType::kProtobuf) {
+    runtime::Arena arena;
+    ASSIGN_OR_RETURN(const runtime::Value document, codec::ParseJson(*json, arena));
+    ASSIGN_OR_RETURN(std::string bytes, codec::EncodeMetaProtobuf(document));
+    return SendAs(exchange, code, std::move(bytes), "application/vnd.kubernetes.protobuf");
   }
   return SendJsonAs(exchange, code, *json, negotiated);
 }

@@ -34,6 +34,49 @@ TEST_CASE("discovery: the legacy documents name groups, versions and resources",
                  R"("storageVersionHash":")"));
 }
 
+// The messages of apimachinery's generated.proto, in runtime.Unknown as upstream sends them.
+TEST_CASE("discovery: the legacy documents are sent as protobuf to whoever asks", "[discovery]") {
+  const auto server = StartWidgetServer();
+  constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
+  const auto field = [](char tag, const std::string& bytes) {
+    std::string out(1, tag);
+    std::size_t size = bytes.size();
+    for (; size >= 128; size /= 128) out += static_cast<char>(size % 128 + 128);
+    return out + static_cast<char>(size) + bytes;
+  };
+  const auto unknown = [&field](const std::string& kind, const std::string& message) {
+    return std::string("k8s\0", 4) + field('\x0a', field('\x0a', "v1") + field('\x12', kind)) +
+           field('\x12', message) + field('\x1a', "") + field('\x22', "");
+  };
+  const std::string v1 = field('\x0a', "example.com/v1") + field('\x12', "v1");
+  const std::string v1alpha1 = field('\x0a', "example.com/v1alpha1") + field('\x12', "v1alpha1");
+  const std::string group = field('\x0a', "example.com") + field('\x12', v1) +
+                            field('\x12', v1alpha1) + field('\x1a', v1);
+  const std::string address = field('\x0a', "0.0.0.0/0") + field('\x12', "127.0.0.1:0");
+  std::string verbs;
+  for (const char* verb :
+       {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}) {
+    verbs += field('\x0a', verb);
+  }
+  const std::string widgets =
+      field('\x0a', "widgets") + std::string("\x10\x01", 2) + field('\x1a', "Widget") +
+      field('\x22', verbs) + field('\x2a', "wd") + field('\x32', "widget") + field('\x42', "") +
+      field('\x4a', "") +
+      field('\x52', apiserver::discovery::StorageVersionHash({"example.com", "v1", "Widget"}));
+
+  const auto get = [&](const std::string& path) {
+    const auto answer = server->Call("GET", path, "", {{"Accept", kProtobuf}});
+    CHECK(answer.code == 200);
+    CHECK(answer.headers.Get("Content-Type") == kProtobuf);
+    return answer.body;
+  };
+
+  CHECK(get("/apis") == unknown("APIGroupList", field('\x0a', group + field('\x22', address))));
+  CHECK(get("/apis/example.com") == unknown("APIGroup", group));
+  CHECK(get("/apis/example.com/v1") ==
+        unknown("APIResourceList", field('\x0a', "example.com/v1") + field('\x12', widgets)));
+}
+
 TEST_CASE("discovery: aggregated forms echo what was asked for", "[discovery]") {
   const auto server = StartWidgetServer();
 

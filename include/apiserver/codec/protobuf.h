@@ -31,6 +31,9 @@ Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List&
                                                             std::string_view meta_version);
 std::string EncodeStatusProtobuf(const Status& status);
 std::string EncodeSuccessProtobuf(const StatusDetails& details, int code);
+// A document of meta/v1 that has kind and apiVersion: an APIGroupList, an APIResourceList, ….
+// kNotAcceptable: its kind has no message.
+Result<std::string> EncodeMetaProtobuf(const runtime::Value& document);
 
 // What a watch shows: objects of `kind` in `version`, or as PartialObjectMetadata if `meta_version`
 // is not empty.
