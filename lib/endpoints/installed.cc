@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 #include "endpoints/handler_span.h"
 #include "endpoints/installer.h"
@@ -21,6 +22,14 @@ bool Take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
+}
+
+// A read has no recorder yet: hardly any has something to warn of.
+void Warn(http::Exchange& exchange, const std::string& text) {
+  if (!exchange.Find<rest::WarningRecorderPtr>()) {
+    exchange.Set(std::make_shared<rest::WarningRecorder>());
+  }
+  rest::AddWarning(exchange.ctx(), text);
 }
 
 // Returns the part of the path between the prefix of the group version and the resource.
@@ -116,7 +125,8 @@ class Dispatcher final : public Installed {
   };
 
   // Also sets the namespace, for the storages and for the metrics, which count requests for what is
-  // installed even if it has no such method.
+  // installed even if it has no such method, and warns of a deprecated version, as upstream does
+  // whatever becomes of the request.
   Result<Found> Choose(http::Exchange& exchange) const {
     const auto& info = exchange.Get<request::RequestInfo>();
     const Resource* const resource = ResourceOf(info);
@@ -125,6 +135,9 @@ class Dispatcher final : public Installed {
       exchange.Set(rest::Namespace{std::string(info.namespace_)});
     }
     ASSIGN_OR_RETURN(const Action* const action, Find(*resource, info, exchange.request().method));
+    const RequestScope& scope = *resource->scope;
+    const std::string& deprecation = scope.kind->FindVersion(scope.version)->deprecation_warning;
+    if (!deprecation.empty()) Warn(exchange, deprecation);
     return Found{resource, action};
   }
 

@@ -107,6 +107,61 @@ TEST_CASE("endpoints: bad owner references are told of as in Go, whatever writes
   }
 }
 
+// As deprecation.WarningMessage and warning.AddWarningsHandler.
+TEST_CASE("endpoints: every answer of a deprecated version warns of it", "[endpoints]") {
+  namespace runtime = apiserver::runtime;
+  const auto kind =
+      runtime::Kind::New(
+          {.group = "example.com",
+           .kind = "Widget",
+           .plural = "widgets",
+           .versions = {{.version = "v1", .schema = apiserver::testing::WidgetSchema("v1", "size")},
+                        {.version = "v1alpha1",
+                         .schema = apiserver::testing::WidgetSchema("v1alpha1", "size"),
+                         .deprecation_warning =
+                             "example.com/v1alpha1 Widget is deprecated in v1.3+, "
+                             "unavailable in v1.10+"}}})
+          .value();
+  apiserver::testing::TestServerOptions options;
+  options.resources = {{kind, std::make_shared<apiserver::testing::WidgetStrategy>()}};
+  const auto server = apiserver::testing::StartTestServer(std::move(options)).value();
+  const std::string old = "/apis/example.com/v1alpha1/namespaces/default/widgets";
+  struct Row {
+    std::string method;
+    std::string target;
+    std::string body;
+    int code;
+    std::string type = "application/json";
+  };
+  const std::string merge = "application/merge-patch+json";
+  for (const Row& row :
+       std::vector<Row>{{"POST", old, R"({"metadata":{"name":"a"}})", 201},
+                        {"GET", old + "/a", "", 200},
+                        {"GET", old + "/none", "", 404},
+                        {"GET", old, "", 200},
+                        {"GET", old + "?limit=x", "", 400},
+                        {"GET", "/apis/example.com/v1alpha1/widgets", "", 200},
+                        {"PUT", old + "/a", "{", 400},
+                        {"POST", old, "x", 415, "text/plain"},
+                        {"PATCH", old + "/a", R"({"spec":{"size":2}})", 200, merge},
+                        {"DELETE", old + "/a", "", 200},
+                        {"DELETE", old, "", 200}}) {
+    CAPTURE(row.method, row.target);
+
+    const auto answer =
+        server->Call(row.method, row.target, row.body, {{"Content-Type", row.type}});
+
+    INFO(answer.body);
+    CHECK(answer.code == row.code);
+    CHECK(answer.headers.Get("Warning") ==
+          R"(299 - "example.com/v1alpha1 Widget is deprecated in v1.3+, unavailable in v1.10+")");
+    CHECK(answer.headers.GetAll("Warning").size() == 1);
+  }
+  CHECK_FALSE(server->Call("GET", kWidgets).headers.Has("Warning"));
+  // Of what is not served nothing is said.
+  CHECK_FALSE(server->Call("GET", old + "/a/status").headers.Has("Warning"));
+}
+
 TEST_CASE("endpoints: a Content-Type without a media type is 415, an empty one is JSON",
           "[endpoints]") {
   const auto server = StartWidgetServer();

@@ -30,11 +30,16 @@ apiserver::Result<apiserver::runtime::KindPtr> NewFischerKind() {
           .Field("disallowedFlunders", ListOf(StringSchema()),
                  {.description = "The names that no Flunder may have."})
           .Build();
-  return apiserver::runtime::Kind::New({.group = kGroup,
-                                        .kind = "Fischer",
-                                        .plural = "fischers",
-                                        .namespaced = false,
-                                        .versions = {{.version = "v1alpha1", .schema = schema}}});
+  return apiserver::runtime::Kind::New(
+      {.group = kGroup,
+       .kind = "Fischer",
+       .plural = "fischers",
+       .namespaced = false,
+       .versions = {{.version = "v1alpha1",
+                     .schema = schema,
+                     // As in Go, where no other version replaces it.
+                     .deprecation_warning = "wardle.example.com/v1alpha1 Fischer is "
+                                            "deprecated in v1.3+, unavailable in v1.10+"}}});
 }
 
 std::shared_ptr<const apiserver::rest::Strategy> NewFischerStrategy() {

@@ -143,6 +143,9 @@ apiserver::Result<apiserver::runtime::KindPtr> NewFlunderKind() {
        .versions = {{.version = "v1beta1", .schema = V1Beta1Schema()},
                     {.version = "v1alpha1",
                      .schema = V1Alpha1Schema(),
+                     .deprecation_warning =
+                         "wardle.example.com/v1alpha1 Flunder is deprecated in v1.3+, unavailable "
+                         "in v1.10+",
                      .set_defaults = &SetV1Alpha1Defaults,
                      .to_hub = &ToV1Beta1,
                      .from_hub = &FromV1Beta1}},

@@ -14,7 +14,7 @@ class Warnings final : public http::Filter {
   std::string_view name() const override { return "warnings"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    // Reads have nothing to warn of; what has is made with the first write.
+    // A read has nothing to warn of, unless its version is deprecated: that brings its own.
     if (exchange.request().method != "GET") {
       exchange.Set(std::make_shared<rest::WarningRecorder>());
     }
