@@ -43,20 +43,21 @@ Server::Server(Config config, Server* delegate)
       audit_ids_(NewBufferedRandom(*config_.random)),
       admission_(config_.admission, *metrics_, *config_.clock),
       equivalents_([this] { return State(); }),
-      healthz_("healthz", *config_.log, slis_.get()),
-      livez_("livez", *config_.log, slis_.get()),
-      readyz_("readyz", *config_.log, slis_.get()),
-      signals_(*config_.log),
+      healthz_("healthz", log_, slis_.get()),
+      livez_("livez", log_, slis_.get()),
+      readyz_("readyz", log_, slis_.get()),
+      signals_(log_),
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
       memory_(std::make_shared<MemoryBudget>(config_.memory)),
       flow_control_(config_.flow_control, {.clock = *config_.clock,
                                            .random = *config_.random,
                                            .executor = *pool_,
                                            .metrics = metrics_,
-                                           .log = *config_.log,
+                                           .log = log_,
                                            .stats_of = [this](const request::RequestInfo& info) {
                                              return StatsOf(info);
                                            }}) {
+  WatchLog();
   environment_ = {.admission = &admission_,
                   .equivalents = &equivalents_,
                   .authorizer = config_.authorizer.get(),
@@ -104,6 +105,13 @@ Server::Server(Config config, Server* delegate)
   service_.memory = memory_;
   service_.features = std::make_shared<const FeatureGates>(config_.features);
   service_.log = config_.log;
+}
+
+void Server::WatchLog() {
+  if (config_.serving && config_.serving->log == config_.log) config_.serving->log = &log_;
+  config_.log = &log_;
+  // As upstream the first behind ping. No other has its name yet.
+  (void)AddHealthCheck({.name = "log", .check = [this] { return log_.Check(); }});
 }
 
 Server::~Server() {

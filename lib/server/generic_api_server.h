@@ -18,6 +18,7 @@
 #include "server/lifecycle_signals.h"
 #include "server/path_mux.h"
 #include "server/request_metrics.h"
+#include "server/watched_log.h"
 
 namespace apiserver::inline v0::server {
 
@@ -83,13 +84,16 @@ class Server final : public GenericAPIServer {
   Status InstallDebugPaths();
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
+  // Logs through `log_` from now on, and adds the health check of that.
+  void WatchLog();
   Status StorageReady();
   Status InstallOpenApi();
   void ShowMemory();
   std::string ServerAddress() const;
 
   Config config_;
-  Server* delegate_;  // Null: none.
+  WatchedLog log_{*config_.log, *config_.clock};  // What is logged to, in front of the host's.
+  Server* delegate_;                              // Null: none.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ =
