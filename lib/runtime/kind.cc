@@ -89,7 +89,7 @@ void CheckVersions(const KindOptions& options, Facts& facts, Problems& problems)
                      version.version + ": to_hub and from_hub belong together");
     problems.Require(version.version != options.hub_version || version.to_hub == nullptr,
                      version.version + ": the hub does not convert to itself");
-    CheckSchema(version.schema, version.version, facts, problems.found());
+    CheckSchema(version.schema, version.version, options.semantics, facts, problems.found());
     if (version.schema != nullptr) CheckRoot(*version.schema, version.version, problems);
   }
   if (options.versions.empty()) return;

@@ -14,7 +14,7 @@ class Checker {
  public:
   Checker(Facts& facts, std::vector<std::string>& problems) : facts_(facts), problems_(problems) {}
 
-  void Check(const SchemaPtr& root, const std::string& where) {
+  void Check(const SchemaPtr& root, const std::string& where, Semantics semantics) {
     Push(root, where);
     while (!pending_.empty()) {
       const auto [schema, path] = std::move(pending_.back());
@@ -23,6 +23,7 @@ class Checker {
     }
     Mark(facts_.with_defaults, &HasDefault);
     Mark(facts_.without_protobuf, &LacksProtobuf);
+    if (semantics == Semantics::kStruct) Mark(facts_.limited, &LimitsValues);
   }
 
  private:
@@ -40,6 +41,25 @@ class Checker {
     }
     return std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) {
       return field.proto_number == 0 && !field.inlined;
+    });
+  }
+  // Whether a value of the right type can be wrong. A field that is always written is never
+  // missing.
+  static bool LimitsValues(const Schema& schema) {
+    const Constraints& limits = schema.constraints;
+    if (limits.minimum || limits.maximum || limits.multiple_of || limits.min_length ||
+        limits.max_length || limits.min_items || limits.max_items || limits.unique_items ||
+        limits.min_properties || limits.max_properties) {
+      return true;
+    }
+    if (!limits.pattern.empty() || !limits.enum_values.empty()) return true;
+    if (schema.type == SchemaType::kString && !limits.format.empty()) return true;
+    if (schema.type == SchemaType::kInteger && schema.bits == 64 && limits.format == "int32") {
+      return true;
+    }
+    if (schema.list_type != Schema::ListType::kAtomic) return true;
+    return std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) {
+      return field.required && field.omit != Field::Omit::kNever;
     });
   }
   // Puts into `marked` the schemas for which `holds`, and those they are part of.
@@ -129,9 +149,9 @@ class Checker {
 
 }  // namespace
 
-void CheckSchema(const SchemaPtr& schema, const std::string& where, Facts& facts,
-                 std::vector<std::string>& problems) {
-  Checker(facts, problems).Check(schema, where);
+void CheckSchema(const SchemaPtr& schema, const std::string& where, Semantics semantics,
+                 Facts& facts, std::vector<std::string>& problems) {
+  Checker(facts, problems).Check(schema, where, semantics);
 }
 
 }  // namespace apiserver::inline v0::runtime

@@ -1,3 +1,5 @@
+#include "apiserver/runtime/validate.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -75,20 +77,30 @@ bool IsMultiple(const Value& value, double factor) {
   return distance <= 1e-9 * std::max(1.0, std::fabs(times));
 }
 
+// What all values of one check have in common.
+struct Whole {
+  const Facts& facts;
+  bool is_struct;
+  std::string_view begin;  // Stands before each path, but in no message; empty: the whole object.
+  bool duplicates;         // Whether sets and list maps must not repeat themselves.
+  field::ErrorList& errors;
+};
+
 // The findings about one value. Messages are those of kube-openapi's validation, as
 // apiextensions-apiserver hands them on.
 class ValueCheck {
  public:
-  ValueCheck(const Schema& schema, const Value& value, const Walk* walk, const Patterns& patterns,
-             field::ErrorList& errors)
+  ValueCheck(const Schema& schema, const Value& value, const Walk* walk, Whole& whole)
       : schema_(schema),
         limits_(schema.constraints),
         value_(value),
         walk_(walk),
-        patterns_(patterns),
-        errors_(errors) {}
+        whole_(whole),
+        errors_(whole.errors) {}
 
   void Run() {
+    // Go's nil, which decoding takes for any type.
+    if (value_.is_null() && whole_.is_struct) return;
     if (!value_.is_null() || !schema_.nullable) CheckType();
     if (IsText(value_)) CheckText();
     if (value_.is_number()) CheckNumber();
@@ -99,8 +111,14 @@ class ValueCheck {
 
  private:
   // Made only for findings: most values are right.
-  field::Path Where() const { return field::Path(walk_ != nullptr ? walk_->Path() : ""); }
-  std::string InBody(const std::string& rest) const { return Where().text() + " in body " + rest; }
+  std::string Walked() const { return walk_ != nullptr ? walk_->Path() : ""; }
+  field::Path Where() const {
+    std::string path = Walked();
+    if (whole_.begin.empty()) return field::Path(std::move(path));
+    const bool separate = !path.empty() && path.front() != '[';
+    return field::Path(std::string(whole_.begin).append(separate ? "." : "").append(path));
+  }
+  std::string InBody(const std::string& rest) const { return Walked() + " in body " + rest; }
   void Invalid(const std::string& rest) {
     errors_.InvalidPrinted(Where(), PlainJson(value_), InBody(rest));
   }
@@ -139,8 +157,8 @@ class ValueCheck {
                       number <= std::numeric_limits<std::int32_t>::max();
     if (fits) return;
     // Go loses the path here.
-    errors_.Invalid(field::Path(), "",
-                    "Checked value must be of type integer with format int32 in " + Where().text());
+    errors_.Invalid(field::Path(std::string(whole_.begin)), "",
+                    "Checked value must be of type integer with format int32 in " + Walked());
   }
 
   void CheckText() {
@@ -150,7 +168,7 @@ class ValueCheck {
       errors_.TooLong(Where(), *limits_.max_length);
     } else if (limits_.min_length && CodePoints(text) < *limits_.min_length) {
       Invalid("should be at least " + std::to_string(*limits_.min_length) + " chars long");
-    } else if (!limits_.pattern.empty() && !patterns_.Matches(limits_.pattern, text)) {
+    } else if (!limits_.pattern.empty() && !whole_.facts.patterns.Matches(limits_.pattern, text)) {
       Invalid("should match '" + limits_.pattern + "'");
     }
     if (schema_.type == SchemaType::kString && !MatchesFormat(limits_.format, text)) {
@@ -193,6 +211,7 @@ class ValueCheck {
     if (limits_.unique_items && !Repeated(value_.items()).empty()) {
       errors_.Invalid(Where(), "", InBody("shouldn't contain duplicates"));
     }
+    if (!whole_.duplicates) return;
     if (schema_.list_type == Schema::ListType::kSet) CheckSet();
     if (schema_.list_type == Schema::ListType::kMap) CheckListMap();
   }
@@ -271,32 +290,68 @@ class ValueCheck {
   const Constraints& limits_;
   const Value& value_;
   const Walk* walk_;  // Null at the root.
-  const Patterns& patterns_;
+  Whole& whole_;
   field::ErrorList& errors_;
 };
+
+void CheckTree(const Schema& top, const Value& root, Whole& whole) {
+  ValueCheck(top, root, nullptr, whole).Run();
+  Walk walk;
+  walk.Run(top, root,
+           [&](const Schema& parent, std::string_view key, const Value& child) -> const Schema* {
+             if (whole.errors.full()) return nullptr;
+             // Metadata is checked by rules of its own.
+             if (whole.begin.empty() && walk.frames().size() == 1 && key == "metadata") {
+               return nullptr;
+             }
+             bool known = false;
+             const Schema* const schema = MemberSchema(parent, key, known);
+             if (schema == nullptr) return nullptr;
+             // A struct's types are right, so most of it need not be looked at.
+             if (whole.is_struct && !whole.facts.limited.contains(schema)) return nullptr;
+             ValueCheck(*schema, child, &walk, whole).Run();
+             return schema;
+           });
+}
+
+field::ErrorList Check(const Object& object, SchemaPart part, bool duplicates) {
+  field::ErrorList errors;
+  const KindVersion* const version = object.kind().FindVersion(object.version());
+  if (part == SchemaPart::kNone || version == nullptr || version->schema == nullptr) return errors;
+  const bool is_struct = object.kind().semantics() == Semantics::kStruct;
+  Whole whole{object.kind().facts(), is_struct, "", duplicates, errors};
+  if (part == SchemaPart::kObject) {
+    CheckTree(*version->schema, object.root(), whole);
+    return errors;
+  }
+  whole.begin = "status";
+  const Value* const status = object.root().Find(whole.begin);
+  const Field* const field = version->schema->FindField(whole.begin);
+  if (status != nullptr && field != nullptr) CheckTree(*field->schema, *status, whole);
+  return errors;
+}
+
+bool HasDuplicates(const field::ErrorList& errors) {
+  return std::any_of(errors.begin(), errors.end(), [](const field::Error& error) {
+    return error.type == field::Error::Type::kDuplicate;
+  });
+}
 
 }  // namespace
 
 field::ErrorList ValidateSchema(const Object& object) {
-  field::ErrorList errors;
-  const KindVersion* const version = object.kind().FindVersion(object.version());
-  if (version == nullptr || version->schema == nullptr) return errors;
-  const Patterns& patterns = object.kind().facts().patterns;
-  const Value root = object.root();
-  ValueCheck(*version->schema, root, nullptr, patterns, errors).Run();
-  Walk walk;
-  walk.Run(*version->schema, root,
-           [&](const Schema& parent, std::string_view key, const Value& child) -> const Schema* {
-             // Metadata is checked by rules of its own.
-             if (errors.full()) return nullptr;
-             if (walk.frames().size() == 1 && key == "metadata") return nullptr;
-             bool known = false;
-             const Schema* const schema = MemberSchema(parent, key, known);
-             if (schema == nullptr) return nullptr;
-             ValueCheck(*schema, child, &walk, patterns, errors).Run();
-             return schema;
-           });
-  return errors;
+  return Check(object, SchemaPart::kObject, true);
+}
+
+field::ErrorList ValidateSchemaPart(const Object& object, SchemaPart part) {
+  return Check(object, part, true);
+}
+
+field::ErrorList ValidateSchemaPart(const Object& object, const Object& old, SchemaPart part) {
+  field::ErrorList errors = Check(object, part, true);
+  if (!HasDuplicates(errors) || !HasDuplicates(Check(old, part, true))) return errors;
+  // Once more instead of leaving some out: a list of errors has an end.
+  return Check(object, part, false);
 }
 
 }  // namespace apiserver::inline v0::runtime

@@ -3,6 +3,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/validate.h"
 #include "runtime/text.h"
 
 namespace apiserver::inline v0::runtime {
@@ -192,6 +193,87 @@ TEST_CASE("runtime: all findings of an object are collected", "[runtime]") {
   REQUIRE(errors.size() == 2);
   CHECK(errors[0].Message() == "spec: Required value");
   CHECK(errors[1].field == "status");
+}
+
+// As Findings(), of a kind whose types decoding has checked.
+std::string StructFindings(SchemaPtr schema, std::string_view value) {
+  const SchemaPtr spec = StructBuilder("").Field("f", std::move(schema)).Build();
+  const auto object =
+      ObjectOf(WidgetKind(WithSpec(spec)), "{\"spec\":{\"f\":" + std::string(value) + "}}");
+  return ValidateSchema(*object).Aggregate();
+}
+
+TEST_CASE("runtime: of a struct only what limits its values is checked", "[runtime]") {
+  const SchemaPtr small = Changed(IntegerSchema(32), [](Schema& s) { s.constraints.maximum = 3; });
+  const std::string too_large =
+      "Invalid value: 4: spec.f in body should be less than or equal to 3";
+  CHECK(StructFindings(small, "3").empty());
+  CHECK(StructFindings(small, "4") == "spec.f: " + too_large);
+  const SchemaPtr port = StructBuilder("")
+                             .Field("number", small, {.required = true})
+                             .Field("name", StringSchema(), {.required = true})
+                             .Build();
+  CHECK(StructFindings(ListOf(port), R"([{"number":1,"name":"a"},{"number":4}])") ==
+        "[spec.f[1].name: Required value, spec.f[1].number: Invalid value: 4: spec.f[1].number in "
+        "body should be less than or equal to 3]");
+  CHECK(StructFindings(SetOf(StringSchema()), R"(["a","a"])") ==
+        R"(spec.f[1]: Duplicate value: "a")");
+  // Go's nil, beside a field that is limited.
+  CHECK(StructFindings(ListOf(small), "null").empty());
+  CHECK(StructFindings(ListOf(StringSchema()), "null").empty());
+}
+
+TEST_CASE("runtime: a status is checked alone, and named from there", "[runtime]") {
+  const SchemaPtr small = Changed(IntegerSchema(64), [](Schema& s) { s.constraints.maximum = 3; });
+  const SchemaPtr part = StructBuilder("").Field("f", small).Build();
+  const SchemaPtr schema = StructBuilder("")
+                               .Field("metadata", ObjectMetaSchema())
+                               .Field("spec", part)
+                               .Field("status", part)
+                               .Build();
+  const auto findings = [&](std::string_view json, SchemaPart checked) {
+    const auto object = ObjectOf(WidgetKind(schema, Semantics::kStructural), json);
+    return ValidateSchemaPart(*object, checked).Aggregate();
+  };
+  constexpr char kWrong[] = R"({"spec":{"f":4},"status":{"f":5}})";
+  CHECK(findings(kWrong, SchemaPart::kNone).empty());
+  CHECK(findings(kWrong, SchemaPart::kObject) ==
+        "[spec.f: Invalid value: 4: spec.f in body should be less than or equal to 3, "
+        "status.f: Invalid value: 5: status.f in body should be less than or equal to 3]");
+  CHECK(findings(kWrong, SchemaPart::kStatus) ==
+        "status.f: Invalid value: 5: f in body should be less than or equal to 3");
+  CHECK(findings(R"({"status":"x"})", SchemaPart::kStatus) ==
+        R"(status: Invalid value: "string":  in body must be of type object: "string")");
+  CHECK(findings(R"({"spec":{"f":4}})", SchemaPart::kStatus).empty());
+}
+
+TEST_CASE("runtime: an update may keep what a set repeats, and nothing else wrong", "[runtime]") {
+  const SchemaPtr spec = StructBuilder("")
+                             .Field("names", SetOf(StringSchema()))
+                             .Field("size", IntegerSchema(64))
+                             .Build();
+  const KindPtr kind = WidgetKind(WithSpec(spec), Semantics::kStructural);
+  const auto findings = [&](std::string_view json, std::string_view old) {
+    return ValidateSchemaPart(*ObjectOf(kind, json), *ObjectOf(kind, old), SchemaPart::kObject)
+        .Aggregate();
+  };
+  constexpr char kTwice[] = R"({"spec":{"names":["a","a"]}})";
+  CHECK(findings(kTwice, R"({"spec":{"names":["a"]}})") ==
+        R"(spec.names[1]: Duplicate value: "a")");
+  CHECK(findings(kTwice, kTwice).empty());
+  constexpr char kWrong[] = R"({"spec":{"names":["a","a"],"size":"x"}})";
+  CHECK(
+      findings(kWrong, kWrong) ==
+      R"(spec.size: Invalid value: "string": spec.size in body must be of type integer: "string")");
+  // Findings after the five hundredth are not in a list, and count all the same.
+  std::string many = R"({"spec":{"names":["0")";
+  for (int i = 0; i < 600; ++i) {
+    many += ",\"" + std::to_string(i) + "\",\"" + std::to_string(i) + "\"";
+  }
+  many += R"(],"size":"x"}})";
+  CHECK(
+      findings(many, many) ==
+      R"(spec.size: Invalid value: "string": spec.size in body must be of type integer: "string")");
 }
 
 }  // namespace
