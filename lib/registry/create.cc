@@ -36,7 +36,8 @@ Result<std::string> GenericStore::PrepareCreate(const Context& ctx, runtime::Obj
   if (NeedsName(object)) {
     object.Edit("metadata", "name") = rest::GenerateName(object.generate_name(), *config_.random);
   }
-  RETURN_IF_ERROR(rest::BeforeCreate(*options_.strategy, ctx, object));
+  RETURN_IF_ERROR(
+      rest::BeforeCreate(*options_.strategy, ctx, object, Checked(runtime::SchemaPart::kObject)));
   if (validate) RETURN_IF_ERROR(validate(ctx, object));
   return KeyFor(ctx, object.name());
 }

@@ -51,11 +51,11 @@ class GenericStore final : public Store {
                    Done done) override;
   Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
                                     const rest::UpdateRequest& request) override {
-    return UpdateWith(*options_.strategy, ctx, name, request);
+    return UpdateWith(*options_.strategy, ctx, name, request, runtime::SchemaPart::kObject);
   }
   Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
-                                        std::string_view name,
-                                        const rest::UpdateRequest& request) override;
+                                        std::string_view name, const rest::UpdateRequest& request,
+                                        runtime::SchemaPart checked) override;
   Result<rest::DeleteResult> Delete(const Context& ctx, std::string_view name,
                                     const rest::ValidateObject& validate,
                                     const meta::DeleteOptions& options) override;
@@ -75,6 +75,11 @@ class GenericStore final : public Store {
   Selection Select(const Context& ctx, const meta::ListOptions& options) const;
   Status Interpret(const Status& error, Verb verb, std::string_view name) const {
     return InterpretError(error, verb, options_.kind->group_resource(), name);
+  }
+
+  // The part of an object that its schema validates, of what a request may change.
+  runtime::SchemaPart Checked(runtime::SchemaPart part) const {
+    return options_.validate_schema ? part : runtime::SchemaPart::kNone;
   }
 
   // All that comes before the write; returns the key.

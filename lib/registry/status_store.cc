@@ -34,7 +34,7 @@ class StatusStore final : public rest::Storage,
     // A status never comes without its object.
     rest::UpdateRequest only_update{request.info, request.validate_create, request.validate_update,
                                     false, request.options};
-    return main_->UpdateWith(*strategy_, ctx, name, only_update);
+    return main_->UpdateWith(*strategy_, ctx, name, only_update, runtime::SchemaPart::kStatus);
   }
   Result<meta::Table> ConvertToTable(const Context& ctx,
                                      const std::vector<runtime::ObjectPtr>& items,

@@ -30,6 +30,7 @@ struct GenericStore::UpdateCall {
   const Context& ctx;
   std::string_view name;
   const rest::UpdateRequest& request;
+  runtime::SchemaPart checked;
   meta::Preconditions preconditions = {};
   bool allow_create = false;
 
@@ -66,7 +67,7 @@ Result<storage::Update> GenericStore::TryCreate(UpdateCall& call) const {
   rest::WipeObjectMetaSystemFields(*object);
   rest::FillObjectMetaSystemFields(*object, *config_.clock, *config_.random);
   call.creating = true;
-  RETURN_IF_ERROR(rest::BeforeCreate(call.strategy, call.ctx, *object));
+  RETURN_IF_ERROR(rest::BeforeCreate(call.strategy, call.ctx, *object, call.checked));
   if (call.request.validate_create) {
     RETURN_IF_ERROR(call.request.validate_create(call.ctx, *object));
   }
@@ -83,7 +84,7 @@ Result<storage::Update> GenericStore::TryUpdate(UpdateCall& call,
   if (existing == nullptr) return TryCreate(call);
   ASSIGN_OR_RETURN(auto object, call.request.info.UpdatedObject(call.ctx, existing));
   RETURN_IF_ERROR(CheckVersion(call, *object, *existing));
-  RETURN_IF_ERROR(rest::BeforeUpdate(call.strategy, call.ctx, *object, *existing));
+  RETURN_IF_ERROR(rest::BeforeUpdate(call.strategy, call.ctx, *object, *existing, call.checked));
   // Here, after all that defaults and normalizes what the owners were made of.
   patch::apply::IgnoreManagedFieldsTimestamps(*object, *existing);
   if (call.request.validate_update) {
@@ -136,12 +137,14 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
 
 Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strategy,
                                                     const Context& ctx, std::string_view name,
-                                                    const rest::UpdateRequest& request) {
+                                                    const rest::UpdateRequest& request,
+                                                    runtime::SchemaPart checked) {
   ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
   UpdateCall call{.strategy = strategy,
                   .ctx = ctx,
                   .name = name,
                   .request = request,
+                  .checked = Checked(checked),
                   .preconditions = request.info.GetPreconditions(),
                   .allow_create = request.force_allow_create || strategy.AllowCreateOnUpdate()};
   storage::UpdateOptions options;

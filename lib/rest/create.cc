@@ -13,8 +13,9 @@ namespace apiserver::inline v0::rest {
 namespace {
 
 field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
-                                const runtime::Object& object) {
-  field::ErrorList errors = strategy.Validate(ctx, object);
+                                const runtime::Object& object, runtime::SchemaPart checked) {
+  field::ErrorList errors = runtime::ValidateSchemaPart(object, checked);
+  errors.Append(strategy.Validate(ctx, object));
   if (!errors.empty()) return errors;
   // After the strategy's own, whose words about a name are more specific.
   return meta::ValidateObjectMeta(object.metadata(), strategy.NamespaceScoped(),
@@ -23,7 +24,8 @@ field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
 
 }  // namespace
 
-Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Object& object) {
+Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
+                    runtime::SchemaPart checked) {
   if (object.uid().empty() || object.metadata()["creationTimestamp"].is_null()) {
     return meta::NewInternalError("system metadata was not initialized");
   }
@@ -35,7 +37,7 @@ Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Objec
   RETURN_IF_ERROR(EnsureObjectNamespaceMatchesRequestNamespace(expected, object));
 
   strategy.PrepareForCreate(ctx, object);
-  const field::ErrorList errors = ValidateCreate(strategy, ctx, object);
+  const field::ErrorList errors = ValidateCreate(strategy, ctx, object, checked);
   if (!errors.empty()) {
     return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);
   }

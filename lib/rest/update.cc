@@ -56,7 +56,7 @@ class ReplacedObject final : public UpdatedObjectInfo {
 }  // namespace
 
 Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
-                    const runtime::Object& old) {
+                    const runtime::Object& old, runtime::SchemaPart checked) {
   const std::string_view expected =
       ExpectedNamespaceForScope(NamespaceOf(ctx), strategy.NamespaceScoped());
   RETURN_IF_ERROR(EnsureObjectNamespaceMatchesRequestNamespace(expected, object));
@@ -68,6 +68,7 @@ Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Objec
   field::ErrorList errors = meta::ValidateObjectMeta(object.metadata(), strategy.NamespaceScoped(),
                                                      meta::ValidatePathSegmentName, path);
   errors.Append(meta::ValidateObjectMetaUpdate(object.metadata(), old.metadata(), path));
+  errors.Append(runtime::ValidateSchemaPart(object, old, checked));
   errors.Append(strategy.ValidateUpdate(ctx, object, old));
   if (!errors.empty()) {
     return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);

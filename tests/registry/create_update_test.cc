@@ -78,6 +78,37 @@ TEST_CASE("registry: create refuses an invalid object with all that is wrong", "
   CHECK(refused.status().details()->kind == "Widget");
 }
 
+TEST_CASE("registry: a store leaves the schema alone if it is told to", "[registry]") {
+  for (const bool validate : {true, false}) {
+    Fixture fixture;
+    auto small = std::make_shared<runtime::Schema>(*runtime::IntegerSchema(64));
+    small->constraints.maximum = 3;
+    const auto spec = runtime::StructBuilder("").Field("size", std::move(small)).Build();
+    const auto schema = runtime::StructBuilder("")
+                            .Field("metadata", runtime::ObjectMetaSchema())
+                            .Field("spec", spec)
+                            .Build();
+    fixture.kind = runtime::Kind::New({.group = "test.example.com",
+                                       .kind = "Widget",
+                                       .plural = "widgets",
+                                       .versions = {{.version = "v1", .schema = schema}}})
+                       .value();
+    fixture.options.validate_schema = validate;
+    fixture.Create("one");
+    const auto grown = [](runtime::Object& object) { object.Edit("spec", "size") = 4; };
+    auto four = fixture.New("two");
+    grown(*four);
+    const auto created = fixture.TryCreate(std::move(four));
+    const auto updated = fixture.Edit("one", grown);
+    CHECK(created.ok() != validate);
+    CHECK(updated.ok() != validate);
+    if (!validate) continue;
+    CHECK(updated.status().message() ==
+          R"(Widget.test.example.com "one" is invalid: spec.size: Invalid value: 4: spec.size in )"
+          "body should be less than or equal to 3");
+  }
+}
+
 TEST_CASE("registry: create refuses a name that no path can have", "[registry]") {
   Fixture fixture;
   const auto refused = fixture.TryCreate(fixture.New("a%b"));

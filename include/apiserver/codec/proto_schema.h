@@ -25,7 +25,7 @@
 // `k8s:minimum`, `k8s:validation:minimum` or `kubebuilder:validation:Minimum`. Other markers are
 // passed by. What else a comment says is the description, its lines joined as Kubernetes'
 // generators do; `TODO` lines and what follows a line `---` are left out. What limits values is
-// shown in OpenAPI; it is checked where a strategy calls runtime::ValidateSchema().
+// shown in OpenAPI, and checked by the kind's store (registry::StoreOptions::validate_schema).
 namespace apiserver::inline v0::codec {
 
 // The schemas of the messages of a FileDescriptorSet. Immutable; copies are cheap to share by

@@ -14,8 +14,9 @@ namespace apiserver::inline v0::groups::core {
 
 // ConfigMap, Event, Namespace, Pod, Secret and ServiceAccount: names, fields with their numbers and
 // markers, the defaults that markers state. No strategies: validation and further defaults are the
-// host's. Each call makes new kinds; a server needs them once. Errors: only if the library was
-// built wrong.
+// host's. Kubernetes validates them by code and not by their markers, so their stores have
+// registry::StoreOptions::validate_schema false. Each call makes new kinds; a server needs them
+// once. Errors: only if the library was built wrong.
 Result<std::vector<runtime::KindPtr>> Kinds();
 
 struct Options {

@@ -17,6 +17,7 @@
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/runtime/names.h"
+#include "apiserver/runtime/validate.h"
 #include "apiserver/storage/interface.h"
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/storage/value/transformer.h"
@@ -72,6 +73,11 @@ struct StoreOptions {
   std::function<void(const runtime::Object&)> after_delete = nullptr;
   // A delete answers with the object instead of a Status.
   bool return_deleted_object = false;
+  // Every create, update, patch and apply is validated by the kind's schema
+  // (runtime::ValidateSchema), whose errors stand before the strategy's in one answer; a status
+  // subresource's by that of the status. false: the strategy alone says what is valid, as for kinds
+  // whose markers are there to be shown in OpenAPI only.
+  bool validate_schema = true;
 };
 
 // Serves one resource: get, list, watch, create, update, patch, delete, deletecollection, with
@@ -98,10 +104,12 @@ class Store : public rest::Storage,
  public:
   // The resource's objects below everything else; for controllers and tests.
   virtual storage::Interface& storage() = 0;
-  // Update() with another strategy: what subresources are made of.
+  // Update() with another strategy: what subresources are made of. `checked` is what the schema
+  // validates, if it does at all (StoreOptions::validate_schema).
   virtual Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
                                                 std::string_view name,
-                                                const rest::UpdateRequest& request) = 0;
+                                                const rest::UpdateRequest& request,
+                                                runtime::SchemaPart checked) = 0;
 };
 
 // kInvalid: a required option is missing.

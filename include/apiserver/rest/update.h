@@ -7,12 +7,15 @@
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/validate.h"
 
 namespace apiserver::inline v0::rest {
 
-// What every resource does before `object` replaces `old`. Errors as BeforeCreate.
+// What every resource does before `object` replaces `old`. Errors as BeforeCreate; those of the
+// schema stand after metadata's and before the strategy's.
 Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
-                    const runtime::Object& old);
+                    const runtime::Object& old,
+                    runtime::SchemaPart checked = runtime::SchemaPart::kObject);
 
 // Replaces whatever is stored by `object`; if that has a uid, only an object with the same.
 std::unique_ptr<UpdatedObjectInfo> DefaultUpdatedObjectInfo(runtime::ObjectPtr object);

@@ -33,7 +33,8 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
         registry::NewStore(options.storage,
                            {.kind = kind,
                             .strategy = NewConfigurationStrategy(),
-                            .table_convertor = NewConfigurationColumns(*options.storage.clock)}));
+                            .table_convertor = NewConfigurationColumns(*options.storage.clock),
+                            .validate_schema = false}));
   }
   RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));
   for (const auto& webhooks : {options.mutating, options.validating}) {

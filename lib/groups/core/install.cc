@@ -19,11 +19,12 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
     const bool secret = kind->kind() == "Secret";
     ASSIGN_OR_RETURN(
         auto store,
-        registry::NewStore(options.storage,
-                           {.kind = kind,
-                            .strategy = secret ? NewSecretStrategy() : NewServiceAccountStrategy(),
-                            .table_convertor = secret ? NewSecretColumns(clock)
-                                                      : NewServiceAccountColumns(clock)}));
+        registry::NewStore(
+            options.storage,
+            {.kind = kind,
+             .strategy = secret ? NewSecretStrategy() : NewServiceAccountStrategy(),
+             .table_convertor = secret ? NewSecretColumns(clock) : NewServiceAccountColumns(clock),
+             .validate_schema = false}));
     group.storage["v1"][kind->plural()] = store;
     stores[kind->plural()] = std::move(store);
   }

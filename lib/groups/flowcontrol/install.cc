@@ -84,11 +84,12 @@ class Starter {
 
 Status AddResource(const Options& options, const runtime::KindPtr& kind,
                    std::map<std::string, std::shared_ptr<rest::Storage>>& resources) {
-  ASSIGN_OR_RETURN(auto store, registry::NewStore(
-                                   options.storage,
-                                   {.kind = kind,
-                                    .strategy = NewStrategy(kind),
-                                    .table_convertor = NewColumns(kind, *options.storage.clock)}));
+  ASSIGN_OR_RETURN(auto store,
+                   registry::NewStore(options.storage,
+                                      {.kind = kind,
+                                       .strategy = NewStrategy(kind),
+                                       .table_convertor = NewColumns(kind, *options.storage.clock),
+                                       .validate_schema = false}));
   ASSIGN_OR_RETURN(auto status, registry::NewStatusStore(store, NewStatusStrategy(kind)));
   resources[kind->plural()] = std::move(store);
   resources[kind->plural() + "/status"] = std::move(status);

@@ -73,9 +73,9 @@ class ForwardingStore : public registry::Store {
   rest::ResetFields GetResetFields() const override { return inner_->GetResetFields(); }
   apiserver::storage::Interface& storage() override { return inner_->storage(); }
   Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
-                                        std::string_view name,
-                                        const rest::UpdateRequest& request) override {
-    return inner_->UpdateWith(strategy, ctx, name, request);
+                                        std::string_view name, const rest::UpdateRequest& request,
+                                        runtime::SchemaPart checked) override {
+    return inner_->UpdateWith(strategy, ctx, name, request, checked);
   }
 
  private:

@@ -30,7 +30,8 @@ Result<Stores> NewStores(const registry::StorageConfig& storage,
     const bool role = kind->plural() == "roles" || kind->plural() == "clusterroles";
     registry::StoreOptions options{.kind = kind,
                                    .strategy = role ? NewRoleStrategy(kind->namespaced())
-                                                    : NewBindingStrategy(kind->namespaced())};
+                                                    : NewBindingStrategy(kind->namespaced()),
+                                   .validate_schema = false};
     if (!role) options.table_convertor = NewBindingColumns(*storage.clock);
     ASSIGN_OR_RETURN(stores[kind->plural()], registry::NewStore(storage, std::move(options)));
   }
