@@ -220,8 +220,8 @@ void Http1Server::Begin(Request request, const Framing& framing) {
 }
 
 std::size_t Http1Server::ProcessBody(std::string_view in) {
-  const bool wanted = exchange_ && !exchange_->body_wanted();
-  if (wanted && exchange_->unread_body() >= config_->options.body_buffer_bytes) return 0;
+  const bool nobody_reads = exchange_ && !exchange_->body_wanted();
+  if (nobody_reads && exchange_->unread_body() >= config_->options.body_buffer_bytes) return 0;
   std::string_view data;
   const std::size_t used = body_.Decode(in, data);
   if (used > 0) expect_continue_ = false;
