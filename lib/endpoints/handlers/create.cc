@@ -4,6 +4,7 @@
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/owner_references.h"
+#include "endpoints/handlers/too_large.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -70,29 +71,23 @@ Result<runtime::ObjectPtr> StoreOnce(const RequestScope& scope, http::Exchange& 
                                             admitter.ValidateCreate(), options);
 }
 
-// What is larger may with its owners be larger than a storage takes; etcd takes 1.5 MiB.
+// A larger body may with its owners be more than a storage takes (etcd: 1.5 MiB); a smaller one is
+// not cloned for a second try.
 constexpr std::size_t kMayBeTooLarge = 256 << 10;
 
 bool MayBeTooLarge(const http::Exchange& exchange) {
   return exchange.body() != nullptr && exchange.body()->size() > kMayBeTooLarge;
 }
 
-// Whether a write failed because the object is too large for the storage; then takes its owners
-// off, without which it may be small enough.
-bool DropManagedFields(const Status& error, runtime::Object& object) {
-  if (error.reason() != Reason::kRequestEntityTooLarge) return false;
-  if (object.metadata().Find("managedFields") == nullptr) return false;
-  object.Erase("metadata", "managedFields");
-  return true;
-}
-
 Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exchange,
                                  std::unique_ptr<runtime::Object> object,
                                  const meta::CreateOptions& options) {
   if (!MayBeTooLarge(exchange)) return StoreOnce(scope, exchange, std::move(object), options);
-  auto created = StoreOnce(scope, exchange, object->Clone(), options);
-  if (created.ok() || !DropManagedFields(created.status(), *object)) return created;
-  return StoreOnce(scope, exchange, std::move(object), options);
+  return WriteWithoutOwnersIfTooLarge([&](bool with_owners) {
+    if (with_owners) return StoreOnce(scope, exchange, object->Clone(), options);
+    object->Erase("metadata", "managedFields");
+    return StoreOnce(scope, exchange, std::move(object), options);
+  });
 }
 
 }  // namespace

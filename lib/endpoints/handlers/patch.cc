@@ -3,6 +3,7 @@
 #include "endpoints/handlers/audit.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/patched_object.h"
+#include "endpoints/handlers/too_large.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -70,11 +71,9 @@ http::Handler NewPatchHandler(ScopePtr scope) {
                                .options = options,
                                .admitter = admitter,
                                .apply = apply ? &apply_body : nullptr};
-    auto result = Update(request, /*track_fields=*/true);
-    if (!result.ok() && !apply && result.status().reason() == Reason::kRequestEntityTooLarge) {
-      // Without owners it may be small enough.
-      result = Update(request, /*track_fields=*/false);
-    }
+    const auto update = [&request](bool with_owners) { return Update(request, with_owners); };
+    // An apply is nothing without owners.
+    const auto result = apply ? update(true) : WriteWithoutOwnersIfTooLarge(update);
     RETURN_IF_ERROR(result.status());
     return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
                                  scope->target);

@@ -4,6 +4,7 @@
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/owner_references.h"
+#include "endpoints/handlers/too_large.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -84,12 +85,10 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
     const Admitter admitter(*scope, exchange, options);
     const ReplaceRequest request{
         .scope = *scope, .exchange = exchange, .options = options, .admitter = admitter};
-    auto result = Replace(request, *object, /*track_fields=*/true);
-    if (!result.ok() && result.status().reason() == Reason::kRequestEntityTooLarge) {
-      // Without owners it may be small enough.
-      object->Erase("metadata", "managedFields");
-      result = Replace(request, *object, /*track_fields=*/false);
-    }
+    const auto result = WriteWithoutOwnersIfTooLarge([&](bool with_owners) {
+      if (!with_owners) object->Erase("metadata", "managedFields");
+      return Replace(request, *object, /*track_fields=*/with_owners);
+    });
     RETURN_IF_ERROR(result.status());
     return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
                                  scope->target);
