@@ -170,25 +170,31 @@ Result<std::shared_ptr<const ApiState>> Server::NewState(
                         .extra_routes = {VersionRoute()}});
 }
 
-Status Server::InstallAPIGroup(APIGroupInfo group) {
+Status Server::InstallGroup(APIGroupInfo group, bool replace) {
   auto storages = storages_.Lock();
   std::vector<std::shared_ptr<const endpoints::Installed>> installed;
   if (const auto state = State()) installed = state->installed();
+  std::vector<std::shared_ptr<rest::Storage>> added;
   for (const auto& [version, resources] : group.storage) {
     endpoints::APIGroupVersion group_version{.root = group.group.empty() ? "/api" : "/apis",
                                              .group_version = {group.group, version},
                                              .storage = resources,
                                              .scheme = scheme_.snapshot(),
                                              .environment = &environment_};
-    ASSIGN_OR_RETURN(auto made, group_version.InstallREST());
-    std::erase_if(installed, [&made](const auto& each) {
-      return each->group_version() == made->group_version();
+    const auto removed = std::erase_if(installed, [&group_version](const auto& each) {
+      return each->group_version() == group_version.group_version;
     });
+    if (removed > 0 && !replace) {
+      return {Reason::kConflict, "server: " + group_version.group_version.ToString() +
+                                     " is served already; ReplaceAPIGroup() would replace it"};
+    }
+    ASSIGN_OR_RETURN(auto made, group_version.InstallREST());
     installed.push_back(std::move(made));
-    for (const auto& [path, resource] : resources) storages->push_back(resource);
+    for (const auto& [path, resource] : resources) added.push_back(resource);
   }
   // Nothing changes unless everything fits together.
   ASSIGN_OR_RETURN(auto state, NewState(std::move(installed)));
+  storages->insert(storages->end(), added.begin(), added.end());
   *state_.Lock() = std::move(state);
   return {};
 }

@@ -29,7 +29,12 @@ class Server final : public GenericAPIServer {
   ~Server() override;
 
   runtime::Scheme& scheme() override { return scheme_; }
-  Status InstallAPIGroup(APIGroupInfo group) override;
+  Status InstallAPIGroup(APIGroupInfo group) override {
+    return InstallGroup(std::move(group), false);
+  }
+  Status ReplaceAPIGroup(APIGroupInfo group) override {
+    return InstallGroup(std::move(group), true);
+  }
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
@@ -77,7 +82,7 @@ class Server final : public GenericAPIServer {
   http::Step ServeIndex(http::Exchange& exchange, int code) const;
 
   std::shared_ptr<const ApiState> State() const { return *state_.Lock(); }
-  Status Install(const APIGroupInfo& group);
+  Status InstallGroup(APIGroupInfo group, bool replace);
   Result<std::shared_ptr<const ApiState>> NewState(
       std::vector<std::shared_ptr<const endpoints::Installed>> installed) const;
   Status InstallStandardPaths();

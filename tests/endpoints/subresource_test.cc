@@ -256,7 +256,7 @@ struct Served {
     const auto kind = testing::WidgetKind();
     const std::shared_ptr<rest::Storage> widgets(server->store("widgets"), [](auto*) {});
     REQUIRE(server->server()
-                .InstallAPIGroup({"example.com",
+                .ReplaceAPIGroup({"example.com",
                                   {{"v1",
                                     {{"widgets", widgets},
                                      {"widgets/options", std::make_shared<Options>(kind)},

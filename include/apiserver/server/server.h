@@ -208,7 +208,11 @@ class GenericAPIServer {
   // The kinds it serves; add them before InstallAPIGroup.
   virtual runtime::Scheme& scheme() = 0;
   // Serves a group from now on: routes, discovery and OpenAPI change together. Also while running.
+  // kConflict: the server has a version of it already. After an error nothing has changed.
   virtual Status InstallAPIGroup(APIGroupInfo group) = 0;
+  // The same in place of what the group's versions served before. Requests may still be in the
+  // storages replaced, which live as long as the server.
+  virtual Status ReplaceAPIGroup(APIGroupInfo group) = 0;
   // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
   // prefix. `listed`: appears in the index. kConflict: taken.
   virtual Status HandlePath(std::string path, http::Handler handler, bool listed) = 0;
