@@ -106,7 +106,7 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
 // As a decoded body.
 Status Settle(const Patched& patched, runtime::Object& object) {
   const runtime::Value root = object.root();
-  const Status status = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
+  Status status = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
   if (status.ok() || status.reason() == Reason::kRequestEntityTooLarge) return status;
   std::string why(status.message());
   if (patched.from_unstructured) {

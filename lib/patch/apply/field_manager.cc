@@ -228,7 +228,7 @@ class FieldManager::Impl {
   // As content that was decoded.
   Status Settle(runtime::Object& object) const {
     const runtime::Value typed = object.root();
-    const Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
+    Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
     if (settled.reason() == Reason::kRequestEntityTooLarge) return settled;
     if (!settled.ok()) {
       return Failed("failed to convert new typed object (" + merge_.Describe(typed) + ") to object",
