@@ -200,7 +200,7 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
   if (!root.ok()) return CannotBeHandled(*gvk, *options.kind, root.status().message());
   DecodedObject decoded;
   decoded.object = std::make_unique<Object>(options.kind, gvk->version, std::move(arena), *root);
-  // What it does not know has been passed by: there is no strict decoding of protobuf.
+  // The decoder skips unknown fields: there is no strict decoding of protobuf.
   const Status settled =
       runtime::Settle(*decoded.object, {.growth_max = runtime::GrowthMax(body->size())});
   if (!settled.ok()) return Unsettled(settled, *gvk, *options.kind);

@@ -65,7 +65,7 @@ std::optional<std::string> TakeQuoted(std::string_view& text) {
   return std::nullopt;
 }
 
-// Whether Go's mime.ParseMediaType takes these parameters, each with the semicolon before it.
+// Returns whether Go's mime.ParseMediaType accepts these parameters, each with its semicolon.
 bool AreParameters(std::string_view text) {
   std::map<std::string, std::string> parameters;
   while (true) {

@@ -18,7 +18,7 @@ struct Facts {
   // The schemas that cannot be sent as protobuf: a field without number, a list in a list, or what
   // holds such a thing.
   std::unordered_set<const Schema*> without_protobuf;
-  // Of a kStruct kind: the schemas that limit values beyond their type, or have a part that does.
+  // The schemas of a kStruct kind that limit values beyond their type, or have a part that does.
   // The others are not walked by ValidateSchema(); decoding has checked the types.
   std::unordered_set<const Schema*> limited;
 };

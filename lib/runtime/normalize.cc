@@ -308,8 +308,9 @@ Status Normalize(Object& object) {
 Status NormalizeWithin(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
-  if (object.kind().semantics() == Semantics::kStructural)
+  if (object.kind().semantics() == Semantics::kStructural) {
     return NormalizeStructural(object, arena_max);
+  }
   Value root = object.root();
   RETURN_IF_ERROR(
       NormalizeStruct(*version->schema, object.kind().kind(), object.arena(), root, arena_max));

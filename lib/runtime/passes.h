@@ -11,7 +11,7 @@ namespace apiserver::inline v0::runtime {
 
 Status NormalizeWithin(Object& object, std::size_t arena_max);
 Status SetDefaultsWithin(Object& object, std::size_t arena_max);
-// What both answer then.
+// The error of both.
 Status GrownTooLarge();
 
 }  // namespace apiserver::inline v0::runtime

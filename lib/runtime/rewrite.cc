@@ -18,7 +18,7 @@ struct Frame {
 
 bool IsContainer(const Value& value) { return value.is_map() || value.is_list(); }
 
-// Whether both are the same container; all empty ones are.
+// Returns whether both are the same container; all empty ones are.
 bool Same(const Value& a, const Value& b) {
   if (a.type() != b.type() || a.size() != b.size()) return false;
   if (a.size() == 0) return true;
@@ -135,7 +135,7 @@ class Rewriter {
   RewritePass& pass_;
   Arena& arena_;
   const std::size_t arena_max_;
-  Done last_;  // What was rewritten last.
+  Done last_;  // The container rewritten last.
   std::size_t shared_bytes_ = 0;
   std::vector<Frame> frames_;
   std::vector<Slot> slots_;

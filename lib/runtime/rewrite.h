@@ -20,7 +20,7 @@ struct Slot {
   const Schema* schema = nullptr;
 };
 
-// What it makes of a container depends on nothing but the container and its schema.
+// A pass must treat equal containers below the root equally: their results are shared.
 class RewritePass {
  public:
   virtual ~RewritePass() = default;

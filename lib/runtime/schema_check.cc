@@ -43,7 +43,7 @@ class Checker {
       return field.proto_number == 0 && !field.inlined;
     });
   }
-  // Whether a value of the right type can be wrong. A field that is always written is never
+  // Returns whether a value of the right type can be wrong. A field that is always written is never
   // missing.
   static bool LimitsValues(const Schema& schema) {
     const Constraints& limits = schema.constraints;

@@ -77,7 +77,7 @@ bool IsMultiple(const Value& value, double factor) {
   return distance <= 1e-9 * std::max(1.0, std::fabs(times));
 }
 
-// What all values of one check have in common.
+// The state that all values of one check share.
 struct Whole {
   const Facts& facts;
   bool is_struct;

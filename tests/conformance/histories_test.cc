@@ -22,7 +22,7 @@ TEST_CASE("conformance: histories of every engine and form hold", "[conformance]
   REQUIRE(report.ok());
   INFO(report->ToString());
   CHECK(report->violations.empty());
-  // How many there are depends on how often watches came to run.
+  // The number depends on how often watches came to run.
   CHECK(report->events > 100);
   CHECK(report->compactions > 0);
 }

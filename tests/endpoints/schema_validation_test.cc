@@ -165,7 +165,7 @@ TEST_CASE("endpoints: a status is validated alone", "[endpoints]") {
         R"(422 Invalid: Pet.zoo.example.com "a" is invalid: status.age: Invalid value: -1: )"
         R"(age in body should be greater than or equal to 0)");
   CHECK(server->Call("PATCH", status, R"({"status":{"age":3}})", kMerge).code == 200);
-  // What was wrong already is still wrong.
+  // An error that stood there before is still an error.
   CHECK(Refusal(server->Call("PATCH", kPet, R"({"metadata":{"labels":{"a":"b"}}})", kMerge)) ==
         R"(422 Invalid: Pet.zoo.example.com "a" is invalid: spec.species: Unsupported value: )"
         R"("cow": supported values: "cat", "dog")");

@@ -158,7 +158,7 @@ TEST_CASE("endpoints: every answer of a deprecated version warns of it", "[endpo
     CHECK(answer.headers.GetAll("Warning").size() == 1);
   }
   CHECK_FALSE(server->Call("GET", kWidgets).headers.Has("Warning"));
-  // Of what is not served nothing is said.
+  // A subresource that is not served brings no warning.
   CHECK_FALSE(server->Call("GET", old + "/a/status").headers.Has("Warning"));
 }
 

@@ -238,7 +238,7 @@ TEST_CASE("http: a body of unknown length that nobody reads closes unless it has
 
   client.Send("POST /1" + head + "3\r\nabc\r\n0\r\n\r\n");
   const std::string whole = client.ReadUntil("\r\n\r\n/1");
-  // Of the rest nobody knows how long it is: the client is told not to use the connection again.
+  // The length of the rest is unknown: the client is told not to use the connection again.
   client.Send("POST /2" + head + "3\r\nabc\r\n");
   const std::string part = client.ReadAll();
 

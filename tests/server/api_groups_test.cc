@@ -15,7 +15,7 @@ using testing::Widget;
 
 namespace {
 
-// What a test looks at after its storage is gone.
+// The marks that outlive a storage, for its test.
 struct Seen {
   int destroyed = 0;
 };

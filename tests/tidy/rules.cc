@@ -225,7 +225,7 @@ constexpr ForbiddenName kForbidden[] = {
     {"sigaction(", Allowed::kNobody, "signals are the host's"},
 };
 
-// Whether the line is a range-based for over what a lock or a call's result points to.
+// Returns whether the line is a range-based for over the target of a temporary lock or pointer.
 bool LoopsOverTemporary(std::string_view code) {
   const std::size_t begin = code.find("for (");
   if (begin == std::string_view::npos) return false;

@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::rest {
 
-// What every resource does before `object` replaces `old`. Errors as BeforeCreate; those of the
-// schema stand after metadata's and before the strategy's.
+// Prepares and validates `object`, which is to replace `old`, for every resource. Errors as
+// BeforeCreate; the schema's stand after metadata's and before the strategy's.
 Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
                     const runtime::Object& old,
                     runtime::SchemaPart checked = runtime::SchemaPart::kObject);

@@ -8,8 +8,8 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/object.h"
 
-// What happens to content on its way in, wherever it comes from: a body, a patch, the storage, a
-// webhook. The order is Go's: decode into the type and encode again (runtime/serializer), or prune
+// The steps that all content takes on its way in: a body's, a patch's, the storage's, a webhook's.
+// The order is Go's: decode into the type and encode again (runtime/serializer), or prune
 // (apiextensions' structural/pruning), then default.
 namespace apiserver::inline v0::runtime {
 
@@ -21,8 +21,8 @@ struct UnknownMember {
 // Each path once, at most 100 of them: in document order, of a structural kind sorted.
 std::vector<UnknownMember> UnknownMembers(const Object& object);
 
-// How much content of a body of `body_bytes` may grow by: three times the memory that decoding it
-// may take (codec::DecodedBytesMax).
+// Returns the bytes by which content of a body of `body_bytes` may grow: three times the memory
+// that decoding it may take (codec::DecodedBytesMax).
 constexpr std::size_t GrowthMax(std::size_t body_bytes) {
   constexpr std::size_t kTimes = 48;
   return kTimes * body_bytes + (std::size_t{192} << 10);
@@ -32,7 +32,7 @@ constexpr std::size_t GrowthMax(std::size_t body_bytes) {
 inline constexpr std::size_t kPatchedGrowthMax = GrowthMax(std::size_t{3} << 20);
 
 struct SettleRules {
-  // How many bytes the object's arena may grow by. Fields that a struct must have and defaults are
+  // The bytes by which the object's arena may grow. Fields that a struct must have and defaults are
   // added to each item of a list, so a long list of empty ones grows many times over: content of a
   // stranger needs an end. Stored content has none, or what was once taken could not be read.
   std::size_t growth_max = std::numeric_limits<std::size_t>::max();

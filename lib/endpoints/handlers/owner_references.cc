@@ -12,8 +12,8 @@ namespace apiserver::inline v0::endpoints {
 
 namespace {
 
-// Of a struct without lists and maps. Metadata is normalized, so equal ones have their members in
-// the same order; and there may be ten thousands of them.
+// Hashes a struct without lists and maps. Metadata is normalized, so equal references have their
+// members in the same order; and there may be ten thousands of them.
 struct HashOfMembers {
   std::size_t operator()(const runtime::Value& value) const {
     std::size_t hash = 0;
