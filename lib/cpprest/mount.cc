@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::string_view kFrontProxyPrefix = "X-Remote-";
 constexpr std::string_view kExtraPrefix = "Impersonate-Extra-";
+constexpr auto kLastWrites = std::chrono::seconds(2);
 constexpr const char* kStopped = "the server is shutting down";
 constexpr const char* kCannotUpgrade =
     "cpprestsdk's listener cannot upgrade a connection, nor speak HTTP/2";
@@ -91,6 +93,8 @@ struct Mounted : std::enable_shared_from_this<Mounted> {
                     bool full) const;
   void Begin(const std::shared_ptr<MountedCall>& call, http::Request request,
              const Result<std::string>& body);
+  void Refuse(const std::shared_ptr<MountedCall>& call, int code, const std::string& why);
+  void Over(MountedCall& call);
   void End();
 
   const http::Service& service;
@@ -98,7 +102,9 @@ struct Mounted : std::enable_shared_from_this<Mounted> {
   const std::shared_ptr<http::Loop> loop;
   std::atomic<std::size_t> requests{0};
   std::atomic<bool> stopping{false};
+  Notification all_over;  // Of what was under way when the mount was stopped.
   // Of the loop.
+  bool ended = false;
   std::unordered_set<std::shared_ptr<MountedCall>> calls;
 };
 
@@ -108,19 +114,21 @@ void Mounted::Handle(const web::http::http_request& from) {
   auto call =
       std::make_shared<MountedCall>(loop, from, [weak = weak_from_this()](MountedCall& over) {
         const auto self = weak.lock();
-        if (!self) return;
-        --self->requests;
-        self->calls.erase(over.shared_from_this());
+        if (self) self->Over(over);
       });
   http::Request request = RequestOf(from, options.tls);
   if (const Refusal refusal = RefusalOf(from, request, full); refusal.code != 0) {
     // Its body is not wanted, and cpprestsdk would wait for it.
     ReadRequestBody(from, 0, [](const Result<std::string>&) {});
-    return call->Refuse(refusal.code, refusal.why);
+    return loop->Post([self = shared_from_this(), call, refusal] {
+      self->Refuse(call, refusal.code, refusal.why);
+    });
   }
   ReadRequestBody(from, options.request_body_bytes_max,
                   [self = shared_from_this(), call,
                    request = std::move(request)](Result<std::string> body) mutable {
+                    // The listener closes, and must not be answered while it does.
+                    if (self->stopping && !body.ok()) return call->Abandon();
                     self->loop->Post([self, call, request = std::move(request),
                                       body = std::move(body)]() mutable {
                       self->Begin(call, std::move(request), body);
@@ -139,26 +147,39 @@ Refusal Mounted::RefusalOf(const web::http::http_request& from, const http::Requ
 
 void Mounted::Begin(const std::shared_ptr<MountedCall>& call, http::Request request,
                     const Result<std::string>& body) {
-  if (stopping) return call->Refuse(503, kStopped);
+  if (stopping) return Refuse(call, 503, kStopped);
   if (!body.ok()) {
-    return call->Refuse(body.status().code(), std::string(body.status().message()));
+    return Refuse(call, body.status().code(), std::string(body.status().message()));
   }
-  if (!http::IsHost(request.host)) return call->Refuse(400, "malformed Host header");
-  if (!http::SplitTarget(request)) return call->Refuse(400, "malformed request target");
+  if (!http::IsHost(request.host)) return Refuse(call, 400, "malformed Host header");
+  if (!http::SplitTarget(request)) return Refuse(call, 400, "malformed request target");
   calls.insert(call);
   call->Start(service, std::move(request), *body);
 }
 
+void Mounted::Refuse(const std::shared_ptr<MountedCall>& call, int code, const std::string& why) {
+  calls.insert(call);
+  call->Refuse(code, why);
+}
+
+void Mounted::Over(MountedCall& call) {
+  --requests;
+  calls.erase(call.shared_from_this());
+  if (ended && calls.empty()) all_over.Notify();
+}
+
 void Mounted::End() {
   if (stopping.exchange(true)) return;
-  const auto done = std::make_shared<Notification>();
-  loop->Post([self = shared_from_this(), done] {
-    for (const auto& call : std::exchange(self->calls, {})) {
+  loop->Post([self = shared_from_this()] {
+    self->ended = true;
+    const auto calls = self->calls;
+    for (const auto& call : calls) {
       call->End(Status(Reason::kServiceUnavailable, kStopped));
     }
-    done->Notify();
+    if (calls.empty()) self->all_over.Notify();
   });
-  done->Wait();
+  // A client that does not read has so long.
+  all_over.WaitFor(kLastWrites);
   loop->Stop();
 }
 
