@@ -144,6 +144,28 @@ class NoProfiles final : public auth::Authorizer {
 
 }  // namespace
 
+// What a profile saw of the thread "spinner": in SpinWhileAsked() and elsewhere.
+struct Seen {
+  std::uint64_t in_spin = 0;
+  std::uint64_t elsewhere = 0;
+};
+
+Seen SpinnerIn(const DecodedProfile& profile) {
+  const auto spin = reinterpret_cast<std::uint64_t>(&SpinWhileAsked);
+  Seen seen;
+  for (const auto& sample : profile.samples) {
+    if (sample.thread != "spinner") continue;
+    const auto& frame = sample.stack.at(0);
+    const bool inside = frame.address >= spin && frame.address < spin + kSpinBytesMax;
+    (inside ? seen.in_spin : seen.elsewhere) += sample.nanoseconds;
+    if (!inside) continue;
+    CHECK(frame.mapping.begin <= spin);
+    CHECK(spin < frame.mapping.end);
+    CHECK(frame.mapping.file == std::filesystem::read_symlink("/proc/self/exe").string());
+  }
+  return seen;
+}
+
 TEST_CASE("server: a CPU profile shows what is busy, or why the kernel does not let it",
           "[server]") {
   const auto server = StartWidgetServer();
@@ -151,39 +173,32 @@ TEST_CASE("server: a CPU profile shows what is busy, or why the kernel does not 
   std::atomic<std::uint64_t> result{0};
   Thread thread("spinner", [&result] { result = SpinWhileAsked(); });
 
-  const auto answer = server->Call("GET", "/debug/pprof/profile?seconds=1");
+  Seen seen;
+  // A machine that is busy with other things may give the spinner next to nothing for a while.
+  for (int i = 0; i < 20 && seen.in_spin < 50'000'000; ++i) {
+    const auto answer = server->Call("GET", "/debug/pprof/profile?seconds=1");
+    CHECK(answer.headers.Get("X-Content-Type-Options") == "nosniff");
+    if (!KernelAllowsProfiles()) {
+      CHECK(answer.code == 500);
+      CHECK(answer.headers.Get("X-Go-Pprof") == "1");
+      CHECK(answer.body.starts_with("Could not enable CPU profiling: perf_event_open: "));
+      break;
+    }
+    CHECK(answer.code == 200);
+    if (answer.code != 200) break;  // The spinner would spin for ever.
+    CHECK(answer.headers.Get("Content-Type") == "application/octet-stream");
+    CHECK(answer.headers.Get("Content-Disposition") == "attachment; filename=\"profile\"");
+    const DecodedProfile profile = DecodedProfile::OfGzip(answer.body);
+    CHECK(profile.duration_nanos >= 1'000'000'000);
+    seen = SpinnerIn(profile);
+    // A hundredth of a second each, of one processor at the most.
+    CHECK(seen.in_spin <= profile.duration_nanos + 20'000'000);
+  }
   spinning = false;
   thread.Join();
-
-  CHECK(answer.headers.Get("X-Content-Type-Options") == "nosniff");
-  if (!KernelAllowsProfiles()) {
-    CHECK(answer.code == 500);
-    CHECK(answer.headers.Get("X-Go-Pprof") == "1");
-    CHECK(answer.body.starts_with("Could not enable CPU profiling: perf_event_open: "));
-    return;
-  }
-  REQUIRE(answer.code == 200);
-  CHECK(answer.headers.Get("Content-Type") == "application/octet-stream");
-  CHECK(answer.headers.Get("Content-Disposition") == "attachment; filename=\"profile\"");
-  const DecodedProfile profile = DecodedProfile::OfGzip(answer.body);
-  CHECK(profile.duration_nanos >= 1'000'000'000);
-  const auto spin = reinterpret_cast<std::uint64_t>(&SpinWhileAsked);
-  std::uint64_t in_spin = 0;
-  std::uint64_t elsewhere = 0;
-  for (const auto& sample : profile.samples) {
-    if (sample.thread != "spinner") continue;
-    const auto& frame = sample.stack.at(0);
-    const bool inside = frame.address >= spin && frame.address < spin + kSpinBytesMax;
-    (inside ? in_spin : elsewhere) += sample.nanoseconds;
-    if (!inside) continue;
-    CHECK(frame.mapping.begin <= spin);
-    CHECK(spin < frame.mapping.end);
-    CHECK(frame.mapping.file == std::filesystem::read_symlink("/proc/self/exe").string());
-  }
-  // A hundredth of a second each, of one second on one processor at the most.
-  CHECK(in_spin >= 50'000'000);
-  CHECK(in_spin <= profile.duration_nanos + 20'000'000);
-  CHECK(elsewhere * 10 <= in_spin);
+  if (!KernelAllowsProfiles()) return;
+  CHECK(seen.in_spin >= 50'000'000);
+  CHECK(seen.elsewhere * 10 <= seen.in_spin);
 }
 
 TEST_CASE("server: one profile is taken at a time, and no thread waits for it", "[server]") {
