@@ -42,8 +42,10 @@ SERVER_ERRORS = (
 )
 # Errors of patches that upstream passes on without a reason, and so without a code; of a few others it
 # makes a 400 or 422.
-# Also of an object that was taken without apply and has, say, two items without their key.
-APPLY_ERRORS = (r"failed to create typed patch object", r"failed to create manager for existing fields:")
+# Also of an object that was taken without apply and has, say, two items without their key, and of a
+# scalar that the types of apply allow and decoding does not: true as a quantity.
+APPLY_ERRORS = (r"failed to create typed patch object", r"failed to create manager for existing fields:",
+                r"failed to convert new (typed )?object")
 PATCH_ERRORS = {
     "application/strategic-merge-patch+json": (
         r"unknown patch type:", r"does not contain declared merge key", r"expected a [^,]+, but received a",

@@ -108,6 +108,9 @@ class WrongAnswers(unittest.TestCase):
         live = "failed to create manager for existing fields: failed to convert new object"
         applied = asked("PATCH", headers=[("Content-Type", "application/apply-patch+cbor")])
         self.assertEqual(judge(applied, answer(500, status(500, "", message=live)), ADMIN), [])
+        scalar = "failed to convert new typed object (default/a; apps/v1, Kind=Deployment) to object: no"
+        self.assertEqual(judge(applied, answer(500, status(500, "", message=scalar)), ADMIN), [])
+        self.found("500", patch, answer(500, status(500, "", message=scalar)))
         text = "expected a map[string]interface {}, but received a []interface {}"
         self.assertEqual(judge(patch, answer(500, status(500, "", message=text)), ADMIN), [])
         self.found("500", asked("PATCH", headers=[("Content-Type", "application/merge-patch+json")]), order)
