@@ -144,7 +144,8 @@ class NoProfiles final : public auth::Authorizer {
 
 }  // namespace
 
-// What a profile saw of the thread "spinner": in SpinWhileAsked() and elsewhere.
+// The CPU time that a profile counts for the thread "spinner", in nanoseconds: inside
+// SpinWhileAsked() and elsewhere.
 struct Seen {
   std::uint64_t in_spin = 0;
   std::uint64_t elsewhere = 0;
@@ -174,7 +175,7 @@ TEST_CASE("server: a CPU profile shows what is busy, or why the kernel does not 
   Thread thread("spinner", [&result] { result = SpinWhileAsked(); });
 
   Seen seen;
-  // A machine that is busy with other things may give the spinner next to nothing for a while.
+  // A busy machine may give the spinner less than that in one second.
   for (int i = 0; i < 20 && seen.in_spin < 50'000'000; ++i) {
     const auto answer = server->Call("GET", "/debug/pprof/profile?seconds=1");
     CHECK(answer.headers.Get("X-Content-Type-Options") == "nosniff");
@@ -191,7 +192,7 @@ TEST_CASE("server: a CPU profile shows what is busy, or why the kernel does not 
     const DecodedProfile profile = DecodedProfile::OfGzip(answer.body);
     CHECK(profile.duration_nanos >= 1'000'000'000);
     seen = SpinnerIn(profile);
-    // A hundredth of a second each, of one processor at the most.
+    // The spinner uses one processor at most; a sample counts for a hundredth of a second.
     CHECK(seen.in_spin <= profile.duration_nanos + 20'000'000);
   }
   spinning = false;
