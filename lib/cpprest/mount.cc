@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kFrontProxyPrefix = "X-Remote-";
 constexpr std::string_view kExtraPrefix = "Impersonate-Extra-";
+// Limits how long Stop() waits for clients that do not read.
 constexpr auto kLastWrites = std::chrono::seconds(2);
 constexpr const char* kStopped = "the server is shutting down";
 constexpr const char* kCannotUpgrade =
@@ -102,7 +103,7 @@ struct Mounted : std::enable_shared_from_this<Mounted> {
   const std::shared_ptr<http::Loop> loop;
   std::atomic<std::size_t> requests{0};
   std::atomic<bool> stopping{false};
-  Notification all_over;  // Of what was under way when the mount was stopped.
+  Notification all_over;  // Notified when no call is left of those that End() ended.
   // Of the loop.
   bool ended = false;
   std::unordered_set<std::shared_ptr<MountedCall>> calls;
@@ -127,7 +128,8 @@ void Mounted::Handle(const web::http::http_request& from) {
   ReadRequestBody(from, options.request_body_bytes_max,
                   [self = shared_from_this(), call,
                    request = std::move(request)](Result<std::string> body) mutable {
-                    // The listener closes, and must not be answered while it does.
+                    // Most likely the listener is closing this connection, and an answer that
+                    // begins meanwhile can crash cpprestsdk.
                     if (self->stopping && !body.ok()) return call->Abandon();
                     self->loop->Post([self, call, request = std::move(request),
                                       body = std::move(body)]() mutable {
@@ -178,7 +180,6 @@ void Mounted::End() {
     }
     if (calls.empty()) self->all_over.Notify();
   });
-  // A client that does not read has so long.
   all_over.WaitFor(kLastWrites);
   loop->Stop();
 }

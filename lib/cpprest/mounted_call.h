@@ -28,7 +28,8 @@ class MountedCall final : public http::ServerStream,
   void Start(const http::Service& service, http::Request request, const std::string& body);
   // Instead of Start().
   void Refuse(int code, const std::string& why);
-  // Never answered by us: cpprestsdk does it when its listener closes. Any thread.
+  // Leaves the request unanswered; cpprestsdk answers it when its listener closes. In place of
+  // Start(), by the one thread that has the call.
   void Abandon() { replied_ = true; }
   // Whatever is under way breaks off.
   void End(const Status& why);

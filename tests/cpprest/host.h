@@ -44,9 +44,9 @@ inline int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// As many as a host's program would choose. The 40 that cpprestsdk has by itself wait on one
-// condition variable, and glibc before 2.41 loses a wake-up among so many now and then
-// (sourceware.org bug 25847): the listener then never closes.
+// Limits cpprestsdk's pool to four threads. Its default of 40 wait on one condition variable, and
+// glibc before 2.41 now and then loses a wake-up among so many (sourceware.org bug 25847): the
+// listener then never closes.
 inline void StartFewThreads() {
   [[maybe_unused]] static const bool started = [] {
     crossplat::threadpool::initialize_with_threads(4);

@@ -271,5 +271,50 @@ TEST_CASE("cpprest: a watch is streamed, and ends with the mount, which lets the
   CHECK(!(*stream)->Read(Host::Soon()).ok());
 }
 
+TEST_CASE("cpprest: a stopped mount has written what it answered", "[cpprest]") {
+  constexpr std::size_t kHolders = 8;
+  Guarded<std::vector<http::Resume>> held;
+  BareService bare([&](http::Exchange&) -> http::Step {
+    return http::Step::Later([&](http::Resume resume) {
+      held.Lock()->push_back(std::move(resume));
+      held.NotifyAll();
+    });
+  });
+  Host host(bare.service);
+  std::vector<std::unique_ptr<RawPeer>> holders;
+  for (std::size_t i = 0; i < kHolders; ++i) {
+    holders.push_back(std::make_unique<RawPeer>(host.port));
+    holders.back()->Send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  {
+    auto waiting = held.Lock();
+    REQUIRE(waiting.WaitUntil(RealClock().Now() + kPatience,
+                              [&] { return waiting->size() == kHolders; }));
+  }
+  host.mount->Stop();
+  for (const auto& holder : holders) {
+    char head[12] = {};
+    // The answer is there already.
+    CHECK(::recv(holder->fd, head, sizeof head, MSG_DONTWAIT) == sizeof head);
+    CHECK(std::string_view(head, sizeof head) == "HTTP/1.1 503");
+  }
+  held.Lock()->clear();
+}
+
+TEST_CASE("cpprest: a mount stops although a client does not read", "[cpprest]") {
+  std::atomic<std::size_t> made{0};
+  Notification gone;
+  BareService bare([&](http::Exchange& exchange) -> http::Step {
+    exchange.writer().Stream({}, std::make_unique<Flood>(made, gone));
+    return http::Step::Done();
+  });
+  Host host(bare.service);
+  const RawPeer peer(host.port);
+  peer.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(Contains(peer.ReadUntil("xxxx"), "HTTP/1.1 200"));
+  host.Close();
+  CHECK(gone.WaitFor(kPatience));
+}
+
 }  // namespace
 }  // namespace apiserver

@@ -32,8 +32,9 @@ class http_listener;
 //   refusals neither, before cpprestsdk has the body or some KiB of it.
 // - closing the listener cuts what is under way, and would wait for open watches for ever: end the
 //   mount before. cpprestsdk 2.10 closes connections without a lock against its own reads and
-//   writes: a request that arrives in that moment can crash it. Where clients do not end first,
-//   stop the mount and let the process end without closing the listener.
+//   writes: a request that arrives in that moment, or whose refusal waits for its body, can crash
+//   it. Where clients do not end first, stop the mount and let the process end without closing the
+//   listener.
 namespace apiserver::inline v0::cpprest {
 
 struct MountOptions {
@@ -51,9 +52,10 @@ class Mount {
   // For a handler of the host's own that gives some of its requests away.
   virtual void Handle(const web::http::http_request& request) = 0;
   // Ends every answer and stream: those under way break off, what comes is answered with 503. A
-  // server that shuts down has ended its watches before. Waits until what was answered is written,
-  // 2 s for clients that do not read; then the listener can be closed. Idempotent. Not to be called
-  // by the server's own work.
+  // server that shuts down has ended its watches before. Waits until the answers are written,
+  // at most 2 s for clients that do not read them or do not send the rest of a refused body; then
+  // the listener can be closed. A client that leaves in the middle of a body after that keeps its
+  // connection until the listener closes. Idempotent. Not to be called by the server's own work.
   virtual void Stop() = 0;
 };
 
