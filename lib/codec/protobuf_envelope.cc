@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/partial_object_metadata.h"
 #include "apiserver/meta/status.h"
@@ -10,6 +13,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
 #include "codec/type_meta.h"
+#include "codec/utf8.h"
 #include "runtime/facts.h"
 
 namespace apiserver::inline v0::codec {
@@ -44,6 +48,13 @@ std::string StatusEnvelope(const Value& status) {
   // Its values are of our own making and fit.
   (void)AppendMessage(status, *MetaMessageSchema("Status"), message);
   return Envelope(kMetaV1, "Status", message);
+}
+
+// Of a Status, which is three levels deep.
+bool HasOnlyUtf8(const Value& value) {
+  return ValidUtf8(value.AsString()) && std::ranges::all_of(value.items(), HasOnlyUtf8) &&
+         std::ranges::all_of(value.members(),
+                             [](const runtime::Member& m) { return HasOnlyUtf8(m.value); });
 }
 
 // The message PartialObjectMetadata: ObjectMeta as field 1. `revision` not empty: replaces its own.
@@ -257,7 +268,12 @@ Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List&
 
 std::string EncodeStatusProtobuf(const Status& status) {
   runtime::Arena arena;
-  return StatusEnvelope(meta::StatusToValue(status, arena));
+  const Value value = meta::StatusToValue(status, arena);
+  if (HasOnlyUtf8(value)) return StatusEnvelope(value);
+  // The texts quote a body or a path. Go sends their bytes as they are, which strict readers
+  // refuse; JSON's writer puts U+FFFD in place of what is no UTF-8.
+  const std::string json = StatusToJson(status);
+  return StatusEnvelope(ParseJson(json, arena).value());
 }
 
 std::string EncodeSuccessProtobuf(const StatusDetails& details, int code) {

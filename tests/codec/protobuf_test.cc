@@ -511,6 +511,22 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
   CHECK(status["reason"].AsString() == "Expired");
 }
 
+TEST_CASE("codec: a Status whose texts are no UTF-8 is valid protobuf", "[codec]") {
+  StatusDetails details{.name = "a\xff", .group = {}, .kind = {}, .uid = {}, .causes = {}};
+  details.causes.push_back({"", "b\x8d", "c"});
+  const Status status = Status(Reason::kBadRequest, "in {\"k\x8d").WithDetails(details);
+
+  runtime::Arena arena;
+  const auto bytes = std::make_shared<const std::string>(EncodeStatusProtobuf(status));
+  const ProtobufEnvelope envelope = OpenProtobufEnvelope(*bytes).value();
+  const Value read = DecodeMessage(envelope.raw, *MetaMessageSchema("Status"), arena).value();
+
+  CHECK(read["message"].AsString() == "in {\"k\xEF\xBF\xBD");
+  CHECK(read["details"]["name"].AsString() == "a\xEF\xBF\xBD");
+  CHECK(read["details"]["causes"].at(0)["message"].AsString() == "b\xEF\xBF\xBD");
+  CHECK(read["code"].AsInt() == 400);
+}
+
 TEST_CASE("codec: DeleteOptions of any group version are read from protobuf", "[codec]") {
   std::string message;
   wire::PutInt(1, 30, message);
