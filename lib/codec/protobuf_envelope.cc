@@ -50,7 +50,7 @@ std::string StatusEnvelope(const Value& status) {
   return Envelope(kMetaV1, "Status", message);
 }
 
-// Of a Status, which is three levels deep.
+// Returns whether every string of `value`, a Status and so three levels deep, is UTF-8.
 bool HasOnlyUtf8(const Value& value) {
   return ValidUtf8(value.AsString()) && std::ranges::all_of(value.items(), HasOnlyUtf8) &&
          std::ranges::all_of(value.members(),
