@@ -203,14 +203,19 @@ class Flood final : public http::BodySource {
   Notification& gone_;
 };
 
+// Returns a handler that answers with a Flood.
+http::Handler Flooding(std::atomic<std::size_t>& made, Notification& gone) {
+  return [&made, &gone](http::Exchange& exchange) -> http::Step {
+    exchange.writer().Stream({}, std::make_unique<Flood>(made, gone));
+    return http::Step::Done();
+  };
+}
+
 TEST_CASE("cpprest: a stream is made as it is taken, and given up when its client has gone",
           "[cpprest]") {
   std::atomic<std::size_t> made{0};
   Notification gone;
-  BareService bare([&](http::Exchange& exchange) -> http::Step {
-    exchange.writer().Stream({}, std::make_unique<Flood>(made, gone));
-    return http::Step::Done();
-  });
+  BareService bare(Flooding(made, gone));
   Host host(bare.service);
   {
     const RawPeer peer(host.port);
@@ -304,10 +309,7 @@ TEST_CASE("cpprest: a stopped mount has written what it answered", "[cpprest]") 
 TEST_CASE("cpprest: a mount stops although a client does not read", "[cpprest]") {
   std::atomic<std::size_t> made{0};
   Notification gone;
-  BareService bare([&](http::Exchange& exchange) -> http::Step {
-    exchange.writer().Stream({}, std::make_unique<Flood>(made, gone));
-    return http::Step::Done();
-  });
+  BareService bare(Flooding(made, gone));
   Host host(bare.service);
   const RawPeer peer(host.port);
   peer.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
