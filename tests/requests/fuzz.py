@@ -282,7 +282,9 @@ class Run:
 
     def report(self):
         for what, request, before in self.findings.found[:FINDINGS_MAX]:
-            print("FOUND in %s with --seed=%s: %s" % (self.name, self.args.seed, what))
+            # On one line of text, whatever bytes of an answer it quotes.
+            print("FOUND in %s with --seed=%s: %s" % (self.name, self.args.seed,
+                                                      what.encode("unicode_escape").decode("ascii")))
             if request is not None:
                 print("  " + json.dumps(request.to_json())[:4000])
                 print("  to send it again after the %d before it: --replay %s" % (len(before),
