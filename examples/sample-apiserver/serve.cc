@@ -66,7 +66,8 @@ Result<std::unique_ptr<storage::value::Encryption>> OpenEncryption(const Options
   if (options.encryption_provider_config_automatic_reload || (*encryption)->uses_kms()) {
     RETURN_IF_NOT_OK(api.AddHealthCheck(
         {.name = "kms-providers",
-         .check = [encryption = encryption->get()] { return encryption->Health(); },
+         .check = [encryption = encryption->get()](
+                      const apiserver::Context&) { return encryption->Health(); },
          .livez = false}));
   }
   return encryption;

@@ -130,26 +130,33 @@ Status Server::HandlePathWithoutBody(std::string path, http::Handler handler, bo
 }
 
 Status Server::AddHealthCheck(HealthCheck check) {
+  return AddHealthCheck(std::move(check), pool_.get());
+}
+
+Status Server::AddHealthCheck(HealthCheck check, Executor* pool) {
+  const auto probe = std::make_shared<HealthProbe>(
+      std::move(check.check), HealthProbe::Options{pool, check.timeout, checks_});
   Status status;
-  if (check.healthz) status = healthz_.Add(check.name, check.check, check.group);
-  if (status.ok() && check.readyz) status = readyz_.Add(check.name, check.check, check.group);
+  if (check.healthz) status = healthz_.Add({check.name, probe, check.group});
+  if (status.ok() && check.readyz) status = readyz_.Add({check.name, probe, check.group});
   if (!status.ok() || !check.livez) return status;
   const auto alive_until = config_.clock->Now() + check.livez_grace;
-  const auto after_grace = [this, alive_until, run = check.check]() -> Status {
-    return config_.clock->Now() > alive_until ? run() : Status();
-  };
-  return livez_.Add(check.name, check.livez_grace.count() > 0 ? after_grace : check.check,
-                    check.group);
+  std::function<bool()> in_grace;
+  if (check.livez_grace.count() > 0) {
+    in_grace = [this, alive_until] { return config_.clock->Now() <= alive_until; };
+  }
+  return livez_.Add({check.name, probe, check.group, std::move(in_grace)});
 }
 
 Status Server::AddPostStartHook(std::string name, Hook hook) {
   RETURN_IF_ERROR(post_start_.Add(name, std::move(hook)));
   return AddHealthCheck({.name = "poststarthook/" + name,
-                         .check = [this, name]() -> Status {
+                         .check = [this, name](const Context&) -> Status {
                            if (post_start_.Done(name)) return {};
                            return {Reason::kServiceUnavailable, "not finished"};
                          },
-                         .livez_grace = config_.livez_grace});
+                         .livez_grace = config_.livez_grace},
+                        /*pool=*/nullptr);
 }
 
 Status Server::AddPreShutdownHook(std::string name, Hook hook) {
@@ -314,16 +321,18 @@ Status Server::StorageReady() {
 }
 
 Status Server::InstallHealthChecks() {
-  RETURN_IF_ERROR(AddHealthCheck(
-      {.name = "storage", .check = [this] { return StorageReady(); }, .livez = false}));
+  RETURN_IF_ERROR(AddHealthCheck({.name = "storage",
+                                  .check = [this](const Context&) { return StorageReady(); },
+                                  .livez = false}));
   RETURN_IF_ERROR(
       AddHealthCheck({.name = "shutdown",
-                      .check = [this]() -> Status {
+                      .check = [this](const Context&) -> Status {
                         if (!signals_.shutdown_initiated.Signaled()) return {};
                         return {Reason::kServiceUnavailable, "process is shutting down"};
                       },
                       .healthz = false,
-                      .livez = false}));
+                      .livez = false},
+                     /*pool=*/nullptr));
   for (const Health* health : {&healthz_, &livez_, &readyz_}) {
     RETURN_IF_ERROR(InstallHealth(*health));
   }

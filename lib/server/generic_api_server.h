@@ -87,6 +87,8 @@ class Server final : public GenericAPIServer {
       std::vector<std::shared_ptr<const endpoints::Installed>> installed) const;
   Status InstallStandardPaths();
   Status InstallDebugPaths();
+  // `pool`: where the check runs; null: it only looks at memory, and runs on whatever asks.
+  Status AddHealthCheck(HealthCheck check, Executor* pool);
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
   // Logs through `log_` from now on, and adds the health check of that.
@@ -134,6 +136,8 @@ class Server final : public GenericAPIServer {
   Guarded<std::shared_ptr<const ApiState>> state_;
   // Of what hooks do; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
+  // Of health checks, which are asked until the last request is answered.
+  const Context checks_ = Context::Child(Context::Background());
   std::atomic<int> port_{0};
   std::atomic<bool> prepared_{false};
   std::atomic<bool> started_{false};

@@ -1,8 +1,9 @@
 #include "server/health.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
+
+#include "apiserver/base/field_path.h"
 
 namespace apiserver::inline v0::server {
 
@@ -25,11 +26,30 @@ std::string QuotedList(const std::vector<std::string>& names) {
   return list;
 }
 
+// The name in `exclude` that keeps a check from being run: its own or its group's. Empty: none.
+std::string_view ExcludedBy(const Health::Check& check,
+                            const std::vector<std::string_view>& exclude) {
+  const auto excluded = [&exclude](const std::string& name) {
+    return std::find(exclude.begin(), exclude.end(), name) != exclude.end();
+  };
+  if (excluded(check.name)) return check.name;
+  return !check.group.empty() && excluded(check.group) ? check.group : std::string_view();
+}
+
 }  // namespace
+
+// The checks of one request, as they answer.
+struct Health::Round {
+  Outcomes outcomes;
+  std::size_t missing = 0;
+  UniqueFunction<void(Outcomes)> done;
+};
 
 Health::Health(std::string name, LogSink& log, metrics::Registry* slis)
     : name_(std::move(name)), log_(log) {
-  *checks_.Lock() = std::make_shared<const Checks>(Checks{{"ping", [] { return Status(); }, ""}});
+  const auto ping = std::make_shared<HealthProbe>([](const Context&) { return Status(); },
+                                                  HealthProbe::Options{});
+  *checks_.Lock() = std::make_shared<const Checks>(Checks{{"ping", ping}});
   if (slis == nullptr) return;
   result_ = &slis->Gauges({.name = "kubernetes_healthcheck",
                            .help = "[STABLE] This metric records the result of a single "
@@ -47,31 +67,58 @@ void Health::Observe(const Check& check, bool passed) const {
   results_->With({check.name, name_, passed ? "success" : "error"}).Add();
 }
 
-Status Health::Add(std::string check_name, std::function<Status()> check, std::string group) {
+Status Health::Add(Check check) {
   auto checks = checks_.Lock();
   for (const Check& existing : **checks) {
-    if (existing.name == check_name) {
-      return {Reason::kConflict, "there is a health check " + check_name + " already"};
+    if (existing.name == check.name) {
+      return {Reason::kConflict, "there is a health check " + check.name + " already"};
     }
   }
   auto next = std::make_shared<Checks>(**checks);
-  next->push_back({std::move(check_name), std::move(check), std::move(group)});
+  next->push_back(std::move(check));
   *checks = std::move(next);
   return {};
 }
 
-Status Health::Run(const Check& check) {
-  try {
-    return check.run();
-  } catch (const std::exception& bug) {
-    return {Reason::kInternalError, std::string("exception: ") + bug.what()};
+void Health::Ask(const Checks& checks, const std::function<bool(const Check&)>& asked,
+                 UniqueFunction<void(Outcomes)> done) {
+  // One more than there are checks, so that nothing is done before the last was asked.
+  const auto round = std::make_shared<Guarded<Round>>(
+      Round{Outcomes(checks.size()), checks.size() + 1, std::move(done)});
+  const auto told = [round](std::optional<std::size_t> at, const Status& outcome) {
+    Round over;
+    {
+      auto locked = round->Lock();
+      if (at) locked->outcomes[*at] = outcome;
+      if (--locked->missing > 0) return;
+      over = std::move(*locked);
+    }
+    over.done(std::move(over.outcomes));
+  };
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Check& check = checks[i];
+    if (!asked(check)) {
+      told(std::nullopt, {});
+    } else if (check.in_grace && check.in_grace()) {
+      told(i, {});
+    } else {
+      check.probe->Ask([told, i](const Status& outcome) { told(i, outcome); });
+    }
   }
+  told(std::nullopt, {});
 }
 
 bool Health::Passes() const {
-  const std::shared_ptr<const Checks> checks = Snapshot();
-  return std::all_of(checks->begin(), checks->end(),
-                     [](const Check& check) { return Run(check).ok(); });
+  const auto passed = std::make_shared<Guarded<std::optional<bool>>>();
+  const auto every = [](const Check&) { return true; };
+  Ask(*Snapshot(), every, [passed](const Outcomes& outcomes) {
+    *passed->Lock() = std::all_of(outcomes.begin(), outcomes.end(),
+                                  [](const auto& outcome) { return outcome->ok(); });
+    passed->NotifyAll();
+  });
+  auto known = passed->Lock();
+  known.Wait([&known] { return known->has_value(); });
+  return **known;
 }
 
 std::vector<std::string> Health::CheckNames() const {
@@ -89,28 +136,37 @@ std::optional<http::Step> Health::Serve(http::Exchange& exchange) const {
 }
 
 http::Step Health::All(http::Exchange& exchange) const {
+  return http::Step::Later([this, &exchange](http::Resume resume) {
+    const auto checks = Snapshot();
+    const auto exclude = exchange.query().GetAll("exclude");
+    const auto asked = [&exclude](const Check& each) { return ExcludedBy(each, exclude).empty(); };
+    Ask(*checks, asked,
+        [this, &exchange, checks, resume = std::move(resume)](Outcomes outcomes) mutable {
+          resume.OnLoop([this, &exchange, checks, outcomes = std::move(outcomes)] {
+            return Report(exchange, *checks, outcomes);
+          });
+        });
+  });
+}
+
+http::Step Health::Report(http::Exchange& exchange, const Checks& checks,
+                          const Outcomes& outcomes) const {
   const std::vector<std::string_view> exclude = exchange.query().GetAll("exclude");
   std::vector<std::string> unknown(exclude.begin(), exclude.end());
   std::string lines;
   std::string failed;
-  const auto checks = Snapshot();
-  for (const Check& check : *checks) {
-    const auto excluded = [&](const std::string& name) {
-      return std::find(exclude.begin(), exclude.end(), name) != exclude.end();
-    };
-    if (excluded(check.name)) {
-      std::erase(unknown, check.name);
-      lines += "[+]" + check.name + " excluded: ok\n";
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const Check& check = checks[i];
+    if (!outcomes[i]) {
+      const std::string_view by = ExcludedBy(check, exclude);
+      std::erase(unknown, by);
+      lines += "[+]" + check.name + " excluded";
+      if (by != check.name) lines += " with " + check.group;
+      lines += ": ok\n";
       continue;
     }
-    if (!check.group.empty() && excluded(check.group)) {
-      std::erase(unknown, check.group);
-      lines += "[+]" + check.name + " excluded with " + check.group + ": ok\n";
-      continue;
-    }
-    const Status status = Run(check);
-    Observe(check, status.ok());
-    if (status.ok()) {
+    Observe(check, outcomes[i]->ok());
+    if (outcomes[i]->ok()) {
       lines += "[+]" + check.name + " ok\n";
       continue;
     }
@@ -119,7 +175,7 @@ http::Step Health::All(http::Exchange& exchange) const {
     if (!failed.empty()) failed += ",";
     failed += check.name;
     Log(log_, LogLevel::kWarning, name_ + " check failed",
-        {{"check", check.name}, {"error", status.ToString()}});
+        {{"check", check.name}, {"error", outcomes[i]->ToString()}});
   }
   std::sort(unknown.begin(), unknown.end());
   unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
@@ -135,13 +191,21 @@ http::Step Health::All(http::Exchange& exchange) const {
 
 std::optional<http::Step> Health::One(http::Exchange& exchange, std::string_view check_name) const {
   const auto checks = Snapshot();
-  for (const Check& check : *checks) {
-    if (check.name != check_name) continue;
-    const Status status = Run(check);
-    if (status.ok()) return Text(exchange, 200, "ok");
-    return Text(exchange, 500, "internal server error: " + std::string(status.message()) + "\n");
-  }
-  return std::nullopt;
+  const auto found = std::find_if(checks->begin(), checks->end(), [check_name](const Check& check) {
+    return check.name == check_name;
+  });
+  if (found == checks->end()) return std::nullopt;
+  return http::Step::Later([&exchange, checks, &check = *found](http::Resume resume) {
+    const auto asked = [&check](const Check& each) { return &each == &check; };
+    const auto at = static_cast<std::size_t>(&check - checks->data());
+    Ask(*checks, asked, [&exchange, at, resume = std::move(resume)](Outcomes outcomes) mutable {
+      resume.OnLoop([&exchange, outcome = *outcomes[at]] {
+        if (outcome.ok()) return Text(exchange, 200, "ok");
+        return Text(exchange, 500,
+                    "internal server error: " + std::string(outcome.message()) + "\n");
+      });
+    });
+  });
 }
 
 }  // namespace apiserver::inline v0::server

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 #include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/http/exchange.h"
-#include "apiserver/server/server.h"
+#include "server/health_probe.h"
 
 namespace apiserver::inline v0::server {
 
@@ -21,31 +22,41 @@ class Health {
   // `name`: "healthz". How checks pass is counted in `slis`; null: nowhere.
   Health(std::string name, LogSink& log, metrics::Registry* slis = nullptr);
 
+  struct Check {
+    std::string name;
+    std::shared_ptr<HealthProbe> probe;
+    std::string group = {};
+    // While it says so, the check passes without being run. On a loop: must not wait. Null: never.
+    std::function<bool()> in_grace = nullptr;
+  };
   // kConflict: there is one of that name.
-  Status Add(std::string check_name, std::function<Status()> check, std::string group = {});
+  Status Add(Check check);
   // Called whenever all checks have passed; before the first request.
   void OnPassed(std::function<void()> passed) { passed_ = std::move(passed); }
 
+  // Waits for the checks.
   bool Passes() const;
   // Answers "/healthz" and "/healthz/<check>", whatever the method; none: there is no such check.
+  // The checks run side by side, and the loop goes on meanwhile.
   std::optional<http::Step> Serve(http::Exchange& exchange) const;
   std::vector<std::string> CheckNames() const;
   const std::string& name() const { return name_; }
 
  private:
-  struct Check {
-    std::string name;
-    std::function<Status()> run;
-    std::string group;
-  };
   using Checks = std::vector<Check>;
+  // By check; none: it was not asked.
+  using Outcomes = std::vector<std::optional<Status>>;
+  struct Round;
 
   std::shared_ptr<const Checks> Snapshot() const { return *checks_.Lock(); }
   // For /metrics/slis.
   void Observe(const Check& check, bool passed) const;
-  // What is wrong with one; also if it throws.
-  static Status Run(const Check& check);
+  // Asks those of `checks` that `asked` names, all at once; `done` is called when the last has
+  // answered, where it has, perhaps before this returns.
+  static void Ask(const Checks& checks, const std::function<bool(const Check&)>& asked,
+                  UniqueFunction<void(Outcomes)> done);
   http::Step All(http::Exchange& exchange) const;
+  http::Step Report(http::Exchange& exchange, const Checks& checks, const Outcomes& outcomes) const;
   std::optional<http::Step> One(http::Exchange& exchange, std::string_view check_name) const;
 
   std::string name_;

@@ -97,6 +97,7 @@ void Server::Stop() {
   certificates_ = nullptr;
   if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
   flow_control_.Stop();
+  checks_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
   // Before the pool, which runs the storages' timers.
   // Not in the lock: a storage waits for its work, which may ask whether storages are ready.
   const auto storages = *storages_.Lock();

@@ -175,7 +175,7 @@ TEST_CASE("server: a connection goes on behind a body that nobody wanted", "[ser
   CHECK(client.Begin("POST", kWatched, kJson) == "HTTP/1.1 405 Method Not Allowed");
   CHECK(client.Send(std::string(999, 'x')).empty());
   CHECK(client.open());
-  CHECK(client.Send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n") == "HTTP/1.1 200 OK");
+  CHECK(client.Send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n") == "HTTP/1.1 200 OK");
 }
 
 TEST_CASE("server: a DELETE without options needs no Content-Type that is known", "[server]") {

@@ -4,21 +4,62 @@
 #include "apiserver/server/standalone.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "filter_fixture.h"
+#include "latch.h"
 #include "server/health.h"
 #include "widget_server.h"
 
+using apiserver::Context;
+using apiserver::Notification;
 using apiserver::Reason;
 using apiserver::Status;
 using apiserver::server::Health;
+using apiserver::server::HealthProbe;
 using apiserver::testing::Contains;
 using apiserver::testing::FilterFixture;
+using apiserver::testing::GetAlone;
+using apiserver::testing::kGenerous;
+using apiserver::testing::Latch;
+using apiserver::testing::Meanwhile;
 using apiserver::testing::StartWidgetServer;
+using apiserver::testing::TestServer;
 
 namespace {
 
+// The timeout of a check that must not be given up.
+constexpr std::chrono::minutes kPatient(10);
+
 struct Failing {
-  Status operator()() const { return {Reason::kInternalError, "this will fail"}; }
+  Status operator()(const Context&) const { return {Reason::kInternalError, "this will fail"}; }
 };
+
+// Of a check that only looks at memory.
+Health::Check InMemory(std::string name, HealthProbe::Check check, std::string group = {}) {
+  return {std::move(name), std::make_shared<HealthProbe>(std::move(check), HealthProbe::Options{}),
+          std::move(group)};
+}
+
+// A check that stands still at a latch.
+apiserver::server::HealthCheck Stuck(Latch& latch, std::chrono::milliseconds timeout = kPatient) {
+  return {.name = "stuck",
+          .check = [&latch](const Context& ctx) -> Status {
+            if (latch.Pass() && ctx.may_block()) return {};
+            return {Reason::kInternalError, "never let go, or where it must not wait"};
+          },
+          .timeout = timeout};
+}
+
+// A server whose connections all live on one loop.
+std::unique_ptr<TestServer> StartWith(std::vector<apiserver::server::HealthCheck> checks) {
+  auto options = apiserver::testing::OnOneLoop();
+  options.install = [&checks](apiserver::server::GenericAPIServer& api) {
+    Status added;
+    for (auto& check : checks) {
+      if (added.ok()) added = api.AddHealthCheck(std::move(check));
+    }
+    return added;
+  };
+  return StartWidgetServer(std::move(options));
+}
 
 }  // namespace
 
@@ -55,7 +96,7 @@ TEST_CASE("server: health answers as upstream does, by check, verbosely, with ex
   }));
   INFO(name << test.path);
   Health health(name, apiserver::NullLogSink());
-  if (test.bad) REQUIRE(health.Add("bad", Failing()).ok());
+  if (test.bad) REQUIRE(health.Add(InMemory("bad", Failing())).ok());
   FilterFixture server({});
   server.handler = [&health](apiserver::http::Exchange& exchange) {
     return *health.Serve(exchange);
@@ -74,8 +115,8 @@ TEST_CASE("server: health answers as upstream does, by check, verbosely, with ex
 // TestGroupedHealthCheck of healthz_test.go (groups of checks)
 TEST_CASE("server: checks of a group are excluded together", "[server]") {
   Health health("livez", apiserver::NullLogSink());
-  REQUIRE(health.Add("kms-0", Failing(), "kms").ok());
-  REQUIRE(health.Add("kms-1", Failing(), "kms").ok());
+  REQUIRE(health.Add(InMemory("kms-0", Failing(), "kms")).ok());
+  REQUIRE(health.Add(InMemory("kms-1", Failing(), "kms")).ok());
   FilterFixture server({});
   server.handler = [&health](apiserver::http::Exchange& exchange) {
     return *health.Serve(exchange);
@@ -90,7 +131,8 @@ TEST_CASE("server: checks of a group are excluded together", "[server]") {
 
 TEST_CASE("server: a check that throws has failed", "[server]") {
   Health health("healthz", apiserver::NullLogSink());
-  REQUIRE(health.Add("thrower", []() -> Status { throw std::runtime_error("a bug"); }).ok());
+  const auto thrower = [](const Context&) -> Status { throw std::runtime_error("a bug"); };
+  REQUIRE(health.Add(InMemory("thrower", thrower)).ok());
   FilterFixture server({});
   server.handler = [&health](apiserver::http::Exchange& exchange) {
     return *health.Serve(exchange);
@@ -98,6 +140,119 @@ TEST_CASE("server: a check that throws has failed", "[server]") {
 
   CHECK(server.Call("GET", "/healthz/thrower").body == "internal server error: exception: a bug\n");
   CHECK_FALSE(health.Passes());
+}
+
+// Row 86: whoever may ask for /livez made a loop wait.
+TEST_CASE("server: a health check that waits holds neither its loop nor other checks", "[server]") {
+  const std::string path = GENERATE("/livez", "/healthz/stuck");
+  INFO(path);
+  Latch latch;
+  const auto server = StartWith(
+      {Stuck(latch), {.name = "quick", .check = [](const Context&) { return Status(); }}});
+  Meanwhile check([&] { return GetAlone(*server, path).body; });
+  REQUIRE(latch.WaitUntilEntered());
+
+  CHECK(GetAlone(*server, apiserver::testing::kWidgets).code == 200);
+  CHECK(GetAlone(*server, "/livez/quick").body == "ok");
+  CHECK_FALSE(check.done());
+
+  latch.LetGo();
+  CHECK(check.Await() == "ok");
+}
+
+TEST_CASE("server: health checks of one request run side by side", "[server]") {
+  // Each waits for the other to have begun.
+  Notification first;
+  Notification second;
+  const auto meets = [](Notification& mine, Notification& other) {
+    return [&mine, &other](const Context&) -> Status {
+      mine.Notify();
+      if (other.WaitFor(kGenerous)) return {};
+      return {Reason::kInternalError, "alone"};
+    };
+  };
+  const auto server =
+      StartWith({{.name = "a", .check = meets(first, second), .timeout = kPatient},
+                 {.name = "b", .check = meets(second, first), .timeout = kPatient}});
+
+  const auto answer = server->Call("GET", "/livez?verbose");
+  CHECK(answer.code == 200);
+  CHECK(answer.body.starts_with("[+]ping ok\n[+]log ok\n[+]a ok\n[+]b ok\n"));
+}
+
+TEST_CASE("server: a health check that does not answer in time has failed until it returns",
+          "[server]") {
+  Latch latch;
+  const auto server = StartWith({Stuck(latch, std::chrono::milliseconds(1))});
+
+  const auto all = server->Call("GET", "/livez");
+  CHECK(all.code == 500);
+  CHECK(all.body.starts_with("[+]ping ok\n[+]log ok\n[-]stuck failed: reason withheld\n"));
+  CHECK(all.body.ends_with("\nlivez check failed\n"));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(server->Call("GET", "/readyz/stuck").body ==
+          "internal server error: not answered within 1ms\n");
+  }
+  CHECK(server->Call("GET", "/livez?exclude=stuck").body == "ok");
+  CHECK_FALSE(server->server().ready());
+  latch.LetGo();
+  CHECK(latch.passed() <= 1);  // None, if the pool took more than the millisecond to begin.
+}
+
+TEST_CASE("server: those who ask for a health check while it runs share its outcome", "[server]") {
+  const auto pool = apiserver::NewThreadPool({.name = "test", .threads = 2});
+  Latch latch;
+  const auto probe = std::make_shared<HealthProbe>(
+      Stuck(latch).check, HealthProbe::Options{.pool = pool.get(), .timeout = kPatient});
+  apiserver::Guarded<int> passed(0);
+  const auto count = [&passed](const Status& outcome) {
+    *passed.Lock() += outcome.ok() ? 1 : 100;
+    passed.NotifyAll();
+  };
+
+  probe->Ask(count);
+  REQUIRE(latch.WaitUntilEntered());
+  probe->Ask(count);
+  probe->Ask(count);
+  latch.LetGo();
+
+  auto all = passed.Lock();
+  all.Wait([&all] { return *all >= 3; });
+  CHECK(*all == 3);
+  CHECK(latch.passed() == 1);
+}
+
+TEST_CASE("server: a health check that is given up is told so, and run again once it has returned",
+          "[server]") {
+  const auto pool = apiserver::NewThreadPool({.name = "test", .threads = 2});
+  std::atomic<bool> was_told = false;
+  const auto check = [&was_told](const Context& ctx) -> Status {
+    if (was_told) return {};
+    Notification told;
+    const auto registration = ctx.OnDone([&told] { told.Notify(); });
+    was_told = told.WaitFor(kGenerous);
+    return ctx.Err();
+  };
+  const auto probe = std::make_shared<HealthProbe>(
+      check, HealthProbe::Options{.pool = pool.get(), .timeout = std::chrono::milliseconds(1)});
+  const auto outcome = [&probe] {
+    const auto told = std::make_shared<apiserver::Guarded<std::optional<Status>>>();
+    probe->Ask([told](const Status& status) {
+      *told->Lock() = status;
+      told->NotifyAll();
+    });
+    auto known = told->Lock();
+    known.Wait([&known] { return known->has_value(); });
+    return **known;
+  };
+
+  CHECK(outcome() == Status(Reason::kTimeout, "not answered within 1ms"));
+  // A machine under load may take more than the millisecond a few times more.
+  const auto until = apiserver::RealClock().Now() + kGenerous;
+  Status again = outcome();
+  while (!again.ok() && apiserver::RealClock().Now() < until) again = outcome();
+  CHECK(again.ok());
+  CHECK(was_told);
 }
 
 // TestDelayedHealthCheck of server/healthz_test.go
@@ -137,7 +292,7 @@ TEST_CASE("server: /metrics/slis tells how health checks went", "[server]") {
   std::atomic<bool> well = true;
   const auto server =
       StartWidgetServer({.install = [&well](apiserver::server::GenericAPIServer& api) {
-        return api.AddHealthCheck({.name = "mine", .check = [&well]() -> Status {
+        return api.AddHealthCheck({.name = "mine", .check = [&well](const Context&) -> Status {
                                      if (well) return {};
                                      return {apiserver::Reason::kInternalError, "unwell"};
                                    }});

@@ -109,7 +109,7 @@ class Neighbour {
       });
     }
     if (!status.ok()) return status;
-    return api.AddHealthCheck({.name = name(), .check = [this]() -> Status {
+    return api.AddHealthCheck({.name = name(), .check = [this](const Context&) -> Status {
                                  if (sick_) return {Reason::kInternalError, "sick"};
                                  return {};
                                }});

@@ -190,7 +190,12 @@ using Hook = std::function<Status(const HookContext&)>;
 // Named checks of /healthz, /livez and /readyz.
 struct HealthCheck {
   std::string name;
-  std::function<Status()> check;
+  // Runs on the pool, beside other checks, and may wait until the Context is done. Not twice at a
+  // time: those who ask meanwhile share the outcome.
+  std::function<Status(const Context&)> check;
+  // A check that takes longer has failed, and its Context is done. It is run again once it has
+  // returned.
+  std::chrono::milliseconds timeout = std::chrono::seconds(5);
   bool healthz = true;
   bool livez = true;
   bool readyz = true;
@@ -238,7 +243,7 @@ class GenericAPIServer {
 
   // The bound port; 0 before Start and for servers without listener.
   virtual int port() const = 0;
-  // All readiness checks pass.
+  // All readiness checks pass. Waits for them: not for loops.
   virtual bool ready() const = 0;
   // A client through the whole chain without a socket, authenticated as system:apiserver in
   // system:masters. Works from PrepareRun on; must not outlive the server.
