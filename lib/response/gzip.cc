@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "apiserver/base/sync.h"
+#include "response/pool_body.h"
 
 namespace apiserver::inline v0::response {
 
@@ -57,7 +57,7 @@ class Member {
 };
 
 // Compresses what a body writes.
-class Deflater final : public http::ChunkWriter {
+class Deflater final : public Packer {
  public:
   std::size_t room() const override { return kRoomBytes; }
   void Write(std::string_view copied) override {
@@ -69,16 +69,18 @@ class Deflater final : public http::ChunkWriter {
   void Take(std::string owned) override { Write(owned); }
   void Write(std::shared_ptr<const void>, std::string_view shared) override { Write(shared); }
 
-  void EndMember() {
+  void Flush() override {
     if (!member_) return;
     // Flushed before it ends, as Go does: Go's reader goes on to the next member, and so waits,
     // before it hands over text that comes together with the end of this one.
     failed_ |= !member_->Add({}, Z_SYNC_FLUSH, made_) || !member_->Add({}, Z_FINISH, made_);
     member_.reset();
   }
-  bool enough() const { return failed_ || made_.size() >= kMadeBytes || read_ >= kReadBytes; }
-  bool failed() const { return failed_; }
-  std::string TakeMade() {
+  bool enough() const override {
+    return failed_ || made_.size() >= kMadeBytes || read_ >= kReadBytes;
+  }
+  bool failed() const override { return failed_; }
+  std::string TakeMade() override {
     read_ = 0;
     return std::exchange(made_, {});
   }
@@ -88,126 +90,6 @@ class Deflater final : public http::ChunkWriter {
   std::string made_;
   std::size_t read_ = 0;
   bool failed_ = false;
-};
-
-// What the loop, which asks for bytes, and the pool, which makes them, share.
-class GzipWork final : public Wakeable, public std::enable_shared_from_this<GzipWork> {
- public:
-  GzipWork(http::Exchange& exchange, std::unique_ptr<http::BodySource> body)
-      : exchange_(exchange.Share()), body_(std::move(body)) {}
-
-  // On the loop.
-  http::Pull Next(http::ChunkWriter& out, const Waker& waker);
-  void Abandon();
-  void OnWake() override {
-    Waker waker;
-    {
-      auto state = state_.Lock();
-      state->news = true;
-      waker = state->waker;
-    }
-    waker.Wake();
-  }
-
- private:
-  struct State {
-    Waker waker;
-    std::string ready;
-    http::Pull pulled = http::Pull::kMore;  // What the body said last.
-    bool running = false;
-    bool news = false;  // The body has woken us since the last job began.
-    bool abandoned = false;
-  };
-
-  http::Pull Work();
-  void Run();
-
-  // Kept as long as the pool may pull the body, which may look at it.
-  std::shared_ptr<http::Exchange> exchange_;
-  Guarded<State> state_;
-  // Of the job while one runs, else of the loop.
-  std::unique_ptr<http::BodySource> body_;
-  Deflater deflater_;
-};
-
-http::Pull GzipWork::Next(http::ChunkWriter& out, const Waker& waker) {
-  std::string ready;
-  {
-    auto state = state_.Lock();
-    state->waker = waker;
-    ready = std::exchange(state->ready, {});
-  }
-  if (!ready.empty()) out.Take(std::move(ready));
-  {
-    auto state = state_.Lock();
-    if (state->running) return http::Pull::kWait;
-    if (!state->ready.empty()) return http::Pull::kMore;
-    if (state->pulled == http::Pull::kEnd || state->pulled == http::Pull::kAbort) {
-      return state->pulled;
-    }
-    if (state->pulled == http::Pull::kWait && !state->news) return http::Pull::kWait;
-    state->running = true;
-    state->news = false;
-  }
-  exchange_->pool().Post([self = shared_from_this()] { self->Run(); });
-  return http::Pull::kWait;
-}
-
-void GzipWork::Abandon() {
-  {
-    auto state = state_.Lock();
-    state->abandoned = true;
-    if (state->running) return;
-  }
-  body_.reset();
-  exchange_.reset();
-}
-
-http::Pull GzipWork::Work() {
-  const Waker waker(exchange_->loop(), weak_from_this());
-  http::Pull pulled = http::Pull::kAbort;
-  try {
-    do {
-      pulled = body_->Next(deflater_, waker);
-    } while (pulled == http::Pull::kMore && !deflater_.enough());
-    if (pulled != http::Pull::kMore) deflater_.EndMember();
-  } catch (...) {
-    return http::Pull::kAbort;
-  }
-  return deflater_.failed() ? http::Pull::kAbort : pulled;
-}
-
-void GzipWork::Run() {
-  const http::Pull pulled = Work();
-  Waker waker;
-  bool abandoned = false;
-  {
-    auto state = state_.Lock();
-    state->ready += deflater_.TakeMade();
-    state->pulled = pulled;
-    state->running = false;
-    waker = state->waker;
-    abandoned = state->abandoned;
-  }
-  if (!abandoned) return waker.Wake();
-  // Bodies end on the loop.
-  Executor& loop = exchange_->loop();
-  loop.Post([body = std::move(body_), exchange = std::move(exchange_)]() mutable {
-    body.reset();
-    exchange.reset();
-  });
-}
-
-class GzipBody final : public http::BodySource {
- public:
-  explicit GzipBody(std::shared_ptr<GzipWork> work) : work_(std::move(work)) {}
-  ~GzipBody() override { work_->Abandon(); }
-  http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
-    return work_->Next(out, waker);
-  }
-
- private:
-  std::shared_ptr<GzipWork> work_;
 };
 
 std::string_view Trim(std::string_view text) {
@@ -236,13 +118,13 @@ void AddGzipHeaders(http::ResponseHead& head) {
 std::string Gzip(const http::Bytes& bytes) {
   Deflater deflater;
   for (const http::Bytes::Piece& piece : bytes.pieces()) deflater.Write(piece.text);
-  deflater.EndMember();
+  deflater.Flush();
   return deflater.failed() ? std::string() : deflater.TakeMade();
 }
 
 std::unique_ptr<http::BodySource> NewGzipBody(http::Exchange& exchange,
                                               std::unique_ptr<http::BodySource> body) {
-  return std::make_unique<GzipBody>(std::make_shared<GzipWork>(exchange, std::move(body)));
+  return NewPoolBody(exchange, std::move(body), std::make_unique<Deflater>());
 }
 
 }  // namespace apiserver::inline v0::response
