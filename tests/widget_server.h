@@ -61,8 +61,14 @@ inline runtime::KindPtr WidgetKind() {
       .value();
 }
 
-inline std::unique_ptr<TestServer> StartWidgetServer(TestServerOptions options = {}) {
-  options.resources = {{WidgetKind(), std::make_shared<WidgetStrategy>()}};
+// `functions_inline`: whether the kind's functions may run on a loop.
+inline std::unique_ptr<TestServer> StartWidgetServer(TestServerOptions options = {},
+                                                     bool functions_inline = true) {
+  options.resources = {{.kind = WidgetKind(),
+                        .strategy = std::make_shared<WidgetStrategy>(),
+                        .configure = [functions_inline](registry::StoreOptions& store) {
+                          store.functions_inline = functions_inline;
+                        }}};
   return std::move(StartTestServer(std::move(options))).value();
 }
 

@@ -1,5 +1,6 @@
 #include "registry/generic_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "apiserver/meta/errors.h"
@@ -53,11 +54,26 @@ std::string FieldOf(const runtime::Object& object, std::string_view field) {
   return TextOf(value);
 }
 
+// Whether reads and watches run functions that a host has given and that may wait. Strategies and
+// decorators run with writes only, on the pool.
+bool CallsHost(const StoreOptions& options) {
+  if (options.functions_inline) return false;
+  const auto in_code = [](const runtime::KindVersion& version) {
+    return version.set_defaults || version.to_hub || version.from_hub;
+  };
+  const auto& versions = options.kind->versions();
+  return options.table_convertor || options.field_value ||
+         std::any_of(versions.begin(), versions.end(), in_code);
+}
+
 }  // namespace
 
 GenericStore::GenericStore(StorageConfig config, StoreOptions options,
                            std::unique_ptr<storage::Interface> storage)
-    : config_(std::move(config)), options_(std::move(options)), storage_(std::move(storage)) {
+    : config_(std::move(config)),
+      options_(std::move(options)),
+      calls_host_(CallsHost(options_)),
+      storage_(std::move(storage)) {
   if (config_.metrics == nullptr) return;
   stats_shown_ = ShowStorageStats(config_.metrics,
                                   {options_.kind->group(), options_.kind->plural()}, *storage_);

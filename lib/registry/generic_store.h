@@ -27,7 +27,7 @@ class GenericStore final : public Store {
   std::vector<std::string> ShortNames() const override { return options_.kind->short_names(); }
   std::vector<std::string> Categories() const override { return options_.kind->categories(); }
   runtime::GroupVersionKind StorageVersion() const override;
-  bool AnswersInline() const override { return storage_->AnswersInline(); }
+  bool AnswersInline() const override { return !calls_host_ && storage_->AnswersInline(); }
   void WhenFresh(const Context& ctx, FreshDone done) override;
   bool DeleteReturnsDeletedObject() const override { return options_.return_deleted_object; }
   Status ReadinessCheck() const override { return storage_->Ready(); }
@@ -119,6 +119,7 @@ class GenericStore final : public Store {
 
   const StorageConfig config_;
   const StoreOptions options_;
+  const bool calls_host_;  // Reads and watches run functions that may wait.
   const std::unique_ptr<storage::Interface> storage_;
   Context::Registration stats_shown_;
 };

@@ -128,7 +128,8 @@ Status Polling::Open() {
                         .log = options_.log},
                        {.kind = options_.kind,
                         .strategy = std::make_shared<PolledStrategy>(options_.kind->namespaced()),
-                        .table_convertor = options_.table_convertor}));
+                        .table_convertor = options_.table_convertor,
+                        .functions_inline = options_.functions_inline}));
   return {};
 }
 

@@ -1,3 +1,4 @@
+#include <cassert>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -142,6 +143,7 @@ std::shared_ptr<const rest::TableConvertor> NewColumnTableConvertor(
 Result<meta::Table> GenericStore::ConvertToTable(const Context& ctx,
                                                  const std::vector<runtime::ObjectPtr>& items,
                                                  const meta::TableOptions& options) const {
+  assert(!calls_host_ || ctx.may_block());
   if (options_.table_convertor != nullptr) {
     return options_.table_convertor->ConvertToTable(ctx, items, options);
   }

@@ -1,4 +1,6 @@
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "response/gzip.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
+#include "response/pool_body.h"
 #include "response/send.h"
 #include "response/table.h"
 #include "response/watch_counters.h"
@@ -184,8 +187,14 @@ class EventWriter {
 // The events of one watch until it ends, whichever way they are sent.
 class EventSource {
  public:
-  EventSource(Context ctx, std::unique_ptr<watch::Stream> stream, Executor::Cancel timer)
-      : ctx_(std::move(ctx)), stream_(std::move(stream)), timer_(std::move(timer)), end_(ctx_) {}
+  EventSource(http::Exchange& exchange, Context ctx, std::unique_ptr<watch::Stream> stream,
+              Executor::Cancel timer)
+      : exchange_(exchange.Share()),
+        loop_(exchange.loop()),
+        ctx_(std::move(ctx)),
+        stream_(std::move(stream)),
+        timer_(std::move(timer)),
+        end_(ctx_) {}
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
   ~EventSource() {
@@ -218,9 +227,16 @@ class EventSource {
 
   void TellInitialized() {
     if (std::exchange(initialized_, true)) return;
-    if (auto* wants = ctx_.Mutable<WatchInitialized>()) wants->call();
+    auto* wants = ctx_.Mutable<WatchInitialized>();
+    if (wants == nullptr) return;
+    if (loop_.Inside()) return wants->call();
+    loop_.Post([weak = exchange_, wants] {
+      if (const auto live = weak.lock()) wants->call();
+    });
   }
 
+  const std::weak_ptr<http::Exchange> exchange_;
+  Executor& loop_;
   Context ctx_;
   std::unique_ptr<watch::Stream> stream_;
   Executor::Cancel timer_;
@@ -229,47 +245,80 @@ class EventSource {
   bool initialized_ = false;
 };
 
+// What stands before each event in the body of a watch over a WebSocket.
+using EventLength = std::uint32_t;
+
 // A watch's body: pulls events while the peer has room, holds no bytes of its own.
 class WatchBody final : public http::BodySource {
  public:
-  WatchBody(std::unique_ptr<EventSource> source, EventWriter writer)
-      : source_(std::move(source)), writer_(std::move(writer)) {}
+  WatchBody(std::unique_ptr<EventSource> source, EventWriter writer, bool lengths)
+      : source_(std::move(source)), writer_(std::move(writer)), lengths_(lengths) {}
 
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
     std::vector<watch::Event> events;
     const http::Pull pulled = source_->Next(events, out.room(), waker);
     std::string bytes;
-    for (const watch::Event& event : events) writer_.Append(source_->ctx(), event, bytes);
+    for (const watch::Event& event : events) {
+      const std::size_t start = bytes.size();
+      if (lengths_) bytes.append(sizeof(EventLength), '\0');
+      writer_.Append(source_->ctx(), event, bytes);
+      if (lengths_) SetLength(bytes, start);
+    }
     if (!bytes.empty()) out.Take(std::move(bytes));
     return pulled;
   }
 
  private:
+  static void SetLength(std::string& bytes, std::size_t start) {
+    const auto length = static_cast<EventLength>(bytes.size() - start - sizeof(EventLength));
+    std::memcpy(bytes.data() + start, &length, sizeof(length));
+  }
+
   std::unique_ptr<EventSource> source_;
   EventWriter writer_;
+  const bool lengths_;
 };
 
-// A watch over a WebSocket: a message is an event, without a frame of its own.
+// Makes a message of each event that has its length before it; a message has no frame of its own.
+class MessageWriter final : public http::ChunkWriter {
+ public:
+  MessageWriter(http::WebSocketWriter& out, std::size_t frame_bytes, bool binary)
+      : out_(out), frame_bytes_(frame_bytes), binary_(binary) {}
+
+  std::size_t room() const override { return out_.room(); }
+  void Write(std::string_view events) override {
+    while (!events.empty()) {
+      EventLength length = 0;
+      std::memcpy(&length, events.data(), sizeof(length));
+      events.remove_prefix(sizeof(length));
+      out_.Write(events.substr(frame_bytes_, length - frame_bytes_), binary_);
+      events.remove_prefix(length);
+    }
+  }
+  void Take(std::string owned) override { Write(owned); }
+  void Write(std::shared_ptr<const void>, std::string_view shared) override { Write(shared); }
+
+ private:
+  http::WebSocketWriter& out_;
+  const std::size_t frame_bytes_;
+  const bool binary_;
+};
+
+// A watch over a WebSocket.
 class WatchSocket final : public http::WebSocketHandler {
  public:
-  WatchSocket(std::unique_ptr<EventSource> source, EventWriter writer)
-      : source_(std::move(source)), writer_(std::move(writer)) {}
+  WatchSocket(std::unique_ptr<http::BodySource> body, std::size_t frame_bytes, bool binary)
+      : body_(std::move(body)), frame_bytes_(frame_bytes), binary_(binary) {}
 
   http::Pull Next(http::WebSocketWriter& out, const Waker& waker) override {
-    std::vector<watch::Event> events;
-    const http::Pull pulled = source_->Next(events, out.room(), waker);
-    std::string bytes;
-    for (const watch::Event& event : events) {
-      bytes.clear();
-      writer_.Append(source_->ctx(), event, bytes);
-      out.Write(std::string_view(bytes).substr(writer_.frame_bytes()), writer_.binary());
-    }
-    return pulled;
+    MessageWriter messages(out, frame_bytes_, binary_);
+    return body_->Next(messages, waker);
   }
 
  private:
-  std::unique_ptr<EventSource> source_;
-  EventWriter writer_;
+  const std::unique_ptr<http::BodySource> body_;
+  const std::size_t frame_bytes_;
+  const bool binary_;
 };
 
 // As golang.org/x/net/websocket: the one subprotocol that a client offers is agreed on, whatever it
@@ -308,19 +357,25 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
       options.timeout, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
         if (auto live = weak.lock()) live->ctx().Cancel({Reason::kTimeout, "the watch is over"});
       });
-  auto source = std::make_unique<EventSource>(exchange.ctx(), std::move(stream), std::move(timer));
+  auto source = std::make_unique<EventSource>(
+      exchange, exchange.ctx().WithMayBlock(options.on_pool), std::move(stream), std::move(timer));
   const auto* counters = exchange.Find<WatchCounters>();
   EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange),
                      counters ? *counters : WatchCounters());
+  const std::size_t frame_bytes = writer.frame_bytes();
+  const bool binary = writer.binary();
+  std::unique_ptr<http::BodySource> body =
+      std::make_unique<WatchBody>(std::move(source), std::move(writer), /*lengths=*/socket);
+  const bool gzip = !socket && options.watch_list && WantsGzip(exchange, "WatchListCompression");
+  // Compressing pulls on the pool as it is.
+  if (options.on_pool && !gzip) body = NewPoolBody(exchange, std::move(body));
   if (socket) {
     return http::AcceptWebSocket(
         exchange, std::move(socket_options),
-        std::make_unique<WatchSocket>(std::move(source), std::move(writer)));
+        std::make_unique<WatchSocket>(std::move(body), frame_bytes, binary));
   }
   http::ResponseHead head{.code = 200, .headers = {{"Content-Type", StreamType(negotiated.type)}}};
-  std::unique_ptr<http::BodySource> body =
-      std::make_unique<WatchBody>(std::move(source), std::move(writer));
-  if (options.watch_list && WantsGzip(exchange, "WatchListCompression")) {
+  if (gzip) {
     AddGzipHeaders(head);
     body = NewGzipBody(exchange, std::move(body));
   }

@@ -223,7 +223,9 @@ void MakeChanges(TestServer& server) {
 // cacher TestWatch, TestWatchInitializationSignal; storage/testing RunTestWatch and siblings
 TEST_CASE("endpoints: a change enters, stays in or leaves a selection alike in every form",
           "[endpoints]") {
-  const auto server = StartWidgetServer({.listen = true});
+  // Watches are served on the loop, or on the pool.
+  const bool functions_inline = GENERATE(true, false);
+  const auto server = StartWidgetServer({.listen = true}, functions_inline);
   Dialled dialled(*server);
   const std::vector<Selection> selections = Selections();
   struct Open {

@@ -24,8 +24,8 @@ Status Install(server::GenericAPIServer& server, const registry::StorageConfig& 
   RETURN_IF_NOT_OK(server.scheme().Add(*fischer));
   server.scheme().SetVersionPriority(kGroup, {"v1beta1", "v1alpha1"});
 
-  const auto flunders =
-      registry::NewStore(config, {.kind = *flunder, .strategy = NewFlunderStrategy()});
+  const auto flunders = registry::NewStore(
+      config, {.kind = *flunder, .strategy = NewFlunderStrategy(), .functions_inline = true});
   RETURN_IF_NOT_OK(flunders.status());
   const auto fischers =
       registry::NewStore(config, {.kind = *fischer, .strategy = NewFischerStrategy()});

@@ -39,6 +39,8 @@ struct PollingOptions {
   Executor* executor = nullptr;
   // Columns of `kubectl get`; null: the columns of the kind's version, or Name and Created At.
   std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
+  // As StoreOptions::functions_inline.
+  bool functions_inline = false;
 
   // How much of the past can be watched from; older versions are answered with 410. Zero: no limit.
   std::size_t history_events_max = 100'000;

@@ -54,6 +54,8 @@ struct StorageConfig {
   LogSink* log = &NullLogSink();
 };
 
+// Functions that a host gives run on the pool, where they may wait, several at a time, and never on
+// a loop; see functions_inline.
 struct StoreOptions {
   // Required.
   runtime::KindPtr kind;
@@ -61,13 +63,18 @@ struct StoreOptions {
   std::shared_ptr<const rest::Strategy> strategy;
   // Columns of `kubectl get`; null: the columns of the kind's version, or Name and Created At.
   std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
+  // Whether `table_convertor`, `field_value` and the functions of the kind's versions are quick and
+  // never wait. Then reads and watches may call them on a loop. False: a store that has any of them
+  // serves reads and watches on the pool.
+  bool functions_inline = false;
   // How long an object lives; absent: for ever. `update`: it exists already.
   std::function<std::optional<std::chrono::seconds>(const runtime::Object&, bool update)> ttl =
       nullptr;
   // The value of a field that field selectors may name; null: metadata.name, metadata.namespace
   // and the kind's selectable fields.
   std::function<std::string(const runtime::Object&, std::string_view field)> field_value = nullptr;
-  // Run after a write has been stored; must not fail. Not called for dry runs.
+  // Run after a write has been stored, before it is answered; must not fail. Not called for dry
+  // runs.
   std::function<void(const runtime::Object&)> after_create = nullptr;
   std::function<void(const runtime::Object&)> after_update = nullptr;
   std::function<void(const runtime::Object&)> after_delete = nullptr;

@@ -53,6 +53,8 @@ struct WatchOptions {
   std::chrono::milliseconds timeout;  // The stream simply ends then.
   // It begins with the present state, which is worth compressing: sendInitialEvents with bookmarks.
   bool watch_list = false;
+  // Functions that may wait are on the way from the stream to the bytes: they run on the pool.
+  bool on_pool = false;
 };
 // A stream of frames; or, for a client that asks for a WebSocket, one message an event (text for
 // JSON, else binary).

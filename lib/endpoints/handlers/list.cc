@@ -43,8 +43,9 @@ http::Step Watch(const ScopePtr& scope, http::Exchange& exchange,
   RETURN_IF_ERROR(stream.status());
   const bool watch_list =
       options.send_initial_events.value_or(false) && options.allow_watch_bookmarks;
-  return response::WriteWatch(exchange, std::move(*stream), scope->target,
-                              {.timeout = timeout, .watch_list = watch_list});
+  return response::WriteWatch(
+      exchange, std::move(*stream), scope->target,
+      {.timeout = timeout, .watch_list = watch_list, .on_pool = !scope->ReadsInline()});
 }
 
 http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::ListOptions& options) {

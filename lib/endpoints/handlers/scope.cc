@@ -47,7 +47,7 @@ Status WriteTimedOut() {
 
 Status RequestScope::MayRunHere(const http::Exchange& exchange, bool read) const {
   if (exchange.ctx().may_block()) return {};
-  if (read && capabilities.inline_reader && capabilities.inline_reader->AnswersInline()) return {};
+  if (read && ReadsInline()) return {};
   return {Reason::kWouldBlock, "runs on the pool"};
 }
 

@@ -35,6 +35,10 @@ struct RequestScope {
 
   runtime::GroupVersionKind gvk() const { return kind->gvk(version); }
 
+  // Whether reads and watches come from memory with no host code on the way that may wait.
+  bool ReadsInline() const {
+    return capabilities.inline_reader && capabilities.inline_reader->AnswersInline();
+  }
   // kWouldBlock on a loop, so that the step moves to the pool. What reads from memory with no host
   // code on the way may stay.
   Status MayRunHere(const http::Exchange& exchange, bool read) const;

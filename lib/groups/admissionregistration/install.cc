@@ -34,6 +34,7 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
                            {.kind = kind,
                             .strategy = NewConfigurationStrategy(),
                             .table_convertor = NewConfigurationColumns(*options.storage.clock),
+                            .functions_inline = true,
                             .validate_schema = false}));
   }
   RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));

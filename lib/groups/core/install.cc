@@ -24,6 +24,7 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
             {.kind = kind,
              .strategy = secret ? NewSecretStrategy() : NewServiceAccountStrategy(),
              .table_convertor = secret ? NewSecretColumns(clock) : NewServiceAccountColumns(clock),
+             .functions_inline = true,
              .validate_schema = false}));
     group.storage["v1"][kind->plural()] = store;
     stores[kind->plural()] = std::move(store);

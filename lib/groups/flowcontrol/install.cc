@@ -89,6 +89,7 @@ Status AddResource(const Options& options, const runtime::KindPtr& kind,
                                       {.kind = kind,
                                        .strategy = NewStrategy(kind),
                                        .table_convertor = NewColumns(kind, *options.storage.clock),
+                                       .functions_inline = true,
                                        .validate_schema = false}));
   ASSIGN_OR_RETURN(auto status, registry::NewStatusStore(store, NewStatusStrategy(kind)));
   resources[kind->plural()] = std::move(store);

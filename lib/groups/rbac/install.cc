@@ -33,6 +33,7 @@ Result<Stores> NewStores(const registry::StorageConfig& storage,
                                                     : NewBindingStrategy(kind->namespaced()),
                                    .validate_schema = false};
     if (!role) options.table_convertor = NewBindingColumns(*storage.clock);
+    options.functions_inline = true;
     ASSIGN_OR_RETURN(stores[kind->plural()], registry::NewStore(storage, std::move(options)));
   }
   return stores;

@@ -94,9 +94,10 @@ class Running final : public TestServer {
     std::map<std::string, server::APIGroupInfo> groups;
     for (const TestResource& resource : options_.resources) {
       RETURN_IF_ERROR(server_->scheme().Add(resource.kind));
-      ASSIGN_OR_RETURN(
-          const std::shared_ptr<registry::Store> store,
-          registry::NewStore(config, {.kind = resource.kind, .strategy = resource.strategy}));
+      registry::StoreOptions store_options{.kind = resource.kind, .strategy = resource.strategy};
+      if (resource.configure) resource.configure(store_options);
+      ASSIGN_OR_RETURN(const std::shared_ptr<registry::Store> store,
+                       registry::NewStore(config, std::move(store_options)));
       stores_.emplace(resource.kind->plural(), store);
       server::APIGroupInfo& group = groups[resource.kind->group()];
       group.group = resource.kind->group();

@@ -29,6 +29,8 @@ struct TestResource {
   using Subresource =
       std::function<Result<std::shared_ptr<rest::Storage>>(std::shared_ptr<registry::Store>)>;
   std::map<std::string, Subresource> subresources = {};
+  // Changes what its store is made of; null: nothing.
+  std::function<void(registry::StoreOptions&)> configure = nullptr;
 };
 
 struct TestServerOptions {
