@@ -137,8 +137,9 @@ struct Attributes {
   Metrics* metrics = nullptr;
 };
 
-// One plugin. Thread-safe; may wait. Errors are API errors and end the request; a plugin that
-// refuses returns NewForbidden(). Warnings for the client: rest::AddWarning().
+// One plugin. Thread-safe; Admit and Validate run on the pool and may wait, the rest must be quick.
+// Errors are API errors and end the request; a plugin that refuses returns NewForbidden(). Warnings
+// for the client: rest::AddWarning().
 class Plugin {
  public:
   virtual ~Plugin() = default;

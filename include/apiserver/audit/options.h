@@ -45,7 +45,8 @@ struct Options {
   std::chrono::milliseconds webhook_initial_backoff = std::chrono::seconds(10);
   SinkOptions webhook = {.mode = "batch", .batch = {}};
 
-  // The library writes to no stream of the host's: null: a log_path of "-" is refused.
+  // The library writes to no stream of the host's: null: a log_path of "-" is refused. Called once,
+  // when the backend is made.
   std::function<std::unique_ptr<LineWriter>()> standard_output = {};
   // Required with webhook_config_file.
   client::HttpClientFactory new_client = {};

@@ -18,7 +18,8 @@ struct AuthenticateResponse {
   std::vector<std::string> audiences = {};  // Those the credential was checked for.
 };
 
-// Reads the credentials of a request. Any thread.
+// Reads the credentials of a request. Any thread, loops among them: there `ctx` must not wait, and
+// what would have to is kWouldBlock, and asked again where waiting is allowed.
 class Authenticator {
  public:
   virtual ~Authenticator() = default;

@@ -41,7 +41,8 @@ struct Verdict {
   std::string reason = {};  // For people; ends the message of a 403.
 };
 
-// Any thread.
+// Any thread, loops among them: there `ctx` must not wait, and what would have to is
+// kWouldBlock, and asked again where waiting is allowed.
 class Authorizer {
  public:
   virtual ~Authorizer() = default;

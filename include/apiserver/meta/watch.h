@@ -44,8 +44,9 @@ class Stream {
   };
   virtual ~Stream() = default;
 
-  // Appends at most `events_max` events; never waits. A waker is kept until it is used once; a
-  // later Next() replaces it.
+  // Appends at most `events_max` events; never waits: it is called on a loop, or on the pool for a
+  // storage that does not answer inline. A waker is kept until it is used once; a later Next()
+  // replaces it.
   virtual State Next(std::vector<Event>& events, std::size_t events_max, const Waker& waker) = 0;
 };
 

@@ -37,7 +37,7 @@ struct StorageConfig {
   // "<prefix>/<group>/<plural>/", as with Go's RecommendedOptions.
   std::string prefix = "/registry";
   // How the values of a resource are transformed before they are stored; empty, or null for a
-  // resource: not at all. See storage::value::Encryption::TransformerFor.
+  // resource: not at all. See storage::value::Encryption::TransformerFor. Called by NewStore.
   std::function<storage::value::TransformerPtr(const runtime::GroupResource&)> transformer_for =
       nullptr;
   bool watch_cache = true;
@@ -47,7 +47,8 @@ struct StorageConfig {
   Random* random = &SecureRandom();
   // What the watch caches may keep of the past; null: each has its own limits only.
   std::shared_ptr<MemoryBudget> memory = nullptr;
-  // Told how far each watch cache has come in reading its state; see storage::cacher::Options.
+  // Told how far each watch cache has come in reading its state; see storage::cacher::Options. On
+  // any thread; must be quick.
   std::function<void(const storage::WarmUp&)> on_warm_up;
   // What the stores count; null: nothing. GenericAPIServer::metrics() shows it at /metrics.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
@@ -67,14 +68,15 @@ struct StoreOptions {
   // never wait. Then reads and watches may call them on a loop. False: a store that has any of them
   // serves reads and watches on the pool.
   bool functions_inline = false;
-  // How long an object lives; absent: for ever. `update`: it exists already.
+  // How long an object lives; absent: for ever. `update`: it exists already. On the thread of the
+  // write, before it; may be called again if the write is tried again.
   std::function<std::optional<std::chrono::seconds>(const runtime::Object&, bool update)> ttl =
       nullptr;
   // The value of a field that field selectors may name; null: metadata.name, metadata.namespace
   // and the kind's selectable fields.
   std::function<std::string(const runtime::Object&, std::string_view field)> field_value = nullptr;
-  // Run after a write has been stored, before it is answered; must not fail. Not called for dry
-  // runs.
+  // Run after a write has been stored, before it is answered, on the thread of the write, which may
+  // wait; must not fail. Not called for dry runs.
   std::function<void(const runtime::Object&)> after_create = nullptr;
   std::function<void(const runtime::Object&)> after_update = nullptr;
   std::function<void(const runtime::Object&)> after_delete = nullptr;

@@ -21,8 +21,10 @@
 // A resource implements Storage and whatever else it can; the installer asks once
 // (Capabilities::Of) and serves the verbs it found.
 //
-// Methods are plain blocking calls, from any thread and several at once. Objects are in the kind's
-// hub version. Errors are API errors (meta/errors.h): they reach the client as they are.
+// Methods are plain blocking calls, on threads of the pool, where they may wait, and several at
+// once. On a loop, where nothing may wait, are called: NamespaceScoped, the names and versions a
+// resource has, StatsProvider, InlineReader, and what an InlineReader allows. Objects are in the
+// kind's hub version. Errors are API errors (meta/errors.h): they reach the client as they are.
 namespace apiserver::inline v0::rest {
 
 // The namespace a request is about, in its Context; unit tests set it themselves. Empty: cluster
@@ -86,6 +88,7 @@ class StorageVersionProvider {
   virtual runtime::GroupVersionKind StorageVersion() const = 0;
 };
 
+// On the pool, unless its storage is an InlineReader that answers inline.
 class TableConvertor {
  public:
   virtual ~TableConvertor() = default;
@@ -127,7 +130,8 @@ class Watcher {
                                                        Clock::Monotonic deadline) = 0;
 };
 
-// Called with the object as it is about to be stored; an error refuses the write. Admission.
+// Called with the object as it is about to be stored; an error refuses the write. Admission: may
+// wait, so it is called on the thread of the write.
 using ValidateObject = std::function<Status(const Context&, const runtime::Object&)>;
 using ValidateObjectUpdate = std::function<Status(const Context&, const runtime::Object& object,
                                                   const runtime::Object& old)>;
@@ -171,7 +175,8 @@ class NamedCreater {
                                             const meta::CreateOptions& options) = 0;
 };
 
-// Makes the new object from the old one; asked again whenever the old one has changed meanwhile.
+// Makes the new object from the old one; asked again whenever the old one has changed meanwhile. On
+// the thread of the update; may wait.
 class UpdatedObjectInfo {
  public:
   virtual ~UpdatedObjectInfo() = default;
@@ -269,8 +274,10 @@ class ResourceStreamer {
                                     const meta::QueryValues& query) = 0;
 };
 
-// Get and List answer from memory, with no host code on the way: they may be called on a loop,
-// where they return kWouldBlock in the rare case that they would have to wait.
+// Get, List, Watch and ConvertToTable answer from memory, with no host code on the way that may
+// wait: they are called on a loop, where they return kWouldBlock in the rare case that they would
+// have to wait, and watches are pulled there. Of a storage that is none, or does not answer inline,
+// everything runs on the pool.
 class InlineReader {
  public:
   virtual ~InlineReader() = default;
@@ -293,6 +300,7 @@ class ResetFieldsProvider {
 class StorageWithReadiness {
  public:
   virtual ~StorageWithReadiness() = default;
+  // Runs in the health check "storage", which has five seconds for all storages.
   virtual Status ReadinessCheck() const = 0;
 };
 

@@ -14,7 +14,9 @@
 
 // What is particular to a resource's writes: rest.RESTCreateStrategy and siblings of
 // k8s.io/apiserver. Everything has the safe default; what a resource must think about is pure.
-// Strategies are stateless or thread-safe; they see objects in the hub version.
+// Strategies are stateless or thread-safe; they see objects in the hub version. What is given a
+// Context or an object runs with a write, on the pool, and may wait; the rest is asked on loops too
+// and must be quick.
 namespace apiserver::inline v0::rest {
 
 // What becomes of dependents when the owner is deleted without saying.

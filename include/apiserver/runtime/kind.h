@@ -43,6 +43,10 @@ struct KindVersion {
   bool served = true;
   // Sent as a Warning on every call; empty: none.
   std::string deprecation_warning = "";
+  // The functions run where content is read or written: on the pool, where they may wait; also on
+  // loops if registry::StoreOptions::functions_inline says that they do not. Any thread, several at
+  // a time.
+  //
   // Fills what markers cannot express. Runs after the schema's default values.
   std::function<void(Object&)> set_defaults = nullptr;
   // Rewrite the content from this version into the hub's and back; null on the hub itself and

@@ -185,6 +185,7 @@ struct HookContext {
   GenericAPIServer& server;
   Context ctx;  // Cancelled when the server stops.
 };
+// Each runs on a thread of its own, beside the others, and may wait until its Context is done.
 using Hook = std::function<Status(const HookContext&)>;
 
 // Named checks of /healthz, /livez and /readyz.
@@ -219,14 +220,15 @@ class GenericAPIServer {
   // storages replaced, which live as long as the server.
   virtual Status ReplaceAPIGroup(APIGroupInfo group) = 0;
   // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
-  // prefix. `listed`: appears in the index. kConflict: taken.
+  // prefix. `listed`: appears in the index. kConflict: taken. Handlers run on a loop and must not
+  // wait there: see http::Handler.
   virtual Status HandlePath(std::string path, http::Handler handler, bool listed) = 0;
   // As HandlePath, for a handler that reads no body: requests with one are answered before the
   // client has sent it.
   virtual Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) = 0;
   virtual Status AddHealthCheck(HealthCheck check) = 0;
-  // Runs once the server answers; /readyz waits for it as poststarthook/<name>. An error is fatal:
-  // Run returns it.
+  // Runs once the server answers; Start and /readyz wait for it (poststarthook/<name>). An error is
+  // fatal: Run returns it.
   virtual Status AddPostStartHook(std::string name, Hook hook) = 0;
   // Runs first when the server stops, while it still answers.
   virtual Status AddPreShutdownHook(std::string name, Hook hook) = 0;
