@@ -111,7 +111,8 @@ void Server::WatchLog() {
   if (config_.serving && config_.serving->log == config_.log) config_.serving->log = &log_;
   config_.log = &log_;
   // As upstream the first behind ping. No other has its name yet.
-  (void)AddHealthCheck({.name = "log", .check = [this] { return log_.Check(); }});
+  (void)AddHealthCheck({.name = "log", .check = [this](const Context&) { return log_.Check(); }},
+                       /*pool=*/nullptr);
 }
 
 Server::~Server() {
