@@ -51,9 +51,10 @@ class KeyRecorder final : public kv::Engine {
   }
   kv::Stats GetStats() const override { return engine_->GetStats(); }
   Status Ready() const override { return engine_->Ready(); }
-  // Not embedded: then all reads that a cache does not answer are seen too.
-  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer> observer) override {
-    return engine_->AddObserver(std::move(observer));
+  Result<std::unique_ptr<kv::Observation>> Observe(std::string_view prefix,
+                                                   kv::Observer& observer) override {
+    Saw(std::string(prefix));
+    return engine_->Observe(prefix, observer);
   }
   void Stop() override { engine_->Stop(); }
 

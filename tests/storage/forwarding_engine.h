@@ -49,9 +49,9 @@ class ForwardingEngine : public apiserver::storage::kv::Engine {
   }
   apiserver::storage::kv::Stats GetStats() const override { return inner_.GetStats(); }
   Status Ready() const override { return inner_.Ready(); }
-  Result<apiserver::storage::kv::Revision> AddObserver(
-      std::shared_ptr<apiserver::storage::kv::Observer> observer) override {
-    return inner_.AddObserver(std::move(observer));
+  Result<std::unique_ptr<apiserver::storage::kv::Observation>> Observe(
+      std::string_view prefix, apiserver::storage::kv::Observer& observer) override {
+    return inner_.Observe(prefix, observer);
   }
   void Stop() override { inner_.Stop(); }
 

@@ -48,11 +48,8 @@ auto FirstAfter(const Deque& past, kv::Revision revision) {
 
 }  // namespace
 
-Cache::Cache(store::Options store, std::string prefix, Limits limits, const Clock& clock)
-    : store_(std::move(store)),
-      prefix_(std::move(prefix)),
-      limits_(std::move(limits)),
-      clock_(clock) {
+Cache::Cache(store::Options store, Limits limits, const Clock& clock)
+    : store_(std::move(store)), limits_(std::move(limits)), clock_(clock) {
   state_.Lock()->log = ChangeLog::New(0, 1);
 }
 
@@ -96,24 +93,32 @@ void Cache::Reset(Tree state, kv::Revision revision) {
     revision_.store(revision);
     published_.store(revision);
   }
-  ready_.store(true);
+  // Events delivered to an observer meanwhile are still to be applied: until then a consistent read
+  // would miss a write that was acknowledged.
+  if (progress_ == nullptr) ready_.store(true);
   old->Close();
   state_.NotifyAll();
 }
 
-std::vector<ChangeRef> Cache::NewChanges(const std::vector<kv::Event>& events) const {
+void Cache::KeepUp() {
+  keeps_up_.store(true);
+  ready_.store(true);
+  WakeWaiting();
+}
+
+std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> events) const {
   std::vector<ChangeRef> changes;
-  for (const kv::Event& event : events) {
-    if (!event.kv.key.starts_with(prefix_)) continue;
+  changes.reserve(events.size());
+  for (const kv::Event* event : events) {
     auto* change = new Change;
     changes.emplace_back(change);
-    change->revision = event.kv.mod_revision;
+    change->revision = event->kv.mod_revision;
     change->version = std::to_string(change->revision);
-    if (event.type == kv::Event::Type::kPut) {
-      change->now = NewEntry(event.kv);
+    if (event->type == kv::Event::Type::kPut) {
+      change->now = NewEntry(event->kv);
     } else {
       // Stands for its key until the tree tells what it held.
-      change->before = EntryRef(NewKey(event.kv.key));
+      change->before = EntryRef(NewKey(event->kv.key));
     }
   }
   return changes;
@@ -137,7 +142,7 @@ void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic 
   std::erase(changes, nullptr);
 }
 
-void Cache::Apply(const std::vector<kv::Event>& events, kv::Revision revision) {
+void Cache::Apply(std::span<const kv::Event* const> events, kv::Revision revision) {
   std::vector<ChangeRef> changes = NewChanges(events);
   if (!changes.empty()) {
     const Clock::Monotonic now = clock_.Now();
@@ -165,8 +170,11 @@ void Cache::Advance(kv::Revision revision) {
   revision_.store(revision);
   published_.store(revision);
   if (on_advance_) on_advance_(revision);
-  if (waiting_.load() == 0) return;
-  // Who has counted itself and is about to wait holds the lock.
+  if (waiting_.load() > 0) WakeWaiting();
+}
+
+void Cache::WakeWaiting() const {
+  // A thread that has counted itself and is about to wait holds the lock.
   (void)state_.Lock();
   state_.NotifyAll();
 }
@@ -237,13 +245,14 @@ std::optional<Stats> Cache::GetStats() const {
 
 View Cache::Now() const {
   auto state = state_.Lock();
-  return {state->tree, state->last_change, revision_.load()};
+  return {state->tree, state->last_change, this->revision()};
 }
 
 std::optional<View> Cache::Kept(kv::Revision revision) const {
   auto state = state_.Lock();
-  if (state->last_change <= revision && revision <= revision_.load()) {
-    return View{state->tree, state->last_change, revision_.load()};
+  if (const kv::Revision now = this->revision();
+      state->last_change <= revision && revision <= now) {
+    return View{state->tree, state->last_change, now};
   }
   for (const KeptView& kept : state->kept) {
     if (kept.view.ShowsRevision(revision)) return kept.view;
@@ -253,7 +262,7 @@ std::optional<View> Cache::Kept(kv::Revision revision) const {
 
 Since Cache::ChangesAfter(kv::Revision revision) const {
   auto state = state_.Lock();
-  Since since{{state->tree, state->last_change, revision_.load()}, std::nullopt};
+  Since since{{state->tree, state->last_change, this->revision()}, std::nullopt};
   if (revision < state->complete) return since;
   const auto first = FirstAfter(state->past, revision);
   since.changes.emplace();
@@ -288,18 +297,20 @@ void Cache::Keep(View view) {
 }
 
 bool Cache::WaitFor(const Context& ctx, kv::Revision revision, Clock::Monotonic deadline) const {
-  if (revision_.load() >= revision) return true;
+  const auto seen = [this, revision] { return this->revision() >= revision; };
+  if (seen()) return true;
   std::atomic<bool> cancelled{false};
-  const auto wake = ctx.OnDone([this, &cancelled] {
+  const auto done = ctx.OnDone([this, &cancelled] {
     cancelled.store(true);
-    (void)state_.Lock();
-    state_.NotifyAll();
+    WakeWaiting();
   });
+  // A commit that has nothing for this cache does not call Advance().
+  Context::Registration passed;
+  if (progress_ != nullptr) passed = progress_->WhenSeen(revision, [this] { WakeWaiting(); });
   waiting_.fetch_add(1);
-  (void)state_.Lock().WaitUntil(deadline,
-                                [&] { return revision_.load() >= revision || cancelled.load(); });
+  (void)state_.Lock().WaitUntil(deadline, [&] { return seen() || cancelled.load(); });
   waiting_.fetch_sub(1);
-  return revision_.load() >= revision;
+  return seen();
 }
 
 }  // namespace apiserver::inline v0::storage::cacher

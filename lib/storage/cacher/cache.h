@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +53,7 @@ class Cache final : public store::Memory {
     std::shared_ptr<MemoryShare> history;
   };
   // `store` says how values are decoded.
-  Cache(store::Options store, std::string prefix, Limits limits, const Clock& clock);
+  Cache(store::Options store, Limits limits, const Clock& clock);
   ~Cache() override;
 
   // Told, on the feed's thread, up to where changes have been forgotten. To be set before anything
@@ -63,19 +65,26 @@ class Cache final : public store::Memory {
 
   // --- For the feed. ---
 
+  // Makes this the cache of an observer: it is ready from KeepUp() on, and its revision is then at
+  // least `progress`'s, since commits of other prefixes do not come here. To be called before
+  // anything is fed.
+  void Observe(std::shared_ptr<const kv::Progress> progress) { progress_ = std::move(progress); }
   // An object of a state that is to be given to Reset().
   EntryRef NewEntry(const kv::KeyValue& kv) const;
   // Begins anew with the state at `revision`; watches of what was there before end.
   void Reset(Tree state, kv::Revision revision);
-  // Everything up to `revision` has happened, `events` among it; of other prefixes too.
-  void Apply(const std::vector<kv::Event>& events, kv::Revision revision);
+  // Everything up to `revision` has happened; `events` are the ones of our prefix.
+  void Apply(std::span<const kv::Event* const> events, kv::Revision revision);
+  // Everything that was delivered to the observer so far has been applied, and from now on events
+  // are applied as they are delivered.
+  void KeepUp();
   void Compact(kv::Revision compacted);
   // Ends all watches; nothing is known from now on.
   void Close();
 
   // --- For readers. ---
 
-  // False before Reset() and after Close().
+  // False before Reset(), for an observer before KeepUp(), and after Close().
   bool ready() const { return ready_.load(); }
   std::optional<store::Memory::Known> Find(std::string_view key) const override;
   EntryRef FindEntry(std::string_view key) const;
@@ -90,9 +99,9 @@ class Cache final : public store::Memory {
   std::size_t CountAfter(kv::Revision revision) const;
   // nullopt: not ready. No lock: what is between two changes may be seen.
   std::optional<Stats> GetStats() const;
-  kv::Revision revision() const { return revision_.load(); }
+  kv::Revision revision() const { return std::max(revision_.load(), delivered()); }
   // Changes up to here can be read from log().
-  kv::Revision published() const { return published_.load(); }
+  kv::Revision published() const { return std::max(published_.load(), delivered()); }
   std::shared_ptr<ChangeLog> log() const { return state_.Lock()->log; }
   // Waits until `revision` has been seen; false when `deadline` or the end of `ctx` comes first.
   bool WaitFor(const Context& ctx, kv::Revision revision, Clock::Monotonic deadline) const;
@@ -119,7 +128,9 @@ class Cache final : public store::Memory {
     std::deque<KeptView> kept;
   };
 
-  std::vector<ChangeRef> NewChanges(const std::vector<kv::Event>& events) const;
+  // Up to where the engine has delivered our events; zero: it is not observed.
+  kv::Revision delivered() const { return keeps_up_.load() ? progress_->seen() : 0; }
+  std::vector<ChangeRef> NewChanges(std::span<const kv::Event* const> events) const;
   // Puts them into the tree; drops those that tell nobody anything.
   void Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now);
   // Drops what need not be kept into `dropped`. The revision below which the log may forget; zero:
@@ -127,19 +138,23 @@ class Cache final : public store::Memory {
   kv::Revision Forget(State& state, Clock::Monotonic now, std::vector<ChangeRef>& dropped);
   void ForgetAll(State& state);
   void Advance(kv::Revision revision);
+  // Makes the threads in WaitFor() look again.
+  void WakeWaiting() const;
 
   const store::Options store_;
-  const std::string prefix_;
   const Limits limits_;
   const Clock& clock_;
+  std::shared_ptr<const kv::Progress> progress_;  // Null: nothing is observed.
   std::function<void(kv::Revision)> on_forget_;
   std::function<void(kv::Revision)> on_advance_;
   std::atomic<bool> ready_{false};
+  std::atomic<bool> keeps_up_{false};
   // Of the tree; written under the lock.
   std::atomic<std::int64_t> objects_{0};
   std::atomic<std::int64_t> bytes_{0};
   // Set under the lock when there are changes of ours, else without: whoever holds the lock sees a
-  // tree that is complete up to the revision it reads.
+  // tree that is complete up to the revision it reads. The same holds for the observer's progress,
+  // which comes to a revision after its events were applied.
   std::atomic<kv::Revision> revision_{0};
   std::atomic<kv::Revision> published_{0};
   mutable std::atomic<int> waiting_{0};

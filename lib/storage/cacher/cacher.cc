@@ -48,8 +48,7 @@ class Cacher final : public Interface {
  public:
   explicit Cacher(Options options)
       : options_(std::move(options)),
-        cache_(std::make_shared<Cache>(options_.store, options_.store.prefix + "/",
-                                       LimitsOf(options_), *options_.store.clock)),
+        cache_(std::make_shared<Cache>(options_.store, LimitsOf(options_), *options_.store.clock)),
         index_(std::make_shared<SelectorIndex>(cache_)),
         store_(store::NewObjectStore(options_.store, cache_.get())),
         feed_(std::make_shared<Feed>(

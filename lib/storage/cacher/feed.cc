@@ -9,23 +9,16 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// What the engine keeps for as long as it lives; the cache may go before.
-class Feed::EngineObserver final : public kv::Observer {
- public:
-  EngineObserver(std::weak_ptr<Feed> feed, std::weak_ptr<Cache> cache)
-      : feed_(std::move(feed)), cache_(std::move(cache)) {}
+namespace {
 
-  void OnCommit(const std::vector<kv::Event>& events, kv::Revision revision) override {
-    if (const auto feed = feed_.lock()) feed->Observe(events, revision);
-  }
-  void OnCompact(kv::Revision compacted) override {
-    if (const auto cache = cache_.lock()) cache->Compact(compacted);
-  }
+std::vector<const kv::Event*> PointersTo(const std::vector<kv::Event>& events) {
+  std::vector<const kv::Event*> pointers;
+  pointers.reserve(events.size());
+  for (const kv::Event& event : events) pointers.push_back(&event);
+  return pointers;
+}
 
- private:
-  const std::weak_ptr<Feed> feed_;
-  const std::weak_ptr<Cache> cache_;
-};
+}  // namespace
 
 Feed::Feed(Options options, std::shared_ptr<Cache> cache)
     : options_(std::move(options)),
@@ -37,15 +30,16 @@ Feed::Feed(Options options, std::shared_ptr<Cache> cache)
 }
 
 void Feed::Start() {
-  const auto begin =
-      options_.engine->AddObserver(std::make_shared<EngineObserver>(weak_from_this(), cache_));
-  observes_ = begin.ok();
+  auto observation = options_.engine->Observe(options_.prefix, *this);
+  observes_ = observation.ok();
   if (!observes_) return PostLoad();
+  cache_->Observe((*observation)->progress());
+  *observation_.Lock() = std::move(*observation);
   state_.Lock()->loading = true;
   Load();
 }
 
-void Feed::Observe(const std::vector<kv::Event>& events, kv::Revision revision) {
+void Feed::OnCommit(std::span<const kv::Event* const> events, kv::Revision revision) {
   // Held while the cache changes, so that what waited here is applied before what comes now.
   auto inbox = inbox_.Lock();
   if (inbox->loaded) {
@@ -53,9 +47,7 @@ void Feed::Observe(const std::vector<kv::Event>& events, kv::Revision revision) 
     return;
   }
   Pending mine{{}, revision};
-  for (const kv::Event& event : events) {
-    if (event.kv.key.starts_with(options_.prefix)) mine.events.push_back(event);
-  }
+  for (const kv::Event* event : events) mine.events.push_back(*event);
   inbox->pending.push_back(std::move(mine));
 }
 
@@ -160,10 +152,11 @@ void Feed::Finish(Loaded loaded) {
     if (pending.revision <= revision) continue;
     std::erase_if(pending.events,
                   [revision](const kv::Event& event) { return event.kv.mod_revision <= revision; });
-    cache_->Apply(pending.events, pending.revision);
+    cache_->Apply(PointersTo(pending.events), pending.revision);
   }
   inbox->pending.clear();
   inbox->loaded = true;
+  cache_->KeepUp();
 }
 
 Status Feed::FollowFrom(kv::Revision revision) {
@@ -194,7 +187,7 @@ void Feed::OnWake() {
         state->tail.reset();
         break;
       }
-      cache_->Apply(batch.events, batch.complete_up_to);
+      cache_->Apply(PointersTo(batch.events), batch.complete_up_to);
     }
     if (why.ok()) return;
   }
@@ -260,6 +253,9 @@ void Feed::Stop() {
     retry = std::move(state->retry);
   }
   if (retry) retry();
+  // Moved out of its lock: the end waits for a call that is running.
+  auto observation = std::exchange(*observation_.Lock(), nullptr);
+  observation.reset();
   state_.NotifyAll();
   {
     auto state = state_.Lock();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace apiserver::inline v0::storage::cacher {
 // Keeps a cache in step with an engine: reads the state page by page, then observes an engine that
 // can be observed, or follows the log of any other on an executor. What fails is tried again for as
 // long as it takes. Must be owned by a shared_ptr.
-class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
+class Feed final : public Wakeable,
+                   public std::enable_shared_from_this<Feed>,
+                   private kv::Observer {
  public:
   struct Options {
     kv::Engine* engine;
@@ -44,7 +47,7 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
   int RetryAfterSeconds() const;
   // Asks the engine for its progress, once for all who wait.
   void AskForProgress(const Context& ctx);
-  // Waits for what is under way.
+  // Waits for what is under way. The engine makes no call afterwards.
   void Stop();
 
   void OnWake() override;
@@ -54,7 +57,6 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
   static constexpr std::chrono::milliseconds kRetryMax{10'000};
   static constexpr std::chrono::milliseconds kAskAgain{100};
 
-  class EngineObserver;
   struct Pending {
     std::vector<kv::Event> events;
     kv::Revision revision = 0;
@@ -81,7 +83,8 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
     kv::Revision revision = 0;
   };
 
-  void Observe(const std::vector<kv::Event>& events, kv::Revision revision);
+  void OnCommit(std::span<const kv::Event* const> events, kv::Revision revision) override;
+  void OnCompact(kv::Revision compacted) override { cache_->Compact(compacted); }
   void PostLoad();
   // One attempt; on a thread that may wait.
   void Load();
@@ -99,6 +102,8 @@ class Feed final : public Wakeable, public std::enable_shared_from_this<Feed> {
   bool observes_ = false;
   Guarded<State> state_;
   Guarded<Inbox> inbox_;
+  // Last, since the engine may call until it is gone.
+  Guarded<std::unique_ptr<kv::Observation>> observation_;
 };
 
 }  // namespace apiserver::inline v0::storage::cacher

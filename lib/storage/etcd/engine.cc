@@ -79,7 +79,8 @@ class EtcdEngine final : public kv::Engine {
   Status Ready() const override {
     return client_->stopped() ? kv::NewStoppedError() : health_->Ready();
   }
-  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer>) override {
+  Result<std::unique_ptr<kv::Observation>> Observe(std::string_view /*prefix*/,
+                                                   kv::Observer& /*observer*/) override {
     return Status(Reason::kMethodNotAllowed, "etcd is followed by tails, not observed");
   }
   void Stop() override;

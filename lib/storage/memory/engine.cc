@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/base/sync.h"
+#include "apiserver/storage/kv/observers.h"
 #include "base/status_macros.h"
 #include "storage/kv/call_gate.h"
 #include "storage/kv/errors.h"
@@ -51,12 +52,11 @@ class MemoryEngine final : public kv::Engine {
   Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
   kv::Stats GetStats() const override;
   Status Ready() const override;
-  Result<Revision> AddObserver(std::shared_ptr<kv::Observer> observer) override;
+  Result<std::unique_ptr<kv::Observation>> Observe(std::string_view prefix,
+                                                   kv::Observer& observer) override;
   void Stop() override { StopNow(); }
 
  private:
-  using Observers = std::vector<std::shared_ptr<kv::Observer>>;
-
   // What readers see; locked for as long as a snapshot or one change of it takes.
   struct State {
     LiveTree live;
@@ -65,7 +65,6 @@ class MemoryEngine final : public kv::Engine {
     Revision compacted = 0;
     std::size_t bytes = 0;
     std::size_t history_bytes = 0;
-    std::shared_ptr<const Observers> observers = std::make_shared<Observers>();
   };
   // What only the writer touches. Whoever holds it makes the next revision; observers are called
   // under it, which is what puts their calls in order.
@@ -91,6 +90,7 @@ class MemoryEngine final : public kv::Engine {
   kv::CallGate gate_;
   const std::shared_ptr<ChangeLog> log_;
   Guarded<State> state_;
+  kv::Observers observers_;
   Guarded<Turn> turn_;
   kv::LeaseThread lease_thread_;
 };
@@ -171,7 +171,6 @@ Revision MemoryEngine::Commit(Turn& turn, kv::KeyValue next, const VersionRef& b
     next.create_revision = revision;
   }
   const Change change{index::MakeRef<const Version>(std::move(next)), before};
-  std::shared_ptr<const Observers> observers;
   {
     auto state = state_.Lock();
     if (change.now->deleted()) {
@@ -186,13 +185,11 @@ Revision MemoryEngine::Commit(Turn& turn, kv::KeyValue next, const VersionRef& b
       state->history_bytes += before->bytes();
     }
     state->revision = revision;
-    observers = state->observers;
   }
   turn.changes.push_back(change);
-  if (!observers->empty()) {
-    const std::vector<kv::Event> events{EventOf(change)};
-    for (const auto& observer : *observers) observer->OnCommit(events, revision);
-  }
+  std::vector<kv::Event> events;
+  if (!observers_.empty()) events.push_back(EventOf(change));
+  observers_.Commit(events, revision);
   log_->Append({&change, 1}, revision);
   return revision;
 }
@@ -235,15 +232,13 @@ Status MemoryEngine::Compact(const Context& ctx, Revision revision) {
 }
 
 void MemoryEngine::CompactAt(Turn&, Revision revision) {
-  std::shared_ptr<const Observers> observers;
   {
     auto state = state_.Lock();
     if (revision <= state->compacted) return;
     state->compacted = revision;
-    observers = state->observers;
   }
   log_->TrimBelow(revision);
-  for (const auto& observer : *observers) observer->OnCompact(revision);
+  observers_.Compact(revision);
 }
 
 bool MemoryEngine::Trim(Turn& turn, std::size_t count) {
@@ -313,15 +308,13 @@ kv::Stats MemoryEngine::GetStats() const {
 
 Status MemoryEngine::Ready() const { return gate_.shut() ? kv::NewStoppedError() : Status::Ok(); }
 
-Result<Revision> MemoryEngine::AddObserver(std::shared_ptr<kv::Observer> observer) {
+Result<std::unique_ptr<kv::Observation>> MemoryEngine::Observe(std::string_view prefix,
+                                                               kv::Observer& observer) {
   auto pass = gate_.Enter();
   if (!pass) return kv::NewStoppedError();
-  // With the revision: a commit takes the observers in the lock in which it becomes visible.
+  // Held while the observer is added: the next commit becomes visible in this lock.
   auto state = state_.Lock();
-  auto more = std::make_shared<Observers>(*state->observers);
-  more->push_back(std::move(observer));
-  state->observers = std::move(more);
-  return state->revision;
+  return observers_.Add(prefix, observer, state->revision);
 }
 
 }  // namespace

@@ -151,7 +151,6 @@ void Committer::Publish(Batch& batch, std::size_t freed_bytes) {
     auto state = store_.state.Lock();
     batch.ApplyTo(*state);
     state->history_bytes -= std::min(freed_bytes, state->history_bytes);
-    shown.observers = state->observers;
   }
   if (batch.has_events()) shown.events = batch.TakeEvents();
   shown.revision = batch.revision();
@@ -162,7 +161,7 @@ void Committer::Publish(Batch& batch, std::size_t freed_bytes) {
 void Committer::Show(const Shown& shown) {
   if (shown.events != nullptr) {
     const Events& events = shown.events;
-    for (const auto& observer : *shown.observers) observer->OnCommit(*events, shown.revision);
+    store_.observers.Commit(*events, shown.revision);
     std::vector<Change> changes;
     changes.reserve(events->size());
     for (std::size_t i = 0; i < events->size(); ++i) changes.push_back({events, i});
@@ -178,7 +177,7 @@ void Committer::Show(const Shown& shown) {
   if (shown.compacted > 0) {
     compacted_ = shown.compacted;
     store_.log->TrimBelow(compacted_);
-    for (const auto& observer : *shown.observers) observer->OnCompact(compacted_);
+    store_.observers.Compact(compacted_);
   }
 }
 
@@ -239,11 +238,7 @@ Status Committer::Adopt(Recovered found) {
   Shown shown;
   shown.revision = found.state.revision;
   if (found.state.compacted > compacted_) shown.compacted = found.state.compacted;
-  {
-    auto state = store_.state.Lock();
-    found.state.observers = shown.observers = state->observers;
-    std::swap(*state, found.state);
-  }
+  std::swap(*store_.state.Lock(), found.state);
   if (!events.empty()) {
     shown.events = std::make_shared<const std::vector<kv::Event>>(std::move(events));
   }

@@ -59,7 +59,6 @@ class Committer {
     Events events;  // May be null.
     Revision revision = 0;
     Revision compacted = 0;  // Zero: as before.
-    std::shared_ptr<const Observers> observers;
   };
   void Show(const Shown& shown);
   void Break(const Status& why);

@@ -39,7 +39,8 @@ class RocksEngine final : public kv::Engine {
   Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
   kv::Stats GetStats() const override;
   Status Ready() const override;
-  Result<Revision> AddObserver(std::shared_ptr<kv::Observer> observer) override;
+  Result<std::unique_ptr<kv::Observation>> Observe(std::string_view prefix,
+                                                   kv::Observer& observer) override;
   void Stop() override { StopNow(); }
 
  private:
@@ -216,15 +217,13 @@ Status RocksEngine::Ready() const {
   return store_->gate.shut() ? kv::NewStoppedError() : store_->state.Lock()->broken;
 }
 
-Result<Revision> RocksEngine::AddObserver(std::shared_ptr<kv::Observer> observer) {
+Result<std::unique_ptr<kv::Observation>> RocksEngine::Observe(std::string_view prefix,
+                                                              kv::Observer& observer) {
   auto pass = store_->gate.Enter();
   if (!pass) return kv::NewStoppedError();
-  // With the revision: a commit takes the observers in the lock in which it becomes visible.
+  // Held while the observer is added: the next commit becomes visible in this lock.
   auto state = store_->state.Lock();
-  auto more = std::make_shared<Observers>(*state->observers);
-  more->push_back(std::move(observer));
-  state->observers = std::move(more);
-  return state->revision;
+  return store_->observers.Add(prefix, observer, state->revision);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "apiserver/base/sync.h"
 #include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/kv/observers.h"
 #include "apiserver/storage/rocks/engine.h"
 #include "storage/index/btree.h"
 #include "storage/index/event_log.h"
@@ -82,8 +83,6 @@ class RecentValues {
   std::size_t bytes_ = 0;
 };
 
-using Observers = std::vector<std::shared_ptr<kv::Observer>>;
-
 // What readers see. Changed by the committer only, in one lock for a whole batch.
 struct State {
   LiveTree live;
@@ -91,7 +90,6 @@ struct State {
   Revision compacted = 0;
   std::size_t bytes = 0;
   std::size_t history_bytes = 0;
-  std::shared_ptr<const Observers> observers = std::make_shared<Observers>();
   Status broken;  // Why nothing can be written any more.
 };
 
@@ -127,6 +125,7 @@ struct Store {
   // Closed once the gate is shut, and by the committer when it must be opened anew.
   DatabaseSlot database;
   Guarded<State> state;
+  kv::Observers observers;
   Guarded<RecentValues> recent{options.recent_bytes_max, options.recent_events_max};
   std::shared_ptr<ChangeLog> log;  // As far back as `recent` reaches.
 };

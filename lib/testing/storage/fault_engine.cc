@@ -142,8 +142,9 @@ class Faulty final : public FaultEngine {
     const Status fault = *ready_.Lock();
     return fault.ok() ? inner_.Ready() : fault;
   }
-  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer> observer) override {
-    return inner_.AddObserver(std::move(observer));
+  Result<std::unique_ptr<kv::Observation>> Observe(std::string_view prefix,
+                                                   kv::Observer& observer) override {
+    return inner_.Observe(prefix, observer);
   }
   void Stop() override { inner_.Stop(); }
 

@@ -37,7 +37,8 @@ class RemoteEngine final : public kv::Engine {
   }
   kv::Stats GetStats() const override { return engine_.GetStats(); }
   Status Ready() const override { return engine_.Ready(); }
-  Result<kv::Revision> AddObserver(std::shared_ptr<kv::Observer>) override {
+  Result<std::unique_ptr<kv::Observation>> Observe(std::string_view /*prefix*/,
+                                                   kv::Observer& /*observer*/) override {
     return Status(Reason::kMethodNotAllowed, "the engine is far away");
   }
   void Stop() override { engine_.Stop(); }

@@ -38,7 +38,7 @@ struct Waiting {
 
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"fresh", 2});
   std::shared_ptr<Cache> cache =
-      std::make_shared<Cache>(storage::store::Options{.kind = testing::NewWidgetKind()}, "/p/",
+      std::make_shared<Cache>(storage::store::Options{.kind = testing::NewWidgetKind()},
                               Cache::Limits{.changes_max = 1000, .history = nullptr}, RealClock());
   Guarded<std::vector<std::string>> told;
   std::atomic<int> asked{0};
@@ -89,7 +89,7 @@ TEST_CASE("storage.cacher: the engine is asked at once for each who comes to wai
           "[storage.cacher]") {
   testing::ManualExecutor executor;  // Runs no timer.
   const auto cache =
-      std::make_shared<Cache>(storage::store::Options{.kind = testing::NewWidgetKind()}, "/p/",
+      std::make_shared<Cache>(storage::store::Options{.kind = testing::NewWidgetKind()},
                               Cache::Limits{.changes_max = 1000, .history = nullptr}, RealClock());
   int asked = 0;
   const auto waiters = std::make_shared<FreshWaiters>(cache, &executor, [&asked] { ++asked; });

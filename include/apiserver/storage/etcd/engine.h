@@ -59,7 +59,7 @@ struct Options {
 // Connects. Differences to the embedded engines:
 //
 // - What has to ask etcd answers kWouldBlock where it may not wait: all but NewTail, TxnAsync,
-//   RequestProgress and the const methods. AddObserver is kMethodNotAllowed.
+//   RequestProgress and the const methods. Observe is kMethodNotAllowed.
 // - Reads are repeated while etcd cannot be reached and there is time. A write whose answer was
 //   lost is looked for; if nobody can say whether it happened it is kTimeout.
 // - Tails read ahead, so that the first answer comes a moment after NewTail, and compaction does

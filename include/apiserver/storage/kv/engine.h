@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,15 +116,59 @@ struct Stats {
   std::size_t history_bytes = 0;  // Superseded values that are still kept.
 };
 
-// Told of every committed batch, in revision order, on the thread that made it durable and before
-// the writers get their answers: so that a cache which observes the engine answers a consistent
-// read from memory. Must be quick and must not call the engine.
+// Receives the commits that touch the prefix it is registered for: in revision order, one call at a
+// time, on the thread that made them durable and before their writers are answered. So a cache that
+// observes the engine answers a consistent read from memory. Calls must be quick and must not call
+// the engine.
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void OnCommit(const std::vector<Event>& events, Revision revision) = 0;
-  // History below `compacted` has gone; for those who keep history of their own.
+  // `events` are the commit's events of the prefix, at least one, in revision order; they are valid
+  // during the call. After it every event of the prefix up to `revision` has been delivered.
+  virtual void OnCommit(std::span<const Event* const> events, Revision revision) = 0;
+  // History below `compacted` has gone. Compaction is rare: all observers are called.
   virtual void OnCompact(Revision compacted) { (void)compacted; }
+};
+
+// Tells how far the events of one observer have been delivered. Commits that have nothing for an
+// observer do not visit it: they move one number that all observations of the engine read. Any
+// thread; may outlive the observation, and then stands still.
+//
+// Why a revision read here can be relied on: the engine makes all OnCommit() calls of a commit,
+// then stores its revision in that number (release), then answers the writers, and only then begins
+// with the next commit. seen() loads the number (acquire). So a thread that reads a revision also
+// sees everything that OnCommit() did for it and for all earlier ones. A commit that misses an
+// observer because its observation has ended is not counted: the end writes down the last number
+// that holds before the engine can miss the observer, and seen(), which loads the engine's number
+// first and that one second, returns the lesser.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+
+  // Every event of the prefix from the observation's begin() up to this revision has been
+  // delivered. While the observation exists this is at least the revision of every write that was
+  // acknowledged before the call.
+  virtual Revision seen() const = 0;
+
+  // Calls `tell` once when the engine has come to `revision`: on the calling thread if it has
+  // already, else on the thread of that commit, after its observers and before its writers are
+  // answered. Commits before that one do not visit the waiter. `tell` must be quick and must not
+  // call the engine.
+  virtual Context::Registration WhenSeen(Revision revision, UniqueFunction<void()> tell) const = 0;
+};
+
+// The registration of an observer; its destruction unregisters. After the destructor no call of the
+// observer is running or will come: it waits for a call that runs on another thread. So the thread
+// that destroys it must not hold a lock that the observer's calls take. Any thread may destroy it,
+// also from within a call of an observer; in a call of its own, that call is the last. May outlive
+// the engine.
+class Observation {
+ public:
+  virtual ~Observation() = default;
+  // The observer receives exactly the events of its prefix after this revision.
+  virtual Revision begin() const = 0;
+  // Not null.
+  virtual std::shared_ptr<const Progress> progress() const = 0;
 };
 
 // Every method may be called from any thread. Those with a Context may wait until it is done
@@ -184,10 +229,13 @@ class Engine {
   // OK when reads and writes can be answered.
   virtual Status Ready() const = 0;
 
-  // Registers an observer from the next commit on and returns the revision before it: the observer
-  // will see exactly the events after that revision. Embedded engines support it; others return
-  // kMethodNotAllowed and are followed by NewTail.
-  virtual Result<Revision> AddObserver(std::shared_ptr<Observer> observer) = 0;
+  // Registers `observer`, which must outlive what is returned, for the keys that begin with
+  // `prefix` (empty: all keys) from the next commit on. Prefixes may be equal or nested: an event
+  // goes to every observer whose prefix its key has. kMethodNotAllowed: the engine cannot be
+  // observed, as one on another machine, and is followed by NewTail. Embedded engines support it;
+  // kv::Observers does the work.
+  virtual Result<std::unique_ptr<Observation>> Observe(std::string_view prefix,
+                                                       Observer& observer) = 0;
 
   // Ends all tails with kServiceUnavailable and waits for running calls. Idempotent.
   virtual void Stop() = 0;

@@ -48,7 +48,7 @@ StorageHost StoreHost(EngineHost::Open open_engine);
 // it does over an engine on another machine.
 StorageHost CacherHost(EngineHost::Open open_engine, bool observed);
 
-// `engine`, which must outlive it, as if it were on another machine: AddObserver answers
+// `engine`, which must outlive it, as if it were on another machine: Observe answers
 // kMethodNotAllowed, and reads kWouldBlock where they may not wait.
 std::unique_ptr<apiserver::storage::kv::Engine> NewRemoteEngine(
     apiserver::storage::kv::Engine& engine);
