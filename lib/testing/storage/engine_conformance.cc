@@ -38,7 +38,10 @@ std::vector<EngineCase> EngineCases(const EngineHost& host) {
                                  LeaseCases(), LifeCases(), ConcurrencyCases(), ModelCases()}) {
     Append(table, host, cases);
   }
-  if (host.observers) Append(ObserverCases(), host, cases);
+  if (host.observers) {
+    Append(ObserverCases(), host, cases);
+    Append(ObserverLifeCases(), host, cases);
+  }
   if (host.reopen) Append(DurableCases(), host, cases);
   if (host.value_bytes_max > 0) {
     cases.push_back({"a value over the limit is refused and changes nothing", LimitCase});

@@ -154,7 +154,8 @@ CaseTable LeaseCases();
 CaseTable LifeCases();
 CaseTable ConcurrencyCases();
 CaseTable ModelCases();
-CaseTable ObserverCases();  // If the host has observers.
-CaseTable DurableCases();   // If the host can reopen.
+CaseTable ObserverCases();      // If the host has observers.
+CaseTable ObserverLifeCases();  // As these.
+CaseTable DurableCases();       // If the host can reopen.
 
 }  // namespace apiserver::inline v0::testing::storage
