@@ -216,4 +216,21 @@ TEST_CASE("groups: wrong types and quantities of a Deployment are told of shortl
   CheckAnswer(deployment(hostile_bodies::Many("7")), 400, "BadRequest");
 }
 
+TEST_CASE("groups: an apply that no type fits is refused in upstream's words", "[groups]") {
+  HostedServer server;
+
+  const auto answer =
+      server.Call("PATCH", "/apis/apps/v1/namespaces/default/deployments/a?fieldManager=m",
+                  "application/apply-patch+yaml",
+                  R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a",)"
+                  R"("namespace":"default"},"spec":{"template":{"spec":)"
+                  R"({"containers":[{"name":"c","resources":{"limits":{"cpu":true}}}]}}}})");
+
+  CHECK(answer.code == 500);
+  const char* const words =
+      "failed to convert new object (default/a; apps/v1, Kind=Deployment) to proper version: "
+      "unable to convert unstructured object to apps/v1, Kind=Deployment: ";
+  CHECK(answer.body.find(words) != std::string::npos);
+}
+
 }  // namespace

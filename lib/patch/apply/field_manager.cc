@@ -231,7 +231,10 @@ class FieldManager::Impl {
     Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
     if (settled.reason() == Reason::kRequestEntityTooLarge) return settled;
     if (!settled.ok()) {
-      return Failed("failed to convert new typed object (" + merge_.Describe(typed) + ") to object",
+      const runtime::GroupVersionKind gvk = merge_.kind().gvk(options_.version);
+      return Failed("failed to convert new object (" + merge_.Describe(typed) +
+                        ") to proper version: unable to convert unstructured object to " +
+                        gvk.group_version().ToString() + ", Kind=" + gvk.kind,
                     settled);
     }
     return runtime::ConvertTo(object, merge_.kind().hub_version());
