@@ -92,7 +92,29 @@ Document Finish(Value document) {
   return finished;
 }
 
-Document BuildV2(const Input& input, const Routes& routes) {
+std::string Joined(const std::vector<std::string>& problems) {
+  std::string joined;
+  for (const std::string& problem : problems) joined += (joined.empty() ? "" : "; ") + problem;
+  return joined;
+}
+
+Status Checked(const std::string& name, const Document& document) {
+  const std::vector<std::string> problems = Lint(document.json);
+  if (problems.empty()) return {};
+  return {Reason::kInternalError,
+          "the OpenAPI document " + name + " is not right: " + Joined(problems)};
+}
+
+Routes RoutesOf(const Input& input) {
+  Routes routes;
+  for (const Route& route : input.routes) routes.push_back(&route);
+  return routes;
+}
+
+}  // namespace
+
+Document BuildV2(const Input& input) {
+  const Routes routes = RoutesOf(input);
   runtime::Arena arena;
   Definitions definitions(arena, Format::kV2);
   Define(input, DefinitionsNamedBy(routes), definitions);
@@ -109,7 +131,8 @@ Document BuildV2(const Input& input, const Routes& routes) {
   return finished;
 }
 
-Document BuildV3(const Input& input, const Routes& routes) {
+Document BuildV3(const Input& input) {
+  const Routes routes = RoutesOf(input);
   runtime::Arena arena;
   Definitions definitions(arena, Format::kV3);
   Define(input, DefinitionsNamedBy(routes), definitions);
@@ -125,8 +148,8 @@ Document BuildV3(const Input& input, const Routes& routes) {
   return Finish(document.Build());
 }
 
-// "apis/wardle.example.com/v1alpha1", "api/v1", or the first part of any other path.
-std::string DocumentPathOf(const std::string& path) {
+std::string V3PathOf(const Route& route) {
+  const std::string& path = route.path;
   std::vector<std::string> parts;
   std::size_t begin = 1;
   while (begin < path.size()) {
@@ -141,13 +164,13 @@ std::string DocumentPathOf(const std::string& path) {
   return document;
 }
 
-Document IndexOf(const std::map<std::string, Document>& documents) {
+Document V3Index(const std::map<std::string, std::string>& etags) {
   runtime::Arena arena;
   MapBuilder paths(arena);
-  for (const auto& [path, document] : documents) {
+  for (const auto& [path, etag] : etags) {
     MapBuilder entry(arena);
     std::string url(kV3Prefix);
-    url.append(path).append("?hash=").append(document.etag);
+    url.append(path).append("?hash=").append(etag);
     entry.Add("serverRelativeURL", Value::String(arena.Copy(url)));
     paths.Add(arena.Copy(path), entry.Build());
   }
@@ -156,37 +179,25 @@ Document IndexOf(const std::map<std::string, Document>& documents) {
   return Finish(index.Build());
 }
 
-std::string Joined(const std::vector<std::string>& problems) {
-  std::string joined;
-  for (const std::string& problem : problems) joined += (joined.empty() ? "" : "; ") + problem;
-  return joined;
-}
-
-Status Checked(const std::string& name, const Document& document) {
-  const std::vector<std::string> problems = Lint(document.json);
-  if (problems.empty()) return {};
-  return {Reason::kInternalError,
-          "the OpenAPI document " + name + " is not right: " + Joined(problems)};
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const Documents>> Build(const Input& input) {
   auto documents = std::make_shared<Documents>();
-  Routes all;
-  std::map<std::string, Routes> by_document;
-  for (const Route& route : input.routes) {
-    all.push_back(&route);
-    by_document[DocumentPathOf(route.path)].push_back(&route);
-  }
-  documents->v2 = BuildV2(input, all);
+  documents->v2 = BuildV2(input);
   RETURN_IF_ERROR(Checked("v2", documents->v2));
-  for (const auto& [path, routes] : by_document) {
-    Document document = BuildV3(input, routes);
+  std::map<std::string, Input> parts;
+  for (const Route& route : input.routes) {
+    Input& part = parts[V3PathOf(route)];
+    part.routes.push_back(route);
+  }
+  std::map<std::string, std::string> etags;
+  for (auto& [path, part] : parts) {
+    part.info = input.info;
+    part.kinds = input.kinds;
+    Document document = BuildV3(part);
     RETURN_IF_ERROR(Checked("v3 " + path, document));
+    etags.emplace(path, document.etag);
     documents->v3.emplace(path, std::move(document));
   }
-  documents->v3_index = IndexOf(documents->v3);
+  documents->v3_index = V3Index(etags);
   return documents;
 }
 

@@ -50,6 +50,16 @@ struct Documents {
 // twice, an operation id used twice); the message lists what is wrong.
 Result<std::shared_ptr<const Documents>> Build(const Input& input);
 
+// The parts of Build(), for servers whose routes come and go; what is wrong is not looked for.
+//
+// All of `input` as one document of v2, or of v3.
+Document BuildV2(const Input& input);
+Document BuildV3(const Input& input);
+// The document of v3 that a route belongs to, as a key of Documents::v3.
+std::string V3PathOf(const Route& route);
+// Documents::v3_index of documents with these etags, by path.
+Document V3Index(const std::map<std::string, std::string>& etags);
+
 // Problems in a v2 or v3 JSON document, for hosts' tests and the check at start; empty: none.
 std::vector<std::string> Lint(const std::string& json);
 
