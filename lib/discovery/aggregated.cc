@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <string_view>
 
 #include "apiserver/codec/json.h"
@@ -22,11 +23,14 @@ bool IsSubresourceOf(const APIResource& candidate, const APIResource& parent) {
          candidate.name.starts_with(parent.name) && candidate.name[parent.name.size()] == '/';
 }
 
-void AppendSubresources(const std::string& group, const APIVersion& version,
-                        const APIResource& parent, std::string& json) {
+// The subresources follow the resource that stands at `at`.
+void AppendSubresources(const std::string& group, const APIVersion& version, std::size_t at,
+                        std::string& json) {
+  const APIResource& parent = version.resources[at];
   std::string list;
-  for (const APIResource& resource : version.resources) {
-    if (!IsSubresourceOf(resource, parent)) continue;
+  for (++at; at < version.resources.size(); ++at) {
+    const APIResource& resource = version.resources[at];
+    if (!IsSubresourceOf(resource, parent)) break;
     list += list.empty() ? "{" : ",{";
     list += "\"subresource\":";
     codec::AppendJsonString(resource.name.substr(parent.name.size() + 1), list);
@@ -38,8 +42,9 @@ void AppendSubresources(const std::string& group, const APIVersion& version,
   if (!list.empty()) json += ",\"subresources\":[" + list + "]";
 }
 
-void AppendResource(const std::string& group, const APIVersion& version,
-                    const APIResource& resource, std::string& json) {
+void AppendResource(const std::string& group, const APIVersion& version, std::size_t at,
+                    std::string& json) {
+  const APIResource& resource = version.resources[at];
   json += "{\"resource\":";
   codec::AppendJsonString(resource.name, json);
   json += ",";
@@ -49,7 +54,7 @@ void AppendResource(const std::string& group, const APIVersion& version,
   AppendNames("verbs", resource.verbs, json);
   if (!resource.short_names.empty()) AppendNames("shortNames", resource.short_names, json);
   if (!resource.categories.empty()) AppendNames("categories", resource.categories, json);
-  AppendSubresources(group, version, resource, json);
+  AppendSubresources(group, version, at, json);
   json += "}";
 }
 
@@ -57,10 +62,10 @@ void AppendVersion(const std::string& group, const APIVersion& version, std::str
   json += "{\"version\":";
   codec::AppendJsonString(version.version, json);
   json += ",\"resources\":[";
-  for (const APIResource& resource : version.resources) {
-    if (resource.name.find('/') != std::string::npos) continue;
+  for (std::size_t i = 0; i < version.resources.size(); ++i) {
+    if (version.resources[i].name.find('/') != std::string::npos) continue;
     if (json.back() != '[') json += ",";
-    AppendResource(group, version, resource, json);
+    AppendResource(group, version, i, json);
   }
   json += "],\"freshness\":\"Current\"}";
 }

@@ -14,10 +14,6 @@ namespace apiserver::inline v0::discovery {
 std::string APIVersionsJson(const APIGroup& legacy, std::string_view server_address);
 // "/apis".
 std::string APIGroupListJson(const std::vector<APIGroup>& groups, std::string_view server_address);
-// "/apis/<group>".
-std::string APIGroupJson(const APIGroup& group);
-// "/apis/<group>/<version>".
-std::string APIResourceListJson(const std::string& group, const APIVersion& version);
 
 // "/apis" or "/api" aggregated, as apidiscovery.k8s.io/<api_version> APIGroupDiscoveryList. The
 // shapes of v2 and v2beta1 are the same.

@@ -73,22 +73,27 @@ std::vector<runtime::KindPtr> KindsOf(const Resources& resources) {
   return kinds;
 }
 
+std::vector<std::shared_ptr<rest::Storage>> StoragesOf(const Resources& resources) {
+  std::vector<std::shared_ptr<rest::Storage>> storages;
+  for (const auto& [path, resource] : resources) storages.push_back(resource.scope->storage);
+  return storages;
+}
+
 class Dispatcher final : public Installed {
  public:
-  Dispatcher(runtime::GroupVersion group_version, std::string prefix, Resources resources)
-      : group_version_(std::move(group_version)),
+  Dispatcher(runtime::GroupVersionResource resource, std::string prefix, Resources resources)
+      : resource_(std::move(resource)),
         prefix_(std::move(prefix)),
         resources_(std::move(resources)),
         api_resources_(APIResourcesOf(resources_)),
-        routes_(RoutesOf(resources_, prefix_)),
-        kinds_(KindsOf(resources_)) {}
+        kinds_(KindsOf(resources_)),
+        storages_(StoragesOf(resources_)) {}
 
-  const runtime::GroupVersion& group_version() const override { return group_version_; }
-  const std::string& prefix() const override { return prefix_; }
+  const runtime::GroupVersionResource& resource() const override { return resource_; }
   const std::vector<discovery::APIResource>& resources() const override { return api_resources_; }
-  const std::vector<openapi::Route>& routes() const override { return routes_; }
-
+  std::vector<openapi::Route> Routes() const override { return RoutesOf(resources_, prefix_); }
   const std::vector<runtime::KindPtr>& kinds() const override { return kinds_; }
+  const std::vector<std::shared_ptr<rest::Storage>>& storages() const override { return storages_; }
 
   bool LongRunning(const request::RequestInfo& info, std::string_view method) const override {
     const Resource* const resource = ResourceOf(info);
@@ -97,8 +102,8 @@ class Dispatcher final : public Installed {
     return action.ok() && (*action)->long_running;
   }
 
-  std::optional<storage::Stats> StatsOf(const request::RequestInfo& info) const override {
-    const auto found = resources_.find(info.resource);
+  std::optional<storage::Stats> GetStats() const override {
+    const auto found = resources_.find(resource_.resource);
     if (found == resources_.end()) return std::nullopt;
     const rest::StatsProvider* const stats = found->second.scope->capabilities.stats;
     return stats ? stats->GetStats() : std::nullopt;
@@ -171,20 +176,19 @@ class Dispatcher final : public Installed {
     return some && !judged_otherwise ? NotAllowed() : NotFound();
   }
 
-  runtime::GroupVersion group_version_;
-  std::string prefix_;
-  Resources resources_;
-  std::vector<discovery::APIResource> api_resources_;
-  std::vector<openapi::Route> routes_;
-  std::vector<runtime::KindPtr> kinds_;
+  const runtime::GroupVersionResource resource_;
+  const std::string prefix_;  // Of the group version.
+  const Resources resources_;
+  const std::vector<discovery::APIResource> api_resources_;
+  const std::vector<runtime::KindPtr> kinds_;
+  const std::vector<std::shared_ptr<rest::Storage>> storages_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Installed> NewInstalled(runtime::GroupVersion group_version,
+std::shared_ptr<const Installed> NewInstalled(runtime::GroupVersionResource resource,
                                               std::string prefix, Resources resources) {
-  return std::make_shared<Dispatcher>(std::move(group_version), std::move(prefix),
-                                      std::move(resources));
+  return std::make_shared<Dispatcher>(std::move(resource), std::move(prefix), std::move(resources));
 }
 
 }  // namespace apiserver::inline v0::endpoints

@@ -129,8 +129,8 @@ Resource ResourceOf(const ScopePtr& scope) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Installed>> APIGroupVersion::InstallREST() const {
-  Resources resources;
+Result<std::vector<std::shared_ptr<const Installed>>> APIGroupVersion::InstallREST() const {
+  std::map<std::string, Resources> by_parent;
   FieldManagers field_managers(*environment);
   for (const auto& [path, rest_storage] : storage) {
     const auto [resource, subresource] = Split(path);
@@ -142,12 +142,17 @@ Result<std::shared_ptr<const Installed>> APIGroupVersion::InstallREST() const {
     const auto scope = ScopeOf(*this, path, rest_storage, *parent->second);
     RETURN_IF_ERROR(Check(path, *scope, !subresource.empty()));
     scope->field_manager = field_managers.For(*scope);
-    resources.emplace(path, ResourceOf(scope));
+    by_parent[resource].emplace(path, ResourceOf(scope));
   }
   std::string prefix = root;
   if (!group_version.group.empty()) prefix += "/" + group_version.group;
   prefix += "/" + group_version.version;
-  return NewInstalled(group_version, std::move(prefix), std::move(resources));
+  std::vector<std::shared_ptr<const Installed>> installed;
+  for (auto& [resource, resources] : by_parent) {
+    installed.push_back(NewInstalled({group_version.group, group_version.version, resource}, prefix,
+                                     std::move(resources)));
+  }
+  return installed;
 }
 
 }  // namespace apiserver::inline v0::endpoints

@@ -11,8 +11,9 @@ namespace apiserver::inline v0::endpoints {
 // By "flunders" or "flunders/status".
 using Resources = std::map<std::string, Resource, std::less<>>;
 
-// Dispatches to `resources`; see Installed.
-std::shared_ptr<const Installed> NewInstalled(runtime::GroupVersion group_version,
+// Dispatches to `resources`, which are `resource` and its subresources; see Installed. `prefix`:
+// "/apis/wardle.example.com/v1alpha1".
+std::shared_ptr<const Installed> NewInstalled(runtime::GroupVersionResource resource,
                                               std::string prefix, Resources resources);
 
 // What discovery says of them, parents before their subresources.

@@ -18,7 +18,6 @@
 #include "server/filter_chain.h"
 #include "server/filters/filters.h"
 #include "server/loopback.h"
-#include "server/openapi_handlers.h"
 #include "server/process_metrics.h"
 #include "server/version.h"
 
@@ -42,12 +41,19 @@ Server::Server(Config config, Server* delegate)
       loopback_token_(NewUuid(*config_.random)),
       audit_ids_(NewBufferedRandom(*config_.random)),
       admission_(config_.admission, *metrics_, *config_.clock),
-      equivalents_([this] { return State(); }),
       healthz_("healthz", log_, slis_.get()),
       livez_("livez", log_, slis_.get()),
       readyz_("readyz", log_, slis_.get()),
       signals_(log_),
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
+      documents_(std::make_unique<ApiDocuments>(
+          ApiDocuments::Needs{.routes = routes_,
+                              .scheme = scheme_,
+                              .pool = *pool_,
+                              .clock = *config_.clock,
+                              .info = {config_.openapi_title, config_.openapi_version},
+                              .extra_routes = {VersionRoute()},
+                              .server_address = [this] { return ServerAddress(); }})),
       memory_(std::make_shared<MemoryBudget>(config_.memory)),
       flow_control_(config_.flow_control, {.clock = *config_.clock,
                                            .random = *config_.random,
@@ -58,14 +64,7 @@ Server::Server(Config config, Server* delegate)
                                              return StatsOf(info);
                                            }}) {
   WatchLog();
-  environment_ = {.admission = &admission_,
-                  .equivalents = &equivalents_,
-                  .authorizer = config_.authorizer.get(),
-                  .websocket_needs_create =
-                      config_.features.Enabled(kAuthorizePodWebsocketUpgradeCreatePermission),
-                  .min_request_timeout = config_.min_request_timeout,
-                  .clock = config_.clock,
-                  .random = config_.random};
+  environment_ = NewEnvironment();
   service_.filters = DefaultFilterChain(
       {.authentication = {.authenticator = config_.authenticator.get(),
                           .loopback_token = loopback_token_,
@@ -105,6 +104,17 @@ Server::Server(Config config, Server* delegate)
   service_.memory = memory_;
   service_.features = std::make_shared<const FeatureGates>(config_.features);
   service_.log = config_.log;
+}
+
+endpoints::Environment Server::NewEnvironment() const {
+  return {.admission = &admission_,
+          .equivalents = &equivalents_,
+          .authorizer = config_.authorizer.get(),
+          .websocket_needs_create =
+              config_.features.Enabled(kAuthorizePodWebsocketUpgradeCreatePermission),
+          .min_request_timeout = config_.min_request_timeout,
+          .clock = config_.clock,
+          .random = config_.random};
 }
 
 void Server::WatchLog() {
@@ -170,121 +180,80 @@ std::string Server::ServerAddress() const {
   return http::JoinHostPort(config_.serving->address, port);
 }
 
-Result<std::shared_ptr<const ApiState>> Server::NewState(
-    std::vector<std::shared_ptr<const endpoints::Installed>> installed) const {
-  return ApiState::New(std::move(installed), *scheme_.snapshot(),
-                       {.info = {config_.openapi_title, config_.openapi_version},
-                        .server_address = ServerAddress(),
-                        .extra_routes = {VersionRoute()}});
-}
-
-Status Server::InstallGroup(APIGroupInfo group, bool replace) {
-  auto storages = storages_.Lock();
-  std::vector<std::shared_ptr<const endpoints::Installed>> installed;
-  if (const auto state = State()) installed = state->installed();
-  std::vector<std::shared_ptr<rest::Storage>> added;
-  for (const auto& [version, resources] : group.storage) {
-    endpoints::APIGroupVersion group_version{.root = group.group.empty() ? "/api" : "/apis",
-                                             .group_version = {group.group, version},
-                                             .storage = resources,
-                                             .scheme = scheme_.snapshot(),
-                                             .environment = &environment_};
-    const auto removed = std::erase_if(installed, [&group_version](const auto& each) {
-      return each->group_version() == group_version.group_version;
-    });
-    if (removed > 0 && !replace) {
-      return {Reason::kConflict, "server: " + group_version.group_version.ToString() +
-                                     " is served already; ReplaceAPIGroup() would replace it"};
-    }
-    ASSIGN_OR_RETURN(auto made, group_version.InstallREST());
-    installed.push_back(std::move(made));
-    for (const auto& [path, resource] : resources) added.push_back(resource);
-  }
-  // Nothing changes unless everything fits together.
-  ASSIGN_OR_RETURN(auto state, NewState(std::move(installed)));
-  storages->insert(storages->end(), added.begin(), added.end());
-  *state_.Lock() = std::move(state);
-  return {};
-}
-
 bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view method) const {
-  if (const auto state = State()) {
-    const endpoints::Installed* installed = state->Find(info.path);
-    if (installed) return installed->LongRunning(info, method);
+  if (const ServedPtr served = routes_.Find(info)) {
+    return served->installed().LongRunning(info, method);
   }
   return delegate_ && delegate_->IsLongRunning(info, method);
 }
 
 bool Server::IsInstalled(const request::RequestInfo& info) const {
-  const auto state = State();
-  const endpoints::Installed* installed = state ? state->Find(info.path) : nullptr;
-  if (!installed) return delegate_ && delegate_->IsInstalled(info);
+  const ServedPtr served = routes_.Find(info);
+  if (!served) return delegate_ && delegate_->IsInstalled(info);
   std::string name(info.resource);
   if (!info.subresource.empty()) name.append("/").append(info.subresource);
-  const auto& resources = installed->resources();
+  const auto& resources = served->installed().resources();
   return std::any_of(resources.begin(), resources.end(),
                      [&name](const auto& resource) { return resource.name == name; });
 }
 
 Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
-  const auto state = State();
-  const endpoints::Installed* installed = state ? state->Find(info.path) : nullptr;
-  if (!installed && delegate_) return delegate_->StatsOf(info);
-  const auto stats = installed ? installed->StatsOf(info) : std::nullopt;
+  const ServedPtr served = routes_.Find(info);
+  if (!served && delegate_) return delegate_->StatsOf(info);
+  const auto stats = served ? served->installed().GetStats() : std::nullopt;
   if (!stats) return Status(Reason::kNotFound, "");
   return *stats;
 }
 
-Server::Target Server::TargetOf(const std::string& path) const {
-  Target target{.server = this, .state = State()};
-  if (target.state) {
-    target.installed = target.state->Find(path);
-    if (target.installed) {
-      const bool below = path.size() > target.installed->prefix().size() + 1;
-      if (below) return target;
-      target.installed = nullptr;
-      target.discovery = true;
-    } else {
-      target.discovery =
-          path == "/apis" || path.starts_with("/apis/") || path == "/api" || path == "/api/";
-    }
-    if (target.discovery) {
-      const bool elsewhere = delegate_ && !target.state->discovery().Knows(path);
-      return elsewhere ? delegate_->TargetOf(path) : target;
-    }
+Server::Target Server::TargetOf(const http::Exchange& exchange) const {
+  Target target{.server = this};
+  const auto* const info = exchange.Find<request::RequestInfo>();
+  if (info && info->is_resource_request) {
+    target.served = routes_.Find(*info);
+    target.api = target.served || routes_.Serves(info->api_group, info->api_version);
+    if (target.api) return target;
+  }
+  const std::string& path = exchange.request().path;
+  target.discovery = path == "/apis" || path.starts_with("/apis/") || path == "/api" ||
+                     path == "/api/" ||
+                     (path.starts_with("/api/") && documents_->KnowsDiscovery(path));
+  if (target.discovery) {
+    const bool elsewhere = delegate_ && !documents_->KnowsDiscovery(path);
+    return elsewhere ? delegate_->TargetOf(exchange) : target;
   }
   target.path = mux_.Find(path);
-  return target.path.handler || !delegate_ ? target : delegate_->TargetOf(path);
+  return target.path.handler || !delegate_ ? target : delegate_->TargetOf(exchange);
 }
 
 http::Step Server::Direct(http::Exchange& exchange) const {
-  return Serve(TargetOf(exchange.request().path), exchange);
+  return Serve(TargetOf(exchange), exchange);
 }
 
 http::Step Server::BeforeBody(http::Exchange& exchange) const {
-  const Target target = TargetOf(exchange.request().path);
-  if (target.installed) {
-    RETURN_IF_ERROR(target.installed->CheckBeforeBody(exchange));
+  const Target target = TargetOf(exchange);
+  if (target.served) {
+    RETURN_IF_ERROR(target.served->installed().CheckBeforeBody(exchange));
     return http::Step::Next();
   }
   return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
 }
 
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) {
-  if (target.installed) return target.installed->Serve(exchange);
+  if (target.served) return target.served->Serve(exchange);
+  if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
   if (target.path.handler) return (*target.path.handler)(exchange);
-  return target.discovery ? ServeDiscovery(exchange, *target.state)
+  return target.discovery ? target.server->ServeDiscovery(exchange)
                           : target.server->NotFound(exchange);
 }
 
-http::Step Server::ServeDiscovery(http::Exchange& exchange, const ApiState& state) {
-  const bool known = state.discovery().Knows(exchange.request().path);
+http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
+  const bool known = documents_->KnowsDiscovery(exchange.request().path);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
   // Of what is not served no method is allowed, but that is not what is wrong.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
   }
-  return state.discovery().Serve(exchange);
+  return documents_->ServeDiscovery(exchange);
 }
 
 http::Step Server::NotFound(http::Exchange& exchange) const {
@@ -294,10 +263,8 @@ http::Step Server::NotFound(http::Exchange& exchange) const {
 
 http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
   std::vector<std::string> paths = mux_.ListedPaths();
-  if (const auto state = State()) {
-    const std::vector<std::string> api_paths = state->Paths();
-    paths.insert(paths.end(), api_paths.begin(), api_paths.end());
-  }
+  const std::vector<std::string> api_paths = routes_.Paths();
+  paths.insert(paths.end(), api_paths.begin(), api_paths.end());
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   std::string json = "{\n  \"paths\": [";
@@ -312,9 +279,9 @@ http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
 }
 
 Status Server::StorageReady() {
-  const auto storages = *storages_.Lock();
-  for (const auto& storage : storages) {
-    const rest::Capabilities can = rest::Capabilities::Of(*storage);
+  const auto storages = storages_.All();
+  for (const OwnedStoragePtr& storage : storages) {
+    const rest::Capabilities can = rest::Capabilities::Of(storage->storage());
     if (!can.readiness) continue;
     RETURN_IF_ERROR(can.readiness->ReadinessCheck());
   }
@@ -356,14 +323,10 @@ Status Server::InstallHealth(const Health& health) {
 }
 
 Status Server::InstallOpenApi() {
-  const auto v3 = [this](http::Exchange& exchange) -> http::Step {
-    return ServeOpenApiV3(exchange, State()->openapi(), *config_.clock);
-  };
+  const auto v3 = [this](http::Exchange& exchange) { return documents_->ServeOpenApiV3(exchange); };
   RETURN_IF_ERROR(HandlePathWithoutBody(
       "/openapi/v2",
-      [this](http::Exchange& exchange) -> http::Step {
-        return ServeOpenApiV2(exchange, State()->openapi());
-      },
+      [this](http::Exchange& exchange) { return documents_->ServeOpenApiV2(exchange); },
       /*listed=*/true));
   RETURN_IF_ERROR(HandlePathWithoutBody("/openapi/v3", v3, /*listed=*/true));
   return HandlePathWithoutBody("/openapi/v3/", v3, /*listed=*/true);
@@ -421,10 +384,6 @@ Status Server::PrepareRun() {
     RETURN_IF_ERROR(delegate_->PrepareRun());
   }
   if (auditing_) RETURN_IF_ERROR(auditing_->Run());
-  if (!State()) {
-    ASSIGN_OR_RETURN(auto state, NewState({}));
-    *state_.Lock() = std::move(state);
-  }
   ShowMemory();
   process_shown_ = ShowProcess(*metrics_, RealFileSystem());
   ShowVersion(config_.version, *metrics_);

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "apiserver/base/reload.h"
 #include "apiserver/server/server.h"
-#include "server/api_state.h"
+#include "server/api_documents.h"
 #include "server/auditing.h"
 #include "server/debug/debug_socket.h"
 #include "server/equivalent_resources.h"
@@ -18,11 +19,12 @@
 #include "server/lifecycle_signals.h"
 #include "server/path_mux.h"
 #include "server/request_metrics.h"
+#include "server/routes.h"
 #include "server/watched_log.h"
 
 namespace apiserver::inline v0::server {
 
-// The one implementation of GenericAPIServer. What is served changes by swapping ApiState.
+// The one implementation of GenericAPIServer.
 class Server final : public GenericAPIServer {
  public:
   Server(Config config, Server* delegate);
@@ -35,6 +37,13 @@ class Server final : public GenericAPIServer {
   Status ReplaceAPIGroup(APIGroupInfo group) override {
     return InstallGroup(std::move(group), true);
   }
+  Status InstallAPIResource(APIResourceInfo resource) override {
+    return InstallResource(std::move(resource), false);
+  }
+  Status ReplaceAPIResource(APIResourceInfo resource) override {
+    return InstallResource(std::move(resource), true);
+  }
+  Status RemoveAPIResource(const runtime::GroupVersionResource& resource) override;
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
@@ -54,16 +63,16 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
-  // What answers a path: an API, a path beside the APIs or discovery, here or in a delegate. None
-  // of them: the index of `server`. Only TargetOf decides it.
+  // What answers a request: a resource, a path beside the APIs or discovery, here or in a delegate.
+  // None of them: 404 if `api`, else the index of `server`. Only TargetOf decides it.
   struct Target {
     const Server* server = nullptr;
-    std::shared_ptr<const ApiState> state = nullptr;
-    const endpoints::Installed* installed = nullptr;  // Of `state`.
-    bool discovery = false;                           // Of `state`.
+    ServedPtr served = nullptr;
+    bool api = false;        // Below a group version of `server`.
+    bool discovery = false;  // Of `server`.
     PathMux::Found path = {};
   };
-  Target TargetOf(const std::string& path) const;
+  Target TargetOf(const http::Exchange& exchange) const;
   static http::Step Serve(const Target& target, http::Exchange& exchange);
   // The last stop of the chain.
   http::Step Direct(http::Exchange& exchange) const;
@@ -73,7 +82,7 @@ class Server final : public GenericAPIServer {
   bool IsInstalled(const request::RequestInfo& info) const;
   // Of what this server or a delegate has stored.
   Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;
-  static http::Step ServeDiscovery(http::Exchange& exchange, const ApiState& state);
+  http::Step ServeDiscovery(http::Exchange& exchange) const;
   http::Step NotFound(http::Exchange& exchange) const;
   // lifecycle.cc
   Status Listen();
@@ -81,10 +90,14 @@ class Server final : public GenericAPIServer {
   void LogProgress();
   http::Step ServeIndex(http::Exchange& exchange, int code) const;
 
-  std::shared_ptr<const ApiState> State() const { return *state_.Lock(); }
+  // installing.cc
   Status InstallGroup(APIGroupInfo group, bool replace);
-  Result<std::shared_ptr<const ApiState>> NewState(
-      std::vector<std::shared_ptr<const endpoints::Installed>> installed) const;
+  Status InstallResource(APIResourceInfo resource, bool replace);
+  using InstalledList = std::vector<std::shared_ptr<const endpoints::Installed>>;
+  Result<InstalledList> Prepare(
+      const runtime::GroupVersion& version,
+      const std::map<std::string, std::shared_ptr<rest::Storage>>& storage) const;
+  void Change(const std::vector<runtime::GroupVersion>& cleared, InstalledList installed);
   Status InstallStandardPaths();
   Status InstallDebugPaths();
   // `pool`: where the check runs; null: it only looks at memory, and runs on whatever asks.
@@ -92,6 +105,7 @@ class Server final : public GenericAPIServer {
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
   // Logs through `log_` from now on, and adds the health check of that.
+  endpoints::Environment NewEnvironment() const;
   void WatchLog();
   Status StorageReady();
   Status InstallOpenApi();
@@ -110,7 +124,6 @@ class Server final : public GenericAPIServer {
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   admission::Chain admission_;
-  const EquivalentResources equivalents_;
   endpoints::Environment environment_;
   runtime::Scheme scheme_;
   PathMux mux_;
@@ -122,6 +135,10 @@ class Server final : public GenericAPIServer {
   InFlight in_flight_;
   LifecycleSignals signals_;
   std::unique_ptr<ThreadPool> pool_;
+  OwnedStorages storages_{*pool_};  // For readiness and Destroy().
+  Routes routes_;
+  const std::unique_ptr<ApiDocuments> documents_;
+  const EquivalentResources equivalents_{routes_};
   const std::shared_ptr<MemoryBudget> memory_;
   Context::Registration memory_shown_;
   Context::Registration process_shown_;
@@ -131,9 +148,8 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
   Guarded<Executor::Cancel> progress_;
-  // Storages of all groups, for Destroy().
-  Guarded<std::vector<std::shared_ptr<rest::Storage>>> storages_;
-  Guarded<std::shared_ptr<const ApiState>> state_;
+  // Held while what is served changes.
+  Guarded<bool> installing_{false};
   // Of what hooks do; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
   // Of health checks, which are asked until the last request is answered.

@@ -46,8 +46,7 @@ Status Server::Listen() {
   ASSIGN_OR_RETURN(listener_, http::Listen(*config_.serving, service_));
   port_ = listener_->port();
   // Discovery tells the address; the port is known only now.
-  ASSIGN_OR_RETURN(auto state, NewState(State()->installed()));
-  *state_.Lock() = std::move(state);
+  routes_.Touch();
   Log(*config_.log, LogLevel::kInfo, "serving",
       {{"server", config_.name}, {"address", ServerAddress()}});
   return {};
@@ -100,8 +99,7 @@ void Server::Stop() {
   checks_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
   // Before the pool, which runs the storages' timers.
   // Not in the lock: a storage waits for its work, which may ask whether storages are ready.
-  const auto storages = *storages_.Lock();
-  for (const auto& storage : storages) storage->Destroy();
+  for (const OwnedStoragePtr& storage : storages_.All()) storage->storage().Destroy();
   pool_->Stop();
   if (config_.tracer) config_.tracer->Flush(kTraceFlushGrace);
 }

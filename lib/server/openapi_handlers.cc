@@ -17,7 +17,6 @@ namespace apiserver::inline v0::server {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
-using openapi::kV3Prefix;
 
 struct Form {
   std::string_view media_type;    // In the Accept header.
@@ -75,47 +74,27 @@ std::string HttpDate(Clock::Wall when) {
          two(parts.tm_hour) + ":" + two(parts.tm_min) + ":" + two(parts.tm_sec) + " GMT";
 }
 
-std::string UrlOf(const std::string& path, const openapi::Document& document) {
-  return std::string(kV3Prefix) + path + "?hash=" + document.etag;
-}
-
-// One document of `all`, which lives as long as somebody sends it.
-std::shared_ptr<const openapi::Document> Share(const OpenApiPtr& all,
-                                               const openapi::Document& document) {
-  return {all, &document};
-}
-
 }  // namespace
 
-http::Step ServeOpenApiV2(http::Exchange& exchange, const OpenApiPtr& documents) {
+http::Step SendOpenApiV2(http::Exchange& exchange, const OpenApiPtr& document) {
   const Form* form = Choose(exchange.request().headers.Get("Accept"), kV2Forms);
   if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
-  SendDocument(exchange, *form, Share(documents, documents->v2), {{"Vary", "Accept"}});
+  SendDocument(exchange, *form, document, {{"Vary", "Accept"}});
   return http::Step::Done();
 }
 
-http::Step ServeOpenApiV3(http::Exchange& exchange, const OpenApiPtr& documents,
-                          const Clock& clock) {
-  const std::string_view path = exchange.request().path;
-  if (path.size() <= kV3Prefix.size()) {
-    // Whatever is accepted: the index has one form.
-    SendDocument(exchange, kV3Forms[0], Share(documents, documents->v3_index), {});
-    return http::Step::Done();
-  }
-  const std::string key(path.substr(kV3Prefix.size()));
-  const auto found = documents->v3.find(key);
-  if (found == documents->v3.end()) {
-    // As kube-openapi: a group that is not there is an empty answer, not an error.
-    exchange.writer().Send({.code = 200, .headers = {}}, {});
-    return http::Step::Done();
-  }
-  const openapi::Document& document = found->second;
+http::Step SendOpenApiV3Index(http::Exchange& exchange, const OpenApiPtr& index) {
+  SendDocument(exchange, kV3Forms[0], index, {});
+  return http::Step::Done();
+}
+
+http::Step SendOpenApiV3(http::Exchange& exchange, const OpenApiPtr& document, const Clock& clock) {
   const Form* form = Choose(exchange.request().headers.Get("Accept"), kV3Forms);
   if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
   http::Headers headers{{"Vary", "Accept"}};
   const std::string_view hash = exchange.query().Get("hash");
-  if (!hash.empty() && hash != document.etag) {
-    headers.Set("Location", UrlOf(key, document));
+  if (!hash.empty() && hash != document->etag) {
+    headers.Set("Location", exchange.request().path + "?hash=" + document->etag);
     exchange.writer().Send({.code = 301, .headers = std::move(headers)}, {});
     return http::Step::Done();
   }
@@ -123,7 +102,12 @@ http::Step ServeOpenApiV3(http::Exchange& exchange, const OpenApiPtr& documents,
     headers.Set("Cache-Control", "public, immutable");
     headers.Set("Expires", HttpDate(clock.WallNow() + std::chrono::hours(24 * 365)));
   }
-  SendDocument(exchange, *form, Share(documents, document), std::move(headers));
+  SendDocument(exchange, *form, document, std::move(headers));
+  return http::Step::Done();
+}
+
+http::Step SendNoOpenApi(http::Exchange& exchange) {
+  exchange.writer().Send({.code = 200, .headers = {}}, {});
   return http::Step::Done();
 }
 

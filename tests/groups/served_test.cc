@@ -10,6 +10,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/groups/apps.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/openapi/spec.h"
 #include "apiserver/testing/server/test_server.h"
 
 namespace {
@@ -151,6 +152,23 @@ TEST_CASE("groups: OpenAPI tells clients how lists of pods and deployments are m
   CHECK(Contains(apps.body, "io.k8s.api.core.v1.PodTemplateSpec"));
   CHECK(v2.code == 200);
   CHECK(Contains(v2.body, R"("io.k8s.api.apps.v1.DeploymentSpec")"));
+}
+
+TEST_CASE("groups: the OpenAPI documents of a server have nothing that Lint finds", "[groups]") {
+  const auto server = Start();
+  apiserver::runtime::Arena arena;
+
+  const std::string v2 = server->Call("GET", "/openapi/v2").body;
+  CHECK(Contains(v2, "io.k8s.api.apps.v1.Deployment"));
+  CHECK(apiserver::openapi::Lint(v2) == std::vector<std::string>());
+  const std::string index = server->Call("GET", "/openapi/v3").body;
+  const auto paths = apiserver::codec::ParseJson(index, arena).value()["paths"].members();
+  CHECK(paths.size() >= 6);
+  for (const auto& path : paths) {
+    const std::string url(path.value["serverRelativeURL"].AsString());
+    CAPTURE(url);
+    CHECK(apiserver::openapi::Lint(server->Call("GET", url).body) == std::vector<std::string>());
+  }
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ TEST_CASE("server: what reads no body does not wait for one", "[server]") {
 
   CHECK(answer("POST", "/says") == "HTTP/1.1 200 OK");
   CHECK(answer("POST", "/version") == "HTTP/1.1 405 Method Not Allowed");
+  CHECK(server->Call("GET", "/openapi/v2").code == 200);  // It takes a while to be made.
   CHECK(answer("POST", "/openapi/v2") == "HTTP/1.1 200 OK");
   CHECK(answer("POST", "/healthz/ping") == "HTTP/1.1 200 OK");
   CHECK(answer("POST", "/") == "HTTP/1.1 200 OK");

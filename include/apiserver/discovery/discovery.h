@@ -29,7 +29,7 @@ struct APIResource {
 
 struct APIVersion {
   std::string version;
-  std::vector<APIResource> resources;  // Parents before their subresources, names sorted.
+  std::vector<APIResource> resources;  // By name; subresources follow their parent.
 };
 
 struct APIGroup {
@@ -40,18 +40,20 @@ struct APIGroup {
 // base64(first 8 bytes of sha256("group/version/kind")) of the storage version.
 std::string StorageVersionHash(const runtime::GroupVersionKind& gvk);
 
-// The documents of one state of a server, encoded once per form; swapped whole when groups come or
-// go. Serves /api, /apis, /apis/<group>, /apis/<group>/<version>. Any thread.
-class Documents {
+// "/api" and "/apis" of one state of a server, encoded once per form. Any thread.
+class Roots {
  public:
-  virtual ~Documents() = default;
-  // Whether `path` ("/apis", "/apis/<group>", …) is one of ours.
-  virtual bool Knows(std::string_view path) const = 0;
-  // Answers GET on a discovery path; Step of 404 or 406 otherwise.
+  virtual ~Roots() = default;
+  // Answers GET on "/api" or "/apis".
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
 };
-// `server_address`: host:port for serverAddressByClientCIDRs.
-std::shared_ptr<const Documents> NewDocuments(const std::vector<APIGroup>& groups,
-                                              const std::string& server_address);
+// `groups` have versions. `server_address`: host:port for serverAddressByClientCIDRs.
+std::shared_ptr<const Roots> NewRoots(const std::vector<APIGroup>& groups,
+                                      const std::string& server_address);
+
+// "/apis/<group>", JSON that ends in a newline. The group has a version.
+std::string APIGroupJson(const APIGroup& group);
+// "/apis/<group>/<version>", the same.
+std::string APIResourceListJson(const std::string& group, const APIVersion& version);
 
 }  // namespace apiserver::inline v0::discovery

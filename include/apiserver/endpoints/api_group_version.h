@@ -42,14 +42,12 @@ struct Environment {
   Random* random = &SecureRandom();
 };
 
-// A group version's routes, ready to serve. Immutable; dispatches by RequestInfo, which the request
-// carries, rather than by matching patterns again.
+// A resource of a group version with its subresources, ready to serve. Immutable; dispatches by
+// RequestInfo, which the request carries, rather than by matching patterns again. Any thread.
 class Installed {
  public:
   virtual ~Installed() = default;
-  virtual const runtime::GroupVersion& group_version() const = 0;
-  // "/apis/wardle.example.com/v1alpha1".
-  virtual const std::string& prefix() const = 0;
+  virtual const runtime::GroupVersionResource& resource() const = 0;
   // Runs the handler of which the RequestInfo says all that it stands for: verb, resource,
   // subresource, name and namespace. 404 and 405 as go-restful answers them.
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
@@ -57,12 +55,15 @@ class Installed {
   virtual Status CheckBeforeBody(http::Exchange& exchange) const = 0;
   // Whether such a request may stay open for long: it connects, or reads a stream.
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
-  // How much is stored of the request's resource; nullopt: not known, or not served here.
-  virtual std::optional<storage::Stats> StatsOf(const request::RequestInfo& info) const = 0;
+  // How much is stored of the resource; nullopt: not known.
+  virtual std::optional<storage::Stats> GetStats() const = 0;
+  // Parents before their subresources.
   virtual const std::vector<discovery::APIResource>& resources() const = 0;
-  virtual const std::vector<openapi::Route>& routes() const = 0;
-  // The kinds of all bodies, each once: those of the resources, and a subresource's own.
+  // Made anew at each call: only documents need them.
+  virtual std::vector<openapi::Route> Routes() const = 0;
+  // The kinds of all bodies, each once: the resource's, and a subresource's own.
   virtual const std::vector<runtime::KindPtr>& kinds() const = 0;
+  virtual const std::vector<std::shared_ptr<rest::Storage>>& storages() const = 0;
 };
 
 // The resources of one version of a group.
@@ -75,8 +76,8 @@ struct APIGroupVersion {
   const Environment* environment = nullptr;  // Required; must outlive the result.
 
   // kInvalid: a storage that cannot be served, e.g. a lister without tables, a subresource without
-  // parent, a kind the scheme does not know; the message names it.
-  Result<std::shared_ptr<const Installed>> InstallREST() const;
+  // parent, a kind the scheme does not know; the message names it. One entry per resource, by name.
+  Result<std::vector<std::shared_ptr<const Installed>>> InstallREST() const;
 };
 
 }  // namespace apiserver::inline v0::endpoints

@@ -39,7 +39,8 @@ class Storage {
   virtual ~Storage() = default;
   // An empty object of what the resource's bodies hold.
   virtual std::unique_ptr<runtime::Object> New() const = 0;
-  // Called once when the server stops; idempotent.
+  // Called when the server stops or serves nothing from it any more, on a thread that may wait;
+  // idempotent.
   virtual void Destroy() {}
 };
 

@@ -180,6 +180,13 @@ struct APIGroupInfo {
   std::map<std::string, std::map<std::string, std::shared_ptr<rest::Storage>>> storage;
 };
 
+// One resource of a version.
+struct APIResourceInfo {
+  runtime::GroupVersionResource resource;
+  // By the resource and resource/subresource.
+  std::map<std::string, std::shared_ptr<rest::Storage>> storage;
+};
+
 // What hooks are given.
 struct HookContext {
   GenericAPIServer& server;
@@ -216,9 +223,18 @@ class GenericAPIServer {
   // Serves a group from now on: routes, discovery and OpenAPI change together. Also while running.
   // kConflict: the server has a version of it already. After an error nothing has changed.
   virtual Status InstallAPIGroup(APIGroupInfo group) = 0;
-  // The same in place of what the group's versions served before. Requests may still be in the
-  // storages replaced, which live as long as the server.
+  // The same in place of what the group's versions served before, which goes as RemoveAPIResource()
+  // says.
   virtual Status ReplaceAPIGroup(APIGroupInfo group) = 0;
+  // Serves one resource more, whose kind need not be in the scheme. Costs the same however many
+  // there are, and touches no other. kConflict: it is served already.
+  virtual Status InstallAPIResource(APIResourceInfo resource) = 0;
+  // The same, also in place of the resource as it was served before.
+  virtual Status ReplaceAPIResource(APIResourceInfo resource) = 0;
+  // Serves a resource no longer: new requests are answered 404, its watches end, those under way
+  // are finished. A storage that nothing is served from any more is destroyed on the pool after the
+  // last of them, and cannot be installed again. kNotFound: it is not served.
+  virtual Status RemoveAPIResource(const runtime::GroupVersionResource& resource) = 0;
   // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
   // prefix. `listed`: appears in the index. kConflict: taken. Handlers run on a loop and must not
   // wait there: see http::Handler.

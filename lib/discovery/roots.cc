@@ -1,0 +1,127 @@
+#include "discovery/documents.h"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apiserver/codec/negotiate.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/response/response.h"
+
+namespace apiserver::inline v0::discovery {
+
+namespace {
+
+using Text = std::shared_ptr<const std::string>;
+
+// One aggregated document in one version.
+struct Aggregated {
+  Text json;
+  std::string etag;          // Quoted.
+  std::string content_type;  // Echoes the form that was asked for: clients key on it.
+};
+
+// Upper-case hex SHA-512, quoted.
+std::string Etag(const std::string& json) {
+  std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
+  SHA512(reinterpret_cast<const unsigned char*>(json.data()), json.size(), digest.data());
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string etag = "\"";
+  for (unsigned char byte : digest) {
+    etag += kHex[byte >> 4];
+    etag += kHex[byte & 15];
+  }
+  return etag + "\"";
+}
+
+Aggregated NewAggregated(const std::vector<APIGroup>& groups, const std::string& version) {
+  Aggregated document;
+  document.json = std::make_shared<const std::string>(APIGroupDiscoveryListJson(groups, version));
+  document.etag = Etag(*document.json);
+  document.content_type =
+      "application/json;g=apidiscovery.k8s.io;v=" + version + ";as=APIGroupDiscoveryList";
+  return document;
+}
+
+// "/apis" or "/api": the legacy list and its aggregated forms.
+struct Root {
+  Text legacy;
+  std::map<std::string, Aggregated, std::less<>> aggregated;  // By "v2", "v2beta1".
+};
+
+Root NewRoot(std::string legacy, const std::vector<APIGroup>& groups) {
+  Root root{.legacy = std::make_shared<const std::string>(std::move(legacy)), .aggregated = {}};
+  for (const char* version : {"v2", "v2beta1"}) {
+    root.aggregated.emplace(version, NewAggregated(groups, version));
+  }
+  return root;
+}
+
+// The first clause of the Accept header that names a form there is decides. Null: the legacy form.
+const Aggregated* Choose(const Root& root, std::string_view accept) {
+  for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
+    if (clause.Parameter("as").empty()) return nullptr;
+    if (clause.Parameter("g") != "apidiscovery.k8s.io") continue;
+    if (clause.Parameter("as") != "APIGroupDiscoveryList") continue;
+    if (clause.type != "application" || clause.subtype != "json") continue;
+    const auto found = root.aggregated.find(clause.Parameter("v"));
+    if (found != root.aggregated.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+http::Step ServeAggregated(http::Exchange& exchange, const Aggregated& document) {
+  http::ResponseHead head{
+      .code = 200,
+      .headers = {{"ETag", document.etag}, {"Vary", "Accept"}, {"Cache-Control", "public"}}};
+  if (exchange.request().headers.Get("If-None-Match") == document.etag) {
+    head.code = 304;
+    exchange.writer().Send(std::move(head), {});
+    return http::Step::Done();
+  }
+  head.headers.Set("Content-Type", document.content_type);
+  exchange.writer().Send(std::move(head), http::Bytes(document.json, *document.json));
+  return http::Step::Done();
+}
+
+class BothRoots final : public Roots {
+ public:
+  BothRoots(const std::vector<APIGroup>& groups, const std::string& server_address) {
+    std::vector<APIGroup> named;
+    for (const APIGroup& group : groups) {
+      if (group.name.empty()) {
+        legacy_ = NewRoot(APIVersionsJson(group, server_address), {group});
+      } else {
+        named.push_back(group);
+      }
+    }
+    named_ = NewRoot(APIGroupListJson(named, server_address), named);
+  }
+
+  http::Step Serve(http::Exchange& exchange) const override {
+    const http::Request& request = exchange.request();
+    const Root& root = request.path.starts_with("/apis") ? named_ : legacy_;
+    if (!root.legacy) return meta::NewGenericServerResponse(404, "", {}, "");
+    if (const Aggregated* found = Choose(root, request.headers.Get("Accept"))) {
+      return ServeAggregated(exchange, *found);
+    }
+    return response::WriteJson(exchange, 200, root.legacy);
+  }
+
+ private:
+  Root legacy_;  // Empty: there is no legacy group.
+  Root named_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Roots> NewRoots(const std::vector<APIGroup>& groups,
+                                      const std::string& server_address) {
+  return std::make_shared<BothRoots>(groups, server_address);
+}
+
+}  // namespace apiserver::inline v0::discovery

@@ -1,0 +1,309 @@
+#include "server/api_documents.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "apiserver/meta/errors.h"
+#include "apiserver/response/response.h"
+#include "server/discovery_routes.h"
+#include "server/openapi_handlers.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+// Of documents that show nothing that changes.
+constexpr std::uint64_t kOnly = 1;
+
+std::string RootOf(std::string_view group) {
+  return group.empty() ? "api" : "apis/" + std::string(group);
+}
+
+std::string_view WithoutSlash(std::string_view path) {
+  if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return path;
+}
+
+// The group and the version that a path of discovery or of v3 names, without its leading slash.
+struct Names {
+  bool known = false;       // "api", "apis" or what is below.
+  std::string group;        // Empty: the legacy group, or "apis".
+  std::string version;      // Empty: it names none.
+  bool all_groups = false;  // "apis".
+};
+
+Names NamesIn(std::string_view path) {
+  Names names;
+  const auto next = [&path] {
+    const std::size_t end = path.find('/');
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
+    return std::string(part);
+  };
+  const std::string root = next();
+  if (root != "api" && root != "apis") return names;
+  if (root == "apis") {
+    names.group = next();
+    names.all_groups = names.group.empty();
+  }
+  names.version = next();
+  names.known = path.empty() && (!names.all_groups || names.version.empty());
+  return names;
+}
+
+// Versions in the scheme's order; those it does not know follow, the preferred ones first.
+std::vector<std::string> Ordered(std::vector<std::string> versions, std::string_view group,
+                                 const runtime::Scheme::Snapshot& scheme) {
+  std::vector<std::string> ordered;
+  for (std::string& version : scheme.versions(group)) {
+    if (std::erase(versions, version) > 0) ordered.push_back(std::move(version));
+  }
+  std::sort(versions.begin(), versions.end(), runtime::VersionPreferred);
+  ordered.insert(ordered.end(), versions.begin(), versions.end());
+  return ordered;
+}
+
+discovery::APIVersion RowsOf(const Routes::Version& version) {
+  discovery::APIVersion rows{.version = version.version, .resources = {}};
+  for (const ServedPtr& served : version.served) {
+    const auto& resources = served->installed().resources();
+    rows.resources.insert(rows.resources.end(), resources.begin(), resources.end());
+  }
+  return rows;
+}
+
+// As far as the routes of discovery need it.
+discovery::APIGroup GroupNamed(std::string name, std::string version) {
+  discovery::APIGroup group{.name = std::move(name), .versions = {}};
+  if (!version.empty()) group.versions.push_back({.version = std::move(version), .resources = {}});
+  return group;
+}
+
+// Those that belong to the document of v3 at `path`.
+std::vector<openapi::Route> Only(std::vector<openapi::Route> routes, const std::string& path) {
+  std::erase_if(routes, [&path](const auto& route) { return openapi::V3PathOf(route) != path; });
+  return routes;
+}
+
+}  // namespace
+
+ApiDocuments::ApiDocuments(Needs needs)
+    : needs_(std::move(needs)),
+      roots_(std::make_shared<Roots>(needs_.pool, [this] { return MakeRoots(); })),
+      v2_(std::make_shared<OpenApi>(needs_.pool, [this] { return MakeV2(); })),
+      v3_index_(std::make_shared<OpenApi>(needs_.pool, [this] { return MakeIndex(); })) {}
+
+bool ApiDocuments::KnowsDiscovery(std::string_view path) const {
+  const Names names = NamesIn(WithoutSlash(path).substr(1));
+  if (!names.known || names.all_groups) return names.known;
+  return names.version.empty() ? needs_.routes.Serves(names.group)
+                               : needs_.routes.Serves(names.group, names.version);
+}
+
+http::Step ApiDocuments::ServeDiscovery(http::Exchange& exchange) {
+  const Names names = NamesIn(WithoutSlash(exchange.request().path).substr(1));
+  const bool root = names.version.empty() && names.group.empty();
+  const auto write = [&exchange](const std::shared_ptr<const std::string>& json) {
+    return response::WriteJson(exchange, 200, json);
+  };
+  if (names.known && root) {
+    return roots_->Serve(needs_.routes.generation(), [&exchange](const Roots::Ptr& roots) {
+      return (*roots)->Serve(exchange);
+    });
+  }
+  if (names.known && names.version.empty()) {
+    discovery::APIGroup shown{.name = names.group, .versions = {}};
+    for (std::string& version :
+         Ordered(needs_.routes.VersionsOf(names.group), names.group, *needs_.scheme.snapshot())) {
+      shown.versions.push_back({.version = std::move(version), .resources = {}});
+    }
+    if (!shown.versions.empty()) {
+      return write(std::make_shared<const std::string>(discovery::APIGroupJson(shown)));
+    }
+  } else if (names.known) {
+    const Routes::Version version = needs_.routes.Take(names.group, names.version);
+    if (!version.served.empty()) {
+      const Part part = PartOf(names.group, version);
+      return part.slot.discovery->Serve(part.version, write);
+    }
+  }
+  return meta::NewGenericServerResponse(404, "", {}, "");
+}
+
+http::Step ApiDocuments::ServeOpenApiV2(http::Exchange& exchange) {
+  return v2_->Serve(needs_.routes.generation(), [&exchange](const OpenApi::Ptr& document) {
+    return SendOpenApiV2(exchange, document);
+  });
+}
+
+http::Step ApiDocuments::ServeOpenApiV3(http::Exchange& exchange) {
+  const std::string_view path = exchange.request().path;
+  if (path.size() <= openapi::kV3Prefix.size()) {
+    return v3_index_->Serve(needs_.routes.generation(), [&exchange](const OpenApi::Ptr& index) {
+      return SendOpenApiV3Index(exchange, index);
+    });
+  }
+  const auto part = FindPart(path.substr(openapi::kV3Prefix.size()));
+  if (!part) return SendNoOpenApi(exchange);
+  return part->slot.v3->Serve(part->version,
+                              [&exchange, clock = &needs_.clock](const OpenApi::Ptr& document) {
+                                return SendOpenApiV3(exchange, document, *clock);
+                              });
+}
+
+ApiDocuments::Part ApiDocuments::PartOf(std::string_view group, const Routes::Version& version) {
+  const std::string path = RootOf(group) + "/" + version.version;
+  const auto slots = slots_.Lock();
+  Slot& slot = (*slots)[path];
+  if (!slot.v3) {
+    const auto make_v3 = [this, group = std::string(group), version = version.version] {
+      return MakeV3(group, version);
+    };
+    const auto make_discovery = [this, group = std::string(group), version = version.version] {
+      return MakeDiscovery(group, version);
+    };
+    slot = {std::make_shared<OpenApi>(needs_.pool, make_v3),
+            std::make_shared<Text>(needs_.pool, make_discovery)};
+  }
+  return {slot, version.generation};
+}
+
+ApiDocuments::Part ApiDocuments::PartOf(std::string_view path) {
+  const auto slots = slots_.Lock();
+  Slot& slot = (*slots)[std::string(path)];
+  if (!slot.v3) {
+    slot.v3 = std::make_shared<OpenApi>(needs_.pool,
+                                        [this, path = std::string(path)] { return MakeV3(path); });
+  }
+  return {slot, kOnly};
+}
+
+std::optional<ApiDocuments::Part> ApiDocuments::FindPart(std::string_view path) {
+  const Names names = NamesIn(path);
+  if (!names.version.empty()) {
+    const Routes::Version version = needs_.routes.Take(names.group, names.version);
+    if (!names.known || version.served.empty()) return std::nullopt;
+    return PartOf(names.group, version);
+  }
+  const bool extra =
+      std::any_of(needs_.extra_routes.begin(), needs_.extra_routes.end(),
+                  [path](const auto& route) { return openapi::V3PathOf(route) == path; });
+  const bool own = names.known && (names.all_groups || needs_.routes.Serves(names.group));
+  return extra || own ? std::optional(PartOf(path)) : std::nullopt;
+}
+
+std::map<std::string, ApiDocuments::Part> ApiDocuments::AllParts() {
+  std::map<std::string, Part> parts;
+  const auto add = [&](const std::string& path) { parts.emplace(path, PartOf(path)); };
+  add("apis");
+  for (const openapi::Route& route : needs_.extra_routes) add(openapi::V3PathOf(route));
+  for (const Routes::Group& group : needs_.routes.Take().groups) {
+    const std::string root = RootOf(group.name);
+    add(root);
+    for (const Routes::Version& version : group.versions) {
+      parts.emplace(root + "/" + version.version, PartOf(group.name, version));
+    }
+  }
+  const auto slots = slots_.Lock();
+  std::erase_if(*slots, [&parts](const auto& slot) { return !parts.contains(slot.first); });
+  return parts;
+}
+
+ApiDocuments::Roots::Made ApiDocuments::MakeRoots() const {
+  const Routes::Snapshot snapshot = needs_.routes.Take();
+  auto roots = discovery::NewRoots(GroupsOf(snapshot), needs_.server_address());
+  return {std::make_shared<const std::shared_ptr<const discovery::Roots>>(std::move(roots)),
+          snapshot.generation};
+}
+
+ApiDocuments::Text::Made ApiDocuments::MakeDiscovery(const std::string& group,
+                                                     const std::string& version) const {
+  const Routes::Version taken = needs_.routes.Take(group, version);
+  std::string json = discovery::APIResourceListJson(group, RowsOf(taken));
+  return {std::make_shared<const std::string>(std::move(json)), taken.generation};
+}
+
+ApiDocuments::OpenApi::Made ApiDocuments::MakeV2() const {
+  const Routes::Snapshot snapshot = needs_.routes.Take();
+  std::vector<ServedPtr> all;
+  for (const Routes::Group& group : snapshot.groups) {
+    for (const Routes::Version& version : group.versions) {
+      all.insert(all.end(), version.served.begin(), version.served.end());
+    }
+  }
+  openapi::Input input = InputOf(all);
+  std::vector<openapi::Route> more = DiscoveryRoutes(GroupsOf(snapshot));
+  more.insert(more.end(), needs_.extra_routes.begin(), needs_.extra_routes.end());
+  std::move(more.begin(), more.end(), std::back_inserter(input.routes));
+  return {std::make_shared<const openapi::Document>(openapi::BuildV2(input)), snapshot.generation};
+}
+
+ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& group,
+                                                 const std::string& version) const {
+  const Routes::Version taken = needs_.routes.Take(group, version);
+  openapi::Input input = InputOf(taken.served);
+  auto own = Only(DiscoveryRoutes({GroupNamed(group, version)}), RootOf(group) + "/" + version);
+  std::move(own.begin(), own.end(), std::back_inserter(input.routes));
+  return {std::make_shared<const openapi::Document>(openapi::BuildV3(input)), taken.generation};
+}
+
+ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& path) const {
+  const Names names = NamesIn(path);
+  std::vector<discovery::APIGroup> groups;
+  if (names.known && !names.all_groups) groups.push_back(GroupNamed(names.group, ""));
+  openapi::Input input = InputOf({});
+  input.routes = Only(DiscoveryRoutes(groups), path);
+  const auto extra = Only(needs_.extra_routes, path);
+  input.routes.insert(input.routes.end(), extra.begin(), extra.end());
+  return {std::make_shared<const openapi::Document>(openapi::BuildV3(input)), kOnly};
+}
+
+ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
+  // Taken before the parts: what changes meanwhile is in the next index.
+  const std::uint64_t generation = needs_.routes.generation();
+  std::map<std::string, std::string> etags;
+  for (const auto& [path, part] : AllParts()) {
+    // Null: there is no memory for it, or it has gone meanwhile.
+    if (const auto document = part.slot.v3->Get(part.version)) {
+      etags.emplace(path, document->etag);
+    }
+  }
+  return {std::make_shared<const openapi::Document>(openapi::V3Index(etags)), generation};
+}
+
+openapi::Input ApiDocuments::InputOf(const std::vector<ServedPtr>& served) const {
+  openapi::Input input{
+      .info = needs_.info, .kinds = needs_.scheme.snapshot()->kinds(), .routes = {}};
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const runtime::KindPtr& kind : input.kinds) seen.emplace(kind->group(), kind->kind());
+  for (const ServedPtr& each : served) {
+    // Some are not in the scheme: autoscaling/v1 Scale, which only subresources have.
+    for (const runtime::KindPtr& kind : each->installed().kinds()) {
+      if (seen.emplace(kind->group(), kind->kind()).second) input.kinds.push_back(kind);
+    }
+    std::vector<openapi::Route> routes = each->installed().Routes();
+    std::move(routes.begin(), routes.end(), std::back_inserter(input.routes));
+  }
+  return input;
+}
+
+std::vector<discovery::APIGroup> ApiDocuments::GroupsOf(const Routes::Snapshot& snapshot) const {
+  const auto scheme = needs_.scheme.snapshot();
+  std::vector<discovery::APIGroup> groups;
+  for (const Routes::Group& group : snapshot.groups) {
+    discovery::APIGroup shown{.name = group.name, .versions = {}};
+    std::vector<std::string> names;
+    for (const Routes::Version& each : group.versions) names.push_back(each.version);
+    for (const std::string& name : Ordered(std::move(names), group.name, *scheme)) {
+      const auto version = std::find_if(group.versions.begin(), group.versions.end(),
+                                        [&name](const auto& each) { return each.version == name; });
+      shown.versions.push_back(RowsOf(*version));
+    }
+    groups.push_back(std::move(shown));
+  }
+  return groups;
+}
+
+}  // namespace apiserver::inline v0::server

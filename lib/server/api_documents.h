@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/discovery/discovery.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/openapi/spec.h"
+#include "apiserver/runtime/scheme.h"
+#include "server/lazy.h"
+#include "server/routes.h"
+
+namespace apiserver::inline v0::server {
+
+// What tells clients what is served: discovery and OpenAPI. Each document is made when it is first
+// asked for after a change of what it shows: those of a group version when that has changed,
+// "/api",
+// "/apis", the aggregated forms, OpenAPI v2 and the index of v3 when anything has. Any thread.
+class ApiDocuments {
+ public:
+  struct Needs {
+    const Routes& routes;  // With the others it outlives this.
+    const runtime::Scheme& scheme;
+    Executor& pool;
+    const Clock& clock;
+    openapi::Info info;
+    std::vector<openapi::Route> extra_routes;  // "/version" and siblings.
+    std::function<std::string()> server_address;
+  };
+  explicit ApiDocuments(Needs needs);
+
+  // Whether `path` ("/apis", "/apis/<group>", …) has a discovery document now.
+  bool KnowsDiscovery(std::string_view path) const;
+  // GET on a discovery path; 404 for others.
+  http::Step ServeDiscovery(http::Exchange& exchange);
+  http::Step ServeOpenApiV2(http::Exchange& exchange);
+  http::Step ServeOpenApiV3(http::Exchange& exchange);
+
+ private:
+  using Text = Lazy<std::string>;
+  using OpenApi = Lazy<openapi::Document>;
+  using Roots = Lazy<std::shared_ptr<const discovery::Roots>>;
+  // One path of v3, "apis/<group>/<version>" for example, and the discovery document of a group
+  // version.
+  struct Slot {
+    std::shared_ptr<OpenApi> v3;
+    std::shared_ptr<Text> discovery;  // Null: it is no group version's.
+  };
+  using Slots = std::map<std::string, Slot, std::less<>>;
+  // A slot, and the version that its documents must be of.
+  struct Part {
+    Slot slot;
+    std::uint64_t version = 0;
+  };
+
+  // Of a group version that is served.
+  Part PartOf(std::string_view group, const Routes::Version& version);
+  // Of discovery's own paths: "apis", "apis/<group>", "api".
+  Part PartOf(std::string_view path);
+  // By path of v3; nullopt: there is none.
+  std::optional<Part> FindPart(std::string_view path);
+  // All there are, by path. Forgets those of what is not served any more.
+  std::map<std::string, Part> AllParts();
+
+  Roots::Made MakeRoots() const;
+  Text::Made MakeDiscovery(const std::string& group, const std::string& version) const;
+  OpenApi::Made MakeV2() const;
+  OpenApi::Made MakeV3(const std::string& group, const std::string& version) const;
+  OpenApi::Made MakeV3(const std::string& path) const;
+  OpenApi::Made MakeIndex();
+  // The kinds of the scheme and of `served`, and the routes of the latter.
+  openapi::Input InputOf(const std::vector<ServedPtr>& served) const;
+  std::vector<discovery::APIGroup> GroupsOf(const Routes::Snapshot& snapshot) const;
+
+  const Needs needs_;
+  const std::shared_ptr<Roots> roots_;
+  const std::shared_ptr<OpenApi> v2_;
+  const std::shared_ptr<OpenApi> v3_index_;
+  Guarded<Slots> slots_;
+};
+
+}  // namespace apiserver::inline v0::server

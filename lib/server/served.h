@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/context.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/endpoints/api_group_version.h"
+#include "apiserver/http/exchange.h"
+#include "apiserver/rest/storage.h"
+
+namespace apiserver::inline v0::server {
+
+// A storage that is destroyed when no resource is served from it any more: on `pool`, because that
+// may wait. Also serves several versions of a resource at a time.
+class OwnedStorage {
+ public:
+  OwnedStorage(std::shared_ptr<rest::Storage> storage, Executor& pool)
+      : storage_(std::move(storage)), pool_(pool) {}
+  ~OwnedStorage();
+  OwnedStorage(const OwnedStorage&) = delete;
+  OwnedStorage& operator=(const OwnedStorage&) = delete;
+
+  rest::Storage& storage() const { return *storage_; }
+
+ private:
+  std::shared_ptr<rest::Storage> storage_;
+  Executor& pool_;
+};
+using OwnedStoragePtr = std::shared_ptr<const OwnedStorage>;
+
+// The storages of what is served. Any thread.
+class OwnedStorages {
+ public:
+  explicit OwnedStorages(Executor& pool) : pool_(pool) {}
+
+  // The one owner there is of `storage`.
+  OwnedStoragePtr Own(const std::shared_ptr<rest::Storage>& storage);
+  std::vector<OwnedStoragePtr> All() const;
+
+ private:
+  struct State {
+    std::unordered_map<const rest::Storage*, std::weak_ptr<const OwnedStorage>> known;
+    std::size_t sweep_at = 64;  // As many as that: forget those that have gone.
+  };
+
+  Executor& pool_;
+  Guarded<State> state_;
+};
+
+// A resource while it is served, and what ends with it. Requests keep the one they began with: it
+// is destroyed after the last of them. Any thread.
+class Served final : public std::enable_shared_from_this<Served> {
+ public:
+  Served(std::shared_ptr<const endpoints::Installed> installed,
+         std::vector<OwnedStoragePtr> storages)
+      : storages_(std::move(storages)), installed_(std::move(installed)) {}
+
+  const endpoints::Installed& installed() const { return *installed_; }
+  // 404 after End().
+  http::Step Serve(http::Exchange& exchange);
+  // No request begins any more, and watches and connections end.
+  void End();
+
+ private:
+  // A request that may take long. Leaves when the exchange is destroyed.
+  class Stay;
+  struct State {
+    std::uint64_t last_id = 0;
+    std::unordered_map<std::uint64_t, Context> long_running;
+  };
+
+  // Keeps this for as long as the exchange lives. False: it has ended.
+  bool Enter(http::Exchange& exchange);
+
+  const std::vector<OwnedStoragePtr> storages_;
+  const std::shared_ptr<const endpoints::Installed> installed_;
+  std::atomic<bool> ended_{false};  // Set in the lock.
+  Guarded<State> state_;
+};
+using ServedPtr = std::shared_ptr<Served>;
+
+}  // namespace apiserver::inline v0::server
