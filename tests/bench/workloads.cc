@@ -15,6 +15,7 @@
 #include "bench/limit_workloads.h"
 #include "bench/list_workloads.h"
 #include "bench/rbac_workload.h"
+#include "bench/routes_workload.h"
 #include "bench/series.h"
 #include "bench/update_workloads.h"
 
@@ -227,6 +228,8 @@ constexpr Workload kWorkloads[] = {
     {"limits", "memory", "large bodies that are made to cost much, one at a time", &RunLimits},
     {"W16a", "", "RBAC decisions in process: 10,000 bindings, 10,000 rules, 1,000 users", nullptr,
      &RunRbac},
+    {"routes", "memory", "1,000 resources that come and go in a server of this process", nullptr,
+     &RunRoutes},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
 };

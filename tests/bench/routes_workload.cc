@@ -1,0 +1,212 @@
+#include "bench/routes_workload.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/sync.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/testing/server/test_server.h"
+#include "bench/corpus.h"
+
+namespace bench {
+
+namespace {
+
+using apiserver::Context;
+using apiserver::Guarded;
+using apiserver::Reason;
+using apiserver::Status;
+using apiserver::Thread;
+using apiserver::testing::TestServer;
+namespace http = apiserver::http;
+namespace registry = apiserver::registry;
+namespace rest = apiserver::rest;
+namespace runtime = apiserver::runtime;
+
+constexpr int kResources = 1'000;
+constexpr int kClients = 50;
+constexpr int kWrites = 2'000;
+constexpr char kVersion[] = "/apis/things.example.com/v1";
+
+class Strategy final : public rest::Strategy {
+ public:
+  bool NamespaceScoped() const override { return true; }
+  apiserver::field::ErrorList Validate(const Context&, const runtime::Object&) const override {
+    return {};
+  }
+};
+
+std::string NameOf(int number) { return "things" + std::to_string(number); }
+
+runtime::KindPtr KindOf(int number) {
+  const std::string suffix = std::to_string(number);
+  const auto spec = runtime::StructBuilder("com.example.things.v1.Thing" + suffix + "Spec")
+                        .Field("size", runtime::IntegerSchema(32))
+                        .Field("color", runtime::StringSchema())
+                        .Build();
+  const auto schema = runtime::StructBuilder("com.example.things.v1.Thing" + suffix)
+                          .Field("metadata", runtime::ObjectMetaSchema())
+                          .Field("spec", spec)
+                          .Build();
+  return runtime::Kind::New({.group = "things.example.com",
+                             .kind = "Thing" + suffix,
+                             .plural = NameOf(number),
+                             .versions = {{.version = "v1", .schema = schema}}})
+      .value();
+}
+
+std::string PathOf(int number) {
+  return std::string(kVersion) + "/namespaces/default/" + NameOf(number);
+}
+
+std::string Thing(int number, int name) {
+  return R"({"apiVersion":"things.example.com/v1","kind":"Thing)" + std::to_string(number) +
+         R"(","metadata":{"name":"a)" + std::to_string(name) + R"("},"spec":{"size":3}})";
+}
+
+double Microseconds(std::chrono::steady_clock::duration took) {
+  return std::chrono::duration<double, std::micro>(took).count();
+}
+
+// With its store, and all that is made when it is first served.
+Status AddOne(TestServer& server, const runtime::KindPtr& kind, int number) {
+  BENCH_ASSIGN(store,
+               registry::NewStore({.engine = &server.engine(), .executor = &server.server().pool()},
+                                  {.kind = kind, .strategy = std::make_shared<Strategy>()}));
+  const std::shared_ptr<rest::Storage> storage = std::move(store);
+  return server.server().InstallAPIResource(
+      {{"things.example.com", "v1", NameOf(number)}, {{NameOf(number), storage}}});
+}
+
+// Clients that read and watch what comes and goes, until they are dropped.
+class Clients {
+ public:
+  explicit Clients(TestServer& server) : server_(server) {
+    for (int i = 0; i < kClients; ++i) {
+      threads_.emplace_back("client", [this, i] { Run(i); });
+    }
+  }
+  ~Clients() { Stop(); }
+  void Stop() {
+    over_ = true;
+    threads_.clear();
+  }
+  int requests() const { return requests_; }
+  // The first answer that was neither the resource nor 404.
+  std::string wrong() const { return *wrong_.Lock(); }
+
+ private:
+  void Run(int n) {
+    const auto connection = server_.server().LoopbackConnection();
+    for (; !over_; n = (n + 7) % kResources) {
+      const std::string path = PathOf(n);
+      for (const std::string& target : {path, path + "?watch=1&timeoutSeconds=1"}) {
+        const auto got = connection->Call(Context::Background(), {.target = target});
+        ++requests_;
+        if (got.ok() && (got->code == 200 || got->code == 404)) continue;
+        *wrong_.Lock() = target + ": " + (got.ok() ? got->body : got.status().ToString());
+      }
+    }
+  }
+
+  TestServer& server_;
+  std::atomic<bool> over_ = false;
+  std::atomic<int> requests_ = 0;
+  Guarded<std::string> wrong_;
+  std::vector<Thread> threads_;
+};
+
+// The median of some writes of one resource, one after another.
+apiserver::Result<double> WriteMicroseconds(TestServer& server, int first) {
+  std::vector<double> took;
+  for (int i = 0; i < kWrites; ++i) {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto got = server.Call("POST", PathOf(0), Thing(0, first + i));
+    took.push_back(Microseconds(std::chrono::steady_clock::now() - begun));
+    if (got.code != 201) return Status(Reason::kInternalError, got.body);
+  }
+  return Median(std::move(took));
+}
+
+struct Times {
+  std::vector<double> add_us;
+  std::vector<double> remove_us;
+};
+
+apiserver::Result<Times> ComeAndGo(TestServer& server, const std::vector<runtime::KindPtr>& kinds,
+                                   double* write_us) {
+  Times times;
+  for (int n = 1; n < kResources; ++n) {
+    const auto begun = std::chrono::steady_clock::now();
+    const Status added = AddOne(server, kinds[n], n);
+    times.add_us.push_back(Microseconds(std::chrono::steady_clock::now() - begun));
+    if (!added.ok()) return added;
+  }
+  if (write_us) {
+    BENCH_ASSIGN(beside, WriteMicroseconds(server, kWrites));
+    *write_us = beside;
+  }
+  for (int n = 1; n < kResources; ++n) {
+    const auto begun = std::chrono::steady_clock::now();
+    const Status removed =
+        server.server().RemoveAPIResource({"things.example.com", "v1", NameOf(n)});
+    times.remove_us.push_back(Microseconds(std::chrono::steady_clock::now() - begun));
+    if (!removed.ok()) return removed;
+  }
+  return times;
+}
+
+double AllocatedBytes() {
+  malloc_trim(0);
+  return static_cast<double>(mallinfo2().uordblks);
+}
+
+void AddTimes(const std::string& name, const Times& times, Report& report) {
+  const auto& add = times.add_us;
+  report.Add({name, "add_us_early", Median({add.begin() + 5, add.begin() + 25}), "us"});
+  report.Add({name, "add_us_late", Median({add.end() - 20, add.end()}), "us"});
+  report.Add({name, "add_us_p99", Percentile(add, 0.99), "us"});
+  report.Add({name, "remove_us_p99", Percentile(times.remove_us, 0.99), "us"});
+}
+
+}  // namespace
+
+Status RunRoutes(Report& report) {
+  BENCH_ASSIGN(server, apiserver::testing::StartTestServer({}));
+  std::vector<runtime::KindPtr> kinds;
+  for (int n = 0; n < kResources; ++n) kinds.push_back(KindOf(n));
+  const Status first = AddOne(*server, kinds[0], 0);
+  if (!first.ok()) return first;
+  // What is kept of the first time, threads and buffers, is no leak.
+  BENCH_ASSIGN(warm, ComeAndGo(*server, kinds, nullptr));
+  (void)warm;
+
+  const double before = AllocatedBytes();
+  BENCH_ASSIGN(quiet, ComeAndGo(*server, kinds, nullptr));
+  AddTimes("routes/quiet", quiet, report);
+  report.Add({"routes/quiet", "allocated_bytes_before", before, "bytes"});
+  report.Add({"routes/quiet", "allocated_bytes_after", AllocatedBytes(), "bytes"});
+
+  BENCH_ASSIGN(alone_us, WriteMicroseconds(*server, 0));
+  double beside_us = 0;
+  BENCH_ASSIGN(written, ComeAndGo(*server, kinds, &beside_us));
+  (void)written;
+  report.Add({"routes/writes", "write_us_alone", alone_us, "us"});
+  report.Add({"routes/writes", "write_us_beside_999", beside_us, "us"});
+
+  Clients clients(*server);
+  BENCH_ASSIGN(busy, ComeAndGo(*server, kinds, nullptr));
+  clients.Stop();
+  AddTimes("routes/50 clients", busy, report);
+  report.Add({"routes/50 clients", "requests", static_cast<double>(clients.requests()), ""});
+  if (!clients.wrong().empty()) return {Reason::kInternalError, clients.wrong()};
+  return {};
+}
+
+}  // namespace bench
