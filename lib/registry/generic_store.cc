@@ -9,6 +9,7 @@
 #include "apiserver/storage/store/store.h"
 #include "registry/json_path.h"
 #include "registry/storage_stats_metrics.h"
+#include "registry/table_convertor.h"
 #include "registry/watch_cache_metrics.h"
 
 namespace apiserver::inline v0::registry {
@@ -73,6 +74,7 @@ GenericStore::GenericStore(StorageConfig config, StoreOptions options,
     : config_(std::move(config)),
       options_(std::move(options)),
       calls_host_(CallsHost(options_)),
+      tables_(TablesOf(*options_.kind, config_)),
       storage_(std::move(storage)) {
   if (config_.metrics == nullptr) return;
   stats_shown_ = ShowStorageStats(config_.metrics,

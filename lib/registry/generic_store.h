@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,6 +121,8 @@ class GenericStore final : public Store {
   const StorageConfig config_;
   const StoreOptions options_;
   const bool calls_host_;  // Reads and watches run functions that may wait.
+  // Of the kind's own columns, by version.
+  const std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables_;
   const std::unique_ptr<storage::Interface> storage_;
   Context::Registration stats_shown_;
 };

@@ -1,16 +1,12 @@
+#include "registry/table_convertor.h"
+
+#include <algorithm>
 #include <cassert>
-#include <chrono>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "apiserver/meta/table.h"
-#include "apiserver/runtime/time.h"
+#include "registry/cells.h"
 #include "registry/generic_store.h"
-#include "registry/human_duration.h"
-#include "registry/json_path.h"
 
 namespace apiserver::inline v0::registry {
 namespace {
@@ -28,116 +24,108 @@ constexpr std::string_view kCreationTimestampDescription =
     "system. Read-only. Null for lists. More info: "
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
-runtime::Value Text(meta::Table& table, std::string_view text) {
-  return runtime::Value::String(table.arena.Copy(text));
-}
-
 meta::TableColumnDefinition NameColumn() {
   return {"Name", "string", "name", std::string(kNameDescription), 0};
 }
 
-meta::TableRow NewRow(meta::Table& table, const runtime::ObjectPtr& item) {
-  meta::TableRow row;
-  row.cells.push_back(Text(table, item->name()));
-  row.object = item;
-  return row;
+meta::TableColumnDefinition Definition(const runtime::PrinterColumn& column) {
+  std::string description = column.description;
+  if (description.empty()) {
+    description = "Custom resource definition column (in JSONPath format): " + column.json_path;
+  }
+  return {column.name, column.type, column.format, std::move(description), column.priority};
 }
 
-class DefaultConvertor final : public rest::TableConvertor {
- public:
-  Result<meta::Table> ConvertToTable(const Context&, const std::vector<runtime::ObjectPtr>& items,
-                                     const meta::TableOptions& options) const override {
-    meta::Table table;
-    if (!options.no_headers) {
-      table.columns = {NameColumn(),
-                       {"Created At", "date", "", std::string(kCreationTimestampDescription), 0}};
-    }
-    for (const runtime::ObjectPtr& item : items) {
-      meta::TableRow row = NewRow(table, item);
-      row.cells.push_back(Text(table, item->metadata()["creationTimestamp"].AsString()));
-      table.rows.push_back(std::move(row));
-    }
-    return table;
-  }
-};
+// The moment of creation as it is, not how long ago that was.
+runtime::PrinterColumn CreatedAt() {
+  return {"Created At",
+          "date",
+          ".metadata.creationTimestamp",
+          "",
+          std::string(kCreationTimestampDescription),
+          0};
+}
 
+// The name, and some columns of a kind's content.
 class ColumnConvertor final : public rest::TableConvertor {
  public:
-  ColumnConvertor(std::vector<runtime::PrinterColumn> columns, const Clock& clock) : clock_(clock) {
-    for (runtime::PrinterColumn& column : columns) {
-      auto path = JsonPath::Parse(column.json_path);
-      Column parsed{std::move(column), {}, path.ok()};
-      if (path.ok()) parsed.path = std::move(*path);
-      columns_.push_back(std::move(parsed));
+  // As Cells.
+  ColumnConvertor(const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
+                  std::shared_ptr<EvictingShare> share)
+      : clock_(clock), cells_(columns, clock, std::move(share)) {
+    definitions_.push_back(NameColumn());
+    for (const runtime::PrinterColumn& column : columns) {
+      definitions_.push_back(Definition(column));
     }
   }
 
   Result<meta::Table> ConvertToTable(const Context&, const std::vector<runtime::ObjectPtr>& items,
                                      const meta::TableOptions& options) const override {
     meta::Table table;
-    if (!options.no_headers) {
-      table.columns.push_back(NameColumn());
-      for (const Column& column : columns_) table.columns.push_back(Definition(column.column));
-    }
+    if (!options.no_headers) table.columns = definitions_;
+    const Clock::Wall now = clock_ != nullptr ? clock_->WallNow() : Clock::Wall();
+    table.rows.reserve(items.size());
     for (const runtime::ObjectPtr& item : items) {
-      meta::TableRow row = NewRow(table, item);
-      for (const Column& column : columns_) row.cells.push_back(CellOf(table, column, *item));
-      table.rows.push_back(std::move(row));
+      table.rows.push_back(cells_.RowOf(item, now, table));
     }
     return table;
   }
 
  private:
-  struct Column {
-    runtime::PrinterColumn column;
-    JsonPath path;
-    bool valid;  // Of a column that cannot be read every cell is null.
-  };
-
-  static meta::TableColumnDefinition Definition(const runtime::PrinterColumn& column) {
-    std::string description = column.description;
-    if (description.empty()) {
-      description = "Custom resource definition column (in JSONPath format): " + column.json_path;
-    }
-    return {column.name, column.type, column.format, std::move(description), column.priority};
-  }
-
-  runtime::Value AgeOf(meta::Table& table, runtime::Value value) const {
-    if (!value.is_string()) return Text(table, "<invalid>");
-    const auto time = runtime::ParseTime(value.AsString());
-    if (!time.ok()) return Text(table, "<invalid>");
-    return Text(table, HumanDuration(clock_.WallNow() - time->ToSystem()));
-  }
-
-  // A value that does not fit its column's type shows as nothing.
-  runtime::Value CellOf(meta::Table& table, const Column& column,
-                        const runtime::Object& item) const {
-    const runtime::Value value = column.valid ? column.path.First(item.root()) : runtime::Value();
-    if (value.is_null()) return {};
-    const std::string& type = column.column.type;
-    if (type == "string") return Text(table, TextOf(value));
-    if (type == "date") return AgeOf(table, value);
-    if (type == "integer" && value.is_number()) {
-      return runtime::Value::Int(value.AsInt(static_cast<std::int64_t>(value.AsDouble())));
-    }
-    if (type == "number" && value.is_number()) return value;
-    if (type == "boolean" && value.type() == runtime::Value::Type::kBool) return value;
-    return {};
-  }
-
-  std::vector<Column> columns_;
-  const Clock& clock_;
+  const Clock* const clock_;
+  const Cells cells_;
+  std::vector<meta::TableColumnDefinition> definitions_;
 };
+
+// Gives objects that are still bytes to a host's function as copies, so that a table of everything
+// does not keep everything parsed.
+Result<meta::Table> ConvertCopies(const rest::TableConvertor& convertor, const Context& ctx,
+                                  const std::vector<runtime::ObjectPtr>& items,
+                                  const meta::TableOptions& options) {
+  std::vector<runtime::ObjectPtr> passing;
+  passing.reserve(items.size());
+  for (const runtime::ObjectPtr& item : items) {
+    passing.push_back(item->loaded() ? item : runtime::ObjectPtr(item->Clone()));
+  }
+  auto table = convertor.ConvertToTable(ctx, passing, options);
+  if (!table.ok()) return table;
+  // The items have their encodings; their copies would make more.
+  for (std::size_t i = 0; i < std::min(items.size(), table->rows.size()); ++i) {
+    if (table->rows[i].object == passing[i]) table->rows[i].object = items[i];
+  }
+  return table;
+}
 
 }  // namespace
 
 std::shared_ptr<const rest::TableConvertor> NewDefaultTableConvertor() {
-  return std::make_shared<DefaultConvertor>();
+  return NewKeptTableConvertor({}, nullptr, nullptr);
 }
 
 std::shared_ptr<const rest::TableConvertor> NewColumnTableConvertor(
     std::vector<runtime::PrinterColumn> columns, const Clock& clock) {
-  return std::make_shared<ColumnConvertor>(std::move(columns), clock);
+  return std::make_shared<ColumnConvertor>(columns, &clock, nullptr);
+}
+
+std::shared_ptr<const rest::TableConvertor> NewKeptTableConvertor(
+    const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
+    std::shared_ptr<EvictingShare> share) {
+  if (!columns.empty()) {
+    return std::make_shared<ColumnConvertor>(columns, clock, std::move(share));
+  }
+  return std::make_shared<ColumnConvertor>(std::vector{CreatedAt()}, nullptr, std::move(share));
+}
+
+std::map<std::string, std::shared_ptr<const rest::TableConvertor>> TablesOf(
+    const runtime::Kind& kind, const StorageConfig& config) {
+  // Cells count with encodings: both are made again when they are wanted.
+  std::shared_ptr<EvictingShare> share;
+  if (config.memory != nullptr) share = {config.memory, &config.memory->encodings};
+  std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables;
+  for (const runtime::KindVersion& version : kind.versions()) {
+    tables.emplace(version.version, NewKeptTableConvertor(version.columns, config.clock, share));
+  }
+  return tables;
 }
 
 Result<meta::Table> GenericStore::ConvertToTable(const Context& ctx,
@@ -145,15 +133,14 @@ Result<meta::Table> GenericStore::ConvertToTable(const Context& ctx,
                                                  const meta::TableOptions& options) const {
   assert(!calls_host_ || ctx.may_block());
   if (options_.table_convertor != nullptr) {
-    return options_.table_convertor->ConvertToTable(ctx, items, options);
+    return ConvertCopies(*options_.table_convertor, ctx, items, options);
   }
-  const std::string& version =
-      items.empty() ? options_.kind->hub_version() : items.front()->version();
-  const runtime::KindVersion* shape = options_.kind->FindVersion(version);
-  if (shape == nullptr || shape->columns.empty()) {
-    return DefaultConvertor().ConvertToTable(ctx, items, options);
+  const auto found =
+      tables_.find(items.empty() ? options_.kind->hub_version() : items.front()->version());
+  if (found == tables_.end()) {
+    return NewDefaultTableConvertor()->ConvertToTable(ctx, items, options);
   }
-  return ColumnConvertor(shape->columns, *config_.clock).ConvertToTable(ctx, items, options);
+  return found->second->ConvertToTable(ctx, items, options);
 }
 
 }  // namespace apiserver::inline v0::registry

@@ -21,7 +21,7 @@ struct TableColumnDefinition {
 };
 
 struct TableRow {
-  // JSON scalars, one per column; text lives in the Table's arena.
+  // JSON scalars, one per column; text lives in the Table's arena, or in one of its owners.
   std::vector<runtime::Value> cells;
   runtime::ObjectPtr object;  // Written as asked for by includeObject.
 };
@@ -30,6 +30,7 @@ struct Table {
   std::vector<TableColumnDefinition> columns;
   std::vector<TableRow> rows;
   runtime::Arena arena;
+  std::vector<std::shared_ptr<const void>> owners;
   // Of the list it was made from.
   std::string resource_version;
   std::string continue_token;

@@ -93,7 +93,8 @@ class StorageVersionProvider {
 class TableConvertor {
  public:
   virtual ~TableConvertor() = default;
-  // `items` of one kind, in any version. Columns always; rows in the order of `items`.
+  // `items` of one kind, in any version. Columns always; rows in the order of `items`. Items may be
+  // backed by bytes alone: whoever looks into one keeps it parsed, and into a Clone() does not.
   virtual Result<meta::Table> ConvertToTable(const Context& ctx,
                                              const std::vector<runtime::ObjectPtr>& items,
                                              const meta::TableOptions& options) const = 0;

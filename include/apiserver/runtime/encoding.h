@@ -8,7 +8,11 @@
 
 namespace apiserver::inline v0::runtime {
 
-enum class Format : std::uint8_t { kJson, kProtobuf };
+enum class Format : std::uint8_t {
+  kJson,
+  kProtobuf,
+  kCells,  // No body: what a row of a table shows of the object. Its maker's own form.
+};
 
 // Where the parts of an encoded body stand.
 struct BodyMarks {
