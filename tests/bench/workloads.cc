@@ -12,6 +12,7 @@
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
 #include "bench/etcd_workloads.h"
+#include "bench/form_workloads.h"
 #include "bench/limit_workloads.h"
 #include "bench/list_workloads.h"
 #include "bench/rbac_workload.h"
@@ -217,6 +218,9 @@ constexpr Workload kWorkloads[] = {
      nullptr, nullptr, &RunChain},
     {"W2", "etcd", "GET of the newest 1 KiB over etcd, 32 connections x 10 streams", &RunW2},
     {"W3", "memory", "LIST of 10,000 x 1 KiB from the cache, 4 connections", &RunW3},
+    {"W4", "memory", "LIST of 10,000 x 1 KiB as Table, YAML, pretty, partial; a canary beside each",
+     &RunW4},
+    {"W4/protobuf", "memory", "the same as protobuf, of roles", nullptr, nullptr, &RunW4Protobuf},
     {"W5", "memory", "LIST of 1,000 of 100,000 by label", &RunW5},
     {"W6", "memory", "pages of 500 of 100,000 and of 10,000, 4 walkers", &RunW6},
     {"W7", "etcd", "creates of 1 KiB over etcd by 32 writers, then updates", &RunW7},
