@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "response/metadata.h"
 #include "response/negotiate.h"
 #include "response/send.h"
+#include "response/size.h"
 #include "response/table.h"
 
 namespace apiserver::inline v0::response {
@@ -21,8 +23,6 @@ namespace {
 
 // Lists up to this many items are written in one piece, with a Content-Length.
 constexpr std::size_t kItemsInOnePiece = 32;
-// How many items a loop may encode for the first time before it hands the work to the pool.
-constexpr std::size_t kColdItemsOnLoop = 16;
 // What is written last may go beyond the room there is by about so much.
 constexpr std::size_t kUsualItemBytes = 4 << 10;
 constexpr std::string_view kTail = "]}\n";
@@ -38,21 +38,28 @@ std::string ListPrefix(const runtime::List& list, const Target& target) {
          ",\"items\":[";
 }
 
-// The encoding of every item, so that what follows only copies. On a loop too many cold ones are
-// kWouldBlock.
-Result<std::vector<runtime::EncodingPtr>> EncodingsOf(const http::Exchange& exchange,
-                                                      const runtime::List& list,
-                                                      const Target& target) {
-  constexpr auto kJson = runtime::Format::kJson;
+std::size_t SizeOf(const std::vector<runtime::EncodingPtr>& encodings) {
+  std::size_t size = 0;
+  for (const runtime::EncodingPtr& encoding : encodings) {
+    if (encoding != nullptr) size += encoding->size();
+  }
+  return size;
+}
+
+// The encoding of every item, so that what follows only copies: here, unless `streamed`.
+Result<std::vector<runtime::EncodingPtr>> EncodingsOf(
+    const http::Exchange& exchange, const runtime::List& list, const Target& target,
+    bool streamed = false, runtime::Format format = runtime::Format::kJson) {
   const codec::EncodingShare share = EncodingShareOf(exchange);
-  auto encodings = runtime::Object::FindEncodings(list.items, target.version, kJson);
-  std::size_t cold = 0;
+  auto encodings = runtime::Object::FindEncodings(list.items, target.version, format);
+  const auto cold =
+      static_cast<std::size_t>(std::count(encodings.begin(), encodings.end(), nullptr));
+  RETURN_IF_ERROR(
+      MayMakeHere(exchange, {.copied_bytes = streamed ? 0 : SizeOf(encodings), .objects = cold}));
   for (std::size_t i = 0; i < encodings.size(); ++i) {
     if (encodings[i] != nullptr) continue;
-    if (!exchange.ctx().may_block() && ++cold > kColdItemsOnLoop) {
-      return Status(Reason::kWouldBlock, "encoding a large list");
-    }
-    ASSIGN_OR_RETURN(encodings[i], codec::EncodingOf(*list.items[i], target.version, kJson, share));
+    ASSIGN_OR_RETURN(encodings[i],
+                     codec::EncodingOf(*list.items[i], target.version, format, share));
   }
   return encodings;
 }
@@ -138,27 +145,37 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   LogWholeList(exchange, list, target);
   if (negotiated.type == codec::MediaType::kProtobuf) {
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
+    std::vector<runtime::EncodingPtr> held;  // Until they are copied.
+    if (codec::HasProtobuf(*target.kind, target.version)) {
+      ASSIGN_OR_RETURN(held, EncodingsOf(exchange, list, target, /*streamed=*/false,
+                                         runtime::Format::kProtobuf));
+    }
     ASSIGN_OR_RETURN(
         std::string bytes,
         codec::EncodeListProtobuf(list, *target.kind, target.version, EncodingShareOf(exchange)));
     return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
   }
-  ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target));
   const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
-  if (plain && list.items.size() > kItemsInOnePiece) {
+  const bool streamed = plain && list.items.size() > kItemsInOnePiece;
+  ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target, streamed));
+  if (streamed) {
     return StreamList(exchange, std::make_unique<ListBody>(list, target, std::move(encodings)));
   }
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json = ListPrefix(list, target);
+  json.reserve(json.size() + SizeOf(encodings) +
+               encodings.size() * (ItemPrefix(target).size() + 1) + kTail.size());
   for (const runtime::EncodingPtr& encoding : encodings) {
     if (json.back() != '[') json += ',';
     AppendItem(target, *encoding, json);
   }
-  return SendJsonAs(exchange, 200, json + "]}\n", negotiated);
+  json += kTail;
+  return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
 
 http::Step SendPartialProtobuf(http::Exchange& exchange, const runtime::List& list,
                                const Negotiated& negotiated) {
+  RETURN_IF_ERROR(MayMakeHere(exchange, {.objects = list.items.size()}));
   ASSIGN_OR_RETURN(std::string bytes,
                    codec::EncodePartialObjectMetadataListProtobuf(list, negotiated.meta_version));
   return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
@@ -175,6 +192,13 @@ http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
       negotiated.meta_version + "\",\"metadata\":" +
       ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count) +
       ",\"items\":[";
+  constexpr std::size_t kAroundMetadata = 128;
+  std::size_t size = json.size();
+  for (const runtime::EncodingPtr& encoding : encodings) {
+    const runtime::BodyMarks& marks = encoding->marks();
+    size += marks.metadata_end - marks.metadata_begin + kAroundMetadata;
+  }
+  json.reserve(size);
   for (const runtime::EncodingPtr& encoding : encodings) {
     if (json.back() != '[') json += ',';
     AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
@@ -188,6 +212,7 @@ http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
 http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
+  RETURN_IF_ERROR(MayMakeHere(exchange, {.objects = list.items.size()}));
   ASSIGN_OR_RETURN(const meta::TableOptions options, TableOptionsOf(exchange));
   // Held, so that what was made is not given up before its row is.
   ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target));
@@ -199,7 +224,8 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
                                                 .meta_version = negotiated.meta_version,
                                                 .encodings = EncodingShareOf(exchange)}));
   LogAnswer(exchange, json);
-  return SendJsonAs(exchange, 200, json + "\n", negotiated);
+  json += '\n';
+  return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
 
 }  // namespace

@@ -30,18 +30,15 @@ std::string BodyWithResourceVersion(const runtime::Encoding& encoding,
   return body;
 }
 
-std::string MetadataWithResourceVersion(const runtime::Encoding& encoding,
-                                        std::string_view resource_version) {
+void AppendMetadataWithResourceVersion(const runtime::Encoding& encoding,
+                                       std::string_view resource_version, std::string& json) {
   const runtime::BodyMarks& marks = encoding.marks();
-  std::string metadata;
   if (resource_version.empty() || marks.rv_begin == marks.rv_end) {
-    AppendMetadata(encoding, metadata);
-    return metadata;
+    return AppendMetadata(encoding, json);
   }
-  encoding.AppendTo(metadata, marks.metadata_begin, marks.rv_begin);
-  metadata += resource_version;
-  encoding.AppendTo(metadata, marks.rv_end, marks.metadata_end);
-  return metadata;
+  encoding.AppendTo(json, marks.metadata_begin, marks.rv_begin);
+  json += resource_version;
+  encoding.AppendTo(json, marks.rv_end, marks.metadata_end);
 }
 
 }  // namespace apiserver::inline v0::response

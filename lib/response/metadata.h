@@ -15,8 +15,8 @@ void AppendPartialObjectMetadata(const runtime::Encoding& encoding, std::string_
 // The body with another resourceVersion, as a DELETED event carries it.
 std::string BodyWithResourceVersion(const runtime::Encoding& encoding,
                                     std::string_view resource_version);
-// The value of metadata, likewise; an empty `resource_version` leaves it as it is.
-std::string MetadataWithResourceVersion(const runtime::Encoding& encoding,
-                                        std::string_view resource_version);
+// Appends the value of metadata, likewise; an empty `resource_version` leaves it as it is.
+void AppendMetadataWithResourceVersion(const runtime::Encoding& encoding,
+                                       std::string_view resource_version, std::string& json);
 
 }  // namespace apiserver::inline v0::response

@@ -10,6 +10,7 @@
 #include "apiserver/response/response.h"
 #include "base/status_macros.h"
 #include "response/gzip.h"
+#include "response/size.h"
 
 namespace apiserver::inline v0::response {
 
@@ -69,6 +70,12 @@ http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
                       const Negotiated& negotiated) {
   if (negotiated.type == codec::MediaType::kProtobuf) {
     return meta::NewNotAcceptable("application/json, application/yaml");
+  }
+  const bool as_it_is = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
+  if (!as_it_is && !MayMakeHere(exchange, {.parsed_bytes = json.size()}).ok()) {
+    return http::Step::OnPool([&exchange, code, json = std::move(json), negotiated]() mutable {
+      return SendJsonAs(exchange, code, std::move(json), negotiated);
+    });
   }
   if (negotiated.type == codec::MediaType::kYaml) {
     runtime::Arena arena;

@@ -40,34 +40,25 @@ Status AppendObject(const runtime::Object& object, const TableRequest& request, 
                    codec::EncodingOf(object, version, runtime::Format::kJson, request.encodings));
   if (request.options.include_object == meta::IncludeObject::kObject) {
     json += object.kind().JsonPrefix(version);
-    json += request.resource_version.empty()
-                ? encoding->ToString()
-                : BodyWithResourceVersion(*encoding, request.resource_version);
+    if (request.resource_version.empty()) {
+      encoding->AppendTo(json);
+    } else {
+      json += BodyWithResourceVersion(*encoding, request.resource_version);
+    }
     return {};
   }
   json += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/";
   json += request.meta_version;
   json += "\",\"metadata\":";
-  json += MetadataWithResourceVersion(*encoding, request.resource_version);
+  AppendMetadataWithResourceVersion(*encoding, request.resource_version, json);
   json += "}";
   return {};
 }
 
-// Objects are looked into for their cells only: those that are still bytes as copies, a few at a
-// time, so that a table of everything does not keep everything parsed.
+// So many rows are made before they are written.
 constexpr std::size_t kObjectsAtATime = 256;
 
-std::vector<runtime::ObjectPtr> Passing(std::span<const runtime::ObjectPtr> objects) {
-  std::vector<runtime::ObjectPtr> passing;
-  passing.reserve(objects.size());
-  for (const runtime::ObjectPtr& object : objects) {
-    passing.push_back(object->loaded() ? object : runtime::ObjectPtr(object->Clone()));
-  }
-  return passing;
-}
-
-Status AppendRow(const meta::TableRow& row, const runtime::Object& object,
-                 const TableRequest& request, std::string& json) {
+Status AppendRow(const meta::TableRow& row, const TableRequest& request, std::string& json) {
   if (json.back() != '[') json += ",";
   json += "{\"cells\":[";
   for (const runtime::Value& cell : row.cells) {
@@ -75,7 +66,7 @@ Status AppendRow(const meta::TableRow& row, const runtime::Object& object,
     codec::AppendJson(cell, json);
   }
   json += "],\"object\":";
-  RETURN_IF_ERROR(AppendObject(object, request, json));
+  RETURN_IF_ERROR(AppendObject(*row.object, request, json));
   json += "}";
   return {};
 }
@@ -101,16 +92,18 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
   do {
     const auto some = left.first(std::min(left.size(), kObjectsAtATime));
     left = left.subspan(some.size());
-    const std::vector<runtime::ObjectPtr> passing = Passing(some);
-    ASSIGN_OR_RETURN(const meta::Table table,
-                     request.target.table->ConvertToTable(ctx, passing, request.options));
+    ASSIGN_OR_RETURN(
+        const meta::Table table,
+        request.target.table->ConvertToTable(ctx, {some.begin(), some.end()}, request.options));
     if (std::exchange(first, false)) BeginRows(table, request, json);
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      const meta::TableRow& row = table.rows[i];
-      // What the list holds has its encoding; its copy would make one more.
-      const bool same = i < passing.size() && row.object == passing[i];
-      Status added = AppendRow(row, same ? *some[i] : *row.object, request, json);
-      if (!added.ok()) return added;
+    const std::size_t before = json.size();
+    for (const meta::TableRow& row : table.rows) {
+      RETURN_IF_ERROR(AppendRow(row, request, json));
+    }
+    // As if the rows to come were like these.
+    if (!left.empty()) {
+      json.reserve(json.size() +
+                   (json.size() - before) * (left.size() + some.size()) / some.size());
     }
   } while (!left.empty());
   json += "]}";

@@ -137,7 +137,7 @@ class EventWriter {
     if (negotiated_.shape != Shape::kObject) {
       out += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/" +
              negotiated_.meta_version + "\",\"metadata\":";
-      out += MetadataWithResourceVersion(*encoding, revision);
+      AppendMetadataWithResourceVersion(*encoding, revision, out);
       out += '}';
       return {};
     }
