@@ -7,6 +7,10 @@ namespace apiserver::inline v0::http {
 namespace {
 
 constexpr std::size_t kWriteBytes = 64 << 10;
+// What is written begins so far into its buffer. OpenSSL copies each record from there to behind a
+// header in memory that begins a page, and on an AMD EPYC a copy between places that differ by a
+// few bytes modulo 4096 runs at a twentieth of its speed.
+constexpr std::size_t kWriteOffset = 1024;
 // What one connection may read and write before others have their turn.
 constexpr std::size_t kTurnBytes = 256 << 10;
 constexpr auto kLingerTime = std::chrono::milliseconds(500);
@@ -247,10 +251,11 @@ void Carrier::WriteSome() {
   if (!WritePending()) return;
   for (std::size_t total = 0; total < kTurnBytes;) {
     std::string& out = setup_.loop->write_buffer();
-    protocol_->Produce(out, kWriteBytes);
-    if (out.empty()) return;
-    total += out.size();
-    std::string_view left = out;
+    out.resize(kWriteOffset);
+    protocol_->Produce(out, kWriteOffset + kWriteBytes);
+    std::string_view left = std::string_view(out).substr(kWriteOffset);
+    if (left.empty()) return out.clear();
+    total += left.size();
     const bool all = WriteOut(left);
     if (!all) {
       ChargePending(left.size());
