@@ -26,6 +26,8 @@ using wire::Token;
 constexpr std::string_view kMetaV1 = "v1";
 constexpr int kMetadataNumber = 1;
 constexpr int kItemsNumber = 2;
+// Of an envelope, at most: all but its texts and the message.
+constexpr std::size_t kEnvelopeBytes = 64;
 
 Status BadEnvelope(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 
@@ -41,6 +43,25 @@ void AppendListMeta(const runtime::List& list, int number, std::string& out) {
   wire::PutBytes(3, list.continue_token, out);
   if (list.remaining_item_count) wire::PutInt(4, *list.remaining_item_count, out);
   meta.Close();
+}
+
+// All that stands before a message of so many bytes, in a string with room for it.
+std::string EnvelopeHead(std::string_view api_version, std::string_view kind, std::size_t size) {
+  std::string out(kProtobufPrefix);
+  out.reserve(size + api_version.size() + kind.size() + kEnvelopeBytes);
+  wire::Nested type_meta(1, out);
+  wire::PutBytes(1, api_version, out);
+  wire::PutBytes(2, kind, out);
+  type_meta.Close();
+  wire::PutTag(2, wire::Type::kLength, out);
+  wire::PutVarint(size, out);
+  return out;
+}
+
+// Content encoding and type, which are empty.
+void EndEnvelope(std::string& out) {
+  wire::PutBytes(3, "", out);
+  wire::PutBytes(4, "", out);
 }
 
 std::string StatusEnvelope(const Value& status) {
@@ -152,14 +173,9 @@ bool HasProtobuf(const runtime::Kind& kind, std::string_view version) {
 
 std::string Envelope(std::string_view api_version, std::string_view kind,
                      std::string_view message) {
-  std::string out(kProtobufPrefix);
-  wire::Nested type_meta(1, out);
-  wire::PutBytes(1, api_version, out);
-  wire::PutBytes(2, kind, out);
-  type_meta.Close();
-  wire::PutBytes(2, message, out);
-  wire::PutBytes(3, "", out);
-  wire::PutBytes(4, "", out);
+  std::string out = EnvelopeHead(api_version, kind, message.size());
+  out += message;
+  EndEnvelope(out);
   return out;
 }
 
@@ -235,14 +251,34 @@ Result<std::string> EncodeProtobuf(const Object& object, std::string_view versio
 Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
                                        std::string_view version, const EncodingShare& share) {
   if (!HasProtobuf(kind, version)) return NotMarshalable(kind, version);
-  std::string message;
-  AppendListMeta(list, kMetadataNumber, message);
+  std::vector<runtime::EncodingPtr> encodings;
+  encodings.reserve(list.items.size());
   for (const runtime::ObjectPtr& item : list.items) {
-    ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+    ASSIGN_OR_RETURN(encodings.emplace_back(),
                      EncodingOf(*item, version, runtime::Format::kProtobuf, share));
-    wire::PutBytes(kItemsNumber, encoding->ToString(), message);
   }
-  return Envelope(kind.gvk(version).group_version().ToString(), kind.list_kind(), message);
+  return JoinListProtobuf(list, kind, version, encodings);
+}
+
+std::string JoinListProtobuf(const runtime::List& list, const runtime::Kind& kind,
+                             std::string_view version,
+                             std::span<const runtime::EncodingPtr> encodings) {
+  std::string metadata;
+  AppendListMeta(list, kMetadataNumber, metadata);
+  std::size_t size = metadata.size();
+  for (const runtime::EncodingPtr& encoding : encodings) {
+    size += wire::FieldBytes(kItemsNumber, encoding->size());
+  }
+  std::string out =
+      EnvelopeHead(kind.gvk(version).group_version().ToString(), kind.list_kind(), size);
+  out += metadata;
+  for (const runtime::EncodingPtr& encoding : encodings) {
+    wire::PutTag(kItemsNumber, wire::Type::kLength, out);
+    wire::PutVarint(encoding->size(), out);
+    encoding->AppendTo(out);
+  }
+  EndEnvelope(out);
+  return out;
 }
 
 Result<std::string> EncodePartialObjectMetadataProtobuf(const Object& object,

@@ -1,5 +1,7 @@
 #include "codec/protobuf_wire.h"
 
+#include <bit>
+
 #include "base/status_macros.h"
 
 namespace apiserver::inline v0::codec::wire {
@@ -36,6 +38,13 @@ void PutBytes(int number, std::string_view bytes, std::string& out) {
   PutTag(number, Type::kLength, out);
   PutVarint(bytes.size(), out);
   out += bytes;
+}
+
+std::size_t FieldBytes(int number, std::size_t bytes) {
+  const auto varint = [](std::uint64_t value) {
+    return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+  };
+  return varint(static_cast<std::uint64_t>(number) << 3U) + varint(bytes) + bytes;
 }
 
 Status Expect(const Token& token, Type type, std::string_view field) {

@@ -145,15 +145,15 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   LogWholeList(exchange, list, target);
   if (negotiated.type == codec::MediaType::kProtobuf) {
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
-    std::vector<runtime::EncodingPtr> held;  // Until they are copied.
-    if (codec::HasProtobuf(*target.kind, target.version)) {
-      ASSIGN_OR_RETURN(held, EncodingsOf(exchange, list, target, /*streamed=*/false,
-                                         runtime::Format::kProtobuf));
+    if (!codec::HasProtobuf(*target.kind, target.version)) {
+      // Says why.
+      return codec::EncodeListProtobuf(list, *target.kind, target.version).status();
     }
-    ASSIGN_OR_RETURN(
-        std::string bytes,
-        codec::EncodeListProtobuf(list, *target.kind, target.version, EncodingShareOf(exchange)));
-    return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
+    ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target, /*streamed=*/false,
+                                                       runtime::Format::kProtobuf));
+    return SendAs(exchange, 200,
+                  codec::JoinListProtobuf(list, *target.kind, target.version, encodings),
+                  "application/vnd.kubernetes.protobuf");
   }
   const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
   const bool streamed = plain && list.items.size() > kItemsInOnePiece;

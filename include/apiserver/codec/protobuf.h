@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,10 @@ Result<std::string> EncodeProtobuf(const runtime::Object& object, std::string_vi
                                    const EncodingShare& share = {});
 Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
                                        std::string_view version, const EncodingShare& share = {});
+// The same of a kind that has a protobuf form, from the encodings of the list's items, in order.
+std::string JoinListProtobuf(const runtime::List& list, const runtime::Kind& kind,
+                             std::string_view version,
+                             std::span<const runtime::EncodingPtr> encodings);
 Result<std::string> EncodePartialObjectMetadataProtobuf(const runtime::Object& object,
                                                         std::string_view meta_version);
 // In v1beta1 the fields `items` and `metadata` have each other's numbers.
