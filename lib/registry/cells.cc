@@ -125,23 +125,33 @@ std::string Cells::Pack(const runtime::Object& item) const {
   return packed;
 }
 
-meta::TableRow Cells::RowOf(const runtime::ObjectPtr& item, Clock::Wall now,
-                            meta::Table& table) const {
-  constexpr auto kCells = runtime::Format::kCells;
-  runtime::EncodingPtr kept = item->FindEncoding(item->version(), kCells);
-  if (kept == nullptr) {
-    const std::unique_ptr<runtime::Object> passing = item->loaded() ? nullptr : item->Clone();
-    runtime::EncodedBody body;
-    body.text = Pack(passing != nullptr ? *passing : *item);
-    kept = std::make_shared<const runtime::Encoding>(std::move(body));
-    if (share_ != nullptr) kept = item->StoreEncoding(item->version(), kCells, kept, share_);
+// Packs the cells of an object, and keeps them as far as there is room.
+runtime::EncodingPtr Cells::Keep(const runtime::Object& item) const {
+  const std::unique_ptr<runtime::Object> passing = item.loaded() ? nullptr : item.Clone();
+  runtime::EncodedBody body;
+  body.text = Pack(passing != nullptr ? *passing : item);
+  auto packed = std::make_shared<const runtime::Encoding>(std::move(body));
+  if (share_ == nullptr) return packed;
+  return item.StoreEncoding(item.version(), runtime::Format::kCells, std::move(packed), share_);
+}
+
+void Cells::AppendRows(std::span<const runtime::ObjectPtr> items, Clock::Wall now,
+                       meta::Table& table) const {
+  if (items.empty()) return;
+  // Objects of other versions, if there are any, are looked for once more when theirs are stored.
+  auto kept =
+      runtime::Object::FindEncodings(items, items.front()->version(), runtime::Format::kCells);
+  table.rows.reserve(table.rows.size() + items.size());
+  table.owners.reserve(table.owners.size() + items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (kept[i] == nullptr) kept[i] = Keep(*items[i]);
+    std::string_view packed = kept[i]->pieces().back();
+    meta::TableRow& row = table.rows.emplace_back();
+    row.object = items[i];
+    row.cells.reserve(columns_.size() + 1);
+    while (!packed.empty()) row.cells.push_back(TakeCell(packed, now, table));
+    table.owners.push_back(std::move(kept[i]));
   }
-  std::string_view packed = kept->pieces().back();
-  meta::TableRow row{.cells = {}, .object = item};
-  row.cells.reserve(columns_.size() + 1);
-  while (!packed.empty()) row.cells.push_back(TakeCell(packed, now, table));
-  table.owners.push_back(std::move(kept));
-  return row;
 }
 
 }  // namespace apiserver::inline v0::registry

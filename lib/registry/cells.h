@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ class Cells {
   Cells(const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
         std::shared_ptr<EvictingShare> share);
 
-  // The row of `item`, which is not parsed for good; its text lives as long as `table`.
-  meta::TableRow RowOf(const runtime::ObjectPtr& item, Clock::Wall now, meta::Table& table) const;
+  // Appends the rows of `items`, which are not parsed for good.
+  void AppendRows(std::span<const runtime::ObjectPtr> items, Clock::Wall now,
+                  meta::Table& table) const;
 
  private:
   struct Column {
@@ -34,6 +36,7 @@ class Cells {
     bool valid = true;  // Of a column that cannot be read every cell is null.
   };
 
+  runtime::EncodingPtr Keep(const runtime::Object& item) const;
   std::string Pack(const runtime::Object& item) const;
   void PackCell(const Column& column, const runtime::Object& item, std::string& packed) const;
 

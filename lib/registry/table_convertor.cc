@@ -64,10 +64,7 @@ class ColumnConvertor final : public rest::TableConvertor {
     meta::Table table;
     if (!options.no_headers) table.columns = definitions_;
     const Clock::Wall now = clock_ != nullptr ? clock_->WallNow() : Clock::Wall();
-    table.rows.reserve(items.size());
-    for (const runtime::ObjectPtr& item : items) {
-      table.rows.push_back(cells_.RowOf(item, now, table));
-    }
+    cells_.AppendRows(items, now, table);
     return table;
   }
 

@@ -222,7 +222,8 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
                                                {.target = target,
                                                 .options = options,
                                                 .meta_version = negotiated.meta_version,
-                                                .encodings = EncodingShareOf(exchange)}));
+                                                .encodings = EncodingShareOf(exchange),
+                                                .kept = encodings}));
   LogAnswer(exchange, json);
   json += '\n';
   return SendJsonAs(exchange, 200, std::move(json), negotiated);

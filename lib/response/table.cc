@@ -30,14 +30,20 @@ void AppendColumns(const meta::Table& table, std::string& json) {
   json += "]";
 }
 
-Status AppendObject(const runtime::Object& object, const TableRequest& request, std::string& json) {
+// `kept`: its encoding; null: it is looked up.
+Status AppendObject(const runtime::Object& object, const runtime::EncodingPtr& kept,
+                    const TableRequest& request, std::string& json) {
   if (request.options.include_object == meta::IncludeObject::kNone) {
     json += "null";
     return {};
   }
   const std::string& version = request.target.version;
-  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   codec::EncodingOf(object, version, runtime::Format::kJson, request.encodings));
+  runtime::EncodingPtr made;
+  if (kept == nullptr) {
+    ASSIGN_OR_RETURN(made,
+                     codec::EncodingOf(object, version, runtime::Format::kJson, request.encodings));
+  }
+  const runtime::EncodingPtr& encoding = kept != nullptr ? kept : made;
   if (request.options.include_object == meta::IncludeObject::kObject) {
     json += object.kind().JsonPrefix(version);
     if (request.resource_version.empty()) {
@@ -58,7 +64,8 @@ Status AppendObject(const runtime::Object& object, const TableRequest& request, 
 // So many rows are made before they are written.
 constexpr std::size_t kObjectsAtATime = 256;
 
-Status AppendRow(const meta::TableRow& row, const TableRequest& request, std::string& json) {
+Status AppendRow(const meta::TableRow& row, const runtime::EncodingPtr& kept,
+                 const TableRequest& request, std::string& json) {
   if (json.back() != '[') json += ",";
   json += "{\"cells\":[";
   for (const runtime::Value& cell : row.cells) {
@@ -66,7 +73,7 @@ Status AppendRow(const meta::TableRow& row, const TableRequest& request, std::st
     codec::AppendJson(cell, json);
   }
   json += "],\"object\":";
-  RETURN_IF_ERROR(AppendObject(*row.object, request, json));
+  RETURN_IF_ERROR(AppendObject(*row.object, kept, request, json));
   json += "}";
   return {};
 }
@@ -89,6 +96,7 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
                      "\",\"metadata\":" + list_meta_json;
   std::span<const runtime::ObjectPtr> left = objects;
   bool first = true;
+  std::size_t done = 0;
   do {
     const auto some = left.first(std::min(left.size(), kObjectsAtATime));
     left = left.subspan(some.size());
@@ -97,9 +105,13 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
         request.target.table->ConvertToTable(ctx, {some.begin(), some.end()}, request.options));
     if (std::exchange(first, false)) BeginRows(table, request, json);
     const std::size_t before = json.size();
-    for (const meta::TableRow& row : table.rows) {
-      RETURN_IF_ERROR(AppendRow(row, request, json));
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const meta::TableRow& row = table.rows[i];
+      const std::size_t at = done + i;
+      const bool known = at < request.kept.size() && row.object == objects[at];
+      RETURN_IF_ERROR(AppendRow(row, known ? request.kept[at] : nullptr, request, json));
     }
+    done += some.size();
     // As if the rows to come were like these.
     if (!left.empty()) {
       json.reserve(json.size() +

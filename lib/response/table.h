@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct TableRequest {
   // Of a DELETED event's row; empty: the object's own.
   std::string resource_version = {};
   codec::EncodingShare encodings = {};
+  // In JSON, of each of the objects; empty: they are looked up.
+  std::span<const runtime::EncodingPtr> kept = {};
 };
 Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::ObjectPtr>& objects,
                               const std::string& list_meta_json, const TableRequest& request);
