@@ -1,11 +1,36 @@
 #!/usr/bin/env python3
 """The figures of the house over small made-up checkouts: each tells a planted fault from what is right."""
 
+import os
+import tempfile
 import unittest
 
+import figures
 from functions import functions
+from tree import INTERNAL, Tree
 
+ROOMS = """# Bottom first.
+set(APISERVER_ROOMS
+  # Vocabulary (first).
+  base runtime storage storage.kv
+  server)
+set(APISERVER_LEAVES
+  storage.rocks testing.server)
+"""
 NAMESPACE = "namespace apiserver::base {\n%s\n}  // namespace apiserver::base\n"
+
+
+class Checkout(unittest.TestCase):
+    def tree(self, files):
+        """A checkout with these files, path -> text."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for path, text in {"cmake/ApiserverRooms.cmake": ROOMS, **files}.items():
+            where = os.path.join(folder.name, path)
+            os.makedirs(os.path.dirname(where), exist_ok=True)
+            with open(where, "w", encoding="utf-8") as file:
+                file.write(text)
+        return Tree(folder.name)
 
 
 class Functions(unittest.TestCase):
@@ -41,6 +66,54 @@ class Functions(unittest.TestCase):
     def test_a_lambda_belongs_to_its_function(self):
         self.assertEqual(self.found("int F() {\n  return Do([](int a) {\n    return a;\n  });\n}"),
                          [("F", 2, 6)])
+
+
+class Includes(Checkout):
+    def test_a_room_may_include_an_earlier_one(self):
+        tree = self.tree({"lib/server/a.cc": '#include "apiserver/base/b.h"\n',
+                          "lib/storage/a.cc": '#include "storage/own.h"\n#include <vector>\n'})
+        self.assertEqual(figures.upward_includes(tree).value, 0)
+        self.assertEqual(figures.cross_room_includes(tree).value, 1)
+
+    def test_an_include_of_a_later_room_is_found(self):
+        tree = self.tree({"lib/storage/a.cc": '#include "apiserver/storage/kv/b.h"\n',
+                          "include/apiserver/base/c.h": '\n#include "apiserver/testing/server/d.h"\n'})
+        self.assertEqual(figures.upward_includes(tree).behind,
+                         ["include/apiserver/base/c.h:2: apiserver/testing/server/d.h",
+                          "lib/storage/a.cc:1: apiserver/storage/kv/b.h"])
+
+    def test_a_file_of_no_room_that_includes_one_is_found(self):
+        tree = self.tree({"lib/cellar/a.cc": '#include "apiserver/base/b.h"\n'})
+        self.assertEqual(figures.upward_includes(tree).value, 1)
+
+    def test_a_private_header_of_another_room_must_be_library_internal(self):
+        tree = self.tree({"lib/base/a.h": "// About a.\n" + INTERNAL + "other rooms include this header.\n",
+                          "lib/base/b.h": "#pragma once\n// " + INTERNAL,
+                          "lib/storage/kv/c.cc": '#include "base/a.h"\n#include "base/b.h"\n'
+                                                 '#include "apiserver/base/a.h"\n'})
+        self.assertEqual(figures.private_inside(tree).behind, ["lib/storage/kv/c.cc:1: base/a.h"])
+        self.assertEqual(figures.private_outside(tree).behind, ["lib/storage/kv/c.cc:2: base/b.h"])
+        self.assertEqual(figures.internal_headers(tree).behind, ["lib/base/a.h"])
+
+    def test_a_library_internal_header_is_included_by_another_room(self):
+        tree = self.tree({"lib/base/a.h": INTERNAL, "lib/base/a.cc": '#include "base/a.h"\n'})
+        self.assertEqual(figures.internal_idle(tree).behind, ["lib/base/a.h"])
+
+    def test_folders_that_include_each_other_are_a_knot(self):
+        straight = {"lib/server/a.cc": '#include "server/filters/b.h"\n#include "server/a.h"\n',
+                    "lib/server/filters/b.cc": '#include "server/debug/c.h"\n'}
+        self.assertEqual(figures.folder_knots(self.tree(straight)), figures.Figure(0, []))
+        tied = self.tree({**straight, "lib/server/debug/c.h": '#include "apiserver/server/d.h"\n',
+                          "lib/base/a.cc": '#include "base/x/b.h"\n', "lib/base/x/b.h": '#include "base/b.h"\n'})
+        self.assertEqual(figures.folder_knots(tied).value, 2)
+        self.assertIn("knot of server, server/debug, server/filters", figures.folder_knots(tied).behind)
+
+
+class Lines(Checkout):
+    def test_lengths_of_functions(self):
+        tree = self.tree({"lib/base/a.cc": "void Long() {\n%s}\n" % ("  F();\n" * 69) + "void F() {\n}\n" * 99})
+        self.assertEqual(figures.function_max(tree), figures.Figure(71, ["lib/base/a.cc:1: Long"]))
+        self.assertEqual(figures.function_p95(tree), figures.Figure(2, ["lib/base/a.cc:1: Long: 71 lines"]))
 
 
 if __name__ == "__main__":
