@@ -109,11 +109,76 @@ class Includes(Checkout):
         self.assertIn("knot of server, server/debug, server/filters", figures.folder_knots(tied).behind)
 
 
+class Laws(Checkout):
+    def places(self, body, path="lib/server/a.cc"):
+        return figures.settling_places(self.tree({path: NAMESPACE % body})).value
+
+    def test_another_spelling_of_settle_is_found(self):
+        self.assertEqual(self.places("Status F(Object& o) {\n  return runtime::Settle(o);\n}"), 0)
+        self.assertEqual(self.places("Status F(Object& o) {\n  runtime::SetDefaults(o);\n"
+                                     "  return runtime::Normalize(o);\n}"), 1)
+        self.assertEqual(self.places("Status F(Object& o) { return Normalize(o); }\n"
+                                     "void G(Object& o) { ::apiserver::runtime::Prune(o); }"), 2)
+
+    def test_the_steps_and_names_of_a_file_s_own_are_none(self):
+        self.assertEqual(self.places("Status NormalizeWithin(Object& o) { return {}; }\n"
+                                     "Status Normalize(Object& o) { return NormalizeWithin(o); }",
+                                     "lib/runtime/normalize.cc"), 0)
+        self.assertEqual(self.places("Status SetDefaults(Object& o) { return NormalizeWithin(o); }",
+                                     "lib/runtime/defaults.cc"), 0)
+        self.assertEqual(self.places("void Prune(Task t) {}\nvoid F() {\n  Prune(task);\n  run.Prune(task);\n}"), 0)
+
+    SERVER = "class Server {\n public:\n  virtual ~Server() = default;\n  virtual void Run() const = 0;\n};"
+
+    def casts(self, cast, path="include/apiserver/server/s.h", base=SERVER):
+        return self.tree({path: NAMESPACE % base,
+                          "lib/server/real.h": NAMESPACE % "class Real final : public http::Server {\n};",
+                          "lib/server/a.cc": NAMESPACE % ("Real& Of(Server& s, void* p) {\n  %s;\n}" % cast)})
+
+    def test_a_cast_from_a_public_interface_is_found(self):
+        for cast in ("return static_cast<Real&>(s)", "return *static_cast<const server::Real*>(&s)",
+                     "return *std::static_pointer_cast<Real>(s)"):
+            self.assertEqual(figures.unchecked_downcasts(self.casts(cast)).behind, ["lib/server/a.cc:3: Real"])
+
+    def test_other_casts_are_counted_apart(self):
+        data = self.casts("return static_cast<Real&>(s)", base="struct Server {\n  int count = 0;\n};")
+        private = self.casts("return static_cast<Real&>(s)", path="lib/server/s.h")
+        for tree in (data, private):
+            self.assertEqual(figures.unchecked_downcasts(tree).value, 0)
+            self.assertEqual(figures.all_downcasts(tree).value, 1)
+        up = self.casts("static_cast<Server&>(s); static_cast<const Real*>(nullptr); static_cast<int>(s)")
+        self.assertEqual(figures.all_downcasts(up).value, 0)
+
+
+class Symbols(Checkout):
+    BODY = "int F() {\n  return 1;\n}\nint G() {\n  return 2;\n}"
+
+    def test_ctags_finds_functions_of_a_plain_namespace(self):
+        tree = self.tree({"lib/base/a.cc": NAMESPACE % self.BODY, "lib/base/none.cc": "\n"})
+        self.assertEqual(figures.open_sources(tree), figures.Figure(100.0, []))
+        self.assertEqual(figures.symbols_found(tree).value, 100.0)
+
+    def test_what_ctags_cannot_see_is_told(self):
+        body = "int F() { return [] { return 1; }(); }\nint G() {\n  return 2;\n}"
+        hidden = (NAMESPACE % body).replace("apiserver::base {", "apiserver::inline v0::base {")
+        tree = self.tree({"lib/base/a.cc": NAMESPACE % self.BODY, "lib/base/b.cc": hidden, "lib/base/c.h": hidden})
+        self.assertEqual(figures.open_sources(tree), figures.Figure(50.0, ["lib/base/b.cc: 0 of 2"]))
+        self.assertEqual(figures.open_headers(tree).value, 0.0)
+        self.assertAlmostEqual(figures.symbols_found(tree).value, 100 / 3)
+
+
 class Lines(Checkout):
     def test_lengths_of_functions(self):
         tree = self.tree({"lib/base/a.cc": "void Long() {\n%s}\n" % ("  F();\n" * 69) + "void F() {\n}\n" * 99})
         self.assertEqual(figures.function_max(tree), figures.Figure(71, ["lib/base/a.cc:1: Long"]))
         self.assertEqual(figures.function_p95(tree), figures.Figure(2, ["lib/base/a.cc:1: Long: 71 lines"]))
+
+    def test_benchmarks_are_no_tests(self):
+        tree = self.tree({"lib/base/a.cc": "// Why.\nint a;\n\nint b;\n", "tests/base/a_test.cc": "int a;\n// b\n",
+                          "tests/bench/b.cc": "\n" * 50, "tests/e2e/c.py": "pass\n"})
+        self.assertEqual(figures.test_lines(tree).value, 0.5)
+        self.assertEqual(figures.test_code(tree).value, 0.5)
+        self.assertEqual(figures.test_lines_of_all(tree).value, 0.75)
 
 
 if __name__ == "__main__":
