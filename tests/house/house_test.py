@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The figures of the house over small made-up checkouts: each tells a planted fault from what is right."""
 
+import io
 import os
 import tempfile
 import unittest
 
 import figures
+import table
 from functions import functions
 from tree import INTERNAL, Tree
 
@@ -179,6 +181,71 @@ class Lines(Checkout):
         self.assertEqual(figures.test_lines(tree).value, 0.5)
         self.assertEqual(figures.test_code(tree).value, 0.5)
         self.assertEqual(figures.test_lines_of_all(tree).value, 0.75)
+
+    def test_lines_of_a_room(self):
+        tree = self.tree({"include/apiserver/storage/kv/a.h": "1\n2\n3\n", "lib/storage/kv/b.h": "1\n2\n",
+                          "lib/storage/c.cc": "1\n", "tests/storage/kv/x/d_test.cc": "1\n2\n3\n4\n",
+                          "tests/security/e_test.cc": "1\n", "tests/bench/f.cc": "1\n", "lib/g.cc": "1\n"})
+        self.assertEqual(table.room_lines(tree),
+                         {"storage": [0, 0, 1, 0], "storage.kv": [3, 2, 0, 4], "(suites of no room)": [0, 0, 0, 1],
+                          "(benchmarks)": [0, 0, 0, 1], "(no room)": [0, 0, 1, 0]})
+
+
+class Table(Checkout):
+    def said(self, *rows):
+        """Whether the table refuses a checkout with these rows, and what it prints."""
+        out = io.StringIO()
+        code = table.main(["--root", self.tree({"lib/base/a.cc": "int a;\n"}).root], list(rows), out)
+        return code, out.getvalue()
+
+    def row(self, value, better, mark=None, today=None):
+        return table.Row("planted", lambda tree: figures.Figure(value, ["a.cc:1: behind"]), better, mark, today)
+
+    def test_a_figure_at_its_mark_is_met(self):
+        for row in (self.row(1, table.LOW, 1), self.row(0.85, table.HIGH, 0.85)):
+            code, text = self.said(row)
+            self.assertEqual(code, 0)
+            self.assertRegex(text, r"\nplanted .* met\n")
+            self.assertNotIn("behind", text)
+
+    def test_a_figure_worse_than_its_mark_is_refused_with_what_is_behind_it(self):
+        for row in (self.row(2, table.LOW, 1), self.row(0.84, table.HIGH, 0.85)):
+            code, text = self.said(self.row(0, table.LOW, 0), row)
+            self.assertEqual(code, 1)
+            self.assertRegex(text, r"\nplanted .* WORSE\n")
+            self.assertIn("a.cc:1: behind", text)
+
+    def test_a_ratchet_holds_what_is_there_today(self):
+        for row in (self.row(9, table.LOW, 1, 9), self.row(0.7, table.HIGH, 0.85, 0.7)):
+            code, text = self.said(row)
+            self.assertEqual(code, 0)
+            self.assertIn("ratchet", text)
+        for row in (self.row(10, table.LOW, 1, 9), self.row(0.69, table.HIGH, 0.85, 0.7)):
+            self.assertEqual(self.said(row)[0], 1)
+
+    def test_a_figure_without_a_mark_is_printed_and_not_judged(self):
+        code, text = self.said(self.row(1234, table.LOW))
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"\nplanted +1,234\n")
+
+    def test_what_is_behind_a_figure_can_be_asked_for(self):
+        out = io.StringIO()
+        arguments = ["--root", self.tree({}).root, "--list"]
+        self.assertEqual(table.main(arguments + ["plant"], [self.row(1, table.LOW)], out), 0)
+        self.assertIn("a.cc:1: behind", out.getvalue())
+        self.assertEqual(table.main(arguments + ["nothing"], [self.row(1, table.LOW)], out), 2)
+
+    def test_each_ratchet_is_one_beyond_its_mark(self):
+        for row in table.ROWS:
+            if row.today is not None:
+                self.assertTrue(table.worse(row, row.today, row.mark), row.name)
+
+    def test_the_checkout_that_is_looked_at_is_the_whole_one(self):
+        tree = Tree(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+        self.assertIn("include/apiserver/base/status.h", tree.library)
+        self.assertIn("tests/house/house_test.py", tree.tests)
+        self.assertGreater(len(tree.library), 1000)
+        self.assertGreater(sum(len(tree.functions(path)) for path in tree.library), 5000)
 
 
 if __name__ == "__main__":
