@@ -1,4 +1,4 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 // Characters as JSON and YAML know them.
 namespace apiserver::inline v0::codec {

@@ -25,7 +25,7 @@ ROWS = [
     Row("cross-room includes", figures.cross_room_includes, LOW),
     Row("upward includes", figures.upward_includes, LOW, 0),
     Row("private cross-room includes, library-internal", figures.private_inside, LOW),
-    Row("private cross-room includes, others", figures.private_outside, LOW, 0, 409),
+    Row("private cross-room includes, others", figures.private_outside, LOW, 0),
     Row("library-internal headers", figures.internal_headers, LOW),
     Row("library-internal headers, not used elsewhere", figures.internal_idle, LOW, 0),
     Row("folder knots", figures.folder_knots, LOW, 0, 3),
