@@ -2,6 +2,7 @@
 
 import functools
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -101,10 +102,12 @@ def reachable(edges, start):
 
 
 def folder_knots(tree):
-    """Sets of folders that include each other, perhaps by way of others."""
+    """Sets of folders that include each other, perhaps by way of others. Public headers, which include public
+    headers alone, stand in folders of their own, as they do on disk."""
     edges = defaultdict(lambda: defaultdict(list))
     for include in tree.includes():
-        here, there = folder_of(include.path), folder_of(include.name)
+        public = include.name.startswith("apiserver/")
+        here, there = map(os.path.dirname, (include.path, ("include/" if public else "lib/") + include.name))
         if here != there:
             edges[here][there].append(said(include))
     reach = {folder: reachable(edges, folder) for folder in edges}

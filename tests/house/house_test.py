@@ -103,12 +103,13 @@ class Includes(Checkout):
 
     def test_folders_that_include_each_other_are_a_knot(self):
         straight = {"lib/server/a.cc": '#include "server/filters/b.h"\n#include "server/a.h"\n',
-                    "lib/server/filters/b.cc": '#include "server/debug/c.h"\n'}
+                    "lib/server/filters/b.cc": '#include "server/debug/c.h"\n',
+                    "lib/server/debug/c.cc": '#include "apiserver/server/a.h"\n'}
         self.assertEqual(figures.folder_knots(self.tree(straight)), figures.Figure(0, []))
-        tied = self.tree({**straight, "lib/server/debug/c.h": '#include "apiserver/server/d.h"\n',
+        tied = self.tree({**straight, "lib/server/debug/c.h": '#include "server/d.h"\n',
                           "lib/base/a.cc": '#include "base/x/b.h"\n', "lib/base/x/b.h": '#include "base/b.h"\n'})
         self.assertEqual(figures.folder_knots(tied).value, 2)
-        self.assertIn("knot of server, server/debug, server/filters", figures.folder_knots(tied).behind)
+        self.assertIn("knot of lib/server, lib/server/debug, lib/server/filters", figures.folder_knots(tied).behind)
 
 
 class Laws(Checkout):
