@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apiserver/openapi/spec.h"
+#include "endpoints/handlers/patch_types.h"
 #include "endpoints/installer.h"
-#include "endpoints/patch_types.h"
 #include "endpoints/verbs.h"
 
 namespace apiserver::inline v0::endpoints {

@@ -9,7 +9,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
-#include "endpoints/forbidden.h"
+#include "endpoints/handlers/forbidden.h"
 
 namespace apiserver::inline v0::server {
 namespace {

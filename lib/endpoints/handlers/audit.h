@@ -3,8 +3,8 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/runtime/object.h"
+#include "endpoints/handlers/patch_types.h"
 #include "endpoints/handlers/scope.h"
-#include "endpoints/patch_types.h"
 
 // What the handlers tell the audit log of what was sent; nothing happens where that is not wanted.
 namespace apiserver::inline v0::endpoints {

@@ -1,8 +1,8 @@
 #include "apiserver/http/websocket.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
-#include "endpoints/forbidden.h"
 #include "endpoints/handlers/admit.h"
+#include "endpoints/handlers/forbidden.h"
 #include "endpoints/handlers/handlers.h"
 #include "request/attributes.h"
 

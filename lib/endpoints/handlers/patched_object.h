@@ -10,8 +10,8 @@
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/value.h"
 #include "endpoints/handlers/admit.h"
+#include "endpoints/handlers/patch_types.h"
 #include "endpoints/handlers/scope.h"
-#include "endpoints/patch_types.h"
 
 namespace apiserver::inline v0::endpoints {
 

@@ -5,7 +5,7 @@
 #include "apiserver/audit/context.h"
 #include "apiserver/base/field_path.h"
 #include "apiserver/request/latency.h"
-#include "endpoints/forbidden.h"
+#include "endpoints/handlers/forbidden.h"
 #include "request/attributes.h"
 #include "response/no_sniff.h"
 #include "server/filters/authorization_metrics.h"

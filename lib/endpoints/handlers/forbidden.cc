@@ -1,4 +1,4 @@
-#include "endpoints/forbidden.h"
+#include "endpoints/handlers/forbidden.h"
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/meta/errors.h"

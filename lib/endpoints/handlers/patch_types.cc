@@ -1,4 +1,4 @@
-#include "endpoints/patch_types.h"
+#include "endpoints/handlers/patch_types.h"
 
 namespace apiserver::inline v0::endpoints {
 
