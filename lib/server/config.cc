@@ -2,9 +2,9 @@
 
 #include "apiserver/server/server.h"
 #include "base/status_macros.h"
-#include "server/flow_control.h"
 #include "server/generic_api_server.h"
 #include "server/operations.h"
+#include "server/requests/flow_control.h"
 
 namespace apiserver::inline v0::server {
 

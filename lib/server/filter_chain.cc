@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/filters/filters.h"
-#include "server/flow_control.h"
+#include "server/requests/flow_control.h"
 
 namespace apiserver::inline v0::server {
 

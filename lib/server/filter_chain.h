@@ -13,9 +13,9 @@
 #include "apiserver/http/exchange.h"
 #include "apiserver/request/request_info.h"
 #include "server/filters/filters.h"
-#include "server/in_flight.h"
-#include "server/lifecycle_signals.h"
-#include "server/request_metrics.h"
+#include "server/requests/in_flight.h"
+#include "server/requests/lifecycle_signals.h"
+#include "server/requests/request_metrics.h"
 
 namespace apiserver::inline v0::server {
 

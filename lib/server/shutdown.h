@@ -6,8 +6,8 @@
 #include "apiserver/base/context.h"
 #include "apiserver/http/listener.h"
 #include "server/hooks.h"
-#include "server/in_flight.h"
-#include "server/lifecycle_signals.h"
+#include "server/requests/in_flight.h"
+#include "server/requests/lifecycle_signals.h"
 
 namespace apiserver::inline v0::server {
 

@@ -7,8 +7,8 @@
 #include "apiserver/audit/event.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
-#include "server/redact.h"
-#include "server/source_ips.h"
+#include "server/requests/redact.h"
+#include "server/requests/source_ips.h"
 
 // Lines of a request: target, X-Forwarded-For, X-Real-Ip, User-Agent. Whatever they are, the event
 // is one line of valid JSON, and one of text, without control bytes.

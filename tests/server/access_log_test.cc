@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "apiserver/base/sync.h"
-#include "server/access_log.h"
+#include "server/requests/access_log.h"
 #include "widget_server.h"
 
 using apiserver::testing::Contains;

@@ -6,8 +6,8 @@
 #include "apiserver/audit/policy.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/testing/server/fake_clock.h"
-#include "server/redact.h"
-#include "server/source_ips.h"
+#include "server/requests/redact.h"
+#include "server/requests/source_ips.h"
 #include "widget_server.h"
 
 using apiserver::testing::Contains;

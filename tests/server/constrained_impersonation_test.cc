@@ -10,7 +10,7 @@
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/metrics.h"
 #include "server/described_user.h"
-#include "server/impersonation.h"
+#include "server/requests/impersonation.h"
 #include "widget_server.h"
 
 namespace apiserver::inline v0::server {

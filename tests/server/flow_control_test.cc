@@ -13,7 +13,7 @@
 #include "apiserver/response/response.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "filter_fixture.h"
-#include "server/flow_control.h"
+#include "server/requests/flow_control.h"
 #include "widget_server.h"
 
 namespace apiserver::inline v0::testing {

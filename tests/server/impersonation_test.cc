@@ -1,5 +1,5 @@
 // Who may act as whom.
-#include "server/impersonation.h"
+#include "server/requests/impersonation.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 
 #include "apiserver/request/latency.h"
 #include "dialled.h"
-#include "server/request_metrics.h"
+#include "server/requests/request_metrics.h"
 #include "widget_server.h"
 
 using apiserver::Context;

@@ -3,10 +3,10 @@
 
 #include <chrono>
 
-#include "server/go_duration.h"
-#include "server/in_flight.h"
-#include "server/path_mux.h"
-#include "server/warning_header.h"
+#include "server/mux/path_mux.h"
+#include "server/requests/go_duration.h"
+#include "server/requests/in_flight.h"
+#include "server/requests/warning_header.h"
 
 using apiserver::Context;
 using apiserver::Status;

@@ -11,7 +11,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/listener.h"
-#include "server/path_mux.h"
+#include "server/mux/path_mux.h"
 
 namespace apiserver::inline v0::server {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "apiserver/base/status.h"
-#include "server/path_mux.h"
+#include "server/mux/path_mux.h"
 
 namespace apiserver::inline v0::server {
 

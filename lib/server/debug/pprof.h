@@ -6,7 +6,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "server/debug/cpu_profile.h"
-#include "server/path_mux.h"
+#include "server/mux/path_mux.h"
 
 namespace apiserver::inline v0::server {
 

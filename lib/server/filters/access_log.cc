@@ -1,4 +1,4 @@
-#include "server/access_log.h"
+#include "server/requests/access_log.h"
 
 #include <memory>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "apiserver/request/request_info.h"
 #include "apiserver/runtime/time.h"
 #include "server/filters/filters.h"
-#include "server/redact.h"
+#include "server/requests/redact.h"
 
 namespace apiserver::inline v0::server {
 

@@ -9,10 +9,10 @@
 #include "apiserver/runtime/time.h"
 #include "http/caught.h"
 #include "request/attributes.h"
-#include "server/auditing.h"
 #include "server/filters/filters.h"
-#include "server/redact.h"
-#include "server/source_ips.h"
+#include "server/requests/auditing.h"
+#include "server/requests/redact.h"
+#include "server/requests/source_ips.h"
 
 namespace apiserver::inline v0::server {
 

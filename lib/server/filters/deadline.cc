@@ -3,7 +3,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/storage.h"
 #include "server/filters/filters.h"
-#include "server/go_duration.h"
+#include "server/requests/go_duration.h"
 
 namespace apiserver::inline v0::server {
 

@@ -17,10 +17,10 @@
 #include "apiserver/base/random.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/request/request_info.h"
-#include "server/impersonation.h"
-#include "server/in_flight.h"
-#include "server/lifecycle_signals.h"
-#include "server/request_metrics.h"
+#include "server/requests/impersonation.h"
+#include "server/requests/in_flight.h"
+#include "server/requests/lifecycle_signals.h"
+#include "server/requests/request_metrics.h"
 
 // The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
 // and why.

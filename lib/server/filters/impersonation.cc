@@ -7,7 +7,7 @@
 #include "response/no_sniff.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
-#include "server/impersonation.h"
+#include "server/requests/impersonation.h"
 
 namespace apiserver::inline v0::server {
 

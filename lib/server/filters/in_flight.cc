@@ -1,4 +1,4 @@
-#include "server/in_flight.h"
+#include "server/requests/in_flight.h"
 
 #include "apiserver/meta/errors.h"
 #include "server/filters/exempt.h"

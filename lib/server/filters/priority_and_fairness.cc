@@ -12,7 +12,7 @@
 #include "server/filters/filters.h"
 #include "server/filters/seat.h"
 #include "server/filters/too_many_requests.h"
-#include "server/flow_control.h"
+#include "server/requests/flow_control.h"
 
 namespace apiserver::inline v0::server {
 

@@ -11,9 +11,9 @@
 #include "apiserver/auth/user.h"
 #include "apiserver/base/trace.h"
 #include "apiserver/http/trace_headers.h"
-#include "server/access_log.h"
 #include "server/filters/filters.h"
-#include "server/redact.h"
+#include "server/requests/access_log.h"
+#include "server/requests/redact.h"
 
 namespace apiserver::inline v0::server {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "server/filters/filters.h"
-#include "server/warning_header.h"
+#include "server/requests/warning_header.h"
 
 namespace apiserver::inline v0::server {
 

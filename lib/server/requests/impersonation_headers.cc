@@ -3,7 +3,7 @@
 
 #include "apiserver/http/message.h"
 #include "apiserver/meta/errors.h"
-#include "server/impersonation.h"
+#include "server/requests/impersonation.h"
 
 namespace apiserver::inline v0::server {
 namespace {

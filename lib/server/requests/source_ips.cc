@@ -1,4 +1,4 @@
-#include "server/source_ips.h"
+#include "server/requests/source_ips.h"
 
 #include <arpa/inet.h>
 

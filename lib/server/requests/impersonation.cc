@@ -1,4 +1,4 @@
-#include "server/impersonation.h"
+#include "server/requests/impersonation.h"
 
 #include <algorithm>
 #include <memory>

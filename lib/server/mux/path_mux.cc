@@ -1,4 +1,4 @@
-#include "server/path_mux.h"
+#include "server/mux/path_mux.h"
 
 #include <utility>
 

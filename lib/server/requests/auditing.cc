@@ -1,4 +1,4 @@
-#include "server/auditing.h"
+#include "server/requests/auditing.h"
 
 namespace apiserver::inline v0::server {
 

@@ -1,4 +1,4 @@
-#include "server/go_duration.h"
+#include "server/requests/go_duration.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "server/request_metrics.h"
+#include "server/requests/request_metrics.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "server/flow_control.h"
+#include "server/requests/flow_control.h"
 
 #include <chrono>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "server/redact.h"
+#include "server/requests/redact.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "server/warning_header.h"
+#include "server/requests/warning_header.h"
 
 #include <algorithm>
 #include <optional>
