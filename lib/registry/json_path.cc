@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "apiserver/codec/json.h"
-#include "base/status_macros.h"
 
 namespace apiserver::inline v0::registry {
 

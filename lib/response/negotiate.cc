@@ -6,7 +6,6 @@
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
-#include "base/status_macros.h"
 #include "codec/type_meta.h"
 
 namespace apiserver::inline v0::response {

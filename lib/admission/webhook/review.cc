@@ -5,7 +5,6 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
-#include "codec/type_meta.h"
 #include "meta/propagation_name.h"
 
 namespace apiserver::inline v0::admission {

@@ -9,7 +9,6 @@
 #include "authz/webhook/rate_limit.h"
 #include "authz/webhook/review.h"
 #include "authz/webhook/stale_answers.h"
-#include "base/status_macros.h"
 
 namespace apiserver::inline v0::authz {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "apiserver/response/response.h"
-#include "base/status_macros.h"
 #include "server/filters/filters.h"
 
 namespace apiserver::inline v0::server {

@@ -10,7 +10,6 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/request/latency.h"
 #include "apiserver/rest/warnings.h"
-#include "base/status_macros.h"
 #include "server/filters/authentication_metrics.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"

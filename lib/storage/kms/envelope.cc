@@ -6,7 +6,6 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/meta/validation.h"
-#include "base/status_macros.h"
 #include "codec/protobuf_wire.h"
 #include "storage/kms/errors.h"
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <utility>
 
-#include "base/status_macros.h"
 #include "testing/storage/history_world.h"
 
 namespace apiserver::inline v0::testing::storage {

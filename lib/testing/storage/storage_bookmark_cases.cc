@@ -1,4 +1,3 @@
-#include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
 // Watches, their scopes and their bookmarks: the rest of

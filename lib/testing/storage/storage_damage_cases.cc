@@ -1,4 +1,3 @@
-#include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
 // Stored bytes that are no object: what failing transformers do upstream.

@@ -1,4 +1,3 @@
-#include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
 // Deletion: RunTest*Delete* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
