@@ -164,7 +164,7 @@ void Carrier::WriteNow() {
 
 void Carrier::ReadSome() {
   std::size_t total = 0;
-  while (protocol_->state() == Protocol::State::kOpen && protocol_->wants_read()) {
+  while (protocol_->state() == Protocol::State::kOpen && !read_ended_ && protocol_->wants_read()) {
     if (total >= kTurnBytes) {
       read_again_ = true;
       return MarkDirty();
@@ -184,6 +184,10 @@ void Carrier::ReadSome() {
     if (read.state == Io::kWantRead) return AwaitReadable();
     if (read.state == Io::kWantWrite) return AwaitWritable();
     const bool failed = read.state == Io::kFailed;
+    if (!failed && protocol_->OnReadEnd()) {
+      read_ended_ = true;
+      return MarkDirty();
+    }
     return Close(Status(Reason::kServiceUnavailable, failed ? "connection lost: " + socket_.error()
                                                             : "connection closed by the peer"));
   }
@@ -279,7 +283,10 @@ void Carrier::SettleTurn() {
       }
       break;
     case Protocol::State::kOpen:
-      if (!read_again_ && !awaits_readable_ && protocol_->wants_read()) {
+      if (flushed && protocol_->write_ended() && !std::exchange(write_shut_, true)) {
+        socket_.ShutdownWrite();
+      }
+      if (!read_again_ && !awaits_readable_ && !read_ended_ && protocol_->wants_read()) {
         // It did not want to before: bytes may wait in OpenSSL, which the kernel does not know.
         read_again_ = true;
         MarkDirty();

@@ -105,6 +105,8 @@ class Carrier final : public Wire,
   bool awaits_writable_ = false;
   bool read_again_ = false;
   bool drain_ = false;
+  bool read_ended_ = false;
+  bool write_shut_ = false;
   bool blocked_before_ = false;
   Clock::Monotonic armed_for_;
   Clock::Monotonic phase_deadline_;

@@ -91,6 +91,9 @@ class ExchangeDriver final : public Exchange,
   UniqueFunction<void(std::unique_ptr<Tunnel>)> TakeOnOpen() { return std::move(on_open_); }
   // After an upgrade: Fill() gives what `source` makes.
   void Pour(std::unique_ptr<BodySource> source) { source_ = std::move(source); }
+  // So many bytes left through a tunnel, beside Fill().
+  void CountSent(std::size_t bytes) { outcome_.response_bytes += bytes; }
+  const Tenant& tenant() const { return tenant_; }
   // Everything was handed over, or nothing more will be. The stream is not called again.
   void AnswerOver(bool completed);
   // AnswerOver, because the peer, or the whole server, has gone.

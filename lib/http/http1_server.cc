@@ -21,8 +21,6 @@ constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
 // How long a connection that is idle when the server drains is still open for a request.
 constexpr auto kHttp1DrainDelay = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
-// Written into a tunnel and not taken by the peer; more closes it.
-constexpr std::size_t kTunnelBytesMax = 16 << 20;
 
 // One connection's requests, one at a time.
 class Http1Server final : public Protocol, public ServerStream, public TunnelEnd {
@@ -40,6 +38,8 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   State state() const override { return state_; }
   bool wants_read() const override;
   bool linger() const override { return linger_; }
+  bool OnReadEnd() override;
+  bool write_ended() const override;
   std::optional<Clock::Monotonic> deadline() const override;
   void Drain() override;
   std::optional<Clock::Monotonic> wake_at() const override;
@@ -59,13 +59,21 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   void Cut() override;
 
   // --- TunnelEnd.
-  void OnTunnelStart() override {
+  void OnTunnelRead() override {
     process_again_ = true;
     wire_.MarkDirty();
   }
   void OnTunnelWrite(std::string bytes) override;
   void OnTunnelPour(std::unique_ptr<BodySource> body) override;
-  void OnTunnelClose() override { Finish(); }
+  void OnTunnelCloseWrite() override;
+  void OnTunnelClose() override {
+    linger_ = !read_ended_;
+    Finish();
+  }
+  void OnTunnelCancel() override {
+    state_ = State::kBroken;
+    wire_.MarkDirty();
+  }
 
  private:
   enum class Answer { kNone, kBody, kTunnel };
@@ -75,6 +83,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   std::size_t ProcessHead(std::string_view in);
   std::size_t ProcessBody(std::string_view in);
   void ProcessLeftover();
+  void TellReadEnd();
   void Begin(Request request, const Framing& framing);
   void Refuse(int code);
   void Finish();
@@ -116,9 +125,12 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   bool chunked_ = false;
   bool source_waits_ = false;
   bool process_again_ = false;
-  std::string control_;  // Heads and tunnel bytes, before the body.
+  std::string control_;  // Heads, before the body.
   std::shared_ptr<TunnelLink> tunnel_;
+  std::optional<TunnelQueue> tunnel_out_;
   bool pouring_ = false;
+  bool read_ended_ = false;   // The tunnel's peer has sent its last.
+  bool write_ended_ = false;  // So has this side.
 };
 
 void Http1Server::Receive(std::string_view bytes) {
@@ -151,14 +163,28 @@ void Http1Server::ProcessLeftover() {
   }
 }
 
+// A tunnel's peer may end its direction and still be written to.
+bool Http1Server::OnReadEnd() {
+  if (answer_ != Answer::kTunnel) return false;
+  read_ended_ = true;
+  TellReadEnd();
+  return true;
+}
+
+void Http1Server::TellReadEnd() {
+  if (!read_ended_ || state_ != State::kOpen || !in_.empty() || !tunnel_->reading()) return;
+  GuardTunnel([&] { tunnel_->TellEnd(); });
+  if (write_ended_) Finish();
+}
+
 std::size_t Http1Server::ProcessSome(std::string_view in) {
   std::size_t used = 0;
   while (state_ == State::kOpen && used < in.size()) {
     const std::string_view rest = in.substr(used);
     std::size_t step = 0;
     if (answer_ == Answer::kTunnel) {
-      if (!tunnel_->on_data) break;
-      GuardTunnel([&] { tunnel_->on_data(rest); });
+      if (!tunnel_->reading()) break;
+      GuardTunnel([&] { tunnel_->TellData(rest); });
       step = rest.size();
     } else if (!body_.done()) {
       step = ProcessBody(rest);
@@ -263,7 +289,9 @@ void Http1Server::Finish() {
 }
 
 bool Http1Server::wants_read() const {
-  if (answer_ == Answer::kTunnel) return tunnel_->on_data || in_.size() < kReadAheadBytes;
+  if (answer_ == Answer::kTunnel) {
+    return tunnel_->reading() || (!tunnel_->started() && in_.size() < kReadAheadBytes);
+  }
   return in_.size() < kReadAheadBytes || (!exchange_ && body_.done());
 }
 
@@ -289,8 +317,9 @@ std::optional<Clock::Monotonic> Http1Server::wake_at() const {
 void Http1Server::OnClosed(const Status& why) {
   state_ = State::kBroken;
   if (const auto tunnel = std::move(tunnel_)) {
-    tunnel->end = nullptr;
-    if (auto on_data = std::move(tunnel->on_data)) GuardTunnel([&] { on_data({}); });
+    const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
+    GuardTunnel([&] { tunnel->Gone(std::move(in_), read_ended_ ? Status::Ok() : lost); });
+    GuardTunnel([&] { tunnel->Sent(tunnel_out_->size()); });
   }
   if (const auto exchange = std::move(exchange_)) {
     if (answer_ == Answer::kTunnel) {
@@ -374,9 +403,8 @@ void Http1Server::OpenTunnel() {
   answer_ = Answer::kTunnel;
   auto on_open = exchange_->TakeOnOpen();
   WriteHead(exchange_->head(), ExchangeDriver::Kind::kUpgrade);
-  tunnel_ = std::make_shared<TunnelLink>();
-  tunnel_->loop = wire_.loop();
-  tunnel_->end = this;
+  tunnel_ = std::make_shared<TunnelLink>(wire_.loop(), *this);
+  tunnel_out_.emplace(exchange_->memory()->output, exchange_->tenant());
   wire_.MarkDirty();
   GuardTunnel([&] { on_open(NewTunnel(tunnel_)); });
 }
@@ -394,10 +422,19 @@ void Http1Server::GuardTunnel(Call call) {
 }
 
 void Http1Server::OnTunnelWrite(std::string bytes) {
-  if (state_ != State::kOpen) return;
-  control_ += bytes;
-  if (control_.size() > kTunnelBytesMax) state_ = State::kBroken;
+  if (state_ != State::kOpen || write_ended_) return tunnel_->Sent(bytes.size());
+  tunnel_out_->Push(std::move(bytes));
   wire_.MarkDirty();
+}
+
+void Http1Server::OnTunnelCloseWrite() {
+  write_ended_ = true;
+  if (tunnel_->end_told()) return Finish();
+  wire_.MarkDirty();
+}
+
+bool Http1Server::write_ended() const {
+  return write_ended_ && control_.empty() && tunnel_out_->size() == 0;
 }
 
 void Http1Server::OnTunnelPour(std::unique_ptr<BodySource> body) {
@@ -422,6 +459,7 @@ void Http1Server::Produce(std::string& out, std::size_t limit) {
     if (out.size() >= limit) return;
     if (std::exchange(process_again_, false)) {
       ProcessLeftover();
+      if (answer_ == Answer::kTunnel) TellReadEnd();
       continue;
     }
     const bool body = answer_ == Answer::kBody;
@@ -431,6 +469,12 @@ void Http1Server::Produce(std::string& out, std::size_t limit) {
 
 // Whether there may be more to do.
 bool Http1Server::PullTunnel(std::string& out, std::size_t limit) {
+  if (answer_ != Answer::kTunnel) return false;
+  if (const std::size_t sent = tunnel_out_->TakeTo(out, limit)) {
+    exchange_->CountSent(sent);
+    GuardTunnel([&] { tunnel_->Sent(sent); });
+    return true;
+  }
   if (!pouring_ || source_waits_) return false;
   const std::size_t before = out.size();
   out.resize(limit);

@@ -42,6 +42,11 @@ class Protocol {
   virtual bool wants_read() const = 0;
   // Whether a close by us waits for the peer's, so that unread input does not undo our last words.
   virtual bool linger() const { return false; }
+  // The peer has sent its last byte. True: it may still be written to, and the connection ends with
+  // state(). False: the connection is closed.
+  virtual bool OnReadEnd() { return false; }
+  // Whether the peer is to be told, once all output is out, that no more comes.
+  virtual bool write_ended() const { return false; }
   // The connection is closed when this passes; nullopt: not because of time.
   virtual std::optional<Clock::Monotonic> deadline() const = 0;
   // When Produce() is to be called although nothing has happened.

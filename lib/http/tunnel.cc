@@ -1,49 +1,149 @@
 #include "http/tunnel.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace apiserver::inline v0::http {
 namespace {
 
+// Every call that changes the connection is posted, also on the loop, so that the order of calls
+// from several threads is kept. Only Pause acts at once: the piece that is being told is the last.
 class LinkedTunnel final : public Tunnel {
  public:
   explicit LinkedTunnel(std::shared_ptr<TunnelLink> link) : link_(std::move(link)) {}
   ~LinkedTunnel() override { Close(); }
 
-  void Start(UniqueFunction<void(std::string_view)> on_data) override {
-    link_->loop->Post([link = link_, on_data = std::move(on_data)]() mutable {
-      if (link->end == nullptr) {
-        on_data({});
-        return;
-      }
-      link->on_data = std::move(on_data);
-      link->end->OnTunnelStart();
+  void Start(std::shared_ptr<StreamSink> sink) override {
+    link_->loop()->Post([link = link_, sink = std::move(sink)]() mutable {
+      link->Start(std::move(sink));
+      Read(*link);
     });
   }
-
-  void Write(std::string bytes) override {
-    link_->loop->Post([link = link_, bytes = std::move(bytes)]() mutable {
-      if (link->end != nullptr) link->end->OnTunnelWrite(std::move(bytes));
-    });
+  void Pause() override { link_->Pause(); }
+  void Resume() override {
+    if (!link_->Resume()) return;
+    link_->loop()->Post([link = link_] { Read(*link); });
   }
-
+  bool Write(std::string bytes) override {
+    const bool room = link_->Promise(bytes.size());
+    link_->loop()->Post([link = link_, bytes = std::move(bytes)]() mutable {
+      if (link->end() == nullptr) return link->Sent(bytes.size());
+      link->end()->OnTunnelWrite(std::move(bytes));
+    });
+    return room;
+  }
   void Pour(std::unique_ptr<BodySource> body) override {
-    link_->loop->Post([link = link_, body = std::move(body)]() mutable {
-      if (link->end != nullptr) link->end->OnTunnelPour(std::move(body));
+    link_->loop()->Post([link = link_, body = std::move(body)]() mutable {
+      if (link->end() != nullptr) link->end()->OnTunnelPour(std::move(body));
     });
   }
-
+  void CloseWrite() override {
+    link_->loop()->Post([link = link_] {
+      if (link->end() != nullptr) link->end()->OnTunnelCloseWrite();
+    });
+  }
   void Close() override {
-    link_->loop->Post([link = link_] {
-      if (link->end != nullptr) link->end->OnTunnelClose();
+    link_->loop()->Post([link = link_] {
+      link->End(Status(Reason::kTimeout, "the tunnel was closed"));
+      if (link->end() != nullptr) link->end()->OnTunnelClose();
+    });
+  }
+  void Cancel() override {
+    link_->loop()->Post([link = link_] {
+      link->End(Status(Reason::kTimeout, "cancelled"));
+      if (link->end() != nullptr) link->end()->OnTunnelCancel();
     });
   }
 
  private:
+  static void Read(TunnelLink& link) {
+    if (link.end() != nullptr) return link.end()->OnTunnelRead();
+    link.TellRest();
+  }
+
   std::shared_ptr<TunnelLink> link_;
 };
 
 }  // namespace
+
+void TunnelLink::Start(std::shared_ptr<StreamSink> sink) {
+  sink_ = std::move(sink);
+  if (room_due_) TellRoom();
+}
+
+void TunnelLink::TellData(std::string_view bytes) {
+  const auto sink = sink_;
+  sink->OnData(bytes);
+}
+
+void TunnelLink::TellEnd() {
+  if (std::exchange(end_told_, true)) return;
+  const auto sink = sink_;
+  sink->OnEnd(Status::Ok());
+}
+
+// Whoever was told to stop made the count reach the limit, so one later subtraction passes it: the
+// writer needs to leave no word that it waits.
+void TunnelLink::Sent(std::size_t bytes) {
+  const std::size_t before = unsent_.fetch_sub(bytes);
+  if (before >= kTunnelRoomBytes && before - bytes < kTunnelRoomBytes) TellRoom();
+}
+
+void TunnelLink::TellRoom() {
+  room_due_ = sink_ == nullptr;
+  if (const auto sink = sink_) sink->OnRoom();
+}
+
+void TunnelLink::End(Status why) {
+  paused_.store(false);
+  if (!over_) over_ = std::move(why);
+  unread_.clear();
+  if (end_ == nullptr) TellRest();
+}
+
+void TunnelLink::Gone(std::string unread, const Status& why) {
+  end_ = nullptr;
+  if (!over_) {
+    over_ = why;
+    unread_ = std::move(unread);
+  }
+  TellRest();
+}
+
+void TunnelLink::TellRest() {
+  while (reading()) {
+    if (unread_.empty()) {
+      const auto sink = std::exchange(sink_, nullptr);
+      if (!std::exchange(end_told_, true)) sink->OnEnd(*over_);
+      return;
+    }
+    TellData(std::exchange(unread_, {}));
+  }
+}
+
+void TunnelQueue::Push(std::string bytes) {
+  if (bytes.empty()) return;
+  size_ += bytes.size();
+  charge_.Resize(size_);
+  pieces_.push_back(std::move(bytes));
+}
+
+std::size_t TunnelQueue::TakeTo(std::string& out, std::size_t limit) {
+  const std::size_t before = out.size();
+  while (out.size() < limit && !pieces_.empty()) {
+    const std::string& piece = pieces_.front();
+    const std::size_t count = std::min(piece.size() - at_, limit - out.size());
+    out.append(piece, at_, count);
+    at_ += count;
+    if (at_ < piece.size()) break;
+    pieces_.pop_front();
+    at_ = 0;
+  }
+  const std::size_t taken = out.size() - before;
+  size_ -= taken;
+  charge_.Resize(size_);
+  return taken;
+}
 
 std::unique_ptr<Tunnel> NewTunnel(std::shared_ptr<TunnelLink> link) {
   return std::make_unique<LinkedTunnel>(std::move(link));

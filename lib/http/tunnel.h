@@ -1,33 +1,100 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "apiserver/base/fair_share.h"
 #include "apiserver/http/exchange.h"
 #include "http/loop.h"
 
 namespace apiserver::inline v0::http {
 
+// The unsent bytes at which a writer is told to stop. They are what a tunnel holds of a peer that
+// reads slowly, with one piece more for each writer that did not stop.
+inline constexpr std::size_t kTunnelRoomBytes = 256 << 10;
+
 // The transport's half of a Tunnel. On the loop only.
 class TunnelEnd {
  public:
-  virtual void OnTunnelStart() = 0;
+  // Reading begins, or goes on.
+  virtual void OnTunnelRead() = 0;
   virtual void OnTunnelWrite(std::string bytes) = 0;
   virtual void OnTunnelPour(std::unique_ptr<BodySource> body) = 0;
+  virtual void OnTunnelCloseWrite() = 0;
   virtual void OnTunnelClose() = 0;
+  virtual void OnTunnelCancel() = 0;
 
  protected:
   ~TunnelEnd() = default;
 };
 
-// What a Tunnel and its connection share; each may go first.
-struct TunnelLink {
-  std::shared_ptr<Loop> loop;
-  // Of the loop: null when the connection has gone.
-  TunnelEnd* end = nullptr;
-  UniqueFunction<void(std::string_view)> on_data;
+// The state that a Tunnel and its connection share; each may go first.
+class TunnelLink {
+ public:
+  TunnelLink(std::shared_ptr<Loop> loop, TunnelEnd& end) : loop_(std::move(loop)), end_(&end) {}
+
+  // --- Any thread.
+  const std::shared_ptr<Loop>& loop() const { return loop_; }
+  void Pause() { paused_.store(true); }
+  // True: it was paused.
+  bool Resume() { return paused_.exchange(false); }
+  // Counts bytes that are to be sent; false: the writer should stop.
+  bool Promise(std::size_t bytes) { return unsent_.fetch_add(bytes) + bytes < kTunnelRoomBytes; }
+
+  // --- The rest on the loop only.
+  // Null once the connection has gone.
+  TunnelEnd* end() const { return end_; }
+  bool started() const { return sink_ != nullptr; }
+  bool end_told() const { return end_told_; }
+  bool reading() const { return sink_ != nullptr && !paused_.load(); }
+  void Start(std::shared_ptr<StreamSink> sink);
+  void TellData(std::string_view bytes);
+  // The peer has sent its last; once.
+  void TellEnd();
+  // So many promised bytes are sent, or never will be.
+  void Sent(std::size_t bytes);
+  // This side ends the stream, so that nothing more is read.
+  void End(Status why);
+  // The connection has gone; `unread` came before.
+  void Gone(std::string unread, const Status& why);
+  // After Gone(): tells the sink as much as it wants to hear.
+  void TellRest();
+
+ private:
+  void TellRoom();
+
+  const std::shared_ptr<Loop> loop_;
+  std::atomic<bool> paused_{false};
+  std::atomic<std::size_t> unsent_{0};
+  TunnelEnd* end_;
+  std::shared_ptr<StreamSink> sink_;
+  std::string unread_;
+  std::optional<Status> over_;
+  bool end_told_ = false;
+  bool room_due_ = false;
+};
+
+// Bytes that were written into a tunnel and are not sent yet. On the loop only.
+class TunnelQueue final {
+ public:
+  TunnelQueue(FairShare& output, const Tenant& tenant) : charge_(output) {
+    charge_.SetTenant(tenant);
+  }
+  void Push(std::string bytes);
+  // Appends to `out` until that holds `limit` bytes; returns how many were appended.
+  std::size_t TakeTo(std::string& out, std::size_t limit);
+  std::size_t size() const { return size_; }
+
+ private:
+  FairShare::Charge charge_;
+  std::deque<std::string> pieces_;
+  std::size_t at_ = 0;  // In the first piece.
+  std::size_t size_ = 0;
 };
 
 std::unique_ptr<Tunnel> NewTunnel(std::shared_ptr<TunnelLink> link);

@@ -18,6 +18,8 @@ constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 // 16 bytes in base64.
 constexpr std::size_t kKeyBytes = 24;
 constexpr std::size_t kFrameBytesMax = 10;
+// A peer that does not take the answers to its messages is not read while so many wait.
+constexpr std::size_t kAnswerBytesMax = 256 << 10;
 
 // The answer to Sec-WebSocket-Key.
 std::string AcceptOf(std::string_view key) {
@@ -88,10 +90,12 @@ class OpenSocket final : public WebSocket,
   Pull Produce(ChunkWriter& out, const Waker& waker);
 
  private:
+  class Incoming;
   class Body;
   class Writer;
 
   void Receive(std::string_view bytes);
+  void OnPeerEnd();
   void OnData(WebSocketMessage message) override;
   void OnPing(std::string_view payload) override;
   void OnCloseFrame(int code, std::string_view reason) override;
@@ -122,8 +126,21 @@ class OpenSocket final : public WebSocket,
   bool cut_ = false;
   bool heard_ = true;  // Something came since the last ping.
   int silent_pings_ = 0;
+  bool receiving_ = false;
+  bool paused_ = false;
   Executor::Cancel ping_timer_;
   Executor::Cancel close_timer_;
+};
+
+// The bytes that come through the tunnel.
+class OpenSocket::Incoming final : public StreamSink {
+ public:
+  explicit Incoming(std::shared_ptr<OpenSocket> socket) : socket_(std::move(socket)) {}
+  void OnData(std::string_view bytes) override { socket_->Receive(bytes); }
+  void OnEnd(const Status& /*status*/) override { socket_->OnPeerEnd(); }
+
+ private:
+  std::shared_ptr<OpenSocket> socket_;
 };
 
 // What the tunnel pulls; the connection lives on in whoever holds the WebSocket.
@@ -175,7 +192,7 @@ void OpenSocket::Close(int code, std::string reason) {
 void OpenSocket::Open(std::unique_ptr<Tunnel> tunnel) {
   tunnel_ = std::move(tunnel);
   tunnel_->Pour(std::make_unique<Body>(shared_from_this()));
-  tunnel_->Start([self = shared_from_this()](std::string_view bytes) { self->Receive(bytes); });
+  tunnel_->Start(std::make_shared<Incoming>(shared_from_this()));
   cancelled_ = ctx_.OnDone([weak = weak_from_this(), &loop = loop_] {
     loop.Post([weak] {
       if (const auto self = weak.lock()) self->OnCancelled();
@@ -185,14 +202,18 @@ void OpenSocket::Open(std::unique_ptr<Tunnel> tunnel) {
   handler_->OnOpen(shared_from_this());
 }
 
+void OpenSocket::OnPeerEnd() {
+  End(/*cut=*/false);
+  Closed(kWebSocketAbnormal, "");
+}
+
 void OpenSocket::Receive(std::string_view bytes) {
   heard_ = true;
-  if (bytes.empty()) {
-    End(/*cut=*/true);
-    return Closed(kWebSocketAbnormal, "");
-  }
   if (ended_) return;
-  if (const auto failure = reader_.Receive(bytes, *this)) {
+  receiving_ = true;
+  const auto failure = reader_.Receive(bytes, *this);
+  receiving_ = false;
+  if (failure) {
     BeginClose(failure->code, std::string(failure->reason));
     End(/*cut=*/false);
     Closed(failure->code, std::string(failure->reason));
@@ -217,6 +238,10 @@ void OpenSocket::Queue(WebSocketOpcode opcode, std::string_view payload) {
   if (ended_) return;
   AppendWebSocketFrame(opcode, payload, out_);
   if (out_.size() > options_.unsent_bytes_max) End(/*cut=*/true);
+  // Only for answers: a host that sends of its own accord still hears the peer.
+  if (receiving_ && out_.size() >= kAnswerBytesMax && !std::exchange(paused_, true)) {
+    tunnel_->Pause();
+  }
   Wake();
 }
 
@@ -263,7 +288,8 @@ void OpenSocket::PingLater() {
 }
 
 void OpenSocket::Ping() {
-  silent_pings_ = std::exchange(heard_, false) ? 0 : silent_pings_ + 1;
+  const bool heard = std::exchange(heard_, false) || paused_;
+  silent_pings_ = heard ? 0 : silent_pings_ + 1;
   if (silent_pings_ >= 2) return End(/*cut=*/true);
   if (!close_sent_) Queue(WebSocketOpcode::kPing, "");
   PingLater();
@@ -276,6 +302,7 @@ Pull OpenSocket::Produce(ChunkWriter& out, const Waker& waker) {
   if (cut_) return Pull::kAbort;
   if (!out_.empty()) {
     out.Take(std::exchange(out_, {}));
+    if (std::exchange(paused_, false)) tunnel_->Resume();
     return Pull::kMore;
   }
   if (ended_) return Pull::kEnd;

@@ -129,6 +129,13 @@ class Echo final : public Subresource, public rest::Connecter {
   }
 };
 
+// Sends back what comes through a raw connection.
+struct Echo final : public http::StreamSink {
+  void OnData(std::string_view bytes) override { tunnel->Write("<" + std::string(bytes) + ">"); }
+  void OnEnd(const Status& /*status*/) override { tunnel.reset(); }
+  std::unique_ptr<http::Tunnel> tunnel;
+};
+
 // Takes the raw connection.
 class Raw final : public Subresource, public rest::Connecter {
  public:
@@ -137,15 +144,12 @@ class Raw final : public Subresource, public rest::Connecter {
   Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
                                 std::string_view) override {
     return http::Handler([](http::Exchange& exchange) -> http::Step {
-      auto shared = std::make_shared<std::unique_ptr<http::Tunnel>>();
+      const auto echo = std::make_shared<Echo>();
       const Status status =
           exchange.writer().Upgrade({.code = 101, .headers = {{"Upgrade", "SPDY/3.1"}}},
-                                    [shared](std::unique_ptr<http::Tunnel> tunnel) {
-                                      *shared = std::move(tunnel);
-                                      (*shared)->Start([shared](std::string_view bytes) {
-                                        if (bytes.empty()) return shared->reset();
-                                        (*shared)->Write("<" + std::string(bytes) + ">");
-                                      });
+                                    [echo](std::unique_ptr<http::Tunnel> tunnel) {
+                                      echo->tunnel = std::move(tunnel);
+                                      echo->tunnel->Start(echo);
                                     });
       return status.ok() ? http::Step::Done() : http::Step(status);
     });

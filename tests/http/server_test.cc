@@ -253,10 +253,10 @@ TEST_CASE("http: an upgrade turns the connection into a tunnel", "[http]") {
     auto shared = std::make_shared<std::unique_ptr<Tunnel>>();
     const Status status = exchange.writer().Upgrade(head, [shared](std::unique_ptr<Tunnel> tunnel) {
       *shared = std::move(tunnel);
-      (*shared)->Start([shared](std::string_view bytes) {
-        if (bytes.empty()) return shared->reset();
-        (*shared)->Write("<" + std::string(bytes) + ">");
-      });
+      (*shared)->Start(NewSink({
+          .data = [shared](auto bytes) { (*shared)->Write("<" + std::string(bytes) + ">"); },
+          .end = [shared](const Status&) { shared->reset(); },
+      }));
     });
     return status.ok() ? Step::Done() : Step(status);
   });

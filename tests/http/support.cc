@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -77,6 +78,19 @@ void RawClient::Send(std::string_view bytes) {
     if (count <= 0) return;  // The server has closed: what it said is looked at next.
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
+}
+
+void RawClient::CloseWrite() { shutdown(fd_, SHUT_WR); }
+
+std::size_t RawClient::SendSome(std::string_view bytes) {
+  std::size_t sent = 0;
+  for (pollfd writable{fd_, POLLOUT, 0}; sent < bytes.size() && poll(&writable, 1, 300) == 1;) {
+    const std::string_view rest = bytes.substr(sent);
+    const ssize_t count = send(fd_, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count <= 0) break;
+    sent += static_cast<std::size_t>(count);
+  }
+  return sent;
 }
 
 std::string RawClient::Receive() {

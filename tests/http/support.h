@@ -48,6 +48,10 @@ class Journal {
       return false;
     });
   }
+  bool AwaitCount(std::size_t count) {
+    auto lines = lines_.Lock();
+    return lines.WaitUntil(RealClock().Now() + kPatience, [&] { return lines->size() >= count; });
+  }
   std::vector<std::string> lines() { return *lines_.Lock(); }
   std::string Text() {
     std::string text;
@@ -75,6 +79,33 @@ class LambdaFilter final : public Filter {
     if (end) end(exchange, outcome);
   }
 };
+
+// A sink made of functions.
+class LambdaSink final : public StreamSink {
+ public:
+  struct Calls {
+    std::function<void(std::string_view)> data = {};
+    std::function<void(const Status&)> end = {};
+    std::function<void()> room = {};
+  };
+  explicit LambdaSink(Calls calls) : calls_(std::move(calls)) {}
+  void OnData(std::string_view bytes) override {
+    if (calls_.data) calls_.data(bytes);
+  }
+  void OnEnd(const Status& status) override {
+    if (calls_.end) calls_.end(status);
+  }
+  void OnRoom() override {
+    if (calls_.room) calls_.room();
+  }
+
+ private:
+  Calls calls_;
+};
+
+inline std::shared_ptr<StreamSink> NewSink(LambdaSink::Calls calls) {
+  return std::make_shared<LambdaSink>(std::move(calls));
+}
 
 // Logs into a journal.
 class JournalSink final : public LogSink {
@@ -159,6 +190,11 @@ class RawClient {
   // Until `text` has come; what came so far.
   std::string ReadUntil(std::string_view text);
   void Reset();
+  // Says that no more is sent.
+  void CloseWrite();
+  // Sends as much as the peer takes, and gives up after a moment in which it takes nothing. Returns
+  // how much that was.
+  std::size_t SendSome(std::string_view bytes);
 
  private:
   std::string Receive();

@@ -366,6 +366,39 @@ TEST_CASE("http: a WebSocket's stream waits for a peer that does not read, pings
   CHECK(written < read + (std::size_t{32} << 20));
 }
 
+// Row 88 of docs/security.md.
+TEST_CASE("http: a client that takes no answers is not read, and gets all of them in the end",
+          "[http]") {
+  constexpr std::size_t kMessages = 512;
+  const std::string payload(64 << 10, 'm');
+  TestService service([](Exchange& exchange) {
+    return AcceptWebSocket(
+        exchange, {.unsent_bytes_max = std::size_t{1} << 20},
+        [](WebSocket& socket, WebSocketMessage message) { socket.Send(std::move(message)); });
+  });
+  TestServer server(service.service, Wire::kHttp1);
+  RawClient client(server.listener().port());
+  client.Send(
+      "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  std::string messages;
+  for (std::size_t i = 0; i < kMessages; ++i) messages += ClientFrame(0x82, payload);
+
+  const std::size_t sent = client.SendSome(messages);
+  CHECK(sent < messages.size());
+  Thread rest("rest", [&] {
+    client.Send(std::string_view(messages).substr(sent));
+    client.Send(ClientFrame(0x88, ClosePayload(1000)));
+  });
+  const std::string answers = client.ReadAll();
+  rest.Join();
+
+  // A frame of 64 KiB has a header of ten bytes; the last is the Close.
+  CHECK(answers.size() == kMessages * (payload.size() + 10) + 4);
+  CHECK(service.ends.Await("101 ok"));
+}
+
 TEST_CASE("http: Send from another thread reaches the client, in order", "[http]") {
   class Keeper final : public WebSocketHandler {
    public:

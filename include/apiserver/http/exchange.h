@@ -21,6 +21,7 @@
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/message.h"
+#include "apiserver/http/stream.h"
 
 // One request and its answer, driven over a list of filters. See DESIGN "Execution" and
 // lib/http/README.md for who runs what where.
@@ -130,16 +131,14 @@ class BodySource {
   virtual Pull Next(ChunkWriter& out, const Waker& waker) = 0;
 };
 
-// A raw connection after an upgrade (101). Methods from any thread; callbacks on the loop.
-class Tunnel {
+// A raw connection after an upgrade (101). Bytes that came with the request's head are read first.
+// The peer's end, OnEnd with OK, leaves the other direction open. Destroying it closes.
+class Tunnel : public Stream {
  public:
-  virtual ~Tunnel() = default;
-  // `on_data` gets bytes as they arrive; an empty piece: the peer has closed.
-  virtual void Start(UniqueFunction<void(std::string_view)> on_data) = 0;
-  virtual void Write(std::string bytes) = 0;
-  // Writes what `body` makes, pulled only while the peer takes it, and closes when it ends. Once;
-  // Write() would stand in the middle of it then.
+  // Writes the bytes that `body` makes, pulled only while the peer takes them, and closes when it
+  // ends. Called once; Write() would stand in the middle of it then.
   virtual void Pour(std::unique_ptr<BodySource> body) = 0;
+  // Sends what was written, and then ends both directions.
   virtual void Close() = 0;
 };
 
