@@ -50,6 +50,14 @@ Status BodyCollector::CheckLength(std::size_t bytes_max) const {
   return {};
 }
 
+bool BodyCollector::WillCollect() {
+  if (use_ == Use::kPassOn) return false;
+  use_ = Use::kCollect;
+  return true;
+}
+
+bool BodyCollector::WillPassOn() { return std::exchange(use_, Use::kPassOn) == Use::kNone; }
+
 void BodyCollector::Collect(std::size_t bytes_max, std::shared_ptr<void> owner, Resume resume) {
   if (body_) return resume(Step::Next());
   if (stopped_) return resume(Step::Done());
@@ -73,6 +81,7 @@ void BodyCollector::Read() {
 }
 
 void BodyCollector::Data(std::string_view bytes) {
+  if (sink_) return PassPiece(bytes);
   if (stopped_ || (wanted_ && !waiter_)) return Consume(bytes.size());
   unread_.append(bytes);
   if (wanted_) {
@@ -86,6 +95,7 @@ void BodyCollector::Data(std::string_view bytes) {
 
 void BodyCollector::End() {
   complete_ = true;
+  if (sink_) return PassMore();
   if (wanted_) Accept();
 }
 
@@ -134,6 +144,7 @@ void BodyCollector::WatchPace() {
 
 void BodyCollector::CheckPace() {
   const auto keep = owner_;
+  if (sink_) return CheckPassPace();
   if (!waiter_ || complete_) return;
   const std::size_t came = unread_.size() - paced_bytes_;
   slow_ticks_ = came < kTickBytesMin ? slow_ticks_ + 1 : 0;
@@ -157,6 +168,88 @@ void BodyCollector::Finish(Step step) {
   waiter(std::move(step));
 }
 
+// ------------------------------------------------------------------------------ passing it on
+
+void BodyCollector::PassOn(std::shared_ptr<StreamSink> sink, bool paced,
+                           std::shared_ptr<void> owner) {
+  sink_ = std::move(sink);
+  if (stopped_) {
+    return EndPassing(Status(Reason::kBadRequest, "the request's body is incomplete"));
+  }
+  owner_ = std::move(owner);
+  paced_ = paced;
+  wanted_ = true;
+  charge_.SetTenant(tenant_);
+  if (!complete_ && stream_ != nullptr) stream_->OnBodyWanted();
+  if (!complete_ && paced_) loop_.Arm(pace_, loop_.now() + kPaceTick);
+  PassMore();
+}
+
+void BodyCollector::PassPiece(std::string_view bytes) {
+  paced_bytes_ += bytes.size();
+  if (passing_ || paused_.load() || !unread_.empty()) {
+    // It is here already; the transport's window bounds it.
+    unread_.append(bytes);
+    return charge_.Resize(unread_.size());
+  }
+  const auto keep = owner_;
+  // Before the sink is told, which may end everything.
+  Consume(bytes.size());
+  Tell(bytes);
+}
+
+void BodyCollector::PassMore() {
+  const auto keep = owner_;
+  while (sink_ && !passing_ && !paused_.load()) {
+    if (unread_.empty()) {
+      if (complete_) EndPassing(Status::Ok());
+      return;
+    }
+    const std::string bytes = std::exchange(unread_, {});
+    charge_.Resize(0);
+    Consume(bytes.size());
+    Tell(bytes);
+  }
+}
+
+// The sink is the host's: nothing it throws may reach the transport.
+void BodyCollector::Tell(std::string_view bytes) {
+  const auto sink = sink_;
+  passing_ = true;
+  try {
+    sink->OnData(bytes);
+  } catch (...) {
+    loop_.LogCaught("reading a request's body");
+    if (stream_ != nullptr) stream_->Cut();
+  }
+  passing_ = false;
+}
+
+void BodyCollector::CheckPassPace() {
+  if (complete_) return;
+  const std::size_t came = std::exchange(paced_bytes_, 0);
+  const bool held = held_.exchange(paused_.load());
+  slow_ticks_ = held || came >= kTickBytesMin ? 0 : slow_ticks_ + 1;
+  if (slow_ticks_ >= kSlowTicksMax) return EndPassing(TooSlow());
+  loop_.Arm(pace_, loop_.now() + kPaceTick);
+}
+
+void BodyCollector::EndPassing(const Status& why) {
+  const auto sink = std::exchange(sink_, nullptr);
+  if (!sink) return;
+  const auto keep = std::exchange(owner_, nullptr);
+  wanted_ = false;
+  loop_.Disarm(pace_);
+  try {
+    sink->OnEnd(why);
+  } catch (...) {
+    loop_.LogCaught("reading a request's body");
+    if (stream_ != nullptr) stream_->Cut();
+  }
+}
+
+// ------------------------------------------------------------------------------ its memory
+
 void BodyCollector::ChargeTo(const Tenant& tenant) {
   tenant_ = tenant;
   if (!room_.active()) charge_.SetTenant(tenant);
@@ -171,7 +264,9 @@ void BodyCollector::Stop() {
   stopped_ = true;
   stream_ = nullptr;
   room_.Stop();
-  if (waiter_) Finish(Status(Reason::kBadRequest, "the request's body is incomplete"));
+  const Status incomplete(Reason::kBadRequest, "the request's body is incomplete");
+  if (waiter_) Finish(incomplete);
+  EndPassing(incomplete);
 }
 
 }  // namespace apiserver::inline v0::http

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "apiserver/http/exchange.h"
 #include "http/loop.h"
@@ -23,9 +24,9 @@ struct IncomingBody {
   std::optional<std::uint64_t> length;
 };
 
-// Collects the body of one request and charges it to the bodies share. A body is read only once
-// somebody wants it and there is room for it; what comes before waits in the transport's window.
-// On the exchange's loop, except where a method says otherwise.
+// Collects the body of one request and charges it to the bodies share, or passes it on as it comes.
+// A body is read only once somebody wants it and there is room for it; what comes before waits in
+// the transport's window. On the exchange's loop, except where a method says otherwise.
 class BodyCollector final {
  public:
   struct Setup {
@@ -40,9 +41,9 @@ class BodyCollector final {
   void Data(std::string_view bytes);
   void End();
   // The bytes whose window was not given back.
-  std::size_t unread() const { return wanted_ ? unconsumed_ : unread_.size(); }
+  std::size_t unread() const { return wanted_ && !sink_ ? unconsumed_ : unread_.size(); }
   // Returns true if bytes are welcome beyond the window that a transport reads ahead.
-  bool wanted() const { return wanted_ && !room_.active(); }
+  bool wanted() const { return wanted_ && !room_.active() && !(sink_ && paused_.load()); }
 
   // --- For the exchange. See Exchange::CollectBody.
   bool present() const { return incoming_.present; }                           // Any thread.
@@ -56,6 +57,22 @@ class BodyCollector final {
   // The length of the collected body, also after LetGo(). By whoever runs the current step.
   std::size_t bytes() const { return collected_bytes_; }
   void ChargeTo(const Tenant& tenant);
+  // Says how the body is read; false: that was decided otherwise before. By whoever runs the
+  // current step.
+  bool WillCollect();
+  bool WillPassOn();
+  // Passes the body to `sink` as it comes. See Exchange::OpenBody; `owner` as above.
+  void PassOn(std::shared_ptr<StreamSink> sink, bool paced, std::shared_ptr<void> owner);
+  // Any thread.
+  void PausePassing() {
+    paused_.store(true);
+    held_.store(true);
+  }
+  // Any thread. True: it was paused, and PassMore() goes on.
+  bool ResumePassing() { return paused_.exchange(false); }
+  void PassMore();
+  // Passes no more on; the peer is held back.
+  void EndPassing(const Status& why);
   // The request's work is done: gives the body back.
   void LetGo();
   // The answer is over: nobody waits for the body, and the transport is gone.
@@ -69,6 +86,9 @@ class BodyCollector final {
     BodyCollector& collector;
   };
 
+  void PassPiece(std::string_view bytes);
+  void Tell(std::string_view bytes);
+  void CheckPassPace();
   void Read();
   void Accept();
   bool Charge();
@@ -92,13 +112,22 @@ class BodyCollector final {
   bool stopped_ = false;
   std::size_t bytes_max_ = 0;
   std::optional<Resume> waiter_;
-  std::shared_ptr<void> owner_;  // While `pace_` is armed.
+  std::shared_ptr<void> owner_;  // While `pace_` is armed, or there is a sink.
   PaceTimer pace_{*this};
   std::size_t unconsumed_ = 0;   // Once it is wanted.
   std::size_t paced_bytes_ = 0;  // The length of `unread_` when its pace was looked at last.
   int slow_ticks_ = 0;
   std::size_t collected_bytes_ = 0;
   std::shared_ptr<const std::string> body_;
+
+  // A body that is passed on.
+  enum class Use : std::uint8_t { kNone, kCollect, kPassOn };
+  Use use_ = Use::kNone;
+  std::shared_ptr<StreamSink> sink_;
+  std::atomic<bool> paused_{false};
+  std::atomic<bool> held_{false};  // It was paused since its pace was looked at last.
+  bool paced_ = true;
+  bool passing_ = false;  // The sink is being told.
 };
 
 }  // namespace apiserver::inline v0::http

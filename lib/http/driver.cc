@@ -8,6 +8,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/base/sync.h"
 #include "http/answer_made.h"
+#include "http/body_stream.h"
 #include "http/caught.h"
 
 namespace apiserver::inline v0::http {
@@ -583,12 +584,20 @@ std::shared_ptr<const std::string> ExchangeDriver::body() const {
 Step ExchangeDriver::CollectBody(std::size_t bytes_max) {
   if (Status status = incoming_.CheckLength(bytes_max); !status.ok()) return status;
   if (!incoming_.present()) return Step::Next();
+  if (!incoming_.WillCollect()) {
+    return Status(Reason::kConflict, "the request's body is read as it comes");
+  }
   return Step::Later([this, self = shared_from_this(), bytes_max](Resume resume) {
     if (loop_->Inside()) return incoming_.Collect(bytes_max, self, std::move(resume));
     loop_->Post([this, self, bytes_max, resume = std::move(resume)]() mutable {
       incoming_.Collect(bytes_max, self, std::move(resume));
     });
   });
+}
+
+Result<std::unique_ptr<ReadStream>> ExchangeDriver::OpenBody(OpenBodyOptions options) {
+  if (!incoming_.WillPassOn()) return Status(Reason::kConflict, "the request's body was read already");
+  return NewBodyStream(loop_, incoming_, options, shared_from_this());
 }
 
 void ExchangeDriver::ChargeTo(const Tenant& tenant) {

@@ -108,6 +108,7 @@ class ExchangeDriver final : public Exchange,
   bool body_arrived() const override { return incoming_.complete(); }
   std::size_t body_bytes() const override { return incoming_.bytes(); }
   Step CollectBody(std::size_t bytes_max) override;
+  Result<std::unique_ptr<ReadStream>> OpenBody(OpenBodyOptions options) override;
   const std::shared_ptr<MemoryBudget>& memory() const override { return service_.memory; }
   const FeatureGates& features() const override { return *service_.features; }
   void ChargeTo(const Tenant& tenant) override;

@@ -257,9 +257,10 @@ std::size_t Http1Server::ProcessBody(std::string_view in) {
     Refuse(400);
     return used;
   }
-  if (exchange_) {
-    if (!data.empty()) exchange_->BodyData(data);
-    if (body_.done()) exchange_->BodyEnd();
+  if (const auto exchange = exchange_) {
+    // Its reader may end the exchange.
+    if (!data.empty()) exchange->BodyData(data);
+    if (body_.done()) exchange->BodyEnd();
     return used;
   }
   discarded_ += used;

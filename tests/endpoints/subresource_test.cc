@@ -130,7 +130,7 @@ class Echo final : public Subresource, public rest::Connecter {
 };
 
 // Sends back what comes through a raw connection.
-struct Echo final : public http::StreamSink {
+struct EchoSink final : public http::StreamSink {
   void OnData(std::string_view bytes) override { tunnel->Write("<" + std::string(bytes) + ">"); }
   void OnEnd(const Status& /*status*/) override { tunnel.reset(); }
   std::unique_ptr<http::Tunnel> tunnel;
@@ -144,7 +144,7 @@ class Raw final : public Subresource, public rest::Connecter {
   Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
                                 std::string_view) override {
     return http::Handler([](http::Exchange& exchange) -> http::Step {
-      const auto echo = std::make_shared<Echo>();
+      const auto echo = std::make_shared<EchoSink>();
       const Status status =
           exchange.writer().Upgrade({.code = 101, .headers = {{"Upgrade", "SPDY/3.1"}}},
                                     [echo](std::unique_ptr<http::Tunnel> tunnel) {

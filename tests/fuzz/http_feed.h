@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apiserver/base/executor.h"
@@ -54,7 +56,57 @@ class TwoPieces final : public http::BodySource {
   bool second_ = false;
 };
 
+// Takes a stream as it comes, pausing after each piece, and sends it back where it may.
+class Streamed final : public http::StreamSink {
+ public:
+  void OnData(std::string_view bytes) override {
+    came += bytes.size();
+    http::ReadStream& stream = tunnel ? *tunnel : *body;
+    stream.Pause();
+    if (tunnel) tunnel->Write(std::string(bytes));
+    stream.Resume();
+  }
+  void OnEnd(const apiserver::Status& status) override {
+    if (resume) (*resume)(status.ok() ? Answered() : http::Step(status));
+    tunnel.reset();
+    body.reset();
+  }
+  http::Step Answered() {
+    exchange->writer().Send({}, std::to_string(came));
+    return http::Step::Done();
+  }
+
+  std::shared_ptr<http::Exchange> exchange;
+  std::unique_ptr<http::ReadStream> body;
+  std::unique_ptr<http::Tunnel> tunnel;
+  std::optional<http::Resume> resume;
+  std::size_t came = 0;
+};
+
+inline bool IsStreamed(const http::Exchange& exchange) {
+  return exchange.request().method == "PUT" || exchange.request().IsUpgrade();
+}
+
+inline http::Step HandleStreamed(http::Exchange& exchange) {
+  const auto streamed = std::make_shared<Streamed>();
+  if (exchange.request().IsUpgrade()) {
+    const apiserver::Status opened =
+        exchange.writer().Upgrade({.code = 101}, [streamed](std::unique_ptr<http::Tunnel> tunnel) {
+          streamed->tunnel = std::move(tunnel);
+          streamed->tunnel->Start(streamed);
+        });
+    return opened.ok() ? http::Step::Done() : http::Step(opened);
+  }
+  streamed->exchange = exchange.Share();
+  streamed->body = exchange.OpenBody({}).value();
+  return http::Step::Later([streamed](http::Resume resume) {
+    streamed->resume.emplace(std::move(resume));
+    streamed->body->Start(streamed);
+  });
+}
+
 inline http::Step Handle(http::Exchange& exchange) {
+  if (IsStreamed(exchange)) return HandleStreamed(exchange);
   if (exchange.request().method == "GET") {
     exchange.writer().Stream({}, std::make_unique<TwoPieces>());
     return http::Step::Done();
@@ -68,7 +120,9 @@ inline http::Step Handle(http::Exchange& exchange) {
 class CollectFilter final : public http::Filter {
  public:
   std::string_view name() const override { return "collect"; }
-  http::Step Begin(http::Exchange& exchange) const override { return exchange.CollectBody(4096); }
+  http::Step Begin(http::Exchange& exchange) const override {
+    return IsStreamed(exchange) ? http::Step::Next() : exchange.CollectBody(4096);
+  }
 };
 
 using MakeProtocol = std::unique_ptr<http::Protocol> (*)(http::Wire&,

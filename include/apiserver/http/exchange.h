@@ -159,6 +159,12 @@ class ResponseWriter {
 // Turns a Status into the bytes of an error answer; the server gives one that negotiates.
 using ErrorWriter = std::function<void(Exchange&, const Status&)>;
 
+// How Exchange::OpenBody reads.
+struct OpenBodyOptions {
+  // False: the client may be silent for as long as it likes, as in a dialogue with the answer.
+  bool paced = true;
+};
+
 // One request from its head to its end. Lives on the heap as long as anyone works on it, whatever
 // becomes of the connection. Used by one thread at a time: whoever runs the current step.
 class Exchange {
@@ -204,6 +210,13 @@ class Exchange {
   // less than 1 KiB/s for five seconds: kTimeout, with code 408. While others wait for the room
   // that this body takes, it must come at 256 KiB/s, or is refused with kTooManyRequests.
   virtual Step CollectBody(std::size_t bytes_max) = 0;
+  // Reads the body as it comes instead, however long it is; it may go on while the answer is sent.
+  // Nothing is kept but what comes while the stream is paused; that counts in the bodies share. A
+  // paced body that comes at less than 1 KiB/s for five seconds, pauses not counted, ends with
+  // kTimeout and code 408. Other ends: kBadRequest: the client went away, or the answer was over
+  // first. kConflict: the body was collected or opened before. Belongs to whoever runs the current
+  // step. The stream may outlive the exchange.
+  virtual Result<std::unique_ptr<ReadStream>> OpenBody(OpenBodyOptions options) = 0;
 
   // What the server's memory is counted in.
   virtual const std::shared_ptr<MemoryBudget>& memory() const = 0;
