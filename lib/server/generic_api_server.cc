@@ -23,90 +23,27 @@
 
 namespace apiserver::inline v0::server {
 
-namespace {
-
-// k8s.io/apiserver/pkg/util/notfoundhandler.
-Status NotInstalledYet() {
-  return meta::NewServiceUnavailable(
-             "the request has been made before all known HTTP paths have been installed, please "
-             "try again")
-      .WithDetails({.retry_after_seconds = 5});
-}
-
-}  // namespace
-
 Server::Server(Config config, Server* delegate)
     : config_(std::move(config)),
       delegate_(delegate),
       loopback_token_(NewUuid(*config_.random)),
       audit_ids_(NewBufferedRandom(*config_.random)),
       admission_(config_.admission, *metrics_, *config_.clock),
+      environment_(Environment()),
       healthz_("healthz", log_, slis_.get()),
       livez_("livez", log_, slis_.get()),
       readyz_("readyz", log_, slis_.get()),
       signals_(log_),
       pool_(NewThreadPool({.name = "pool", .threads = config_.pool_threads})),
-      documents_(std::make_unique<ApiDocuments>(
-          ApiDocuments::Needs{.routes = routes_,
-                              .scheme = scheme_,
-                              .pool = *pool_,
-                              .clock = *config_.clock,
-                              .info = {config_.openapi_title, config_.openapi_version},
-                              .extra_routes = {VersionRoute()},
-                              .server_address = [this] { return ServerAddress(); }})),
+      documents_(std::make_unique<ApiDocuments>(NeedsOfDocuments())),
       memory_(std::make_shared<MemoryBudget>(config_.memory)),
-      flow_control_(config_.flow_control, {.clock = *config_.clock,
-                                           .random = *config_.random,
-                                           .executor = *pool_,
-                                           .metrics = metrics_,
-                                           .log = log_,
-                                           .stats_of = [this](const request::RequestInfo& info) {
-                                             return StatsOf(info);
-                                           }}) {
+      flow_control_(config_.flow_control, NeedsOfFlowControl()) {
   WatchLog();
-  environment_ = NewEnvironment();
-  service_.filters = DefaultFilterChain(
-      {.authentication = {.authenticator = config_.authenticator.get(),
-                          .loopback_token = loopback_token_,
-                          .api_audiences = config_.api_audiences,
-                          .request_headers = config_.request_headers,
-                          .close_unauthenticated_http2 =
-                              config_.features.Enabled(kUnauthenticatedHTTP2DOSMitigation),
-                          .clock = config_.clock,
-                          .metrics = metrics_.get(),
-                          .log = config_.log},
-       .authorizer = config_.authorizer.get(),
-       .auditing = auditing_.get(),
-       .tracer = config_.tracer.get(),
-       .in_flight = &in_flight_,
-       .signals = &signals_,
-       .send_retry_after = config_.shutdown_send_retry_after,
-       .goaway_chance = config_.goaway_chance,
-       .hsts_directives = config_.hsts_directives,
-       .cors_allowed_origins = config_.cors_allowed_origins,
-       .metrics = &request_metrics_,
-       .installed = [this](const request::RequestInfo& info) { return IsInstalled(info); },
-       .flow_control = &flow_control_,
-       .request_timeout = config_.request_timeout,
-       .body_bytes_max = config_.body_bytes_max,
-       .before_body = [this](http::Exchange& exchange) { return BeforeBody(exchange); },
-       .cbor = config_.features.Enabled(kCBORServingAndStorage),
-       .constrained_impersonation = config_.features.Enabled(kConstrainedImpersonation),
-       .long_running = [this](const request::RequestInfo& info,
-                              std::string_view method) { return IsLongRunning(info, method); },
-       .log = config_.log,
-       .clock = config_.clock,
-       .random = audit_ids_.get()});
   readyz_.OnPassed([this] { signals_.has_been_ready.Signal(); });
-  service_.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
-  service_.write_error = &response::WriteStatus;
-  service_.pool = pool_.get();
-  service_.memory = memory_;
-  service_.features = std::make_shared<const FeatureGates>(config_.features);
-  service_.log = config_.log;
+  service_ = Service();
 }
 
-endpoints::Environment Server::NewEnvironment() const {
+endpoints::Environment Server::Environment() const {
   return {.admission = &admission_,
           .equivalents = &equivalents_,
           .authorizer = config_.authorizer.get(),
@@ -115,6 +52,75 @@ endpoints::Environment Server::NewEnvironment() const {
           .min_request_timeout = config_.min_request_timeout,
           .clock = config_.clock,
           .random = config_.random};
+}
+
+ApiDocuments::Needs Server::NeedsOfDocuments() const {
+  return {.routes = routes_,
+          .scheme = scheme_,
+          .pool = *pool_,
+          .clock = *config_.clock,
+          .info = {config_.openapi_title, config_.openapi_version},
+          .extra_routes = {VersionRoute()},
+          .server_address = [this] { return ServerAddress(); }};
+}
+
+FlowControlParts::Needs Server::NeedsOfFlowControl() {
+  return {.clock = *config_.clock,
+          .random = *config_.random,
+          .executor = *pool_,
+          .metrics = metrics_,
+          .log = log_,
+          .stats_of = [this](const request::RequestInfo& info) { return StatsOf(info); }};
+}
+
+AuthenticationOptions Server::Authentication() const {
+  return {
+      .authenticator = config_.authenticator.get(),
+      .loopback_token = loopback_token_,
+      .api_audiences = config_.api_audiences,
+      .request_headers = config_.request_headers,
+      .close_unauthenticated_http2 = config_.features.Enabled(kUnauthenticatedHTTP2DOSMitigation),
+      .clock = config_.clock,
+      .metrics = metrics_.get(),
+      .log = config_.log};
+}
+
+FilterConfig Server::Filters() {
+  return {.authentication = Authentication(),
+          .authorizer = config_.authorizer.get(),
+          .auditing = auditing_.get(),
+          .tracer = config_.tracer.get(),
+          .in_flight = &in_flight_,
+          .signals = &signals_,
+          .send_retry_after = config_.shutdown_send_retry_after,
+          .goaway_chance = config_.goaway_chance,
+          .hsts_directives = config_.hsts_directives,
+          .cors_allowed_origins = config_.cors_allowed_origins,
+          .metrics = &request_metrics_,
+          .installed = [this](const request::RequestInfo& info) { return IsInstalled(info); },
+          .flow_control = &flow_control_,
+          .request_timeout = config_.request_timeout,
+          .body_bytes_max = config_.body_bytes_max,
+          .before_body = [this](http::Exchange& exchange) { return BeforeBody(exchange); },
+          .cbor = config_.features.Enabled(kCBORServingAndStorage),
+          .constrained_impersonation = config_.features.Enabled(kConstrainedImpersonation),
+          .long_running = [this](const request::RequestInfo& info,
+                                 std::string_view method) { return IsLongRunning(info, method); },
+          .log = config_.log,
+          .clock = config_.clock,
+          .random = audit_ids_.get()};
+}
+
+http::Service Server::Service() {
+  http::Service service;
+  service.filters = DefaultFilterChain(Filters());
+  service.handler = [this](http::Exchange& exchange) { return Direct(exchange); };
+  service.write_error = &response::WriteStatus;
+  service.pool = pool_.get();
+  service.memory = memory_;
+  service.features = std::make_shared<const FeatureGates>(config_.features);
+  service.log = config_.log;
+  return service;
 }
 
 void Server::WatchLog() {
@@ -178,104 +184,6 @@ std::string Server::ServerAddress() const {
   if (!config_.serving) return "127.0.0.1:0";
   const int port = port_ > 0 ? port_.load() : config_.serving->port;
   return http::JoinHostPort(config_.serving->address, port);
-}
-
-bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view method) const {
-  if (const ServedPtr served = routes_.Find(info)) {
-    return served->installed().LongRunning(info, method);
-  }
-  return delegate_ && delegate_->IsLongRunning(info, method);
-}
-
-bool Server::IsInstalled(const request::RequestInfo& info) const {
-  const ServedPtr served = routes_.Find(info);
-  if (!served) return delegate_ && delegate_->IsInstalled(info);
-  std::string name(info.resource);
-  if (!info.subresource.empty()) name.append("/").append(info.subresource);
-  const auto& resources = served->installed().resources();
-  return std::any_of(resources.begin(), resources.end(),
-                     [&name](const auto& resource) { return resource.name == name; });
-}
-
-Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
-  const ServedPtr served = routes_.Find(info);
-  if (!served && delegate_) return delegate_->StatsOf(info);
-  const auto stats = served ? served->installed().GetStats() : std::nullopt;
-  if (!stats) return Status(Reason::kNotFound, "");
-  return *stats;
-}
-
-Server::Target Server::TargetOf(const http::Exchange& exchange) const {
-  Target target{.server = this};
-  const auto* const info = exchange.Find<request::RequestInfo>();
-  if (info && info->is_resource_request) {
-    target.served = routes_.Find(*info);
-    target.api = target.served || routes_.Serves(info->api_group, info->api_version);
-    if (target.api) return target;
-  }
-  const std::string& path = exchange.request().path;
-  target.discovery = path == "/apis" || path.starts_with("/apis/") || path == "/api" ||
-                     path == "/api/" ||
-                     (path.starts_with("/api/") && documents_->KnowsDiscovery(path));
-  if (target.discovery) {
-    const bool elsewhere = delegate_ && !documents_->KnowsDiscovery(path);
-    return elsewhere ? delegate_->TargetOf(exchange) : target;
-  }
-  target.path = mux_.Find(path);
-  return target.path.handler || !delegate_ ? target : delegate_->TargetOf(exchange);
-}
-
-http::Step Server::Direct(http::Exchange& exchange) const {
-  return Serve(TargetOf(exchange), exchange);
-}
-
-http::Step Server::BeforeBody(http::Exchange& exchange) const {
-  const Target target = TargetOf(exchange);
-  if (target.served) {
-    RETURN_IF_ERROR(target.served->installed().CheckBeforeBody(exchange));
-    return http::Step::Next();
-  }
-  return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
-}
-
-http::Step Server::Serve(const Target& target, http::Exchange& exchange) {
-  if (target.served) return target.served->Serve(exchange);
-  if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
-  if (target.path.handler) return (*target.path.handler)(exchange);
-  return target.discovery ? target.server->ServeDiscovery(exchange)
-                          : target.server->NotFound(exchange);
-}
-
-http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
-  const bool known = documents_->KnowsDiscovery(exchange.request().path);
-  if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  // Of what is not served no method is allowed, but that is not what is wrong.
-  if (known && exchange.request().method != "GET") {
-    return meta::NewGenericServerResponse(405, "", {}, "");
-  }
-  return documents_->ServeDiscovery(exchange);
-}
-
-http::Step Server::NotFound(http::Exchange& exchange) const {
-  if (exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  return ServeIndex(exchange, 404);
-}
-
-http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
-  std::vector<std::string> paths = mux_.ListedPaths();
-  const std::vector<std::string> api_paths = routes_.Paths();
-  paths.insert(paths.end(), api_paths.begin(), api_paths.end());
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  std::string json = "{\n  \"paths\": [";
-  for (const std::string& path : paths) {
-    json += json.back() == '[' ? "\n    " : ",\n    ";
-    codec::AppendJsonString(path, json);
-  }
-  json += "\n  ]\n}";
-  exchange.writer().Send({.code = code, .headers = {{"Content-Type", "application/json"}}},
-                         http::Bytes(std::move(json)));
-  return http::Step::Done();
 }
 
 Status Server::StorageReady() {

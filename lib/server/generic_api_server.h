@@ -11,6 +11,7 @@
 #include "server/api_documents.h"
 #include "server/debug/debug_socket.h"
 #include "server/equivalent_resources.h"
+#include "server/filter_chain.h"
 #include "server/health.h"
 #include "server/hooks.h"
 #include "server/mux/path_mux.h"
@@ -63,6 +64,7 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
+  // director.cc
   // What answers a request: a resource, a path beside the APIs or discovery, here or in a delegate.
   // None of them: 404 if `api`, else the index of `server`. Only TargetOf decides it.
   struct Target {
@@ -84,12 +86,19 @@ class Server final : public GenericAPIServer {
   Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;
   http::Step ServeDiscovery(http::Exchange& exchange) const;
   http::Step NotFound(http::Exchange& exchange) const;
+  http::Step ServeIndex(http::Exchange& exchange, int code) const;
   // lifecycle.cc
   Status Listen();
   Status FollowCertificates();
   void LogProgress();
-  http::Step ServeIndex(http::Exchange& exchange, int code) const;
 
+  // What the constructor hands to the parts of the server.
+  endpoints::Environment Environment() const;
+  ApiDocuments::Needs NeedsOfDocuments() const;
+  FlowControlParts::Needs NeedsOfFlowControl();
+  AuthenticationOptions Authentication() const;
+  FilterConfig Filters();
+  http::Service Service();
   // installing.cc
   Status InstallGroup(APIGroupInfo group, bool replace);
   Status InstallResource(APIResourceInfo resource, bool replace);
@@ -105,7 +114,6 @@ class Server final : public GenericAPIServer {
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
   // Logs through `log_` from now on, and adds the health check of that.
-  endpoints::Environment NewEnvironment() const;
   void WatchLog();
   Status StorageReady();
   Status InstallOpenApi();
@@ -123,6 +131,7 @@ class Server final : public GenericAPIServer {
   const std::shared_ptr<metrics::Registry> slis_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
+  const EquivalentResources equivalents_{routes_};
   admission::Chain admission_;
   endpoints::Environment environment_;
   runtime::Scheme scheme_;
@@ -138,7 +147,6 @@ class Server final : public GenericAPIServer {
   OwnedStorages storages_{*pool_};  // For readiness and Destroy().
   Routes routes_;
   const std::unique_ptr<ApiDocuments> documents_;
-  const EquivalentResources equivalents_{routes_};
   const std::shared_ptr<MemoryBudget> memory_;
   Context::Registration memory_shown_;
   Context::Registration process_shown_;

@@ -1,0 +1,124 @@
+// The director: finds what answers a request.
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
+#include "server/filters/filters.h"
+#include "server/generic_api_server.h"
+
+namespace apiserver::inline v0::server {
+
+namespace {
+
+// k8s.io/apiserver/pkg/util/notfoundhandler.
+Status NotInstalledYet() {
+  return meta::NewServiceUnavailable(
+             "the request has been made before all known HTTP paths have been installed, please "
+             "try again")
+      .WithDetails({.retry_after_seconds = 5});
+}
+
+}  // namespace
+
+bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view method) const {
+  if (const ServedPtr served = routes_.Find(info)) {
+    return served->installed().LongRunning(info, method);
+  }
+  return delegate_ && delegate_->IsLongRunning(info, method);
+}
+
+bool Server::IsInstalled(const request::RequestInfo& info) const {
+  const ServedPtr served = routes_.Find(info);
+  if (!served) return delegate_ && delegate_->IsInstalled(info);
+  std::string name(info.resource);
+  if (!info.subresource.empty()) name.append("/").append(info.subresource);
+  const auto& resources = served->installed().resources();
+  return std::any_of(resources.begin(), resources.end(),
+                     [&name](const auto& resource) { return resource.name == name; });
+}
+
+Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
+  const ServedPtr served = routes_.Find(info);
+  if (!served && delegate_) return delegate_->StatsOf(info);
+  const auto stats = served ? served->installed().GetStats() : std::nullopt;
+  if (!stats) return Status(Reason::kNotFound, "");
+  return *stats;
+}
+
+Server::Target Server::TargetOf(const http::Exchange& exchange) const {
+  Target target{.server = this};
+  const auto* const info = exchange.Find<request::RequestInfo>();
+  if (info && info->is_resource_request) {
+    target.served = routes_.Find(*info);
+    target.api = target.served || routes_.Serves(info->api_group, info->api_version);
+    if (target.api) return target;
+  }
+  const std::string& path = exchange.request().path;
+  target.discovery = path == "/apis" || path.starts_with("/apis/") || path == "/api" ||
+                     path == "/api/" ||
+                     (path.starts_with("/api/") && documents_->KnowsDiscovery(path));
+  if (target.discovery) {
+    const bool elsewhere = delegate_ && !documents_->KnowsDiscovery(path);
+    return elsewhere ? delegate_->TargetOf(exchange) : target;
+  }
+  target.path = mux_.Find(path);
+  return target.path.handler || !delegate_ ? target : delegate_->TargetOf(exchange);
+}
+
+http::Step Server::Direct(http::Exchange& exchange) const {
+  return Serve(TargetOf(exchange), exchange);
+}
+
+http::Step Server::BeforeBody(http::Exchange& exchange) const {
+  const Target target = TargetOf(exchange);
+  if (target.served) {
+    RETURN_IF_ERROR(target.served->installed().CheckBeforeBody(exchange));
+    return http::Step::Next();
+  }
+  return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
+}
+
+http::Step Server::Serve(const Target& target, http::Exchange& exchange) {
+  if (target.served) return target.served->Serve(exchange);
+  if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
+  if (target.path.handler) return (*target.path.handler)(exchange);
+  return target.discovery ? target.server->ServeDiscovery(exchange)
+                          : target.server->NotFound(exchange);
+}
+
+http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
+  const bool known = documents_->KnowsDiscovery(exchange.request().path);
+  if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
+  // Of what is not served no method is allowed, but that is not what is wrong.
+  if (known && exchange.request().method != "GET") {
+    return meta::NewGenericServerResponse(405, "", {}, "");
+  }
+  return documents_->ServeDiscovery(exchange);
+}
+
+http::Step Server::NotFound(http::Exchange& exchange) const {
+  if (exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
+  return ServeIndex(exchange, 404);
+}
+
+http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
+  std::vector<std::string> paths = mux_.ListedPaths();
+  const std::vector<std::string> api_paths = routes_.Paths();
+  paths.insert(paths.end(), api_paths.begin(), api_paths.end());
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  std::string json = "{\n  \"paths\": [";
+  for (const std::string& path : paths) {
+    json += json.back() == '[' ? "\n    " : ",\n    ";
+    codec::AppendJsonString(path, json);
+  }
+  json += "\n  ]\n}";
+  exchange.writer().Send({.code = code, .headers = {{"Content-Type", "application/json"}}},
+                         http::Bytes(std::move(json)));
+  return http::Step::Done();
+}
+
+}  // namespace apiserver::inline v0::server
