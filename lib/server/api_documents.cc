@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "apiserver/meta/errors.h"
@@ -53,12 +54,21 @@ Names NamesIn(std::string_view path) {
   return names;
 }
 
-// Versions in the scheme's order; those it does not know follow, the preferred ones first.
-std::vector<std::string> Ordered(std::vector<std::string> versions, std::string_view group,
-                                 const runtime::Scheme::Snapshot& scheme) {
+// Versions in the order of their handler's scheme; those it does not know follow, the preferred
+// ones first. Handlers do not know each other's order: what several serve is ordered by preference.
+std::vector<std::string> Ordered(const std::vector<Routes::OwnedVersion>& owned,
+                                 std::string_view group) {
+  std::vector<std::string> versions;
+  versions.reserve(owned.size());
+  for (const Routes::OwnedVersion& each : owned) versions.push_back(each.version);
+  const bool one_owner = std::all_of(owned.begin(), owned.end(), [&owned](const auto& each) {
+    return each.owner == owned.front().owner;
+  });
   std::vector<std::string> ordered;
-  for (std::string& version : scheme.versions(group)) {
-    if (std::erase(versions, version) > 0) ordered.push_back(std::move(version));
+  if (one_owner && !owned.empty()) {
+    for (std::string& version : owned.front().owner->scheme().snapshot()->versions(group)) {
+      if (std::erase(versions, version) > 0) ordered.push_back(std::move(version));
+    }
   }
   std::sort(versions.begin(), versions.end(), runtime::VersionPreferred);
   ordered.insert(ordered.end(), versions.begin(), versions.end());
@@ -72,6 +82,24 @@ discovery::APIVersion RowsOf(const Routes::Version& version) {
     rows.resources.insert(rows.resources.end(), resources.begin(), resources.end());
   }
   return rows;
+}
+
+std::vector<discovery::APIGroup> GroupsOf(const Routes::Snapshot& snapshot) {
+  std::vector<discovery::APIGroup> groups;
+  for (const Routes::Group& group : snapshot.groups) {
+    discovery::APIGroup shown{.name = group.name, .versions = {}};
+    std::vector<Routes::OwnedVersion> owned;
+    for (const Routes::Version& each : group.versions) {
+      owned.push_back({each.version, &each.served.front()->owner()});
+    }
+    for (const std::string& name : Ordered(owned, group.name)) {
+      const auto version = std::find_if(group.versions.begin(), group.versions.end(),
+                                        [&name](const auto& each) { return each.version == name; });
+      shown.versions.push_back(RowsOf(*version));
+    }
+    groups.push_back(std::move(shown));
+  }
+  return groups;
 }
 
 // As far as the routes of discovery need it.
@@ -115,8 +143,7 @@ http::Step ApiDocuments::ServeDiscovery(http::Exchange& exchange) {
   }
   if (names.known && names.version.empty()) {
     discovery::APIGroup shown{.name = names.group, .versions = {}};
-    for (std::string& version :
-         Ordered(needs_.routes.VersionsOf(names.group), names.group, *needs_.scheme.snapshot())) {
+    for (std::string& version : Ordered(needs_.routes.VersionsOf(names.group), names.group)) {
       shown.versions.push_back({.version = std::move(version), .resources = {}});
     }
     if (!shown.versions.empty()) {
@@ -233,7 +260,7 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeV2() const {
       all.insert(all.end(), version.served.begin(), version.served.end());
     }
   }
-  openapi::Input input = InputOf(all);
+  openapi::Input input = InputOf(needs_.owners(), all);
   std::vector<openapi::Route> more = DiscoveryRoutes(GroupsOf(snapshot));
   more.insert(more.end(), needs_.extra_routes.begin(), needs_.extra_routes.end());
   std::move(more.begin(), more.end(), std::back_inserter(input.routes));
@@ -243,7 +270,10 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeV2() const {
 ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& group,
                                                  const std::string& version) const {
   const Routes::Version taken = needs_.routes.Take(group, version);
-  openapi::Input input = InputOf(taken.served);
+  // Its handler's kinds alone: those of another may have definitions of the same names.
+  std::vector<const Owner*> owners;
+  if (!taken.served.empty()) owners.push_back(&taken.served.front()->owner());
+  openapi::Input input = InputOf(owners, taken.served);
   auto own = Only(DiscoveryRoutes({GroupNamed(group, version)}), RootOf(group) + "/" + version);
   std::move(own.begin(), own.end(), std::back_inserter(input.routes));
   return {std::make_shared<const openapi::Document>(openapi::BuildV3(input)), taken.generation};
@@ -253,7 +283,7 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& path) const 
   const Names names = NamesIn(path);
   std::vector<discovery::APIGroup> groups;
   if (names.known && !names.all_groups) groups.push_back(GroupNamed(names.group, ""));
-  openapi::Input input = InputOf({});
+  openapi::Input input = InputOf(needs_.owners(), {});
   input.routes = Only(DiscoveryRoutes(groups), path);
   const auto extra = Only(needs_.extra_routes, path);
   input.routes.insert(input.routes.end(), extra.begin(), extra.end());
@@ -273,37 +303,29 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
   return {std::make_shared<const openapi::Document>(openapi::V3Index(etags)), generation};
 }
 
-openapi::Input ApiDocuments::InputOf(const std::vector<ServedPtr>& served) const {
-  openapi::Input input{
-      .info = needs_.info, .kinds = needs_.scheme.snapshot()->kinds(), .routes = {}};
-  std::set<std::pair<std::string, std::string>> seen;
-  for (const runtime::KindPtr& kind : input.kinds) seen.emplace(kind->group(), kind->kind());
+openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,
+                                     const std::vector<ServedPtr>& served) const {
+  openapi::Input input{.info = needs_.info, .kinds = {}, .routes = {}};
+  // Versions of one kind may be different handlers'.
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  const auto add = [&input, &seen](const runtime::KindPtr& kind) {
+    bool added = false;
+    for (const runtime::KindVersion& version : kind->versions()) {
+      if (seen.emplace(kind->group(), kind->kind(), version.version).second) added = true;
+    }
+    if (added) input.kinds.push_back(kind);
+  };
+  for (const Owner* const owner : owners) {
+    const auto scheme = owner->scheme().snapshot();
+    for (const runtime::KindPtr& kind : scheme->kinds()) add(kind);
+  }
   for (const ServedPtr& each : served) {
     // Some are not in the scheme: autoscaling/v1 Scale, which only subresources have.
-    for (const runtime::KindPtr& kind : each->installed().kinds()) {
-      if (seen.emplace(kind->group(), kind->kind()).second) input.kinds.push_back(kind);
-    }
+    for (const runtime::KindPtr& kind : each->installed().kinds()) add(kind);
     std::vector<openapi::Route> routes = each->installed().Routes();
     std::move(routes.begin(), routes.end(), std::back_inserter(input.routes));
   }
   return input;
-}
-
-std::vector<discovery::APIGroup> ApiDocuments::GroupsOf(const Routes::Snapshot& snapshot) const {
-  const auto scheme = needs_.scheme.snapshot();
-  std::vector<discovery::APIGroup> groups;
-  for (const Routes::Group& group : snapshot.groups) {
-    discovery::APIGroup shown{.name = group.name, .versions = {}};
-    std::vector<std::string> names;
-    for (const Routes::Version& each : group.versions) names.push_back(each.version);
-    for (const std::string& name : Ordered(std::move(names), group.name, *scheme)) {
-      const auto version = std::find_if(group.versions.begin(), group.versions.end(),
-                                        [&name](const auto& each) { return each.version == name; });
-      shown.versions.push_back(RowsOf(*version));
-    }
-    groups.push_back(std::move(shown));
-  }
-  return groups;
 }
 
 }  // namespace apiserver::inline v0::server

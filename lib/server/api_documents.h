@@ -16,8 +16,8 @@
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/openapi/spec.h"
-#include "apiserver/runtime/scheme.h"
 #include "server/lazy.h"
+#include "server/owner.h"
 #include "server/routes.h"
 
 namespace apiserver::inline v0::server {
@@ -30,7 +30,8 @@ class ApiDocuments {
  public:
   struct Needs {
     const Routes& routes;  // With the others it outlives this.
-    const runtime::Scheme& scheme;
+    // The handlers of the chain, the server's own first.
+    std::function<std::vector<const Owner*>()> owners;
     Executor& pool;
     const Clock& clock;
     openapi::Info info;
@@ -78,9 +79,9 @@ class ApiDocuments {
   OpenApi::Made MakeV3(const std::string& group, const std::string& version) const;
   OpenApi::Made MakeV3(const std::string& path) const;
   OpenApi::Made MakeIndex();
-  // The kinds of the scheme and of `served`, and the routes of the latter.
-  openapi::Input InputOf(const std::vector<ServedPtr>& served) const;
-  std::vector<discovery::APIGroup> GroupsOf(const Routes::Snapshot& snapshot) const;
+  // The kinds that `owners` know and those of `served`, and the routes of the latter.
+  openapi::Input InputOf(const std::vector<const Owner*>& owners,
+                         const std::vector<ServedPtr>& served) const;
 
   const Needs needs_;
   const std::shared_ptr<Roots> roots_;

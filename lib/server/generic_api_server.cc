@@ -28,8 +28,7 @@ Server::Server(Config config, Server* delegate)
       delegate_(delegate),
       loopback_token_(NewUuid(*config_.random)),
       audit_ids_(NewBufferedRandom(*config_.random)),
-      admission_(config_.admission, *metrics_, *config_.clock),
-      environment_(Environment()),
+      own_(config_.name, config_.admission, Environment(), *metrics_),
       healthz_("healthz", log_, slis_.get()),
       livez_("livez", log_, slis_.get()),
       readyz_("readyz", log_, slis_.get()),
@@ -44,8 +43,7 @@ Server::Server(Config config, Server* delegate)
 }
 
 endpoints::Environment Server::Environment() const {
-  return {.admission = &admission_,
-          .equivalents = &equivalents_,
+  return {.equivalents = &equivalents_,
           .authorizer = config_.authorizer.get(),
           .websocket_needs_create =
               config_.features.Enabled(kAuthorizePodWebsocketUpgradeCreatePermission),
@@ -56,7 +54,7 @@ endpoints::Environment Server::Environment() const {
 
 ApiDocuments::Needs Server::NeedsOfDocuments() const {
   return {.routes = routes_,
-          .scheme = scheme_,
+          .owners = [this] { return std::vector<const Owner*>{&own_}; },
           .pool = *pool_,
           .clock = *config_.clock,
           .info = {config_.openapi_title, config_.openapi_version},
@@ -187,7 +185,7 @@ std::string Server::ServerAddress() const {
 }
 
 Status Server::StorageReady() {
-  const auto storages = storages_.All();
+  const auto storages = installer_.Storages();
   for (const OwnedStoragePtr& storage : storages) {
     const rest::Capabilities can = rest::Capabilities::Of(storage->storage());
     if (!can.readiness) continue;

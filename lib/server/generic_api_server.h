@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "server/filter_chain.h"
 #include "server/health.h"
 #include "server/hooks.h"
+#include "server/installer.h"
 #include "server/mux/path_mux.h"
 #include "server/requests/auditing.h"
 #include "server/requests/flow_control.h"
@@ -31,20 +31,22 @@ class Server final : public GenericAPIServer {
   Server(Config config, Server* delegate);
   ~Server() override;
 
-  runtime::Scheme& scheme() override { return scheme_; }
+  runtime::Scheme& scheme() override { return own_.scheme(); }
   Status InstallAPIGroup(APIGroupInfo group) override {
-    return InstallGroup(std::move(group), false);
+    return installer_.InstallGroup(own_, group, /*replace=*/false);
   }
   Status ReplaceAPIGroup(APIGroupInfo group) override {
-    return InstallGroup(std::move(group), true);
+    return installer_.InstallGroup(own_, group, /*replace=*/true);
   }
   Status InstallAPIResource(APIResourceInfo resource) override {
-    return InstallResource(std::move(resource), false);
+    return installer_.InstallResource(own_, resource, /*replace=*/false);
   }
   Status ReplaceAPIResource(APIResourceInfo resource) override {
-    return InstallResource(std::move(resource), true);
+    return installer_.InstallResource(own_, resource, /*replace=*/true);
   }
-  Status RemoveAPIResource(const runtime::GroupVersionResource& resource) override;
+  Status RemoveAPIResource(const runtime::GroupVersionResource& resource) override {
+    return installer_.RemoveResource(own_, resource);
+  }
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
@@ -99,14 +101,6 @@ class Server final : public GenericAPIServer {
   AuthenticationOptions Authentication() const;
   FilterConfig Filters();
   http::Service Service();
-  // installing.cc
-  Status InstallGroup(APIGroupInfo group, bool replace);
-  Status InstallResource(APIResourceInfo resource, bool replace);
-  using InstalledList = std::vector<std::shared_ptr<const endpoints::Installed>>;
-  Result<InstalledList> Prepare(
-      const runtime::GroupVersion& version,
-      const std::map<std::string, std::shared_ptr<rest::Storage>>& storage) const;
-  void Change(const std::vector<runtime::GroupVersion>& cleared, InstalledList installed);
   Status InstallStandardPaths();
   Status InstallDebugPaths();
   // `pool`: where the check runs; null: it only looks at memory, and runs on whatever asks.
@@ -132,9 +126,7 @@ class Server final : public GenericAPIServer {
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   const EquivalentResources equivalents_{routes_};
-  admission::Chain admission_;
-  endpoints::Environment environment_;
-  runtime::Scheme scheme_;
+  Owner own_;  // What the server is as a handler of its chain.
   PathMux mux_;
   Health healthz_;
   Health livez_;
@@ -144,8 +136,8 @@ class Server final : public GenericAPIServer {
   InFlight in_flight_;
   LifecycleSignals signals_;
   std::unique_ptr<ThreadPool> pool_;
-  OwnedStorages storages_{*pool_};  // For readiness and Destroy().
-  Routes routes_;
+  Routes routes_;  // Goes before the pool, where storages are destroyed.
+  Installer installer_{routes_, *pool_};
   const std::unique_ptr<ApiDocuments> documents_;
   const std::shared_ptr<MemoryBudget> memory_;
   Context::Registration memory_shown_;
@@ -156,8 +148,6 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
   Guarded<Executor::Cancel> progress_;
-  // Held while what is served changes.
-  Guarded<bool> installing_{false};
   // Of what hooks do; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
   // Of health checks, which are asked until the last request is answered.

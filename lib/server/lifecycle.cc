@@ -99,7 +99,7 @@ void Server::Stop() {
   checks_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
   // Before the pool, which runs the storages' timers.
   // Not in the lock: a storage waits for its work, which may ask whether storages are ready.
-  for (const OwnedStoragePtr& storage : storages_.All()) storage->storage().Destroy();
+  for (const OwnedStoragePtr& storage : installer_.Storages()) storage->storage().Destroy();
   pool_->Stop();
   if (config_.tracer) config_.tracer->Flush(kTraceFlushGrace);
 }

@@ -73,12 +73,24 @@ bool Routes::Serves(std::string_view group, std::string_view version) const {
   return state_.Lock()->Find(group, version) != nullptr;
 }
 
-std::vector<std::string> Routes::VersionsOf(std::string_view group) const {
-  std::vector<std::string> versions;
+const Owner* Routes::OwnerOf(std::string_view group, std::string_view version) const {
+  const auto state = state_.Lock();
+  const VersionRoutes* const routes = state->Find(group, version);
+  return routes ? OwnerOf(routes->resources) : nullptr;
+}
+
+const Owner* Routes::OwnerOf(const Resources& resources) {
+  return &resources.begin()->second->owner();
+}
+
+std::vector<Routes::OwnedVersion> Routes::VersionsOf(std::string_view group) const {
+  std::vector<OwnedVersion> versions;
   const auto state = state_.Lock();
   const auto found = state->groups.find(group);
   if (found == state->groups.end()) return versions;
-  for (const VersionRoutes& each : found->second.versions) versions.push_back(each.version);
+  for (const VersionRoutes& each : found->second.versions) {
+    versions.push_back({each.version, OwnerOf(each.resources)});
+  }
   return versions;
 }
 

@@ -24,6 +24,10 @@ class Routes {
     std::uint64_t generation = 0;
     std::vector<ServedPtr> served;  // By name.
   };
+  struct OwnedVersion {
+    std::string version;
+    const Owner* owner;  // Never null.
+  };
   struct Group {
     std::string name;
     std::vector<Version> versions;  // In the order in which they came.
@@ -39,8 +43,10 @@ class Routes {
   // Whether the group, or the version, has resources.
   bool Serves(std::string_view group) const;
   bool Serves(std::string_view group, std::string_view version) const;
+  // The handler whose resources the version has; null: it has none.
+  const Owner* OwnerOf(std::string_view group, std::string_view version) const;
   // In the order in which they came.
-  std::vector<std::string> VersionsOf(std::string_view group) const;
+  std::vector<OwnedVersion> VersionsOf(std::string_view group) const;
   // The versions in which a resource is served, in the order in which they came.
   std::vector<ServedPtr> VersionsOf(std::string_view group, std::string_view resource) const;
 
@@ -74,6 +80,8 @@ class Routes {
 
     const VersionRoutes* Find(std::string_view version) const;
   };
+  // The handler of the resources, which are one's.
+  static const Owner* OwnerOf(const Resources& resources);
   struct State {
     std::uint64_t generation = 0;
     std::map<std::string, GroupRoutes, std::less<>> groups;

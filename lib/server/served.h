@@ -14,6 +14,7 @@
 #include "apiserver/endpoints/api_group_version.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/rest/storage.h"
+#include "server/owner.h"
 
 namespace apiserver::inline v0::server {
 
@@ -58,10 +59,12 @@ class OwnedStorages {
 // is destroyed after the last of them. Any thread.
 class Served final : public std::enable_shared_from_this<Served> {
  public:
-  Served(std::shared_ptr<const endpoints::Installed> installed,
+  // `owner`: the handler of the serving chain that serves it; outlives this.
+  Served(const Owner& owner, std::shared_ptr<const endpoints::Installed> installed,
          std::vector<OwnedStoragePtr> storages)
-      : storages_(std::move(storages)), installed_(std::move(installed)) {}
+      : owner_(owner), storages_(std::move(storages)), installed_(std::move(installed)) {}
 
+  const Owner& owner() const { return owner_; }
   const endpoints::Installed& installed() const { return *installed_; }
   // 404 after End().
   http::Step Serve(http::Exchange& exchange);
@@ -79,6 +82,7 @@ class Served final : public std::enable_shared_from_this<Served> {
   // Keeps this for as long as the exchange lives. False: it has ended.
   bool Enter(http::Exchange& exchange);
 
+  const Owner& owner_;
   const std::vector<OwnedStoragePtr> storages_;
   const std::shared_ptr<const endpoints::Installed> installed_;
   std::atomic<bool> ended_{false};  // Set in the lock.

@@ -1,11 +1,10 @@
+#include "server/installer.h"
+
 #include <iterator>
 #include <utility>
 
 #include "base/status_macros.h"
-#include "server/generic_api_server.h"
 
-// What a server serves changes here, one change at a time. Every change is prepared whole before
-// the first request sees any of it.
 namespace apiserver::inline v0::server {
 
 namespace {
@@ -22,59 +21,74 @@ std::string NameOf(const runtime::GroupVersionResource& resource) {
 
 }  // namespace
 
-Result<Server::InstalledList> Server::Prepare(
-    const runtime::GroupVersion& version,
-    const std::map<std::string, std::shared_ptr<rest::Storage>>& storage) const {
+Status Installer::CheckOwner(const Owner& owner, const runtime::GroupVersion& version) const {
+  const Owner* const other = routes_.OwnerOf(version.group, version.version);
+  if (!other || other == &owner) return {};
+  return {Reason::kConflict, "server: the handler \"" + owner.name() + "\" may not change " +
+                                 version.ToString() + ", which the handler \"" + other->name() +
+                                 "\" serves"};
+}
+
+Result<Installer::InstalledList> Installer::Prepare(
+    const Owner& owner, const runtime::GroupVersion& version,
+    const std::map<std::string, std::shared_ptr<rest::Storage>>& storage) {
   return endpoints::APIGroupVersion{.root = version.group.empty() ? "/api" : "/apis",
                                     .group_version = version,
                                     .storage = storage,
-                                    .scheme = scheme_.snapshot(),
-                                    .environment = &environment_}
+                                    .scheme = owner.scheme().snapshot(),
+                                    .environment = &owner.environment()}
       .InstallREST();
 }
 
 // Nothing fails from here on: whoever owns a storage destroys it.
-void Server::Change(const std::vector<runtime::GroupVersion>& cleared, InstalledList installed) {
+void Installer::Change(const Owner& owner, const std::vector<runtime::GroupVersion>& cleared,
+                       InstalledList installed) {
   std::vector<ServedPtr> added;
   for (auto& each : installed) {
     std::vector<OwnedStoragePtr> owned;
     for (const auto& storage : each->storages()) owned.push_back(storages_.Own(storage));
-    added.push_back(std::make_shared<Served>(std::move(each), std::move(owned)));
+    added.push_back(std::make_shared<Served>(owner, std::move(each), std::move(owned)));
   }
   for (const ServedPtr& gone : routes_.Change(cleared, std::move(added))) gone->End();
 }
 
-Status Server::InstallGroup(APIGroupInfo group, bool replace) {
-  const auto installing = installing_.Lock();
+Status Installer::InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace) {
+  const auto changing = changing_.Lock();
   std::vector<runtime::GroupVersion> versions;
   InstalledList installed;
   for (const auto& [name, storage] : group.storage) {
     versions.push_back({group.group, name});
+    RETURN_IF_ERROR(CheckOwner(owner, versions.back()));
     if (!replace && routes_.Serves(group.group, name)) {
       return ServedAlready(versions.back().ToString(), "ReplaceAPIGroup()");
     }
-    ASSIGN_OR_RETURN(auto prepared, Prepare(versions.back(), storage));
+    ASSIGN_OR_RETURN(auto prepared, Prepare(owner, versions.back(), storage));
     std::move(prepared.begin(), prepared.end(), std::back_inserter(installed));
   }
-  Change(versions, std::move(installed));
+  Change(owner, versions, std::move(installed));
   return {};
 }
 
-Status Server::InstallResource(APIResourceInfo resource, bool replace) {
-  const auto installing = installing_.Lock();
+Status Installer::InstallResource(const Owner& owner, const APIResourceInfo& resource,
+                                  bool replace) {
+  const auto changing = changing_.Lock();
   const runtime::GroupVersionResource& name = resource.resource;
+  const runtime::GroupVersion version{name.group, name.version};
+  RETURN_IF_ERROR(CheckOwner(owner, version));
   if (!replace && routes_.Find(name)) return ServedAlready(NameOf(name), "ReplaceAPIResource()");
-  ASSIGN_OR_RETURN(auto installed, Prepare({name.group, name.version}, resource.storage));
+  ASSIGN_OR_RETURN(auto installed, Prepare(owner, version, resource.storage));
   if (installed.size() != 1 || installed.front()->resource() != name) {
     return {Reason::kInvalid, "server: the storages of " + NameOf(name) +
                                   " must be its own and those of its subresources"};
   }
-  Change({}, std::move(installed));
+  Change(owner, {}, std::move(installed));
   return {};
 }
 
-Status Server::RemoveAPIResource(const runtime::GroupVersionResource& resource) {
-  const auto installing = installing_.Lock();
+Status Installer::RemoveResource(const Owner& owner,
+                                 const runtime::GroupVersionResource& resource) {
+  const auto changing = changing_.Lock();
+  RETURN_IF_ERROR(CheckOwner(owner, {resource.group, resource.version}));
   const ServedPtr served = routes_.Remove(resource);
   if (!served) {
     return {Reason::kNotFound, "server: " + NameOf(resource) + " is not served"};

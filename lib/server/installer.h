@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/server/server.h"
+#include "server/owner.h"
+#include "server/routes.h"
+
+namespace apiserver::inline v0::server {
+
+// Changes what the handlers of a server serve, one change at a time. Every change is prepared whole
+// before the first request sees any of it. Any thread.
+class Installer {
+ public:
+  // Storages that nothing is served from any more are destroyed on `pool`. Both outlive this.
+  Installer(Routes& routes, Executor& pool) : routes_(routes), storages_(pool) {}
+
+  // As GenericAPIServer::InstallAPIGroup() and its siblings. `owner` outlives what is served.
+  Status InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace);
+  Status InstallResource(const Owner& owner, const APIResourceInfo& resource, bool replace);
+  Status RemoveResource(const Owner& owner, const runtime::GroupVersionResource& resource);
+  // Of all that is served.
+  std::vector<OwnedStoragePtr> Storages() const { return storages_.All(); }
+
+ private:
+  using InstalledList = std::vector<std::shared_ptr<const endpoints::Installed>>;
+
+  // kConflict: another handler serves the version.
+  Status CheckOwner(const Owner& owner, const runtime::GroupVersion& version) const;
+  static Result<InstalledList> Prepare(
+      const Owner& owner, const runtime::GroupVersion& version,
+      const std::map<std::string, std::shared_ptr<rest::Storage>>& storage);
+  void Change(const Owner& owner, const std::vector<runtime::GroupVersion>& cleared,
+              InstalledList installed);
+
+  Routes& routes_;
+  OwnedStorages storages_;
+  // Held while what is served changes.
+  Guarded<bool> changing_{false};
+};
+
+}  // namespace apiserver::inline v0::server
