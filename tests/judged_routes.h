@@ -209,20 +209,18 @@ struct RoutedRequest {
   std::string name = "a";  // Of the object in its body.
 };
 
-// A server with a delegate, in which everything is noted.
+// A server with two handlers, in which everything is noted.
 class JudgedRoutes {
  public:
   JudgedRoutes() {
-    TestServerOptions behind;
-    behind.install = [this](server::GenericAPIServer& api) { return Install(api, "example.com"); };
-    delegate_ = Must(StartTestServer(std::move(behind)));
     server::Config config;
     standalone_ = Must(server::NewStandalone({}));
     standalone_.Apply(config);
     config.serving.reset();
     config.authorizer = std::make_shared<NotingAuthorizer>(records_);
-    server_ = Must(Must(std::move(config).Complete()).New(&delegate_->server()));
+    server_ = Must(Must(std::move(config).Complete()).New());
     Must(Install(*server_, ""));
+    Must(Install(*Must(server_->AddHandler({.name = "behind"})), "example.com"));
     Must(server_->PrepareRun());
     Must(server_->Start());
     connection_ = server_->LoopbackConnection();
@@ -304,12 +302,11 @@ class JudgedRoutes {
     return served.name == judged.name && !judged.name.empty() ? "" : "another name";
   }
 
-  Status Install(server::GenericAPIServer& api, const std::string& group);
+  Status Install(server::Handler& api, const std::string& group);
 
   const Records records_ = std::make_shared<Guarded<Record>>();
   std::map<std::string, int> served_;
   int last_code_ = 0;
-  std::unique_ptr<TestServer> delegate_;
   server::Standalone standalone_;
   std::unique_ptr<server::GenericAPIServer> server_;
   std::unique_ptr<http::Connection> connection_;
@@ -336,7 +333,7 @@ inline runtime::KindPtr NotingKind(const std::string& group, const std::string& 
 // Serves a resource that can do everything, and maybe subresources.
 class NotingGroup {
  public:
-  NotingGroup(server::GenericAPIServer& api, std::string group, Records records)
+  NotingGroup(server::Handler& api, std::string group, Records records)
       : api_(api), records_(std::move(records)), info_{.group = std::move(group), .storage = {}} {}
 
   Status Add(const std::string& plural, bool namespaced, bool subresources) {
@@ -366,13 +363,13 @@ class NotingGroup {
   Status Install() { return api_.InstallAPIGroup(std::move(info_)); }
 
  private:
-  server::GenericAPIServer& api_;
+  server::Handler& api_;
   const Records records_;
   server::APIGroupInfo info_;
 };
 
 // "flunders" in namespaces, "fischers" in the cluster, and resources that are called as paths are.
-inline Status JudgedRoutes::Install(server::GenericAPIServer& api, const std::string& group) {
+inline Status JudgedRoutes::Install(server::Handler& api, const std::string& group) {
   NotingGroup noting(api, group, records_);
   Must(noting.Add("flunders", /*namespaced=*/true, /*subresources=*/true));
   Must(noting.Add("fischers", /*namespaced=*/false, /*subresources=*/true));

@@ -31,9 +31,8 @@ Result<CompletedConfig> Config::Complete() && {
   return CompletedConfig{std::move(*this)};
 }
 
-Result<std::unique_ptr<GenericAPIServer>> CompletedConfig::New(GenericAPIServer* delegate) && {
-  // Every GenericAPIServer is a Server: the class has no other implementation.
-  return std::make_unique<Server>(std::move(config), static_cast<Server*>(delegate));
+Result<std::unique_ptr<GenericAPIServer>> CompletedConfig::New() && {
+  return std::make_unique<Server>(std::move(config));
 }
 
 }  // namespace apiserver::inline v0::server

@@ -1,4 +1,5 @@
-// The director: finds what answers a request.
+// The director: finds what answers a request, among all that the handlers of the serving chain
+// have.
 
 #include <algorithm>
 #include <utility>
@@ -24,15 +25,13 @@ Status NotInstalledYet() {
 }  // namespace
 
 bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view method) const {
-  if (const ServedPtr served = routes_.Find(info)) {
-    return served->installed().LongRunning(info, method);
-  }
-  return delegate_ && delegate_->IsLongRunning(info, method);
+  const ServedPtr served = routes_.Find(info);
+  return served && served->installed().LongRunning(info, method);
 }
 
 bool Server::IsInstalled(const request::RequestInfo& info) const {
   const ServedPtr served = routes_.Find(info);
-  if (!served) return delegate_ && delegate_->IsInstalled(info);
+  if (!served) return false;
   std::string name(info.resource);
   if (!info.subresource.empty()) name.append("/").append(info.subresource);
   const auto& resources = served->installed().resources();
@@ -42,14 +41,13 @@ bool Server::IsInstalled(const request::RequestInfo& info) const {
 
 Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
   const ServedPtr served = routes_.Find(info);
-  if (!served && delegate_) return delegate_->StatsOf(info);
   const auto stats = served ? served->installed().GetStats() : std::nullopt;
   if (!stats) return Status(Reason::kNotFound, "");
   return *stats;
 }
 
 Server::Target Server::TargetOf(const http::Exchange& exchange) const {
-  Target target{.server = this};
+  Target target;
   const auto* const info = exchange.Find<request::RequestInfo>();
   if (info && info->is_resource_request) {
     target.served = routes_.Find(*info);
@@ -60,12 +58,8 @@ Server::Target Server::TargetOf(const http::Exchange& exchange) const {
   target.discovery = path == "/apis" || path.starts_with("/apis/") || path == "/api" ||
                      path == "/api/" ||
                      (path.starts_with("/api/") && documents_->KnowsDiscovery(path));
-  if (target.discovery) {
-    const bool elsewhere = delegate_ && !documents_->KnowsDiscovery(path);
-    return elsewhere ? delegate_->TargetOf(exchange) : target;
-  }
-  target.path = mux_.Find(path);
-  return target.path.handler || !delegate_ ? target : delegate_->TargetOf(exchange);
+  if (!target.discovery) target.path = mux_.Find(path);
+  return target;
 }
 
 http::Step Server::Direct(http::Exchange& exchange) const {
@@ -81,12 +75,11 @@ http::Step Server::BeforeBody(http::Exchange& exchange) const {
   return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
 }
 
-http::Step Server::Serve(const Target& target, http::Exchange& exchange) {
+http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
   if (target.served) return target.served->Serve(exchange);
   if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
   if (target.path.handler) return (*target.path.handler)(exchange);
-  return target.discovery ? target.server->ServeDiscovery(exchange)
-                          : target.server->NotFound(exchange);
+  return target.discovery ? ServeDiscovery(exchange) : NotFound(exchange);
 }
 
 http::Step Server::ServeDiscovery(http::Exchange& exchange) const {

@@ -23,9 +23,8 @@
 
 namespace apiserver::inline v0::server {
 
-Server::Server(Config config, Server* delegate)
+Server::Server(Config config)
     : config_(std::move(config)),
-      delegate_(delegate),
       loopback_token_(NewUuid(*config_.random)),
       audit_ids_(NewBufferedRandom(*config_.random)),
       own_(config_.name, config_.admission, Environment(), *metrics_),
@@ -54,7 +53,7 @@ endpoints::Environment Server::Environment() const {
 
 ApiDocuments::Needs Server::NeedsOfDocuments() const {
   return {.routes = routes_,
-          .owners = [this] { return std::vector<const Owner*>{&own_}; },
+          .owners = [this] { return Owners(); },
           .pool = *pool_,
           .clock = *config_.clock,
           .info = {config_.openapi_title, config_.openapi_version},
@@ -134,6 +133,35 @@ Server::~Server() {
   // Before the filters go: a hook's client over LoopbackConnection() may still end its requests.
   pre_shutdown_.Forget();
   post_start_.Forget();
+}
+
+Result<Handler*> Server::AddHandler(HandlerOptions options) {
+  const std::string& name = options.name;
+  if (name.empty()) {
+    return Status(Reason::kInvalid, "server: a handler of the serving chain needs a name");
+  }
+  const auto added = added_.Lock();
+  if (prepared_) {
+    return Status(Reason::kInvalid,
+                  "server: the handler \"" + name + "\" comes too late: PrepareRun was called");
+  }
+  const bool taken = name == own_.name() || std::ranges::any_of(*added, [&name](const auto& each) {
+                       return each->owner().name() == name;
+                     });
+  if (taken) {
+    return Status(Reason::kConflict, "server: there is a handler \"" + name + "\" already");
+  }
+  auto owner = std::make_unique<Owner>(name, options.admission.value_or(config_.admission),
+                                       Environment(), *metrics_);
+  added->push_back(std::make_unique<AddedHandler>(*this, installer_, std::move(owner)));
+  return added->back().get();
+}
+
+std::vector<const Owner*> Server::Owners() const {
+  std::vector<const Owner*> owners{&own_};
+  const auto added = added_.Lock();
+  for (const auto& each : *added) owners.push_back(&each->owner());
+  return owners;
 }
 
 Status Server::HandlePath(std::string path, http::Handler handler, bool listed) {
@@ -218,7 +246,7 @@ Status Server::InstallHealth(const Health& health) {
   const std::string below = path + "/";
   const auto serve = [this, &health](http::Exchange& exchange) -> http::Step {
     if (auto step = health.Serve(exchange)) return std::move(*step);
-    return delegate_ ? delegate_->Direct(exchange) : NotFound(exchange);
+    return NotFound(exchange);
   };
   RETURN_IF_ERROR(HandlePathWithoutBody(path, serve, /*listed=*/true));
   RETURN_IF_ERROR(HandlePathWithoutBody(below, serve, /*listed=*/false));
@@ -286,9 +314,6 @@ Status Server::InstallDebugPaths() {
 
 Status Server::PrepareRun() {
   if (prepared_.exchange(true)) return {Reason::kInvalid, "PrepareRun was called before"};
-  if (delegate_ && !delegate_->prepared_) {
-    RETURN_IF_ERROR(delegate_->PrepareRun());
-  }
   if (auditing_) RETURN_IF_ERROR(auditing_->Run());
   ShowMemory();
   process_shown_ = ShowProcess(*metrics_, RealFileSystem());

@@ -7,6 +7,7 @@
 
 #include "apiserver/base/reload.h"
 #include "apiserver/server/server.h"
+#include "server/added_handler.h"
 #include "server/api_documents.h"
 #include "server/debug/debug_socket.h"
 #include "server/equivalent_resources.h"
@@ -28,7 +29,7 @@ namespace apiserver::inline v0::server {
 // The one implementation of GenericAPIServer.
 class Server final : public GenericAPIServer {
  public:
-  Server(Config config, Server* delegate);
+  explicit Server(Config config);
   ~Server() override;
 
   runtime::Scheme& scheme() override { return own_.scheme(); }
@@ -47,6 +48,7 @@ class Server final : public GenericAPIServer {
   Status RemoveAPIResource(const runtime::GroupVersionResource& resource) override {
     return installer_.RemoveResource(own_, resource);
   }
+  Result<Handler*> AddHandler(HandlerOptions options) override;
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
@@ -66,25 +68,23 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
-  // director.cc
-  // What answers a request: a resource, a path beside the APIs or discovery, here or in a delegate.
-  // None of them: 404 if `api`, else the index of `server`. Only TargetOf decides it.
+  // What answers a request: a resource, a path beside the APIs or discovery. None of them: 404 if
+  // `api`, else the index. Only TargetOf decides it.
   struct Target {
-    const Server* server = nullptr;
     ServedPtr served = nullptr;
-    bool api = false;        // Below a group version of `server`.
-    bool discovery = false;  // Of `server`.
+    bool api = false;  // Below a group version that is served.
+    bool discovery = false;
     PathMux::Found path = {};
   };
+  // director.cc
   Target TargetOf(const http::Exchange& exchange) const;
-  static http::Step Serve(const Target& target, http::Exchange& exchange);
-  // The last stop of the chain.
+  http::Step Serve(const Target& target, http::Exchange& exchange) const;
+  // The last stop of the filters.
   http::Step Direct(http::Exchange& exchange) const;
   // Answers a request whose handler reads no body; Next for the others.
   http::Step BeforeBody(http::Exchange& exchange) const;
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   bool IsInstalled(const request::RequestInfo& info) const;
-  // Of what this server or a delegate has stored.
   Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;
   http::Step ServeDiscovery(http::Exchange& exchange) const;
   http::Step NotFound(http::Exchange& exchange) const;
@@ -101,6 +101,8 @@ class Server final : public GenericAPIServer {
   AuthenticationOptions Authentication() const;
   FilterConfig Filters();
   http::Service Service();
+  // All handlers of the chain, this server first.
+  std::vector<const Owner*> Owners() const;
   Status InstallStandardPaths();
   Status InstallDebugPaths();
   // `pool`: where the check runs; null: it only looks at memory, and runs on whatever asks.
@@ -116,7 +118,6 @@ class Server final : public GenericAPIServer {
 
   Config config_;
   WatchedLog log_{*config_.log, *config_.clock};  // What is logged to, in front of the host's.
-  Server* delegate_;                              // Null: none.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ =
@@ -127,6 +128,7 @@ class Server final : public GenericAPIServer {
   RequestMetrics request_metrics_{*metrics_};
   const EquivalentResources equivalents_{routes_};
   Owner own_;  // What the server is as a handler of its chain.
+  Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.
   PathMux mux_;
   Health healthz_;
   Health livez_;

@@ -9,7 +9,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/status.h"
 #include "apiserver/base/sync.h"
-#include "apiserver/server/server.h"
+#include "apiserver/server/handler.h"
 #include "server/owner.h"
 #include "server/routes.h"
 
@@ -22,7 +22,7 @@ class Installer {
   // Storages that nothing is served from any more are destroyed on `pool`. Both outlive this.
   Installer(Routes& routes, Executor& pool) : routes_(routes), storages_(pool) {}
 
-  // As GenericAPIServer::InstallAPIGroup() and its siblings. `owner` outlives what is served.
+  // As Handler::InstallAPIGroup() and its siblings. `owner` outlives what is served.
   Status InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace);
   Status InstallResource(const Owner& owner, const APIResourceInfo& resource, bool replace);
   Status RemoveResource(const Owner& owner, const runtime::GroupVersionResource& resource);

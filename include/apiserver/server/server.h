@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,10 +27,9 @@
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/listener.h"
-#include "apiserver/rest/storage.h"
-#include "apiserver/runtime/scheme.h"
 #include "apiserver/server/certificate_files.h"
 #include "apiserver/server/features.h"
+#include "apiserver/server/handler.h"
 
 namespace apiserver::inline v0::audit {
 class Backend;
@@ -168,86 +166,17 @@ struct Config {
 // A Config that has been checked; made only by Complete().
 struct CompletedConfig {
   Config config;
-  // `delegate` answers what this server does not know, without its filters; may be null. It must
-  // outlive the server.
-  Result<std::unique_ptr<GenericAPIServer>> New(GenericAPIServer* delegate = nullptr) &&;
+  Result<std::unique_ptr<GenericAPIServer>> New() &&;
 };
 
-// A group and, per version, its resources.
-struct APIGroupInfo {
-  std::string group;  // Empty: the legacy group, under /api.
-  // By version, then by resource or resource/subresource.
-  std::map<std::string, std::map<std::string, std::shared_ptr<rest::Storage>>> storage;
-};
-
-// One resource of a version.
-struct APIResourceInfo {
-  runtime::GroupVersionResource resource;
-  // By the resource and resource/subresource.
-  std::map<std::string, std::shared_ptr<rest::Storage>> storage;
-};
-
-// What hooks are given.
-struct HookContext {
-  GenericAPIServer& server;
-  Context ctx;  // Cancelled when the server stops.
-};
-// Each runs on a thread of its own, beside the others, and may wait until its Context is done.
-using Hook = std::function<Status(const HookContext&)>;
-
-// Named checks of /healthz, /livez and /readyz.
-struct HealthCheck {
-  std::string name;
-  // Runs on the pool, beside other checks, and may wait until the Context is done. Not twice at a
-  // time: those who ask meanwhile share the outcome.
-  std::function<Status(const Context&)> check;
-  // A check that takes longer has failed, and its Context is done. It is run again once it has
-  // returned.
-  std::chrono::milliseconds timeout = std::chrono::seconds(5);
-  bool healthz = true;
-  bool livez = true;
-  bool readyz = true;
-  // "?exclude=<group>" excludes all checks of a group; empty: of none.
-  std::string group = {};
-  // /livez takes it for passed until so long after it was added.
-  std::chrono::milliseconds livez_grace = std::chrono::milliseconds(0);
-};
-
-// One API server. Methods from any thread unless they say otherwise.
-class GenericAPIServer {
+// One API server: listener, filters, documents and lifecycle, and the handlers whose chain it is.
+// It is the first of them itself, called by Config::name. Destroying it stops it if that has not
+// happened. Methods from any thread unless they say otherwise.
+class GenericAPIServer : public Handler {
  public:
-  virtual ~GenericAPIServer() = default;  // Stops if that has not happened.
-
-  // The kinds it serves; add them before InstallAPIGroup.
-  virtual runtime::Scheme& scheme() = 0;
-  // Serves a group from now on: routes, discovery and OpenAPI change together. Also while running.
-  // kConflict: the server has a version of it already. After an error nothing has changed.
-  virtual Status InstallAPIGroup(APIGroupInfo group) = 0;
-  // The same in place of what the group's versions served before, which goes as RemoveAPIResource()
-  // says.
-  virtual Status ReplaceAPIGroup(APIGroupInfo group) = 0;
-  // Serves one resource more, whose kind need not be in the scheme. Costs the same however many
-  // there are, and touches no other. kConflict: it is served already.
-  virtual Status InstallAPIResource(APIResourceInfo resource) = 0;
-  // The same, also in place of the resource as it was served before.
-  virtual Status ReplaceAPIResource(APIResourceInfo resource) = 0;
-  // Serves a resource no longer: new requests are answered 404, its watches end, those under way
-  // are finished. A storage that nothing is served from any more is destroyed on the pool after the
-  // last of them, and cannot be installed again. kNotFound: it is not served.
-  virtual Status RemoveAPIResource(const runtime::GroupVersionResource& resource) = 0;
-  // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
-  // prefix. `listed`: appears in the index. kConflict: taken. Handlers run on a loop and must not
-  // wait there: see http::Handler.
-  virtual Status HandlePath(std::string path, http::Handler handler, bool listed) = 0;
-  // As HandlePath, for a handler that reads no body: requests with one are answered before the
-  // client has sent it.
-  virtual Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) = 0;
-  virtual Status AddHealthCheck(HealthCheck check) = 0;
-  // Runs once the server answers; Start and /readyz wait for it (poststarthook/<name>). An error is
-  // fatal: Run returns it.
-  virtual Status AddPostStartHook(std::string name, Hook hook) = 0;
-  // Runs first when the server stops, while it still answers.
-  virtual Status AddPreShutdownHook(std::string name, Hook hook) = 0;
+  // A further handler of the serving chain, which the server owns: it lives as long as the server.
+  // Before PrepareRun. kConflict: the name is taken. kInvalid: it has none, or comes too late.
+  virtual Result<Handler*> AddHandler(HandlerOptions options) = 0;
 
   // Installs what stands beside the APIs: OpenAPI, health, version, index. Once, before Run.
   virtual Status PrepareRun() = 0;
