@@ -7,7 +7,6 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/base/sync.h"
-#include "http/answer_made.h"
 #include "http/body_stream.h"
 #include "http/caught.h"
 
@@ -100,10 +99,6 @@ Step Step::Later(UniqueFunction<void(Resume)> start) {
   Step step(Kind::kLater);
   step.start_ = std::move(start);
   return step;
-}
-
-bool AnswerIsMade(const Exchange& exchange) {
-  return static_cast<const ExchangeDriver&>(exchange).answer_is_made();
 }
 
 void Filter::Head(Exchange& /*exchange*/, ResponseHead& /*head*/) const {}

@@ -81,8 +81,7 @@ class ExchangeDriver final : public Exchange,
   bool body_wanted() const { return incoming_.wanted(); }
   const ResponseHead& head() const { return head_; }
   Kind kind() const { return kind_; }
-  // See answer_made.h.
-  bool answer_is_made() const { return kind_ == Kind::kSend && !running_; }
+  bool answer_is_made() const override { return kind_ == Kind::kSend && !running_; }
   // The length of a kSend answer.
   std::size_t answer_bytes() const { return answer_bytes_; }
   std::size_t unsent_body() const { return queue_.size(); }
@@ -101,7 +100,7 @@ class ExchangeDriver final : public Exchange,
 
   // --- Exchange.
   Request& request() override { return request_; }
-  const Query& query() override { return query_; }
+  const Query& query() const override { return query_; }
   Context& ctx() override { return ctx_; }
   std::shared_ptr<const std::string> body() const override;
   bool has_body() const override { return incoming_.present(); }

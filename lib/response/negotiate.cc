@@ -28,17 +28,14 @@ bool SpeaksCbor(const http::Exchange& exchange) { return exchange.Find<ServesCbo
 
 // The query is asked first: it is what people type.
 bool WantsPretty(const http::Exchange& exchange, std::string_view parameter) {
-  const http::Request& request = exchange.request();
-  if (request.query.find("pretty=") != std::string::npos) {
-    const http::Query query = http::Query::Parse(request.query);
-    if (query.Has("pretty")) {
-      const std::string_view wish = query.Get("pretty");
-      return wish == "1" || wish == "t" || wish == "T" || wish == "true" || wish == "True" ||
-             wish == "TRUE";
-    }
+  const http::Query& query = exchange.query();
+  if (query.Has("pretty")) {
+    const std::string_view wish = query.Get("pretty");
+    return wish == "1" || wish == "t" || wish == "T" || wish == "true" || wish == "True" ||
+           wish == "TRUE";
   }
   if (!parameter.empty()) return parameter == "1" || parameter == "true";
-  const std::string_view agent = request.headers.Get("User-Agent");
+  const std::string_view agent = exchange.request().headers.Get("User-Agent");
   return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
 }
 

@@ -173,8 +173,7 @@ class Exchange {
 
   virtual Request& request() = 0;
   const Request& request() const { return const_cast<Exchange*>(this)->request(); }
-  // Decoded once, on first use.
-  virtual const Query& query() = 0;
+  virtual const Query& query() const = 0;
 
   // Cancelled when the peer goes away, the server stops hard, or the answer is over. Carries the
   // exchange's typed values.
@@ -234,6 +233,9 @@ class Exchange {
   virtual bool OutputOver() const = 0;
 
   virtual ResponseWriter& writer() = 0;
+  // Whether all that is left to do is to send what stands in memory, whole: the last step is done,
+  // and the answer is no stream. For Filter::Head; before that it is false. On the loop.
+  virtual bool answer_is_made() const = 0;
   // Ends the answer from outside the step that runs (deadline, drain): writes `error` if no head
   // has been claimed, cuts the stream otherwise. The work's Context is not cancelled. Any thread.
   virtual void EndEarly(Status error) = 0;

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "apiserver/auth/user.h"
-#include "http/answer_made.h"
 #include "server/filters/filters.h"
 #include "server/filters/seat.h"
 #include "server/filters/too_many_requests.h"
@@ -63,7 +62,7 @@ class MaxInFlight final : public http::Filter, public Seat {
 
   void Head(http::Exchange& exchange, http::ResponseHead&) const override {
     // Sending takes no seat.
-    if (http::AnswerIsMade(exchange)) Leave(exchange);
+    if (exchange.answer_is_made()) Leave(exchange);
   }
 
   void End(http::Exchange& exchange, const http::Outcome&) const override { Leave(exchange); }

@@ -8,7 +8,6 @@
 #include "apiserver/request/latency.h"
 #include "apiserver/response/response.h"
 #include "flowcontrol/controller.h"
-#include "http/answer_made.h"
 #include "server/filters/filters.h"
 #include "server/filters/seat.h"
 #include "server/filters/too_many_requests.h"
@@ -101,7 +100,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     if (!ticket) return;
     // Sending takes no seat: what waits need not wait for a client that reads slowly, nor for the
     // end of the loop's turn, in which hundreds may be answered.
-    if (http::AnswerIsMade(exchange)) Finish(*ticket);
+    if (exchange.answer_is_made()) Finish(*ticket);
     // The uids, so that nobody learns names from them; what is built in has none.
     const flowcontrol::Schema& schema = ticket->schema();
     if (!schema.config.uid.empty()) {

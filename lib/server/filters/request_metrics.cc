@@ -71,7 +71,7 @@ class RequestMetricsFilter final : public http::Filter {
 
  private:
   static RequestLabels LabelsFor(const http::Exchange& exchange, const request::RequestInfo& info) {
-    return LabelsOf(exchange.request(), const_cast<http::Exchange&>(exchange).query(), info);
+    return LabelsOf(exchange.request(), exchange.query(), info);
   }
 
   static std::optional<std::chrono::nanoseconds> NotOurs(const http::Exchange& exchange) {
