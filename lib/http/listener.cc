@@ -178,7 +178,7 @@ std::shared_ptr<Carrier> Crowd::NewCarrier(int fd, const Address& peer) {
   Carrier::Setup setup;
   setup.loop = loop_;
   setup.fd = fd;
-  if (options.tls) setup.tls = CurrentContext(*options.tls);
+  if (options.tls) setup.tls = options.tls->context()->ssl();
   setup.handshake_timeout = options.handshake_timeout;
   setup.write_stall_timeout = options.write_stall_timeout;
   setup.memory = config_->service->memory;

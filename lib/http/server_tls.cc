@@ -198,7 +198,7 @@ class RealServerTls final : public ServerTls {
     state_.Lock()->authorities = std::move(ca_pem);
   }
 
-  SslContext Current() const {
+  std::shared_ptr<const Context> context() const override {
     auto state = state_.Lock();
     if (state->authorities) {
       auto now = state->authorities->Get();
@@ -208,7 +208,7 @@ class RealServerTls final : public ServerTls {
         (void)Use(*state, state->pair, state->sni, *now);
       }
     }
-    return state->context;
+    return std::make_shared<const Context>(state->context);
   }
 
  private:
@@ -269,10 +269,6 @@ Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,
   auto tls = std::make_shared<RealServerTls>(std::move(settings));
   RETURN_IF_ERROR(tls->Replace(pair));
   return std::shared_ptr<ServerTls>(std::move(tls));
-}
-
-SslContext CurrentContext(const ServerTls& tls) {
-  return static_cast<const RealServerTls&>(tls).Current();
 }
 
 }  // namespace apiserver::inline v0::http

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "apiserver/base/status.h"
 #include "apiserver/http/tls.h"
@@ -13,8 +14,14 @@ namespace apiserver::inline v0::http {
 
 using SslContext = std::shared_ptr<SSL_CTX>;
 
-// What a new handshake of a server uses now.
-SslContext CurrentContext(const ServerTls& tls);
+class ServerTls::Context {
+ public:
+  explicit Context(SslContext ssl) : ssl_(std::move(ssl)) {}
+  const SslContext& ssl() const { return ssl_; }
+
+ private:
+  const SslContext ssl_;
+};
 // A client's context; `http2` says whether h2 is offered. kInvalid: bad CA or key pair.
 Result<SslContext> NewClientContext(const ClientTls& tls, bool http2);
 

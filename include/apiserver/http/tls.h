@@ -69,6 +69,9 @@ class ServerTls {
   // Names these authorities (PEM) to clients, so that they choose the right certificate; looked at
   // on each handshake. What is no PEM is not used.
   virtual void OfferClientAuthorities(std::shared_ptr<const Source<std::string>> ca_pem) = 0;
+  // What a new handshake uses now: the listener's, and closed to others.
+  class Context;
+  virtual std::shared_ptr<const Context> context() const = 0;
 };
 // kInvalid: not a matching pair, or an unknown suite or version; the message names what is wrong.
 Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,
