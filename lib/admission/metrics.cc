@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace apiserver::inline v0::admission {
+namespace apiserver::admission {
 
 namespace {
 
@@ -119,4 +119,4 @@ void PluginTimer::Observe(Operation operation, bool rejected) const {
   metrics_->ObservePlugin(plugin_, step_, operation, rejected, took);
 }
 
-}  // namespace apiserver::inline v0::admission
+}  // namespace apiserver::admission

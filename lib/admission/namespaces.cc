@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::admission {
+namespace apiserver::admission {
 
 namespace {
 
@@ -51,4 +51,4 @@ Result<runtime::ObjectPtr> InformedNamespaces::GetLive(const Context& ctx,
   return runtime::ObjectPtr(std::move(object));
 }
 
-}  // namespace apiserver::inline v0::admission
+}  // namespace apiserver::admission

@@ -8,7 +8,7 @@
 #include "apiserver/runtime/time.h"
 #include "codec/json_sink.h"
 
-namespace apiserver::inline v0::audit {
+namespace apiserver::audit {
 
 namespace {
 
@@ -285,4 +285,4 @@ std::string EventString(const Event& event) {
          "\"";
 }
 
-}  // namespace apiserver::inline v0::audit
+}  // namespace apiserver::audit

@@ -13,7 +13,7 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver::inline v0::audit {
+namespace apiserver::audit {
 
 namespace {
 
@@ -203,4 +203,4 @@ BackendPtr NewLogBackend(std::unique_ptr<LineWriter> writer, LogBackendOptions o
   return std::make_shared<LogBackend>(std::move(writer), options);
 }
 
-}  // namespace apiserver::inline v0::audit
+}  // namespace apiserver::audit

@@ -5,7 +5,7 @@
 #include "apiserver/audit/webhook_backend.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::audit {
+namespace apiserver::audit {
 
 namespace {
 
@@ -140,4 +140,4 @@ Result<Audit> NewAudit(const Options& options) {
                .backend = NewUnion({std::move(log), std::move(webhook)})};
 }
 
-}  // namespace apiserver::inline v0::audit
+}  // namespace apiserver::audit

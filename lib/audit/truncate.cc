@@ -2,7 +2,7 @@
 
 #include "apiserver/audit/batching.h"
 
-namespace apiserver::inline v0::audit {
+namespace apiserver::audit {
 
 namespace {
 
@@ -98,4 +98,4 @@ BackendPtr NewTruncatingBackend(BackendPtr delegate, TruncateOptions options) {
   return std::make_shared<Truncating>(std::move(delegate), options);
 }
 
-}  // namespace apiserver::inline v0::audit
+}  // namespace apiserver::audit

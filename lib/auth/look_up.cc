@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-namespace apiserver::inline v0::auth {
+namespace apiserver::auth {
 
 bool LookUp::done() const { return state_.Lock()->done; }
 
@@ -77,4 +77,4 @@ void Waiting::OnAll(UniqueFunction<void()> callback) const {
   one_less();
 }
 
-}  // namespace apiserver::inline v0::auth
+}  // namespace apiserver::auth

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-namespace apiserver::inline v0::auth {
+namespace apiserver::auth {
 
 bool UserInfo::InGroup(std::string_view group) const {
   return std::ranges::find(groups, group) != groups.end();
 }
 
-}  // namespace apiserver::inline v0::auth
+}  // namespace apiserver::auth

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 constexpr std::string_view kBase64UrlAlphabet =
@@ -52,4 +52,4 @@ std::optional<std::string> DecodeBase64Url(std::string_view text) {
   return bytes;
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

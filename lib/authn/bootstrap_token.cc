@@ -10,7 +10,7 @@
 
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -134,4 +134,4 @@ std::unique_ptr<auth::TokenAuthenticator> NewBootstrapTokens(BootstrapTokenOptio
   return std::make_unique<BootstrapTokens>(std::move(options));
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

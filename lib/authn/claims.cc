@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "runtime/json_type.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using runtime::Value;
@@ -130,4 +130,4 @@ std::string GoTimeText(std::int64_t unix_seconds) {
   return text;
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

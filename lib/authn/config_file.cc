@@ -8,7 +8,7 @@
 #include "auth/config_reloads.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -109,4 +109,4 @@ Result<std::unique_ptr<AuthenticationConfigFile>> LoadAuthenticationConfigFile(
   return std::unique_ptr<AuthenticationConfigFile>(std::move(file));
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "http/go_url.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using runtime::Value;
@@ -199,4 +199,4 @@ Status DistributedClaims::Resolve(const Context& ctx, const Endpoint& endpoint, 
   return {};
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

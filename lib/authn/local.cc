@@ -8,7 +8,7 @@
 #include "apiserver/authn/union.h"
 #include "apiserver/authn/websocket.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 
 std::unique_ptr<auth::Authenticator> NewLocal(LocalOptions options) {
   std::vector<std::shared_ptr<const auth::Authenticator>> all;
@@ -32,4 +32,4 @@ std::unique_ptr<auth::Authenticator> NewLocal(LocalOptions options) {
   return NewUnionFailOnError({std::move(known), NewAnonymous(std::move(options.anonymous_paths))});
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

@@ -10,7 +10,7 @@
 #include "authn/client_certificates.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -124,4 +124,4 @@ std::unique_ptr<auth::Authenticator> NewRequestHeader(RequestHeaderOptions optio
   return std::make_unique<RequestHeader>(std::move(options));
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

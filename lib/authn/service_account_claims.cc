@@ -7,7 +7,7 @@
 #include "authn/jwt.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using auth::serviceaccount::ServiceAccountInfo;
@@ -226,4 +226,4 @@ Result<ServiceAccountInfo> ValidateLegacyClaims(const Context& ctx,
   return info;
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

@@ -22,7 +22,7 @@
 #include "base/free_with.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 constexpr int kRsaBitsMin = 2048;
@@ -421,4 +421,4 @@ Result<std::vector<VerificationKey>> ReadPublicKeys(const std::string& pem) {
   return keys;
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

@@ -9,7 +9,7 @@
 #include "authn/token_hash.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -118,4 +118,4 @@ Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(const TokenFileOp
   return file;
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

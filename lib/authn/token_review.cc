@@ -13,7 +13,7 @@
 #include "authn/token_review_messages.h"
 #include "authn/token_review_metrics.h"
 
-namespace apiserver::inline v0::authn {
+namespace apiserver::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -169,4 +169,4 @@ Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(
   return std::make_unique<TokenReviewAuthenticator>(options);
 }
 
-}  // namespace apiserver::inline v0::authn
+}  // namespace apiserver::authn

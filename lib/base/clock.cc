@@ -1,6 +1,7 @@
 #include "apiserver/base/clock.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 class MachineClock final : public Clock {
@@ -16,4 +17,5 @@ const Clock& RealClock() {
   return clock;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

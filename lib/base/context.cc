@@ -6,7 +6,8 @@
 #include <thread>
 #include <utility>
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 
 namespace {
 
@@ -219,4 +220,5 @@ void Context::Link(SlotBase& slot) {
   state_->slots.store(&slot, std::memory_order_release);
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -7,7 +7,8 @@
 #include <cerrno>
 #include <system_error>
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 class FileLock final : public DirectoryLock {
@@ -39,4 +40,5 @@ Result<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& director
   return Status(Reason::kConflict, directory + " is used by another process");
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 void WakeTarget(const std::weak_ptr<Wakeable>& target) {
@@ -44,4 +45,5 @@ void Waker::WakeAll(std::span<const Waker> wakers) {
   }
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

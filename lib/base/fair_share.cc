@@ -3,7 +3,8 @@
 #include <functional>
 #include <utility>
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 
 std::size_t FairShare::TenantHash::operator()(const Tenant& tenant) const {
   // Flows are hashes already; the level only tells equal ones apart.
@@ -238,4 +239,5 @@ bool FairShare::Charge::Abandon() {
   return true;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -5,7 +5,8 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 using Stage = FeatureGate::Stage;
@@ -161,4 +162,5 @@ std::vector<std::string> FeatureGates::Help() const {
   return out;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

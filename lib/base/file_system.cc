@@ -13,7 +13,8 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 Status ErrnoStatus(std::string_view operation, const std::string& path, int error) {
@@ -207,4 +208,5 @@ FileSystem& RealFileSystem() {
   return files;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

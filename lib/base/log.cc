@@ -5,7 +5,8 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 class NullSink final : public LogSink {
@@ -70,4 +71,5 @@ std::unique_ptr<LogSink> NewStderrLogSink(LogLevel lowest) {
   return std::make_unique<StderrSink>(lowest);
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

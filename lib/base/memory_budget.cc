@@ -1,6 +1,7 @@
 #include "apiserver/base/memory_budget.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 
 namespace {
 
@@ -54,4 +55,5 @@ EvictingShare::Item& EvictingShare::LeastUsed(List& list) {
   return *list.oldest;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

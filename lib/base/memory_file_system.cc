@@ -5,7 +5,8 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 Status Missing(std::string_view operation, const std::string& path) {
@@ -159,4 +160,5 @@ class MemoryFileSystem final : public FileSystem {
 
 std::unique_ptr<FileSystem> NewMemoryFileSystem() { return std::make_unique<MemoryFileSystem>(); }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

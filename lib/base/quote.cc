@@ -7,7 +7,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::inline v0::field {
+namespace apiserver::field {
 namespace {
 
 struct Range {
@@ -91,4 +91,4 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
-}  // namespace apiserver::inline v0::field
+}  // namespace apiserver::field

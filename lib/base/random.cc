@@ -12,7 +12,8 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 class KernelRandom final : public Random {
@@ -128,4 +129,5 @@ std::string NewUuid(Random& random) {
   return out;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -7,7 +7,8 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 using Contents = std::vector<std::string>;
@@ -140,4 +141,5 @@ Result<std::unique_ptr<WatchedFiles>> WatchFiles(std::vector<std::string> paths,
   return std::make_unique<WatchedFilesImpl>(std::move(watch));
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -2,7 +2,8 @@
 
 #include <array>
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 struct ReasonRow {
@@ -96,4 +97,5 @@ bool operator==(const Status& a, const Status& b) {
   return a.rep_ != nullptr && b.rep_ != nullptr && *a.rep_ == *b.rep_;
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <exception>
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 constexpr std::size_t kThreadNameMax = 15;
@@ -94,4 +95,5 @@ void Thread::Join() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -12,7 +12,8 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
@@ -295,4 +296,5 @@ std::unique_ptr<ThreadPool> NewThreadPool(ThreadPoolOptions options) {
   return std::make_unique<Pool>(std::move(options));
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

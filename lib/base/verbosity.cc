@@ -1,6 +1,7 @@
 #include "apiserver/base/verbosity.h"
 
-namespace apiserver::inline v0 {
+namespace apiserver {
+inline namespace v0 {
 namespace {
 
 // Where Kubernetes' conventions for -v put debugging.
@@ -17,4 +18,5 @@ void VerbositySink::Write(LogLevel level, std::string_view message,
   if (Enabled(level)) to_.Write(level, message, fields);
 }
 
-}  // namespace apiserver::inline v0
+}  // namespace v0
+}  // namespace apiserver

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "client/called_url.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 
 namespace {
 
@@ -85,4 +85,4 @@ HttpClientFactory WithMetrics(HttpClientFactory factory,
   };
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

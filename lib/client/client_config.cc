@@ -9,7 +9,7 @@
 #include "client/kubeconfig_user.h"
 #include "http/go_url.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 namespace {
 
 using runtime::Value;
@@ -125,4 +125,4 @@ Result<ClientConfig> InClusterClientConfig(const FileSystem& files, std::string_
   return config;
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

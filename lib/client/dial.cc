@@ -2,7 +2,7 @@
 
 #include "apiserver/client/client.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 namespace {
 
 // Splits "host:port" and "[::1]:port"; false: the port is no number.
@@ -43,4 +43,4 @@ Result<http::DialOptions> DialOptionsFor(const Kubeconfig& config) {
   return options;
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "codec/base64.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
@@ -121,4 +121,4 @@ Result<std::shared_ptr<HttpClient>> NewFollowedClient(const ClientConfig& config
   return std::shared_ptr<HttpClient>(std::move(client));
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "codec/base64.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 
 using runtime::Value;
 
@@ -68,4 +68,4 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

@@ -8,7 +8,7 @@
 #include "apiserver/base/sync.h"
 #include "client/otlp_json.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 
 namespace {
 
@@ -228,4 +228,4 @@ std::shared_ptr<trace::SpanProcessor> NewOtlpExporter(const OtlpExporterOptions&
   return std::make_shared<OtlpExporter>(options);
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

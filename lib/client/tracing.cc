@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "client/called_url.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 
 namespace {
 
@@ -89,4 +89,4 @@ HttpClientFactory WithTracing(HttpClientFactory factory) {
   };
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

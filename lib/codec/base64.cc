@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace apiserver::inline v0::codec {
+namespace apiserver::codec {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -62,4 +62,4 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return out;
 }
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::codec

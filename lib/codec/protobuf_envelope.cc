@@ -16,7 +16,7 @@
 #include "codec/utf8.h"
 #include "runtime/facts.h"
 
-namespace apiserver::inline v0::codec {
+namespace apiserver::codec {
 namespace {
 
 using runtime::Object;
@@ -345,4 +345,4 @@ Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form
   return {};
 }
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::codec

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "runtime/json_type.h"
 
-namespace apiserver::inline v0::codec {
+namespace apiserver::codec {
 namespace {
 
 using runtime::Member;
@@ -87,4 +87,4 @@ std::string NoProtobufMessage(const runtime::Kind& kind, std::string_view versio
          "protobuf message";
 }
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::codec

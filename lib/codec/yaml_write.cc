@@ -10,7 +10,7 @@
 #include "codec/utf8.h"
 #include "codec/yaml_scalar.h"
 
-namespace apiserver::inline v0::codec {
+namespace apiserver::codec {
 namespace {
 
 using runtime::Arena;
@@ -191,4 +191,4 @@ void AppendYaml(Value value, std::string& out) {
   out += text;
 }
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::codec

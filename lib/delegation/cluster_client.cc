@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::delegation {
+namespace apiserver::delegation {
 
 namespace {
 
@@ -86,4 +86,4 @@ Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientCon
   return client::NewClient({.connect = connect});
 }
 
-}  // namespace apiserver::inline v0::delegation
+}  // namespace apiserver::delegation

@@ -16,7 +16,7 @@
 #include "base/status_macros.h"
 #include "delegation/authentication_config_map.h"
 
-namespace apiserver::inline v0::delegation {
+namespace apiserver::delegation {
 
 namespace {
 
@@ -288,4 +288,4 @@ Result<DelegatedAuthentication> NewDelegatedAuthentication(const Context& ctx,
   return following->Begin(ctx, following);
 }
 
-}  // namespace apiserver::inline v0::delegation
+}  // namespace apiserver::delegation

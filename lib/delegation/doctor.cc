@@ -12,7 +12,7 @@
 #include "codec/base64.h"
 #include "delegation/doctor_yaml.h"
 
-namespace apiserver::inline v0::delegation {
+namespace apiserver::delegation {
 
 namespace {
 
@@ -443,4 +443,4 @@ std::string Render(const std::vector<Finding>& findings) {
   return text;
 }
 
-}  // namespace apiserver::inline v0::delegation
+}  // namespace apiserver::delegation

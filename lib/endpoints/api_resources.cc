@@ -1,7 +1,7 @@
 #include "endpoints/installer.h"
 #include "endpoints/verbs.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
   std::vector<discovery::APIResource> rows;
@@ -29,4 +29,4 @@ std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
   return rows;
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -41,4 +41,4 @@ patch::apply::FieldManagerPtr FieldManagers::For(const RequestScope& scope) {
   return std::make_shared<patch::apply::FieldManager>(std::move(options));
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -7,7 +7,7 @@
 #include "endpoints/verbs.h"
 #include "request/verbs.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -155,4 +155,4 @@ Result<std::vector<std::shared_ptr<const Installed>>> APIGroupVersion::InstallRE
   return installed;
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

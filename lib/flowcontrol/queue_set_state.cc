@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::inline v0::flowcontrol {
+namespace apiserver::flowcontrol {
 
 namespace {
 
@@ -280,4 +280,4 @@ void QueueSet::State::RemoveQueueIfUnwanted(Queue& queue) {
   RebuildFinishes();
 }
 
-}  // namespace apiserver::inline v0::flowcontrol
+}  // namespace apiserver::flowcontrol

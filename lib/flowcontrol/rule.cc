@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace apiserver::inline v0::flowcontrol {
+namespace apiserver::flowcontrol {
 
 namespace {
 
@@ -106,4 +106,4 @@ bool Matches(const FlowSchema& schema, const request::RequestInfo& info,
   return false;
 }
 
-}  // namespace apiserver::inline v0::flowcontrol
+}  // namespace apiserver::flowcontrol

@@ -1,6 +1,6 @@
 #include "flowcontrol/watermark.h"
 
-namespace apiserver::inline v0::flowcontrol {
+namespace apiserver::flowcontrol {
 
 namespace {
 
@@ -62,4 +62,4 @@ void Watermarks::ShowOverTime(Clock::Monotonic now) {
   }
 }
 
-}  // namespace apiserver::inline v0::flowcontrol
+}  // namespace apiserver::flowcontrol

@@ -7,7 +7,7 @@
 
 #include "flowcontrol/seat_seconds.h"
 
-namespace apiserver::inline v0::flowcontrol {
+namespace apiserver::flowcontrol {
 
 namespace {
 
@@ -127,4 +127,4 @@ WorkEstimate WorkEstimator::EstimateMutating(const request::RequestInfo& info, i
   return estimate;
 }
 
-}  // namespace apiserver::inline v0::flowcontrol
+}  // namespace apiserver::flowcontrol

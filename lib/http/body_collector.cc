@@ -5,7 +5,7 @@
 
 #include "http/driver.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 // A body of unknown length is charged in steps.
@@ -269,4 +269,4 @@ void BodyCollector::Stop() {
   EndPassing(incomplete);
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 class BodyStream final : public ReadStream {
@@ -54,4 +54,4 @@ std::unique_ptr<ReadStream> NewBodyStream(std::shared_ptr<Loop> loop, BodyCollec
   return std::make_unique<BodyStream>(std::move(loop), body, options, std::move(owner));
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 constexpr std::size_t kWriteBytes = 64 << 10;
@@ -375,4 +375,4 @@ void Carrier::OnTimer() {
   UpdateTimer();
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -6,7 +6,7 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 
 class StreamBuffer final : public ClientSink {
  public:
@@ -171,4 +171,4 @@ Result<ClientResponse> CallOver(Connection& connection, const Context& ctx,
   }
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -15,7 +15,7 @@
 #include "http/net.h"
 #include "http/tls_context.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 // What a connection's handle and its loop share.
@@ -234,4 +234,4 @@ Result<std::unique_ptr<Connection>> LoopDialer::Dial(const Context& ctx,
 
 std::unique_ptr<Dialer> NewDialer() { return std::make_unique<LoopDialer>(); }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -10,7 +10,7 @@
 #include "http/body_stream.h"
 #include "http/caught.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 // How much a BodySource is asked for at a time.
@@ -591,7 +591,8 @@ Step ExchangeDriver::CollectBody(std::size_t bytes_max) {
 }
 
 Result<std::unique_ptr<ReadStream>> ExchangeDriver::OpenBody(OpenBodyOptions options) {
-  if (!incoming_.WillPassOn()) return Status(Reason::kConflict, "the request's body was read already");
+  if (!incoming_.WillPassOn())
+    return Status(Reason::kConflict, "the request's body was read already");
   return NewBodyStream(loop_, incoming_, options, shared_from_this());
 }
 
@@ -622,4 +623,4 @@ void ExchangeDriver::AwaitDecodingRoom(std::size_t bytes, Resume resume) {
   });
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "http/tokens.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 constexpr int kIpv6Bytes = 16;
@@ -143,4 +143,4 @@ Result<IpFamily> ParseGoIp(std::string_view text) {
   return IpFamily::kV6;
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

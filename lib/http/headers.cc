@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 // What an answer has.
@@ -63,4 +63,4 @@ std::size_t Headers::RemovePrefix(std::string_view prefix) {
   });
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -10,7 +10,7 @@
 #include "http/host.h"
 #include "http/tokens.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 using ErrorCode = boost::beast::error_code;
@@ -273,4 +273,4 @@ bool IsTransportHeader(std::string_view name) {
   }
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -8,7 +8,7 @@
 #include "http/nghttp2_session.h"
 #include "http/tokens.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 constexpr std::int32_t kClientWindow = 1 << 30;
@@ -264,4 +264,4 @@ std::unique_ptr<ClientProtocol> NewHttp2Client(Wire& wire, ClientSetup setup) {
   return std::make_unique<Http2Client>(wire, std::move(setup));
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

@@ -10,7 +10,7 @@
 
 #include "http/reactor.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 constexpr std::size_t kReadBufferBytes = 64 << 10;
@@ -359,4 +359,4 @@ const std::string& Loop::Date() {
   return date_;
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

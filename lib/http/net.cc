@@ -17,7 +17,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 // The longest queue of connections that are not accepted yet; the kernel caps it at
@@ -164,4 +164,4 @@ Result<int> Connect(const Address& address, std::chrono::milliseconds timeout) {
   return fd;
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

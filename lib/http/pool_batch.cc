@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 
 // A task that knows whether it was destroyed unrun.
 class PoolBatch::Runner {
@@ -57,4 +57,4 @@ void PoolBatch::Drop() {
   for (const auto& item : dropped) item->DroppedByPool();
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

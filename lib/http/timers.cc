@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace apiserver::inline v0::http {
+namespace apiserver::http {
 namespace {
 
 constexpr std::int64_t kCoarseMilliseconds = 64;
@@ -63,4 +63,4 @@ Timers::Entry* Timers::TakeAny() {
   return entry;
 }
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::http

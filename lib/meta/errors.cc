@@ -3,7 +3,7 @@
 #include <cctype>
 #include <utility>
 
-namespace apiserver::inline v0::meta {
+namespace apiserver::meta {
 namespace {
 
 StatusDetails DetailsOf(const GroupResource& resource, std::string_view name) {
@@ -245,4 +245,4 @@ bool HasCause(const Status& status, std::string_view reason) {
   return false;
 }
 
-}  // namespace apiserver::inline v0::meta
+}  // namespace apiserver::meta

@@ -4,7 +4,7 @@
 #include "apiserver/meta/selector.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::meta {
+namespace apiserver::meta {
 namespace {
 
 Status BadFieldSelector(std::string message) {
@@ -148,4 +148,4 @@ std::string FieldSelector::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::inline v0::meta
+}  // namespace apiserver::meta

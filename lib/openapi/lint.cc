@@ -7,7 +7,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/openapi/spec.h"
 
-namespace apiserver::inline v0::openapi {
+namespace apiserver::openapi {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<std::string> Lint(const std::string& json) {
   return Linter(*document).Run();
 }
 
-}  // namespace apiserver::inline v0::openapi
+}  // namespace apiserver::openapi

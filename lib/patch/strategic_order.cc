@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::inline v0::patch {
+namespace apiserver::patch {
 
 using runtime::Value;
 
@@ -171,4 +171,4 @@ Nodes MergeSorted(std::span<const Ranked> server_only, std::span<const Ranked> p
   return merged;
 }
 
-}  // namespace apiserver::inline v0::patch
+}  // namespace apiserver::patch

@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::patch {
+namespace apiserver::patch {
 
 using runtime::Field;
 using runtime::Schema;
@@ -121,4 +121,4 @@ Result<PatchMeta> LookupPatchMetadataForSlice(const Shape& parent, std::string_v
   return meta;
 }
 
-}  // namespace apiserver::inline v0::patch
+}  // namespace apiserver::patch

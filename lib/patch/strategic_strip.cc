@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace apiserver::inline v0::patch {
+namespace apiserver::patch {
 
 using runtime::Member;
 using runtime::Value;
@@ -77,4 +77,4 @@ std::optional<Value> StripValue(const Value& value, Nulls nulls, runtime::Arena&
   return result;
 }
 
-}  // namespace apiserver::inline v0::patch
+}  // namespace apiserver::patch

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-namespace apiserver::inline v0::registry {
+namespace apiserver::registry {
 
 namespace {
 
@@ -68,4 +68,4 @@ Context::Registration ShowStorageStats(const std::shared_ptr<metrics::Registry>&
       });
 }
 
-}  // namespace apiserver::inline v0::registry
+}  // namespace apiserver::registry

@@ -8,7 +8,7 @@
 #include "registry/cells.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::inline v0::registry {
+namespace apiserver::registry {
 namespace {
 
 constexpr std::string_view kNameDescription =
@@ -140,4 +140,4 @@ Result<meta::Table> GenericStore::ConvertToTable(const Context& ctx,
   return found->second->ConvertToTable(ctx, items, options);
 }
 
-}  // namespace apiserver::inline v0::registry
+}  // namespace apiserver::registry

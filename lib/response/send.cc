@@ -12,7 +12,7 @@
 #include "response/gzip.h"
 #include "response/size.h"
 
-namespace apiserver::inline v0::response {
+namespace apiserver::response {
 
 namespace {
 
@@ -133,4 +133,4 @@ http::Step WriteText(http::Exchange& exchange, int code, std::string text) {
   return SendAs(exchange, code, std::move(text), "text/plain; charset=utf-8");
 }
 
-}  // namespace apiserver::inline v0::response
+}  // namespace apiserver::response

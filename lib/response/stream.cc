@@ -6,7 +6,7 @@
 #include "apiserver/response/response.h"
 #include "response/end_signal.h"
 
-namespace apiserver::inline v0::response {
+namespace apiserver::response {
 
 namespace {
 
@@ -108,4 +108,4 @@ http::Step WriteStream(http::Exchange& exchange, std::unique_ptr<http::BodySourc
   return http::Step::Done();
 }
 
-}  // namespace apiserver::inline v0::response
+}  // namespace apiserver::response

@@ -21,7 +21,7 @@
 #include "response/table.h"
 #include "response/watch_counters.h"
 
-namespace apiserver::inline v0::response {
+namespace apiserver::response {
 
 namespace {
 
@@ -383,4 +383,4 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   return http::Step::Done();
 }
 
-}  // namespace apiserver::inline v0::response
+}  // namespace apiserver::response

@@ -7,7 +7,7 @@
 #include "apiserver/runtime/time.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::rest {
+namespace apiserver::rest {
 namespace {
 
 std::string TextOf(Clock::Wall time) { return runtime::FormatTime(runtime::UnixTime::From(time)); }
@@ -84,4 +84,4 @@ Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
   return grace;
 }
 
-}  // namespace apiserver::inline v0::rest
+}  // namespace apiserver::rest

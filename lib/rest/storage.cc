@@ -1,6 +1,6 @@
 #include "apiserver/rest/storage.h"
 
-namespace apiserver::inline v0::rest {
+namespace apiserver::rest {
 
 std::string_view NamespaceOf(const Context& ctx) {
   const auto* found = ctx.Get<Namespace>();
@@ -42,4 +42,4 @@ Capabilities Capabilities::Of(Storage& storage) {
   return all;
 }
 
-}  // namespace apiserver::inline v0::rest
+}  // namespace apiserver::rest

@@ -9,7 +9,7 @@
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::rest {
+namespace apiserver::rest {
 namespace {
 
 void KeepGeneration(runtime::Object& object, const runtime::Object& old) {
@@ -84,4 +84,4 @@ std::unique_ptr<UpdatedObjectInfo> DefaultUpdatedObjectInfo(runtime::ObjectPtr o
   return std::make_unique<ReplacedObject>(std::move(object));
 }
 
-}  // namespace apiserver::inline v0::rest
+}  // namespace apiserver::rest

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace apiserver::inline v0::runtime {
+namespace apiserver::runtime {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::string_view Arena::Copy(std::string_view text) {
   return {at, text.size()};
 }
 
-}  // namespace apiserver::inline v0::runtime
+}  // namespace apiserver::runtime

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-namespace apiserver::inline v0::runtime::digits {
+namespace apiserver::runtime::digits {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::uint64_t ToUint64(std::string_view digits) {
   return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
-}  // namespace apiserver::inline v0::runtime::digits
+}  // namespace apiserver::runtime::digits

@@ -3,7 +3,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::inline v0::runtime {
+namespace apiserver::runtime {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::string FormatDuration(std::chrono::nanoseconds duration) {
   return sign + text;
 }
 
-}  // namespace apiserver::inline v0::runtime
+}  // namespace apiserver::runtime

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::inline v0::runtime {
+namespace apiserver::runtime {
 
 namespace {
 
@@ -34,4 +34,4 @@ bool IsDns1123Subdomain(std::string_view name) {
   }
 }
 
-}  // namespace apiserver::inline v0::runtime
+}  // namespace apiserver::runtime

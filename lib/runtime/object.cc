@@ -4,7 +4,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::inline v0::runtime {
+namespace apiserver::runtime {
 
 // An encoding that is kept as long as there is room for it in `share`.
 struct Object::LooseSlot final : Slot, EvictingShare::Item {
@@ -201,4 +201,4 @@ std::size_t Object::bytes() const {
   return bytes;
 }
 
-}  // namespace apiserver::inline v0::runtime
+}  // namespace apiserver::runtime

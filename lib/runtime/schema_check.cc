@@ -6,7 +6,7 @@
 
 #include "runtime/facts.h"
 
-namespace apiserver::inline v0::runtime {
+namespace apiserver::runtime {
 
 namespace {
 
@@ -154,4 +154,4 @@ void CheckSchema(const SchemaPtr& schema, const std::string& where, Semantics se
   Checker(facts, problems).Check(schema, where, semantics);
 }
 
-}  // namespace apiserver::inline v0::runtime
+}  // namespace apiserver::runtime

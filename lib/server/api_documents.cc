@@ -11,7 +11,7 @@
 #include "server/discovery_routes.h"
 #include "server/openapi_handlers.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -328,4 +328,4 @@ openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,
   return input;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

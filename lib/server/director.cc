@@ -10,7 +10,7 @@
 #include "server/filters/filters.h"
 #include "server/generic_api_server.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -114,4 +114,4 @@ http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
   return http::Step::Done();
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 std::vector<admission::EquivalentResource> EquivalentResources::EquivalentResourcesFor(
     const runtime::GroupVersionResource& resource, std::string_view subresource) const {
@@ -22,4 +22,4 @@ std::vector<admission::EquivalentResource> EquivalentResources::EquivalentResour
   return found;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

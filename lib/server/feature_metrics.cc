@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 void ShowFeatures(const FeatureGates& features, metrics::Registry& registry) {
   auto& enabled = registry.Gauges({.name = "kubernetes_feature_enabled",
@@ -17,4 +17,4 @@ void ShowFeatures(const FeatureGates& features, metrics::Registry& registry) {
   show("AllBeta", FeatureGate::Stage::kBeta);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

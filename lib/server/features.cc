@@ -1,6 +1,6 @@
 #include "apiserver/server/features.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 FeatureGates DefaultFeatureGates() {
   FeatureGates gates;
@@ -25,4 +25,4 @@ FeatureGates DefaultFeatureGates() {
   return gates;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -8,7 +8,7 @@
 
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 struct HealthProbe::Run {
   explicit Run(Context context) : ctx(std::move(context)) {}
@@ -106,4 +106,4 @@ void HealthProbe::GiveUp(Run& run) {
   for (Done& done : waiting) done(late);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -80,4 +80,4 @@ void Hooks::Forget() {
   entries.swap(state_.Lock()->entries);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

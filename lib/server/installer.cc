@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -97,4 +97,4 @@ Status Installer::RemoveResource(const Owner& owner,
   return {};
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -8,7 +8,7 @@
 #include "server/generic_api_server.h"
 #include "server/shutdown.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -113,4 +113,4 @@ Status Server::Run(const Context& ctx) {
   return {};
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

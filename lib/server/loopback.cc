@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -40,4 +40,4 @@ std::unique_ptr<http::Connection> NewLoopbackConnection(std::unique_ptr<http::Co
   return std::make_unique<Loopback>(std::move(inner), std::move(token));
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

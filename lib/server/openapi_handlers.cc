@@ -12,7 +12,7 @@
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/meta/errors.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -111,4 +111,4 @@ http::Step SendNoOpenApi(http::Exchange& exchange) {
   return http::Step::Done();
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "runtime/patterns.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -70,4 +70,4 @@ Status CheckOperations(const Config& config) {
   return {};
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

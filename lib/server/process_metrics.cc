@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -112,4 +112,4 @@ Context::Registration ShowProcess(metrics::Registry& registry, const FileSystem&
   return registry.BeforeSerialize([series, &files] { Refresh(series, files); });
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 const Routes::VersionRoutes* Routes::GroupRoutes::Find(std::string_view version) const {
   for (const VersionRoutes& each : versions) {
@@ -182,4 +182,4 @@ std::vector<std::string> Routes::Paths() const {
   return paths;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

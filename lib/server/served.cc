@@ -6,7 +6,7 @@
 #include "apiserver/meta/errors.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 OwnedStorage::~OwnedStorage() {
   pool_.Post([storage = std::move(storage_)] { storage->Destroy(); });
@@ -83,4 +83,4 @@ void Served::End() {
   }
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -8,7 +8,7 @@
 #include "apiserver/base/source.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -89,4 +89,4 @@ Result<ServiceAccountAuthentication> NewServiceAccountAuthentication(
                                       .keys = std::move(keys)};
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

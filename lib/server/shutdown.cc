@@ -5,7 +5,7 @@
 
 #include "apiserver/base/clock.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -79,4 +79,4 @@ void ShutDown(const ShutdownOptions& options, const ShutdownParts& parts,
   if (!drained) (void)parts.in_flight.WaitUntilEmpty(kLastWait);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

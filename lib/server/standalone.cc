@@ -11,7 +11,7 @@
 #include "http/certificate_names.h"
 #include "http/net.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -210,4 +210,4 @@ Status Standalone::WriteKubeconfig(const std::string& path, int port,
   return file_system.WriteAtomically(path, Kubeconfig(port), kPrivate);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

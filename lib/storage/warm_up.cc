@@ -1,6 +1,6 @@
 #include "apiserver/storage/warm_up.h"
 
-namespace apiserver::inline v0::storage {
+namespace apiserver::storage {
 
 std::string WarmUp::ToString() const {
   if (ready) return "ready";
@@ -12,4 +12,4 @@ std::string WarmUp::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::inline v0::storage
+}  // namespace apiserver::storage

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "http/go_url.h"
 
-namespace apiserver::inline v0::admission {
+namespace apiserver::admission {
 
 namespace {
 
@@ -88,4 +88,4 @@ Result<WebhookAddress> WebhookClients::For(const Webhook& webhook) {
   return WebhookAddress{.url = origin + PathOf(url), .client = std::move(client)};
 }
 
-}  // namespace apiserver::inline v0::admission
+}  // namespace apiserver::admission

@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
 
-namespace apiserver::inline v0::admission {
+namespace apiserver::admission {
 
 namespace {
 
@@ -241,4 +241,4 @@ std::shared_ptr<const Plugin> NewMutatingWebhookAdmission(WebhookAdmissionOption
   return std::make_shared<MutatingWebhookAdmission>(std::move(options));
 }
 
-}  // namespace apiserver::inline v0::admission
+}  // namespace apiserver::admission

@@ -8,7 +8,7 @@
 #include "apiserver/meta/status.h"
 #include "codec/base64.h"
 
-namespace apiserver::inline v0::admission {
+namespace apiserver::admission {
 
 namespace {
 
@@ -152,4 +152,4 @@ Result<ReviewAnswer> DecodeReview(std::string_view body) {
   return answer;
 }
 
-}  // namespace apiserver::inline v0::admission
+}  // namespace apiserver::admission

@@ -11,7 +11,7 @@
 #include "apiserver/authz/webhook.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::authz {
+namespace apiserver::authz {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -110,4 +110,4 @@ Result<Chain> NewChain(const AuthorizationConfiguration& config,
   return Chain{NewUnion(std::move(authorizers)), NewRuleResolverUnion(std::move(rules))};
 }
 
-}  // namespace apiserver::inline v0::authz
+}  // namespace apiserver::authz

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 namespace {
 
 // What a peer may send for an answer of `bytes` beside it: head, chunk sizes, TLS.
@@ -255,4 +255,4 @@ void PendingCall::Unregister() {
   std::swap(*registration_.Lock(), dropped);
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

@@ -10,7 +10,7 @@
 #include "client/cpprest/peer.h"
 #include "client/cpprest/target.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 namespace {
 
 // Lines kept for later calls, those given back longest ago are dropped first. cpprestsdk closes a
@@ -113,4 +113,4 @@ Result<std::shared_ptr<HttpClient>> NewCpprestHttpClient(const HttpClientOptions
 
 HttpClientFactory NewCpprestHttpClientFactory() { return NewCpprestHttpClient; }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

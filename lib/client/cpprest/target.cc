@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::client {
+namespace apiserver::client {
 namespace {
 
 Status BadUrl(const std::string& url, std::string_view why) {
@@ -122,4 +122,4 @@ Status CheckCallHead(const HttpRequest& request) {
   return Status::Ok();
 }
 
-}  // namespace apiserver::inline v0::client
+}  // namespace apiserver::client

@@ -6,7 +6,7 @@
 #include "endpoints/handlers/handlers.h"
 #include "request/attributes.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -45,4 +45,4 @@ http::Handler NewConnectHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

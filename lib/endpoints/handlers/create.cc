@@ -6,7 +6,7 @@
 #include "endpoints/handlers/owner_references.h"
 #include "endpoints/handlers/too_large.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -114,4 +114,4 @@ http::Handler NewCreateHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -2,7 +2,7 @@
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -43,4 +43,4 @@ http::Handler NewDeleteHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

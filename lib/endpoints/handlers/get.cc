@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/handlers.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -49,4 +49,4 @@ http::Handler NewGetHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

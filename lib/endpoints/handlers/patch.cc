@@ -5,7 +5,7 @@
 #include "endpoints/handlers/patched_object.h"
 #include "endpoints/handlers/too_large.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -80,4 +80,4 @@ http::Handler NewPatchHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -16,7 +16,7 @@
 #include "endpoints/handlers/owner_references.h"
 #include "runtime/unstructured.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -216,4 +216,4 @@ std::string NoObjectError(const runtime::Value& value) {
          " into Go value of type map[string]interface {}";
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/audit.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -213,4 +213,4 @@ Result<meta::ListOptions> ReadListOptions(const RequestScope& scope, http::Excha
   return options;
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -6,7 +6,7 @@
 #include "endpoints/handlers/owner_references.h"
 #include "endpoints/handlers/too_large.h"
 
-namespace apiserver::inline v0::endpoints {
+namespace apiserver::endpoints {
 
 namespace {
 
@@ -95,4 +95,4 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::inline v0::endpoints
+}  // namespace apiserver::endpoints

@@ -2,7 +2,7 @@
 #include "apiserver/groups/authorization.h"
 #include "groups/authorization_api.h"
 
-namespace apiserver::inline v0::groups::authorization {
+namespace apiserver::groups::authorization {
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
   const std::string group = "authorization.k8s.io";
@@ -23,4 +23,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
         .namespaced = false}});
 }
 
-}  // namespace apiserver::inline v0::groups::authorization
+}  // namespace apiserver::groups::authorization

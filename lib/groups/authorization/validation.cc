@@ -6,7 +6,7 @@
 
 #include "apiserver/codec/json.h"
 
-namespace apiserver::inline v0::groups::authorization {
+namespace apiserver::groups::authorization {
 
 namespace {
 
@@ -92,4 +92,4 @@ ErrorList ValidateLocalSubjectAccessReview(const runtime::Object& review) {
   return errors;
 }
 
-}  // namespace apiserver::inline v0::groups::authorization
+}  // namespace apiserver::groups::authorization

@@ -4,7 +4,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/patch/apply/updater.h"
 
-namespace apiserver::inline v0::patch::apply {
+namespace apiserver::patch::apply {
 
 std::string ConflictsMessage(std::span<const Conflict> conflicts) {
   std::string out;
@@ -22,4 +22,4 @@ std::string ConflictsMessage(std::span<const Conflict> conflicts) {
   return out;
 }
 
-}  // namespace apiserver::inline v0::patch::apply
+}  // namespace apiserver::patch::apply

@@ -5,7 +5,7 @@
 
 #include "patch/apply/set_builder.h"
 
-namespace apiserver::inline v0::patch::apply {
+namespace apiserver::patch::apply {
 
 using runtime::Arena;
 
@@ -98,4 +98,4 @@ FieldSet FieldFilter::Filter(FieldSet set, Arena& arena) const {
   return set.RecursiveDifference(rep_->excluded, arena);
 }
 
-}  // namespace apiserver::inline v0::patch::apply
+}  // namespace apiserver::patch::apply

@@ -6,7 +6,7 @@
 
 #include "patch/apply/set_builder.h"
 
-namespace apiserver::inline v0::patch::apply {
+namespace apiserver::patch::apply {
 
 namespace {
 
@@ -257,4 +257,4 @@ FieldSet Copy(FieldSet set, Arena& arena) {
   return CopyOf(set, out);
 }
 
-}  // namespace apiserver::inline v0::patch::apply
+}  // namespace apiserver::patch::apply

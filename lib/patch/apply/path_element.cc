@@ -4,7 +4,7 @@
 
 #include "patch/apply/value_order.h"
 
-namespace apiserver::inline v0::patch::apply {
+namespace apiserver::patch::apply {
 
 namespace {
 
@@ -79,4 +79,4 @@ std::string PathString(PathView path) {
   return out;
 }
 
-}  // namespace apiserver::inline v0::patch::apply
+}  // namespace apiserver::patch::apply

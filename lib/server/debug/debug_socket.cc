@@ -7,7 +7,7 @@
 #include "apiserver/response/response.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -68,4 +68,4 @@ void DebugSocket::Stop() {
   (void)RemoveSocket(std::exchange(path_, ""));
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -5,7 +5,7 @@
 #include "codec/protobuf_wire.h"
 #include "server/debug/perf_events.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::string ProfileMessage::Finish(const Facts& facts) && {
   return std::move(message_);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -14,7 +14,7 @@
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -146,4 +146,4 @@ FilterPtr NewAuthentication(AuthenticationOptions options) {
   return std::make_unique<Authentication>(std::move(options));
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

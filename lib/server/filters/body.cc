@@ -3,7 +3,7 @@
 #include "server/filters/filters.h"
 #include "server/filters/seat.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -58,4 +58,4 @@ FilterPtr NewBody(std::size_t bytes_max) { return std::make_unique<Body>(bytes_m
 FilterPtr NewSeatAgain() { return std::make_unique<SeatAgain>(); }
 FilterPtr NewDecodingRoom() { return std::make_unique<DecodingRoom>(); }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

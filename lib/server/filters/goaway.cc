@@ -1,6 +1,6 @@
 #include "server/filters/filters.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -34,4 +34,4 @@ FilterPtr NewGoaway(double chance, Random& random) {
   return std::make_unique<Goaway>(chance, random);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -9,7 +9,7 @@
 #include "server/filters/look_ups.h"
 #include "server/requests/impersonation.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -63,4 +63,4 @@ FilterPtr NewImpersonation(const ImpersonationOptions& options) {
   return std::make_unique<ImpersonationFilter>(options);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -1,6 +1,6 @@
 #include "server/filters/filters.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -26,4 +26,4 @@ FilterPtr NewMuxComplete(const LifecycleSignal& complete) {
   return std::make_unique<MuxComplete>(complete);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

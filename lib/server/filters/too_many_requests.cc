@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -28,4 +28,4 @@ http::Step TooManyRequests(http::Exchange& exchange, int retry_after_seconds,
   return http::Step::Done();
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -1,6 +1,6 @@
 #include "server/requests/auditing.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -33,4 +33,4 @@ void Auditing::Process(audit::AuditContext& context, audit::Stage stage, bool la
   backend_->ProcessEvent(context.Snapshot(stage, last));
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

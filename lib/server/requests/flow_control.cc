@@ -8,7 +8,7 @@
 #include "apiserver/response/response.h"
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -129,4 +129,4 @@ Status FlowControlParts::AddDebugEndpoints(GenericAPIServer& server) {
   });
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

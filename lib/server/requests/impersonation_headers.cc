@@ -5,7 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "server/requests/impersonation.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 namespace {
 
 // What the names of all of them begin with.
@@ -83,4 +83,4 @@ void RemoveImpersonationHeaders(http::Headers& headers) {
   headers.RemovePrefix(kImpersonateExtraPrefix);
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

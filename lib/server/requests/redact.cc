@@ -6,7 +6,7 @@
 #include "apiserver/http/headers.h"
 #include "apiserver/http/message.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string RedactedTarget(std::string_view target) {
   return redacted;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::vector<std::string> SourceIPs(const http::Request& request) {
   return ips;
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

@@ -6,7 +6,7 @@
 
 #include "codec/utf8.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::server {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::vector<std::string> WarningHeaders(const std::vector<std::string>& texts,
   return recorder.Take();
 }
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::server

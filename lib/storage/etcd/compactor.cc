@@ -6,7 +6,7 @@
 #include "storage/etcd/convert.h"
 #include "storage/etcd/shared_revision.h"
 
-namespace apiserver::inline v0::storage::etcd {
+namespace apiserver::storage::etcd {
 namespace {
 
 // How often the injected clock is looked at.
@@ -107,4 +107,4 @@ void Compactor::Failed(const RpcOutcome& outcome) {
   Wait();
 }
 
-}  // namespace apiserver::inline v0::storage::etcd
+}  // namespace apiserver::storage::etcd

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::inline v0::storage::etcd {
+namespace apiserver::storage::etcd {
 namespace {
 
 std::chrono::system_clock::time_point WallOf(Clock::Monotonic deadline) {
@@ -87,4 +87,4 @@ void UnaryCall::Cancel() {
   done({RpcCode::kCancelled, "cancelled", /*sent=*/false}, "");
 }
 
-}  // namespace apiserver::inline v0::storage::etcd
+}  // namespace apiserver::storage::etcd

@@ -4,7 +4,7 @@
 
 #include "storage/etcd/convert.h"
 
-namespace apiserver::inline v0::storage::etcd {
+namespace apiserver::storage::etcd {
 
 void SharedRevision::Get(Done done) {
   std::vector<Done> asked;
@@ -46,4 +46,4 @@ void SharedRevision::Read(std::vector<Done> asked) {
       });
 }
 
-}  // namespace apiserver::inline v0::storage::etcd
+}  // namespace apiserver::storage::etcd

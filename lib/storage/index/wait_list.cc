@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::inline v0::storage::index {
+namespace apiserver::storage::index {
 
 void WaitList::Add(Waiter& waiter, const Waker& waker) {
   waiter.waker = waker;
@@ -55,4 +55,4 @@ void WaitList::TakePassed(std::vector<Waker>& wakers) {
   TakeIf(wakers, [](const Waiter& waiter) { return waiter.passed; });
 }
 
-}  // namespace apiserver::inline v0::storage::index
+}  // namespace apiserver::storage::index

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "codec/protobuf_wire.h"
 
-namespace apiserver::inline v0::storage::kms {
+namespace apiserver::storage::kms {
 namespace {
 
 namespace wire = codec::wire;
@@ -157,4 +157,4 @@ Status Decode(std::string_view bytes, DecryptRequest& message) {
                       {.number = 4, .map = &message.annotations}});
 }
 
-}  // namespace apiserver::inline v0::storage::kms
+}  // namespace apiserver::storage::kms

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "storage/kms/errors.h"
 
-namespace apiserver::inline v0::storage::kms {
+namespace apiserver::storage::kms {
 namespace {
 
 // Transformers by the DEK source that they were made of. One that is past its time serves until it
@@ -142,4 +142,4 @@ value::NewKmsProvider NewProviders(Options options) {
   };
 }
 
-}  // namespace apiserver::inline v0::storage::kms
+}  // namespace apiserver::storage::kms

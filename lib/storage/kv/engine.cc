@@ -1,6 +1,6 @@
 #include "apiserver/storage/kv/engine.h"
 
-namespace apiserver::inline v0::storage::kv {
+namespace apiserver::storage::kv {
 
 std::string PrefixEnd(std::string_view prefix) {
   std::string end(prefix);
@@ -10,4 +10,4 @@ std::string PrefixEnd(std::string_view prefix) {
   return end;
 }
 
-}  // namespace apiserver::inline v0::storage::kv
+}  // namespace apiserver::storage::kv

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::inline v0::storage::kv {
+namespace apiserver::storage::kv {
 
 Status NewCompactedError(Revision wanted, Revision compacted) {
   return Status(Reason::kExpired,
@@ -57,4 +57,4 @@ Status ValidateCompaction(Revision wanted, Revision current) {
                                       ": the store is at revision " + std::to_string(current));
 }
 
-}  // namespace apiserver::inline v0::storage::kv
+}  // namespace apiserver::storage::kv

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::inline v0::storage::kv {
+namespace apiserver::storage::kv {
 
 std::optional<Revision> HistoryPolicy::Next(const Held& held, Clock::Monotonic now) {
   Revision target = held.compacted;
@@ -27,4 +27,4 @@ std::optional<Revision> HistoryPolicy::Next(const Held& held, Clock::Monotonic n
   return target;
 }
 
-}  // namespace apiserver::inline v0::storage::kv
+}  // namespace apiserver::storage::kv

@@ -5,7 +5,7 @@
 
 #include "storage/kv/errors.h"
 
-namespace apiserver::inline v0::storage::rocks {
+namespace apiserver::storage::rocks {
 
 Batch::Batch(Store& store, kv::LeaseTable& leases)
     : store_(store),
@@ -174,4 +174,4 @@ void Batch::ApplyTo(State& state) const {
   state.compacted = std::max(state.compacted, compacted_);
 }
 
-}  // namespace apiserver::inline v0::storage::rocks
+}  // namespace apiserver::storage::rocks

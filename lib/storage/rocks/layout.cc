@@ -1,6 +1,6 @@
 #include "storage/rocks/layout.h"
 
-namespace apiserver::inline v0::storage::rocks {
+namespace apiserver::storage::rocks {
 namespace {
 
 constexpr std::size_t kNumberBytes = 8;
@@ -136,4 +136,4 @@ std::string LeaseKey(kv::LeaseId lease) {
   return std::string(kLeasePrefix) + EncodeNumber(static_cast<std::uint64_t>(lease));
 }
 
-}  // namespace apiserver::inline v0::storage::rocks
+}  // namespace apiserver::storage::rocks

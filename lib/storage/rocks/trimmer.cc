@@ -2,7 +2,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::storage::rocks {
+namespace apiserver::storage::rocks {
 namespace {
 
 constexpr std::size_t kReadAtOnce = 512;
@@ -47,4 +47,4 @@ Status Trimmer::Add(rocksdb::WriteBatch& batch, Revision compacted, std::size_t 
   return Status::Ok();
 }
 
-}  // namespace apiserver::inline v0::storage::rocks
+}  // namespace apiserver::storage::rocks

@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::inline v0::storage::store {
+namespace apiserver::storage::store {
 
 Result<kv::LeaseId> LeasePool::Get(const Context& ctx, std::chrono::seconds ttl) {
   const std::chrono::seconds extra = std::min(kExtraMax, ttl * 5 / 100);
@@ -23,4 +23,4 @@ Result<kv::LeaseId> LeasePool::Get(const Context& ctx, std::chrono::seconds ttl)
   return id;
 }
 
-}  // namespace apiserver::inline v0::storage::store
+}  // namespace apiserver::storage::store

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/value/build.h"
 
-namespace apiserver::inline v0::storage::value {
+namespace apiserver::storage::value {
 namespace {
 
 using runtime::GroupResource;
@@ -177,4 +177,4 @@ Result<std::unique_ptr<Encryption>> LoadEncryption(EncryptionOptions options) {
   return encryption;
 }
 
-}  // namespace apiserver::inline v0::storage::value
+}  // namespace apiserver::storage::value

@@ -1,6 +1,6 @@
 #include "apiserver/storage/value/transformer.h"
 
-namespace apiserver::inline v0::storage::value {
+namespace apiserver::storage::value {
 namespace {
 
 class Identity final : public Transformer {
@@ -20,4 +20,4 @@ class Identity final : public Transformer {
 
 TransformerPtr NewIdentity() { return std::make_shared<Identity>(); }
 
-}  // namespace apiserver::inline v0::storage::value
+}  // namespace apiserver::storage::value

@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::inline v0::testing::storage {
+namespace apiserver::testing::storage {
 namespace {
 
 using std::chrono::seconds;
@@ -124,4 +124,4 @@ CaseTable LeaseCases() {
   };
 }
 
-}  // namespace apiserver::inline v0::testing::storage
+}  // namespace apiserver::testing::storage
