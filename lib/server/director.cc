@@ -24,9 +24,17 @@ Status NotInstalledYet() {
 
 }  // namespace
 
+std::shared_ptr<Route> Server::FindRoute(const request::RequestInfo& info) const {
+  if (auto route = RouteSources::Find(sources_.in_front, info)) return route;
+  if (ServedPtr served = routes_.Find(info)) return served;
+  // What is installed of a version is all there is of it.
+  const bool api = info.is_resource_request && routes_.Serves(info.api_group, info.api_version);
+  return api ? nullptr : RouteSources::Find(sources_.behind, info);
+}
+
 bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view method) const {
-  const ServedPtr served = routes_.Find(info);
-  return served && served->installed().LongRunning(info, method);
+  const auto route = FindRoute(info);
+  return route && route->LongRunning(info, method);
 }
 
 bool Server::IsInstalled(const request::RequestInfo& info) const {
@@ -40,8 +48,8 @@ bool Server::IsInstalled(const request::RequestInfo& info) const {
 }
 
 Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
-  const ServedPtr served = routes_.Find(info);
-  const auto stats = served ? served->installed().GetStats() : std::nullopt;
+  const auto route = FindRoute(info);
+  const auto stats = route ? route->GetStats() : std::nullopt;
   if (!stats) return Status(Reason::kNotFound, "");
   return *stats;
 }
@@ -49,9 +57,11 @@ Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {
 Server::Target Server::TargetOf(const http::Exchange& exchange) const {
   Target target;
   const auto* const info = exchange.Find<request::RequestInfo>();
+  if (info) target.route = RouteSources::Find(sources_.in_front, *info);
+  if (target.route) return target;
   if (info && info->is_resource_request) {
-    target.served = routes_.Find(*info);
-    target.api = target.served || routes_.Serves(info->api_group, info->api_version);
+    target.route = routes_.Find(*info);
+    target.api = target.route || routes_.Serves(info->api_group, info->api_version);
     if (target.api) return target;
   }
   const std::string& path = exchange.request().path;
@@ -59,6 +69,9 @@ Server::Target Server::TargetOf(const http::Exchange& exchange) const {
                      path == "/api/" ||
                      (path.starts_with("/api/") && documents_->KnowsDiscovery(path));
   if (!target.discovery) target.path = mux_.Find(path);
+  if (!info || target.path.handler || sources_.behind.empty()) return target;
+  if (target.discovery && documents_->KnowsDiscovery(path)) return target;
+  target.route = RouteSources::Find(sources_.behind, *info);
   return target;
 }
 
@@ -68,15 +81,19 @@ http::Step Server::Direct(http::Exchange& exchange) const {
 
 http::Step Server::BeforeBody(http::Exchange& exchange) const {
   const Target target = TargetOf(exchange);
-  if (target.served) {
-    RETURN_IF_ERROR(target.served->installed().CheckBeforeBody(exchange));
+  if (target.route) {
+    RETURN_IF_ERROR(target.route->CheckBeforeBody(exchange));
     return http::Step::Next();
   }
   return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
 }
 
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
-  if (target.served) return target.served->Serve(exchange);
+  if (target.route) {
+    // For as long as the exchange lives.
+    exchange.Set(target.route);
+    return target.route->Serve(exchange);
+  }
   if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
   if (target.path.handler) return (*target.path.handler)(exchange);
   return target.discovery ? ServeDiscovery(exchange) : NotFound(exchange);

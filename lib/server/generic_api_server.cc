@@ -154,6 +154,10 @@ Result<Handler*> Server::AddHandler(HandlerOptions options) {
   auto owner = std::make_unique<Owner>(name, options.admission.value_or(config_.admission),
                                        Environment(), *metrics_);
   added->push_back(std::make_unique<AddedHandler>(*this, installer_, std::move(owner)));
+  if (options.routes) {
+    const bool in_front = options.place == HandlerOptions::Place::kInFront;
+    (in_front ? sources_.in_front : sources_.behind).push_back(std::move(options.routes));
+  }
   return added->back().get();
 }
 
@@ -313,7 +317,11 @@ Status Server::InstallDebugPaths() {
 }
 
 Status Server::PrepareRun() {
-  if (prepared_.exchange(true)) return {Reason::kInvalid, "PrepareRun was called before"};
+  {
+    // Not beside AddHandler().
+    const auto added = added_.Lock();
+    if (prepared_.exchange(true)) return {Reason::kInvalid, "PrepareRun was called before"};
+  }
   if (auditing_) RETURN_IF_ERROR(auditing_->Run());
   ShowMemory();
   process_shown_ = ShowProcess(*metrics_, RealFileSystem());

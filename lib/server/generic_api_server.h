@@ -21,6 +21,7 @@
 #include "server/requests/in_flight.h"
 #include "server/requests/lifecycle_signals.h"
 #include "server/requests/request_metrics.h"
+#include "server/route_sources.h"
 #include "server/routes.h"
 #include "server/watched_log.h"
 
@@ -68,15 +69,17 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
-  // What answers a request: a resource, a path beside the APIs or discovery. None of them: 404 if
+  // What answers a request: a route, a path beside the APIs or discovery. None of them: 404 if
   // `api`, else the index. Only TargetOf decides it.
   struct Target {
-    ServedPtr served = nullptr;
+    std::shared_ptr<Route> route = nullptr;
     bool api = false;  // Below a group version that is served.
     bool discovery = false;
     PathMux::Found path = {};
   };
   // director.cc
+  // Null: no handler of the chain has one.
+  std::shared_ptr<Route> FindRoute(const request::RequestInfo& info) const;
   Target TargetOf(const http::Exchange& exchange) const;
   http::Step Serve(const Target& target, http::Exchange& exchange) const;
   // The last stop of the filters.
@@ -129,6 +132,8 @@ class Server final : public GenericAPIServer {
   const EquivalentResources equivalents_{routes_};
   Owner own_;  // What the server is as a handler of its chain.
   Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.
+  // Of those; changes only before PrepareRun, with `added_` locked.
+  RouteSources sources_;
   PathMux mux_;
   Health healthz_;
   Health livez_;

@@ -55,10 +55,7 @@ http::Step Served::Serve(http::Exchange& exchange) {
 }
 
 bool Served::Enter(http::Exchange& exchange) {
-  if (!IsLongRunning(exchange)) {
-    exchange.Set(shared_from_this());
-    return !ended_;
-  }
+  if (!IsLongRunning(exchange)) return !ended_;
   std::uint64_t id = 0;
   {
     const auto state = state_.Lock();

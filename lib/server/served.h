@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "apiserver/endpoints/api_group_version.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/rest/storage.h"
+#include "apiserver/server/route_source.h"
 #include "server/owner.h"
 
 namespace apiserver::inline v0::server {
@@ -57,7 +60,7 @@ class OwnedStorages {
 
 // A resource while it is served, and what ends with it. Requests keep the one they began with: it
 // is destroyed after the last of them. Any thread.
-class Served final : public std::enable_shared_from_this<Served> {
+class Served final : public Route, public std::enable_shared_from_this<Served> {
  public:
   // `owner`: the handler of the serving chain that serves it; outlives this.
   Served(const Owner& owner, std::shared_ptr<const endpoints::Installed> installed,
@@ -67,7 +70,14 @@ class Served final : public std::enable_shared_from_this<Served> {
   const Owner& owner() const { return owner_; }
   const endpoints::Installed& installed() const { return *installed_; }
   // 404 after End().
-  http::Step Serve(http::Exchange& exchange);
+  http::Step Serve(http::Exchange& exchange) override;
+  Status CheckBeforeBody(http::Exchange& exchange) const override {
+    return installed_->CheckBeforeBody(exchange);
+  }
+  bool LongRunning(const request::RequestInfo& info, std::string_view method) const override {
+    return installed_->LongRunning(info, method);
+  }
+  std::optional<storage::Stats> GetStats() const override { return installed_->GetStats(); }
   // No request begins any more, and watches and connections end.
   void End();
 
@@ -79,7 +89,7 @@ class Served final : public std::enable_shared_from_this<Served> {
     std::unordered_map<std::uint64_t, Context> long_running;
   };
 
-  // Keeps this for as long as the exchange lives. False: it has ended.
+  // False: it has ended.
   bool Enter(http::Exchange& exchange);
 
   const Owner& owner_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "apiserver/http/exchange.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/scheme.h"
+#include "apiserver/server/route_source.h"
 
 // The serving chain: what the handlers of one server have of their own.
 namespace apiserver::inline v0::server {
@@ -111,6 +113,12 @@ struct HandlerOptions {
   // Run in this order on every write to its resources. Nullopt: Config::admission, as the server's
   // own resources have it.
   std::optional<std::vector<std::shared_ptr<const admission::Plugin>>> admission = std::nullopt;
+  // Answers requests to what is not installed; null: nothing does. Sources are asked in the order
+  // in which their handlers were added.
+  std::shared_ptr<const RouteSource> routes = nullptr;
+  // Asked before all that is installed, in whose place it may answer, or after it.
+  enum class Place : std::uint8_t { kInFront, kBehind };
+  Place place = Place::kBehind;
 };
 
 }  // namespace apiserver::inline v0::server

@@ -1,0 +1,148 @@
+// Handlers that find routes for requests to what is not installed.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/meta/errors.h"
+#include "server/filters/filters.h"
+#include "widget_server.h"
+
+using namespace apiserver;  // NOLINT: a test.
+using testing::Contains;
+using testing::kWidgets;
+using testing::StartWidgetServer;
+using testing::TestServer;
+using testing::TestServerOptions;
+using testing::Widget;
+
+namespace {
+
+using Place = server::HandlerOptions::Place;
+
+// Answers with what it is and what it was asked.
+class Elsewhere final : public server::Route {
+ public:
+  explicit Elsewhere(std::string name) : name_(std::move(name)) {}
+  http::Step Serve(http::Exchange& exchange) override {
+    const std::string how = server::IsLongRunning(exchange) ? " at length" : "";
+    exchange.writer().Send({.code = 200},
+                           http::Bytes(name_ + " has " + exchange.request().path + how));
+    return http::Step::Done();
+  }
+  Status CheckBeforeBody(http::Exchange& exchange) const override {
+    if (exchange.request().headers.Get("Content-Type") != "text/unheard-of") return {};
+    return meta::NewGenericServerResponse(415, "", {}, "");
+  }
+  bool LongRunning(const request::RequestInfo& info, std::string_view) const override {
+    return info.subresource == "exec";
+  }
+  std::optional<storage::Stats> GetStats() const override {
+    ++weighed;
+    return storage::Stats{.count = 1};
+  }
+
+  mutable std::atomic<int> weighed = 0;
+
+ private:
+  const std::string name_;
+};
+
+// Has a version of a group, until it is gone.
+class Proxy final : public server::RouteSource {
+ public:
+  Proxy(std::string name, std::string group)
+      : route(std::make_shared<Elsewhere>(std::move(name))), group_(std::move(group)) {}
+
+  std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override {
+    const std::string below = "/apis/" + group_ + "/v1/";
+    const bool own = (std::string(info.path) + "/").starts_with(below);
+    return own && !gone_ ? route : nullptr;
+  }
+  void Go() { gone_ = true; }
+
+  const std::shared_ptr<Elsewhere> route;
+
+ private:
+  const std::string group_;
+  std::atomic<bool> gone_ = false;
+};
+
+struct Added {
+  std::string name;
+  std::shared_ptr<Proxy> source;
+  Place place;
+};
+
+std::unique_ptr<TestServer> ServerWith(const std::vector<Added>& handlers) {
+  TestServerOptions options;
+  options.install = [&handlers](server::GenericAPIServer& api) -> Status {
+    for (const Added& each : handlers) {
+      auto added = api.AddHandler({.name = each.name, .routes = each.source, .place = each.place});
+      if (!added.ok()) return added.status();
+    }
+    return {};
+  };
+  return StartWidgetServer(std::move(options));
+}
+
+}  // namespace
+
+TEST_CASE("server: a handler in front answers for a version that is installed, while it will",
+          "[server]") {
+  const auto proxy = std::make_shared<Proxy>("proxy", "example.com");
+  const auto server = ServerWith({{"proxy", proxy, Place::kInFront}});
+  CHECK(server->Call("GET", kWidgets).body == "proxy has " + std::string(kWidgets));
+  // Its discovery document too, which is no resource.
+  CHECK(server->Call("GET", "/apis/example.com/v1").body == "proxy has /apis/example.com/v1");
+
+  proxy->Go();
+  CHECK(Contains(server->Call("GET", kWidgets).body, R"("kind":"WidgetList")"));
+  CHECK(Contains(server->Call("GET", "/apis/example.com/v1").body, R"("name":"widgets")"));
+}
+
+TEST_CASE("server: a handler behind answers for what nothing is installed for", "[server]") {
+  const auto sea = std::make_shared<Proxy>("sea", "sea.example.com");
+  const auto also = std::make_shared<Proxy>("also", "example.com");
+  const auto server = ServerWith({{"sea", sea, Place::kBehind}, {"also", also, Place::kBehind}});
+  const std::string ships = "/apis/sea.example.com/v1/namespaces/default/ships";
+  CHECK(server->Call("GET", ships).body == "sea has " + ships);
+  CHECK(server->Call("POST", ships, "{}").body == "sea has " + ships);
+  CHECK(server->Call("GET", ships + "/a/exec").body == "sea has " + ships + "/a/exec at length");
+
+  // What is installed comes first, and is all there is of its version.
+  CHECK(Contains(server->Call("GET", kWidgets).body, R"("kind":"WidgetList")"));
+  CHECK(server->Call("GET", "/apis/example.com/v1/ships").code == 404);
+  CHECK(Contains(server->Call("GET", "/apis/example.com/v1").body, R"("name":"widgets")"));
+  CHECK(server->Call("GET", "/readyz").body == "ok");
+
+  sea->Go();
+  CHECK(server->Call("GET", ships).code == 404);
+}
+
+TEST_CASE("server: sources of routes are asked in the order of their handlers", "[server]") {
+  const auto first = std::make_shared<Proxy>("first", "sea.example.com");
+  const auto second = std::make_shared<Proxy>("second", "sea.example.com");
+  const Place place = GENERATE(Place::kInFront, Place::kBehind);
+  const auto server = ServerWith({{"first", first, place}, {"second", second, place}});
+  const std::string ships = "/apis/sea.example.com/v1/namespaces/default/ships";
+  CHECK(server->Call("GET", ships).body == "first has " + ships);
+  first->Go();
+  CHECK(server->Call("GET", ships).body == "second has " + ships);
+  second->Go();
+  CHECK(server->Call("GET", ships).code == 404);
+}
+
+TEST_CASE("server: a found route refuses before the body, and is weighed", "[server]") {
+  const auto sea = std::make_shared<Proxy>("sea", "sea.example.com");
+  const auto server = ServerWith({{"sea", sea, Place::kBehind}});
+  const std::string all = "/apis/sea.example.com/v1/";
+  CHECK(server->Call("POST", all + "ships", "{}", {{"Content-Type", "text/unheard-of"}}).code ==
+        415);
+  CHECK(server->Call("GET", all + "ships").code == 200);
+  CHECK(sea->route->weighed > 0);
+}
