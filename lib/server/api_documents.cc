@@ -126,36 +126,55 @@ ApiDocuments::ApiDocuments(Needs needs)
 bool ApiDocuments::KnowsDiscovery(std::string_view path) const {
   const Names names = NamesIn(WithoutSlash(path).substr(1));
   if (!names.known || names.all_groups) return names.known;
-  return names.version.empty() ? needs_.routes.Serves(names.group)
-                               : needs_.routes.Serves(names.group, names.version);
+  const bool installed = names.version.empty() ? needs_.routes.Serves(names.group)
+                                               : needs_.routes.Serves(names.group, names.version);
+  return installed || needs_.sources.Show(names.group, names.version);
+}
+
+std::optional<std::string> ApiDocuments::GroupJson(const std::string& group) const {
+  discovery::APIGroup shown{.name = group, .versions = {}};
+  for (std::string& version : Ordered(needs_.routes.VersionsOf(group), group)) {
+    shown.versions.push_back({.version = std::move(version), .resources = {}});
+  }
+  std::vector<discovery::APIGroup> groups;
+  if (!shown.versions.empty()) groups.push_back(std::move(shown));
+  for (const discovery::APIGroup& each : needs_.sources.With(std::move(groups))) {
+    if (each.name == group) return discovery::APIGroupJson(each);
+  }
+  return std::nullopt;
 }
 
 http::Step ApiDocuments::ServeDiscovery(http::Exchange& exchange) {
   const Names names = NamesIn(WithoutSlash(exchange.request().path).substr(1));
-  const bool root = names.version.empty() && names.group.empty();
+  if (names.known && names.version.empty() && names.group.empty()) {
+    return roots_->Serve(
+        Generation(), [&exchange](const Roots::Ptr& roots) { return (*roots)->Serve(exchange); });
+  }
+  if (names.known && !names.version.empty()) {
+    return ServeVersion(exchange, names.group, names.version);
+  }
+  auto json = names.known ? GroupJson(names.group) : std::nullopt;
+  if (!json) return meta::NewGenericServerResponse(404, "", {}, "");
+  return response::WriteJson(exchange, 200, std::make_shared<const std::string>(*std::move(json)));
+}
+
+http::Step ApiDocuments::ServeVersion(http::Exchange& exchange, const std::string& group,
+                                      const std::string& name) {
   const auto write = [&exchange](const std::shared_ptr<const std::string>& json) {
     return response::WriteJson(exchange, 200, json);
   };
-  if (names.known && root) {
-    return roots_->Serve(needs_.routes.generation(), [&exchange](const Roots::Ptr& roots) {
-      return (*roots)->Serve(exchange);
-    });
+  const auto shown = [&](const RouteSources::List& list) -> Text::Ptr {
+    const auto version = RouteSources::FindVersion(list, group, name);
+    if (!version) return nullptr;
+    return std::make_shared<const std::string>(discovery::APIResourceListJson(group, *version));
+  };
+  if (const auto json = shown(needs_.sources.in_front)) return write(json);
+  const Routes::Version version = needs_.routes.Take(group, name);
+  if (!version.served.empty()) {
+    const Part part = PartOf(group, version);
+    return part.slot.discovery->Serve(part.version, write);
   }
-  if (names.known && names.version.empty()) {
-    discovery::APIGroup shown{.name = names.group, .versions = {}};
-    for (std::string& version : Ordered(needs_.routes.VersionsOf(names.group), names.group)) {
-      shown.versions.push_back({.version = std::move(version), .resources = {}});
-    }
-    if (!shown.versions.empty()) {
-      return write(std::make_shared<const std::string>(discovery::APIGroupJson(shown)));
-    }
-  } else if (names.known) {
-    const Routes::Version version = needs_.routes.Take(names.group, names.version);
-    if (!version.served.empty()) {
-      const Part part = PartOf(names.group, version);
-      return part.slot.discovery->Serve(part.version, write);
-    }
-  }
+  if (const auto json = shown(needs_.sources.behind)) return write(json);
   return meta::NewGenericServerResponse(404, "", {}, "");
 }
 
@@ -168,16 +187,20 @@ http::Step ApiDocuments::ServeOpenApiV2(http::Exchange& exchange) {
 http::Step ApiDocuments::ServeOpenApiV3(http::Exchange& exchange) {
   const std::string_view path = exchange.request().path;
   if (path.size() <= openapi::kV3Prefix.size()) {
-    return v3_index_->Serve(needs_.routes.generation(), [&exchange](const OpenApi::Ptr& index) {
+    return v3_index_->Serve(Generation(), [&exchange](const OpenApi::Ptr& index) {
       return SendOpenApiV3Index(exchange, index);
     });
   }
-  const auto part = FindPart(path.substr(openapi::kV3Prefix.size()));
-  if (!part) return SendNoOpenApi(exchange);
-  return part->slot.v3->Serve(part->version,
-                              [&exchange, clock = &needs_.clock](const OpenApi::Ptr& document) {
-                                return SendOpenApiV3(exchange, document, *clock);
-                              });
+  const std::string name(path.substr(openapi::kV3Prefix.size()));
+  const auto send = [&exchange, clock = &needs_.clock](const OpenApi::Ptr& document) {
+    return SendOpenApiV3(exchange, document, *clock);
+  };
+  if (const auto document = RouteSources::FindOpenApiV3(needs_.sources.in_front, name)) {
+    return send(document);
+  }
+  if (const auto part = FindPart(name)) return part->slot.v3->Serve(part->version, send);
+  const auto document = RouteSources::FindOpenApiV3(needs_.sources.behind, name);
+  return document ? send(document) : SendNoOpenApi(exchange);
 }
 
 ApiDocuments::Part ApiDocuments::PartOf(std::string_view group, const Routes::Version& version) {
@@ -239,10 +262,13 @@ std::map<std::string, ApiDocuments::Part> ApiDocuments::AllParts() {
 }
 
 ApiDocuments::Roots::Made ApiDocuments::MakeRoots() const {
+  // Taken before the groups: what changes meanwhile is in the next.
+  const std::uint64_t generation = needs_.sources.generation();
   const Routes::Snapshot snapshot = needs_.routes.Take();
-  auto roots = discovery::NewRoots(GroupsOf(snapshot), needs_.server_address());
+  auto roots =
+      discovery::NewRoots(needs_.sources.With(GroupsOf(snapshot)), needs_.server_address());
   return {std::make_shared<const std::shared_ptr<const discovery::Roots>>(std::move(roots)),
-          snapshot.generation};
+          generation + snapshot.generation};
 }
 
 ApiDocuments::Text::Made ApiDocuments::MakeDiscovery(const std::string& group,
@@ -292,7 +318,7 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& path) const 
 
 ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
   // Taken before the parts: what changes meanwhile is in the next index.
-  const std::uint64_t generation = needs_.routes.generation();
+  const std::uint64_t generation = Generation();
   std::map<std::string, std::string> etags;
   for (const auto& [path, part] : AllParts()) {
     // Null: there is no memory for it, or it has gone meanwhile.
@@ -300,7 +326,9 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
       etags.emplace(path, document->etag);
     }
   }
-  return {std::make_shared<const openapi::Document>(openapi::V3Index(etags)), generation};
+  return {std::make_shared<const openapi::Document>(
+              openapi::V3Index(needs_.sources.With(std::move(etags)))),
+          generation};
 }
 
 openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,

@@ -18,6 +18,7 @@
 #include "apiserver/openapi/spec.h"
 #include "server/lazy.h"
 #include "server/owner.h"
+#include "server/route_sources.h"
 #include "server/routes.h"
 
 namespace apiserver::inline v0::server {
@@ -30,6 +31,7 @@ class ApiDocuments {
  public:
   struct Needs {
     const Routes& routes;  // With the others it outlives this.
+    const RouteSources& sources;
     // The handlers of the chain, the server's own first.
     std::function<std::vector<const Owner*>()> owners;
     Executor& pool;
@@ -64,6 +66,15 @@ class ApiDocuments {
     std::uint64_t version = 0;
   };
 
+  // Of all that is shown.
+  std::uint64_t Generation() const {
+    return needs_.sources.generation() + needs_.routes.generation();
+  }
+  // "/apis/<group>/<name>".
+  http::Step ServeVersion(http::Exchange& exchange, const std::string& group,
+                          const std::string& name);
+  // "/apis/<group>"; nullopt: there is none.
+  std::optional<std::string> GroupJson(const std::string& group) const;
   // Of a group version that is served.
   Part PartOf(std::string_view group, const Routes::Version& version);
   // Of discovery's own paths: "apis", "apis/<group>", "api".

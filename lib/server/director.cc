@@ -118,6 +118,11 @@ http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
   std::vector<std::string> paths = mux_.ListedPaths();
   const std::vector<std::string> api_paths = routes_.Paths();
   paths.insert(paths.end(), api_paths.begin(), api_paths.end());
+  for (const discovery::APIGroup& group : sources_.With(std::vector<discovery::APIGroup>())) {
+    const std::string root = group.name.empty() ? "/api" : "/apis/" + group.name;
+    paths.push_back(root);
+    for (const auto& version : group.versions) paths.push_back(root + "/" + version.version);
+  }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   std::string json = "{\n  \"paths\": [";

@@ -53,6 +53,7 @@ endpoints::Environment Server::Environment() const {
 
 ApiDocuments::Needs Server::NeedsOfDocuments() const {
   return {.routes = routes_,
+          .sources = sources_,
           .owners = [this] { return Owners(); },
           .pool = *pool_,
           .clock = *config_.clock,

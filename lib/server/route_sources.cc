@@ -1,12 +1,111 @@
 #include "server/route_sources.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/runtime/scheme.h"
+
 namespace apiserver::server {
+
+namespace {
+
+const discovery::APIVersion* FindIn(const discovery::APIGroup& group, std::string_view version) {
+  const auto found = std::ranges::find(group.versions, version, &discovery::APIVersion::version);
+  return found == group.versions.end() ? nullptr : &*found;
+}
+
+// Puts the versions of `more` among `groups`; `instead`: also in place of those that are there.
+void Merge(discovery::APIGroup more, bool instead, std::vector<discovery::APIGroup>& groups) {
+  const auto group = std::ranges::find(groups, more.name, &discovery::APIGroup::name);
+  if (group == groups.end()) return groups.push_back(std::move(more));
+  for (discovery::APIVersion& version : more.versions) {
+    const auto same = [&version](const auto& each) { return each.version == version.version; };
+    if (!instead && std::ranges::any_of(group->versions, same)) continue;
+    std::erase_if(group->versions, same);
+    group->versions.push_back(std::move(version));
+  }
+  std::ranges::sort(group->versions, runtime::VersionPreferred, &discovery::APIVersion::version);
+}
+
+}  // namespace
 
 std::shared_ptr<Route> RouteSources::Find(const List& list, const request::RequestInfo& info) {
   for (const auto& source : list) {
     if (std::shared_ptr<Route> route = source->Find(info)) return route;
   }
   return nullptr;
+}
+
+std::optional<discovery::APIVersion> RouteSources::FindVersion(const List& list,
+                                                               std::string_view group,
+                                                               std::string_view version) {
+  for (const auto& source : list) {
+    for (const discovery::APIGroup& each : source->Groups()) {
+      if (each.name != group) continue;
+      if (const discovery::APIVersion* const found = FindIn(each, version)) return *found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const openapi::Document> RouteSources::FindOpenApiV3(const List& list,
+                                                                     const std::string& path) {
+  for (const auto& source : list) {
+    const auto documents = source->OpenApiV3();
+    if (const auto found = documents.find(path); found != documents.end()) return found->second;
+  }
+  return nullptr;
+}
+
+RouteSources::List RouteSources::All() const {
+  List all = in_front;
+  all.insert(all.end(), behind.begin(), behind.end());
+  return all;
+}
+
+std::uint64_t RouteSources::generation() const {
+  std::uint64_t sum = 0;
+  for (const List* const list : {&in_front, &behind}) {
+    for (const auto& source : *list) sum += source->generation();
+  }
+  return sum;
+}
+
+bool RouteSources::Show(std::string_view group, std::string_view version) const {
+  return std::ranges::any_of(All(), [&](const auto& source) {
+    return std::ranges::any_of(source->Groups(), [&](const discovery::APIGroup& each) {
+      return each.name == group && (version.empty() || FindIn(each, version));
+    });
+  });
+}
+
+std::vector<discovery::APIGroup> RouteSources::With(
+    std::vector<discovery::APIGroup> installed) const {
+  // The first to be asked comes last, in place of all others.
+  for (auto source = in_front.rbegin(); source != in_front.rend(); ++source) {
+    for (discovery::APIGroup& group : (*source)->Groups()) {
+      Merge(std::move(group), /*instead=*/true, installed);
+    }
+  }
+  for (const auto& source : behind) {
+    for (discovery::APIGroup& group : source->Groups()) {
+      Merge(std::move(group), /*instead=*/false, installed);
+    }
+  }
+  return installed;
+}
+
+std::map<std::string, std::string> RouteSources::With(
+    std::map<std::string, std::string> installed) const {
+  for (auto source = in_front.rbegin(); source != in_front.rend(); ++source) {
+    for (const auto& [path, document] : (*source)->OpenApiV3()) installed[path] = document->etag;
+  }
+  for (const auto& source : behind) {
+    for (const auto& [path, document] : source->OpenApiV3()) {
+      installed.emplace(path, document->etag);
+    }
+  }
+  return installed;
 }
 
 }  // namespace apiserver::server

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,24 @@ class Proxy final : public server::RouteSource {
     const bool own = (std::string(info.path) + "/").starts_with(below);
     return own && !gone_ ? route : nullptr;
   }
+  std::uint64_t generation() const override { return gone_ ? 1 : 0; }
+  std::vector<discovery::APIGroup> Groups() const override {
+    if (gone_) return {};
+    return {{.name = group_,
+             .versions = {{.version = "v1",
+                           .resources = {{.name = "ships",
+                                          .singular_name = "ship",
+                                          .namespaced = true,
+                                          .kind = "Ship",
+                                          .verbs = {"get", "list"}}}}}}};
+  }
+  std::map<std::string, std::shared_ptr<const openapi::Document>> OpenApiV3() const override {
+    if (gone_) return {};
+    auto document = std::make_shared<openapi::Document>();
+    document->json = R"({"openapi":"3.0.0","info":{"title":"of another"}})";
+    document->etag = "ABC";
+    return {{"apis/" + group_ + "/v1", std::move(document)}};
+  }
   void Go() { gone_ = true; }
 
   const std::shared_ptr<Elsewhere> route;
@@ -99,10 +118,24 @@ TEST_CASE("server: a handler in front answers for a version that is installed, w
   CHECK(server->Call("GET", kWidgets).body == "proxy has " + std::string(kWidgets));
   // Its discovery document too, which is no resource.
   CHECK(server->Call("GET", "/apis/example.com/v1").body == "proxy has /apis/example.com/v1");
+  CHECK(Contains(server->Call("GET", "/apis/example.com/v1alpha1").body, R"("name":"widgets")"));
+  const auto aggregated = [&server] {
+    return server
+        ->Call("GET", "/apis", "",
+               {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}})
+        .body;
+  };
+  CHECK(Contains(aggregated(), R"("resource":"ships")"));
+  const std::string of_v1 = "/openapi/v3/apis/example.com/v1";
+  CHECK(server->Call("GET", of_v1).body == R"({"openapi":"3.0.0","info":{"title":"of another"}})");
+  CHECK(Contains(server->Call("GET", "/openapi/v3").body, of_v1 + "?hash=ABC"));
 
   proxy->Go();
   CHECK(Contains(server->Call("GET", kWidgets).body, R"("kind":"WidgetList")"));
   CHECK(Contains(server->Call("GET", "/apis/example.com/v1").body, R"("name":"widgets")"));
+  CHECK_FALSE(Contains(aggregated(), R"("resource":"ships")"));
+  CHECK(Contains(server->Call("GET", of_v1).body, "com.example.v1.Widget"));
+  CHECK_FALSE(Contains(server->Call("GET", "/openapi/v3").body, "?hash=ABC"));
 }
 
 TEST_CASE("server: a handler behind answers for what nothing is installed for", "[server]") {
@@ -113,15 +146,26 @@ TEST_CASE("server: a handler behind answers for what nothing is installed for", 
   CHECK(server->Call("GET", ships).body == "sea has " + ships);
   CHECK(server->Call("POST", ships, "{}").body == "sea has " + ships);
   CHECK(server->Call("GET", ships + "/a/exec").body == "sea has " + ships + "/a/exec at length");
+  CHECK(Contains(server->Call("GET", "/apis").body, R"("name":"sea.example.com")"));
+  CHECK(Contains(server->Call("GET", "/apis/sea.example.com").body,
+                 R"("preferredVersion":{"groupVersion":"sea.example.com/v1","version":"v1"})"));
+  CHECK(Contains(server->Call("GET", "/apis/sea.example.com/v1").body, R"("name":"ships")"));
+  CHECK(Contains(server->Call("GET", "/").body, R"("/apis/sea.example.com/v1")"));
+  CHECK(Contains(server->Call("GET", "/openapi/v3").body, R"("apis/sea.example.com/v1":{)"));
 
   // What is installed comes first, and is all there is of its version.
   CHECK(Contains(server->Call("GET", kWidgets).body, R"("kind":"WidgetList")"));
   CHECK(server->Call("GET", "/apis/example.com/v1/ships").code == 404);
   CHECK(Contains(server->Call("GET", "/apis/example.com/v1").body, R"("name":"widgets")"));
+  CHECK(Contains(server->Call("GET", "/openapi/v3/apis/example.com/v1").body, "Widget"));
   CHECK(server->Call("GET", "/readyz").body == "ok");
 
   sea->Go();
   CHECK(server->Call("GET", ships).code == 404);
+  CHECK_FALSE(Contains(server->Call("GET", "/apis").body, "sea.example.com"));
+  CHECK(server->Call("GET", "/apis/sea.example.com").code == 404);
+  CHECK(server->Call("GET", "/apis/sea.example.com/v1").code == 404);
+  CHECK(server->Call("GET", "/openapi/v3/apis/sea.example.com/v1").body.empty());
 }
 
 TEST_CASE("server: sources of routes are asked in the order of their handlers", "[server]") {

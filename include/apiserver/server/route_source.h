@@ -1,11 +1,17 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/base/status.h"
+#include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
+#include "apiserver/openapi/spec.h"
 #include "apiserver/request/request_info.h"
 #include "apiserver/storage/stats.h"
 
@@ -33,6 +39,16 @@ class RouteSource {
   virtual ~RouteSource() = default;
   // Asked several times a request. Null: not this one's; the next of the chain is asked.
   virtual std::shared_ptr<Route> Find(const request::RequestInfo& info) const = 0;
+  // Grows after each change of what the methods below return.
+  virtual std::uint64_t generation() const { return 0; }
+  // What discovery shows of it. A request for "/apis/<group>/<version>" itself is asked of Find
+  // first.
+  virtual std::vector<discovery::APIGroup> Groups() const { return {}; }
+  // Documents of OpenAPI v3 as they are, by path ("apis/metrics.k8s.io/v1beta1"). There is no
+  // merging into OpenAPI v2.
+  virtual std::map<std::string, std::shared_ptr<const openapi::Document>> OpenApiV3() const {
+    return {};
+  }
 };
 
 }  // namespace apiserver::inline v0::server
