@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/http/dialer.h"
+#include "http/net.h"
+
 namespace apiserver::http {
 namespace {
 
@@ -65,11 +68,17 @@ void Carrier::StartNow() {
   }
   setup_.tls.reset();
   if (!started.ok()) return Close(started);
-  Handshake();
+  if (!setup_.connecting) return Handshake();
+  AwaitWritable();
+  UpdateTimer();
 }
 
 void Carrier::Handshake() {
   const auto keep = shared_from_this();
+  if (setup_.connecting) {
+    if (const Status failed = EndConnect(socket_.fd()); !failed.ok()) return Close(failed);
+    setup_.connecting = false;
+  }
   switch (socket_.Handshake()) {
     case Io::kOk:
       phase_ = Phase::kOpen;
@@ -94,6 +103,12 @@ void Carrier::Handshake() {
 void Carrier::FailHandshake(const Status& why) {
   if (setup_.on_handshake_error) setup_.on_handshake_error(why);
   Close(why);
+}
+
+Status Carrier::Lost() const {
+  Status lost(Reason::kServiceUnavailable, "connection lost: " + socket_.error());
+  if (!socket_.reset()) return lost;
+  return lost.WithDetails({.causes = {{.reason = std::string(kConnectionResetCause)}}});
 }
 
 void Carrier::Drain() {
@@ -188,8 +203,8 @@ void Carrier::ReadSome() {
       read_ended_ = true;
       return MarkDirty();
     }
-    return Close(Status(Reason::kServiceUnavailable, failed ? "connection lost: " + socket_.error()
-                                                            : "connection closed by the peer"));
+    return Close(failed ? Lost()
+                        : Status(Reason::kServiceUnavailable, "connection closed by the peer"));
   }
 }
 
@@ -226,7 +241,7 @@ bool Carrier::WriteOut(std::string_view& bytes) {
         AwaitReadable();
         return false;
       default:
-        Close(Status(Reason::kServiceUnavailable, "connection lost: " + socket_.error()));
+        Close(Lost());
         return false;
     }
   }
@@ -365,6 +380,7 @@ void Carrier::OnTimer() {
   const bool stalled = phase_ == Phase::kOpen && now >= progress_ + setup_.write_stall_timeout;
   if (stalled || (next && now >= *next)) {
     if (phase_ == Phase::kHandshake) {
+      if (setup_.connecting) return Close(Status(Reason::kTimeout, "i/o timeout"));
       return FailHandshake(Status(Reason::kTimeout, "tls: the handshake did not come"));
     }
     return Close(

@@ -30,6 +30,7 @@ class Carrier final : public Wire,
     // Before the first byte: a client, or a server without TLS. Null: no TLS.
     SslContext tls = {};
     bool server = true;
+    bool connecting = false;       // The socket is not connected yet.
     std::string server_name = {};  // Of a client under TLS.
     std::chrono::milliseconds handshake_timeout{};
     std::chrono::milliseconds write_stall_timeout{};
@@ -54,6 +55,7 @@ class Carrier final : public Wire,
 
   Socket& socket() { return socket_; }
   bool closed() const { return phase_ == Phase::kClosed; }
+  bool connected() const { return !setup_.connecting; }
 
   void MarkDirty() override;
   const std::shared_ptr<Loop>& loop() override { return setup_.loop; }
@@ -77,6 +79,7 @@ class Carrier final : public Wire,
   void WriteNow();
   void Handshake();
   void FailHandshake(const Status& why);
+  Status Lost() const;
   void ReadSome();
   void ReadAndDrop();
   void WriteSome();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,22 @@ namespace apiserver::inline v0::http {
 // An answer whose head is larger than this, or has more fields, is given up.
 inline constexpr std::size_t kAnswerHeadBytesMax = 1 << 20;
 inline constexpr std::size_t kAnswerHeadFieldsMax = 1000;
+
+inline Status HeadTooLarge() {
+  return Status(Reason::kServiceUnavailable, "the answer's head is too large")
+      .WithDetails({.causes = {{.reason = std::string(kAnswerTooLargeCause)}}});
+}
+
+inline Status NeverSent() {
+  return Status(Reason::kServiceUnavailable, "the connection takes no more requests")
+      .WithDetails({.causes = {{.reason = std::string(kUnansweredCause)}}});
+}
+
+// `why`, unless it has a cause already, with the mark that nothing of the answer has come.
+inline Status Unanswered(const Status& why) {
+  if (why.details() != nullptr) return why;
+  return why.WithDetails({.causes = {{.reason = std::string(kUnansweredCause)}}});
+}
 
 // One request of a client, as long as its protocol works on it. Of the loop.
 struct ClientCall {
@@ -40,11 +57,15 @@ class ClientProtocol : public Protocol {
   virtual void Cancel(const std::shared_ptr<ClientCall>& call) = 0;
   virtual void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) = 0;
   virtual void Write(const std::shared_ptr<ClientCall>& call, std::string bytes) = 0;
+  // Several requests at a time.
+  virtual bool multiplexed() const { return false; }
   // No new requests: the server said so, or the connection cannot be used again.
   virtual bool closing() const = 0;
 };
 
 struct ClientSetup {
+  std::chrono::milliseconds ping_interval{};  // Of HTTP/2; zero: never.
+  std::chrono::milliseconds ping_timeout{};
   std::string authority;  // For requests without a Host header.
   std::string scheme = "http";
   std::size_t window_bytes = 0;

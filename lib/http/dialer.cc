@@ -4,7 +4,9 @@
 #include <atomic>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
@@ -26,14 +28,12 @@ struct Link {
   // Of the loop: null when the connection has gone.
   std::shared_ptr<Carrier> carrier;
   ClientProtocol* protocol = nullptr;
-  // How the handshake ended.
-  Guarded<std::optional<Status>> opened{std::nullopt};
+  std::atomic<bool> multiplexed{false};
 
   void Start(std::shared_ptr<ClientCall> call) {
     if (call->cancelled) return call->End(Status(Reason::kTimeout, "cancelled"));
     if (protocol == nullptr) {
-      return call->End(
-          Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+      return call->End(NeverSent());
     }
     protocol->Start(std::move(call));
     Look();
@@ -56,8 +56,13 @@ class WatchedProtocol final : public Protocol {
   State state() const override { return inner_->state(); }
   bool wants_read() const override { return inner_->wants_read(); }
   std::optional<Clock::Monotonic> deadline() const override { return inner_->deadline(); }
+  std::optional<Clock::Monotonic> wake_at() const override { return inner_->wake_at(); }
   void Drain() override { inner_->Drain(); }
-  void OnClosed(const Status& why) override { inner_->OnClosed(why); }
+  void OnClosed(const Status& why) override {
+    // Before its calls hear of it, or the next would be put on this connection.
+    link_->closed.store(true);
+    inner_->OnClosed(why);
+  }
 
  private:
   std::unique_ptr<ClientProtocol> inner_;
@@ -115,6 +120,7 @@ class LoopConnection final : public Connection {
         [control = std::make_shared<LinkControl>(link_, call)] { control->Cancel(); });
   }
   bool closed() const override { return link_->closed.load(); }
+  bool multiplexed() const override { return link_->multiplexed.load(); }
 
  private:
   std::shared_ptr<ClientCall> Begin(ClientRequest request, std::shared_ptr<ClientSink> sink) {
@@ -128,106 +134,223 @@ class LoopConnection final : public Connection {
   std::shared_ptr<Link> link_;
 };
 
-class LoopDialer final : public Dialer {
+// One dial: the addresses of a host in turn, until a handshake is done. On the loop.
+class Dialing final : public std::enable_shared_from_this<Dialing> {
  public:
-  LoopDialer() : loop_(Loop::Create(NullLogSink())) { loop_->Start("http-dialer"); }
-  ~LoopDialer() override { loop_->Stop(); }
-  Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
+  Dialing(std::shared_ptr<Loop> loop, DialOptions options, SslContext tls, Dialer::Dialed done)
+      : loop_(std::move(loop)),
+        options_(std::move(options)),
+        tls_(std::move(tls)),
+        done_(std::move(done)) {}
+
+  void Start(Result<std::vector<Address>> addresses) {
+    if (!addresses.ok()) return Finish(addresses.status());
+    addresses_ = *std::move(addresses);
+    until_ = loop_->now() + options_.connect_timeout;
+    TryNext();
+  }
+  void GiveUp() {
+    if (!done_) return;
+    Finish(Status(Reason::kTimeout, "gave up connecting"));
+    if (link_ && link_->carrier) std::exchange(link_->carrier, nullptr)->Close(Status::Ok());
+  }
 
  private:
-  std::shared_ptr<Loop> loop_;
+  void TryNext();
+  void Carry(int fd);
+  Carrier::Setup CarrierFor(int fd);
+  std::unique_ptr<Protocol> Speak(Carrier& carrier);
+  void Lost(const Carrier& carrier, const std::shared_ptr<Link>& link, const Status& why);
+  void Failed(const Status& why) {
+    if (first_.ok())
+      first_ = Status(why.reason(), "dial " + At() + ": " + std::string(why.message()));
+  }
+  std::string At() const {
+    const std::string where = FormatAddress(addresses_[next_ - 1]);
+    return (where.starts_with("unix:") ? "" : "tcp ") + where;
+  }
+  void Finish(Result<std::unique_ptr<Connection>> result) {
+    if (auto done = std::exchange(done_, nullptr)) done(std::move(result));
+  }
+
+  const std::shared_ptr<Loop> loop_;
+  const DialOptions options_;
+  const SslContext tls_;
+  Dialer::Dialed done_;  // Null: told.
+  std::vector<Address> addresses_;
+  std::size_t next_ = 0;
+  Clock::Monotonic until_;
+  Status first_;  // What was wrong with the first address.
+  std::shared_ptr<Link> link_;
 };
 
-std::unique_ptr<Protocol> Speak(Carrier& carrier, const std::shared_ptr<Link>& link,
-                                ClientSetup setup, bool http2) {
-  const bool chosen = carrier.socket().tls() ? carrier.socket().Alpn() == "h2" : http2;
-  auto protocol = chosen ? NewHttp2Client(carrier, std::move(setup))
-                         : NewHttp1Client(carrier, std::move(setup));
-  link->protocol = protocol.get();
-  *link->opened.Lock() = Status::Ok();
-  link->opened.NotifyAll();
-  return std::make_unique<WatchedProtocol>(std::move(protocol), link);
-}
-
-void Lost(const std::shared_ptr<Link>& link, const Status& why) {
-  link->closed.store(true);
-  link->protocol = nullptr;
-  link->carrier.reset();
-  {
-    auto opened = link->opened.Lock();
-    if (!*opened) *opened = why.ok() ? Status(Reason::kServiceUnavailable, "closed") : why;
+void Dialing::TryNext() {
+  while (done_ && next_ < addresses_.size()) {
+    const auto fd = BeginConnect(addresses_[next_++]);
+    if (fd.ok()) return Carry(*fd);
+    Failed(fd.status());
   }
-  link->opened.NotifyAll();
+  Finish(first_);
 }
 
-Carrier::Setup CarrierFor(const std::shared_ptr<Link>& link, const DialOptions& options, int fd,
-                          SslContext tls) {
+void Dialing::Carry(int fd) {
+  link_ = std::make_shared<Link>();
+  link_->loop = loop_;
+  link_->window_bytes = options_.window_bytes;
+  link_->carrier = std::make_shared<Carrier>(CarrierFor(fd));
+  const auto carrier = link_->carrier;
+  carrier->Start();
+}
+
+Carrier::Setup Dialing::CarrierFor(int fd) {
   Carrier::Setup setup;
-  setup.loop = link->loop;
+  setup.loop = loop_;
   setup.fd = fd;
   setup.server = false;
-  setup.handshake_timeout = options.connect_timeout;
+  setup.connecting = true;
+  // What the addresses before have left of the time.
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - loop_->now());
+  setup.handshake_timeout = std::max(left, std::chrono::milliseconds(0));
   setup.write_stall_timeout = std::chrono::hours(1);
-  ClientSetup client;
-  // A path to a socket is no host.
-  client.authority =
-      options.host.starts_with("unix:") ? "localhost" : JoinHostPort(options.host, options.port);
-  client.window_bytes = options.window_bytes;
-  if (tls) {
-    client.scheme = "https";
-    const std::string& name = options.tls->server_name;
-    setup.server_name = name.empty() ? options.host : name;
-    setup.tls = std::move(tls);
+  if (tls_) {
+    const std::string& name = options_.tls->server_name;
+    setup.server_name = name.empty() ? options_.host : name;
+    setup.tls = tls_;
   }
-  setup.make_protocol = [link, client, http2 = options.http2](Carrier& carrier) {
-    return Speak(carrier, link, client, http2);
+  setup.make_protocol = [self = shared_from_this()](Carrier& carrier) {
+    return self->Speak(carrier);
   };
-  setup.on_closed = [link](Carrier& /*carrier*/, const Status& why) { Lost(link, why); };
+  setup.on_closed = [self = shared_from_this(), link = link_](Carrier& carrier, const Status& why) {
+    self->Lost(carrier, link, why);
+  };
   return setup;
 }
 
-// Waits for the handshake.
-Status AwaitOpen(const Context& ctx, const std::shared_ptr<Link>& link) {
-  const Context::Registration wake = ctx.OnDone([link] {
-    (void)link->opened.Lock();  // Whoever is about to wait is waiting now.
-    link->opened.NotifyAll();
+std::unique_ptr<Protocol> Dialing::Speak(Carrier& carrier) {
+  ClientSetup setup;
+  // A path to a socket is no host.
+  setup.authority =
+      options_.host.starts_with("unix:") ? "localhost" : JoinHostPort(options_.host, options_.port);
+  setup.scheme = tls_ ? "https" : "http";
+  setup.window_bytes = options_.window_bytes;
+  setup.ping_interval = options_.ping_interval;
+  setup.ping_timeout = options_.ping_timeout;
+  const bool http2 = tls_ ? carrier.socket().Alpn() == "h2" : options_.http2;
+  auto protocol =
+      http2 ? NewHttp2Client(carrier, std::move(setup)) : NewHttp1Client(carrier, std::move(setup));
+  const auto link = link_;
+  link->protocol = protocol.get();
+  link->multiplexed.store(protocol->multiplexed());
+  // After this turn: what is told may start a call, or drop the connection.
+  loop_->Post([self = shared_from_this(), link] {
+    self->Finish(std::unique_ptr<Connection>(std::make_unique<LoopConnection>(link)));
   });
-  auto opened = link->opened.Lock();
-  const auto done = [&] { return opened->has_value() || ctx.done(); };
-  if (const auto deadline = ctx.deadline()) {
-    (void)opened.WaitUntil(*deadline, done);
-  } else {
-    opened.Wait(done);
+  return std::make_unique<WatchedProtocol>(std::move(protocol), link);
+}
+
+void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<Link>& link, const Status& why) {
+  link->closed.store(true);
+  const bool spoke = std::exchange(link->protocol, nullptr) != nullptr;
+  link->carrier.reset();
+  if (spoke || !done_) return;
+  if (carrier.connected()) {
+    // The server is there and will not speak: another address of it would say the same.
+    return Finish(why.ok() ? Status(Reason::kServiceUnavailable, "closed") : why);
   }
-  return opened->has_value() ? **opened : Status(Reason::kTimeout, "gave up connecting");
+  Failed(why);
+  TryNext();
+}
+
+class LoopDialer final : public Dialer {
+ public:
+  LoopDialer() : loop_(Loop::Create(NullLogSink())) { loop_->Start("http-dialer"); }
+  ~LoopDialer() override {
+    if (const auto resolver = std::exchange(*resolver_.Lock(), nullptr)) resolver->Stop();
+    loop_->Stop();
+  }
+  Executor::Cancel DialLater(const DialOptions& options, Dialed done) override;
+  Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
+  Executor& loop() override { return *loop_; }
+
+ private:
+  struct Ready {
+    ClientTls tls;
+    bool http2 = false;
+    SslContext context;
+  };
+  Result<SslContext> ContextFor(const DialOptions& options);
+  Executor& Resolver();
+
+  std::shared_ptr<Loop> loop_;
+  Guarded<std::unique_ptr<ThreadPool>> resolver_;
+  // The last few, as reading the machine's authorities takes milliseconds.
+  Guarded<std::vector<Ready>> ready_;
+};
+
+Result<SslContext> LoopDialer::ContextFor(const DialOptions& options) {
+  constexpr std::size_t kReadyMax = 8;
+  if (!options.tls) return SslContext();
+  auto ready = ready_.Lock();
+  for (const Ready& each : *ready) {
+    if (each.http2 == options.http2 && each.tls == *options.tls) return each.context;
+  }
+  ASSIGN_OR_RETURN(SslContext context, NewClientContext(*options.tls, options.http2));
+  if (ready->size() == kReadyMax) ready->erase(ready->begin());
+  ready->push_back({*options.tls, options.http2, context});
+  return context;
+}
+
+Executor& LoopDialer::Resolver() {
+  auto resolver = resolver_.Lock();
+  if (!*resolver) *resolver = NewThreadPool({.name = "http-resolver", .threads = 1});
+  return **resolver;
+}
+
+Executor::Cancel LoopDialer::DialLater(const DialOptions& options, Dialed done) {
+  auto tls = ContextFor(options);
+  if (!tls.ok()) {
+    done(tls.status());
+    return [] {};
+  }
+  const auto dialing = std::make_shared<Dialing>(loop_, options, *std::move(tls), std::move(done));
+  const auto start = [loop = loop_, dialing](Result<std::vector<Address>> addresses) {
+    loop->Post([dialing, addresses = std::move(addresses)]() mutable {
+      dialing->Start(std::move(addresses));
+    });
+  };
+  if (const auto address = ParseAddress(options.host, options.port); address.ok()) {
+    start(std::vector<Address>{*address});
+  } else {
+    Resolver().Post(
+        [start, host = options.host, port = options.port] { start(Resolve(host, port)); });
+  }
+  return [loop = loop_, dialing] { loop->Post([dialing] { dialing->GiveUp(); }); };
 }
 
 Result<std::unique_ptr<Connection>> LoopDialer::Dial(const Context& ctx,
                                                      const DialOptions& options) {
-  SslContext tls;
-  if (options.tls) {
-    ASSIGN_OR_RETURN(tls, NewClientContext(*options.tls, options.http2));
-  }
-  auto timeout = options.connect_timeout;
-  if (const auto deadline = ctx.deadline()) {
-    const auto left = *deadline - RealClock().Now();
-    timeout = std::min(timeout, std::chrono::duration_cast<std::chrono::milliseconds>(left));
-  }
-  ASSIGN_OR_RETURN(const Address address, Resolve(options.host, options.port));
-  ASSIGN_OR_RETURN(const int fd, Connect(address, timeout));
-  auto link = std::make_shared<Link>();
-  link->loop = loop_;
-  link->window_bytes = options.window_bytes;
-  auto connection = std::make_unique<LoopConnection>(link);
-  // Shared, because a posted task is not run when the loop has stopped.
-  auto setup = std::make_shared<Carrier::Setup>(CarrierFor(link, options, fd, std::move(tls)));
-  loop_->Post([link, setup] {
-    link->carrier = std::make_shared<Carrier>(std::move(*setup));
-    const auto carrier = link->carrier;
-    carrier->Start();
+  struct Outcome {
+    Guarded<std::optional<Result<std::unique_ptr<Connection>>>> value{std::nullopt};
+  };
+  const auto outcome = std::make_shared<Outcome>();
+  Executor::Cancel give_up = DialLater(options, [outcome](auto result) {
+    outcome->value.Lock()->emplace(std::move(result));
+    outcome->value.NotifyAll();
   });
-  RETURN_IF_ERROR(AwaitOpen(ctx, link));
-  return connection;
+  const Context::Registration wake = ctx.OnDone([outcome] {
+    (void)outcome->value.Lock();  // Whoever is about to wait is waiting now.
+    outcome->value.NotifyAll();
+  });
+  auto value = outcome->value.Lock();
+  const auto done = [&] { return value->has_value() || ctx.done(); };
+  if (const auto deadline = ctx.deadline()) {
+    (void)value.WaitUntil(*deadline, done);
+  } else {
+    value.Wait(done);
+  }
+  if (value->has_value()) return std::move(**value);
+  give_up();
+  return Status(Reason::kTimeout, "gave up connecting");
 }
 
 }  // namespace

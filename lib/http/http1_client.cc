@@ -39,7 +39,8 @@ class Http1Client final : public ClientProtocol {
   void BeginBody(const ResponseHead& head, const Framing& framing);
   void Deliver(std::string_view data);
   void Complete();
-  void Break(const std::string& why);
+  void Break(const std::string& why) { Break(Status(Reason::kServiceUnavailable, why)); }
+  void Break(const Status& why);
   void Finish() {
     if (state_ == State::kOpen) state_ = State::kFinished;
     wire_.MarkDirty();
@@ -100,6 +101,10 @@ std::size_t Http1Client::ProcessHead(std::string_view in) {
   scanner_.Reset();
   ResponseHead head;
   Framing framing;
+  if (verdict == HeadScanner::Verdict::kTooLarge) {
+    Break(HeadTooLarge());
+    return 0;
+  }
   if (verdict != HeadScanner::Verdict::kComplete ||
       !ParseResponseHead(in.substr(0, size), head, framing)) {
     Break("malformed response head");
@@ -143,19 +148,21 @@ void Http1Client::Complete() {
   wire_.MarkDirty();
 }
 
-void Http1Client::Break(const std::string& why) {
+void Http1Client::Break(const Status& why) {
   state_ = State::kBroken;
-  if (const auto call = std::move(current_)) call->End(Status(Reason::kServiceUnavailable, why));
+  if (const auto call = std::move(current_)) call->End(why);
   wire_.MarkDirty();
 }
 
 void Http1Client::OnClosed(const Status& why) {
   state_ = State::kBroken;
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
+  const bool unanswered = !in_body_ && in_.empty();
   const bool complete = in_body_ && (raw_ || body_.mode() == BodyDecoder::Mode::kUntilClose);
-  if (const auto call = std::move(current_)) call->End(complete ? Status::Ok() : lost);
+  if (const auto call = std::move(current_))
+    call->End(complete ? Status::Ok() : unanswered ? Unanswered(lost) : lost);
   for (const auto& call : std::exchange(waiting_, {})) {
-    call->End(Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+    call->End(NeverSent());
   }
 }
 

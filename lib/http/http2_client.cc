@@ -21,7 +21,9 @@ class Http2Client final : public ClientProtocol {
   void Produce(std::string& out, std::size_t limit) override;
   State state() const override { return state_; }
   bool wants_read() const override { return true; }
-  std::optional<Clock::Monotonic> deadline() const override { return std::nullopt; }
+  std::optional<Clock::Monotonic> deadline() const override;
+  std::optional<Clock::Monotonic> wake_at() const override;
+  bool multiplexed() const override { return true; }
   void Drain() override {
     (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_NO_ERROR);
     wire_.MarkDirty();
@@ -63,6 +65,8 @@ class Http2Client final : public ClientProtocol {
   const ClientSetup setup_;
   Session session_;
   State state_ = State::kOpen;
+  Clock::Monotonic heard_;  // When something came last.
+  bool asked_ = false;      // A PING is on its way.
   std::unordered_map<std::int32_t, std::unique_ptr<Stream>> streams_;
 };
 
@@ -101,7 +105,8 @@ Callbacks Http2Client::NewCallbacks() {
   return callbacks;
 }
 
-Http2Client::Http2Client(Wire& wire, ClientSetup setup) : wire_(wire), setup_(std::move(setup)) {
+Http2Client::Http2Client(Wire& wire, ClientSetup setup)
+    : wire_(wire), setup_(std::move(setup)), heard_(wire.loop()->now()) {
   nghttp2_option* made = nullptr;
   nghttp2_option_new(&made);
   const Option option(made);
@@ -159,7 +164,7 @@ void Http2Client::Start(std::shared_ptr<ClientCall> call) {
           : nghttp2_submit_request(session_.get(), nullptr, block.data(), block.size(),
                                    has_body ? &provider : nullptr, stream.get());
   if (id < 0) {
-    return call->End(Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+    return call->End(NeverSent());
   }
   call->stream = id;
   streams_.emplace(id, std::move(stream));
@@ -187,7 +192,7 @@ void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_v
   if (stream->head_bytes > kAnswerHeadBytesMax || ++stream->head_fields > kAnswerHeadFieldsMax) {
     (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
     stream->head = {};
-    stream->call->End(Status(Reason::kServiceUnavailable, "the answer's head is too large"));
+    stream->call->End(HeadTooLarge());
     return;
   }
   if (name == ":status") {
@@ -225,8 +230,7 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
   streams_.erase(found);
   // A GOAWAY came before it was sent: another connection may have it.
   if (!stream->head_sent) {
-    return stream->call->End(
-        Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
+    return stream->call->End(NeverSent());
   }
   const bool complete = code == NGHTTP2_NO_ERROR && stream->head_told;
   stream->call->End(complete
@@ -235,7 +239,19 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
                                  std::string("stream reset: ") + nghttp2_http2_strerror(code)));
 }
 
+std::optional<Clock::Monotonic> Http2Client::deadline() const {
+  if (!asked_) return std::nullopt;
+  return heard_ + setup_.ping_interval + setup_.ping_timeout;
+}
+
+std::optional<Clock::Monotonic> Http2Client::wake_at() const {
+  if (asked_ || setup_.ping_interval.count() == 0) return std::nullopt;
+  return heard_ + setup_.ping_interval;
+}
+
 void Http2Client::Receive(std::string_view bytes) {
+  heard_ = wire_.loop()->now();
+  asked_ = false;
   const ssize_t used = nghttp2_session_mem_recv(
       session_.get(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (used < 0) state_ = State::kBroken;
@@ -244,6 +260,10 @@ void Http2Client::Receive(std::string_view bytes) {
 
 void Http2Client::Produce(std::string& out, std::size_t limit) {
   if (state_ != State::kOpen) return;
+  if (const auto at = wake_at(); at && wire_.loop()->now() >= *at) {
+    asked_ = true;
+    (void)nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
+  }
   if (!SendTo(session_.get(), out, limit)) {
     state_ = State::kBroken;
   } else if (!nghttp2_session_want_read(session_.get()) &&
@@ -255,7 +275,9 @@ void Http2Client::Produce(std::string& out, std::size_t limit) {
 void Http2Client::OnClosed(const Status& why) {
   state_ = State::kBroken;
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
-  for (const auto& [id, stream] : std::exchange(streams_, {})) stream->call->End(lost);
+  for (const auto& [id, stream] : std::exchange(streams_, {})) {
+    stream->call->End(stream->head_told ? lost : Unanswered(lost));
+  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -27,19 +26,26 @@ constexpr std::string_view kUnix = "unix:";
 
 std::string ErrnoText(int code) { return std::generic_category().message(code); }
 
-Result<Address> Look(const std::string& host, int port, int flags) {
+struct AddrInfoFree {
+  void operator()(addrinfo* found) const { freeaddrinfo(found); }
+};
+using Found = std::unique_ptr<addrinfo, AddrInfoFree>;
+
+// Zero, or a code of getaddrinfo.
+int Look(const std::string& host, int port, int flags, Found& found) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int code = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (code != 0) {
-    return Status(Reason::kInvalid, "bad address \"" + host + "\": " + gai_strerror(code));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  addrinfo* first = nullptr;
+  const int code = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first);
+  found.reset(first);
+  return code;
+}
+
+Address AddressOf(const addrinfo& found) {
   Address address;
-  address.size = found->ai_addrlen;
-  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
+  address.size = found.ai_addrlen;
+  std::memcpy(&address.storage, found.ai_addr, found.ai_addrlen);
   return address;
 }
 
@@ -64,14 +70,37 @@ Status CloseWith(int fd, const std::string& what, int code) {
   return Status(reason, what + ": " + ErrnoText(code));
 }
 
+// In Go's words: "connect: connection refused".
+Status ConnectFailed(int code) {
+  std::string why = ErrnoText(code);
+  if (!why.empty() && why[0] >= 'A' && why[0] <= 'Z') why[0] += 'a' - 'A';
+  return Status(Reason::kServiceUnavailable, "connect: " + why);
+}
+
 }  // namespace
 
 Result<Address> ParseAddress(const std::string& host, int port) {
   if (host.starts_with(kUnix)) return UnixAddress(std::string_view(host).substr(kUnix.size()));
-  return Look(host, port, AI_NUMERICHOST | AI_PASSIVE);
+  Found found;
+  if (const int code = Look(host, port, AI_NUMERICHOST | AI_PASSIVE, found); code != 0) {
+    return Status(Reason::kInvalid, "bad address \"" + host + "\": " + gai_strerror(code));
+  }
+  return AddressOf(*found);
 }
 
-Result<Address> Resolve(const std::string& host, int port) { return Look(host, port, 0); }
+Result<std::vector<Address>> Resolve(const std::string& host, int port) {
+  Found found;
+  const int code = Look(host, port, 0, found);
+  if (code != 0) {
+    const std::string why = code == EAI_NONAME ? "no such host" : gai_strerror(code);
+    return Status(Reason::kServiceUnavailable, "dial tcp: lookup " + host + ": " + why);
+  }
+  std::vector<Address> addresses;
+  for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
+    addresses.push_back(AddressOf(*each));
+  }
+  return addresses;
+}
 
 std::string FormatAddress(const Address& address) {
   if (address.storage.ss_family == AF_UNIX) {
@@ -143,25 +172,23 @@ void ConfigureConnection(int fd) {
   (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof(idle_seconds));
 }
 
-Result<int> Connect(const Address& address, std::chrono::milliseconds timeout) {
-  const int fd =
-      socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
-  if (fd < 0) return Status(Reason::kServiceUnavailable, "socket: " + ErrnoText(errno));
-  const std::string where = "connect to " + FormatAddress(address);
-  if (connect(fd, address.get(), address.size) != 0) {
-    if (errno != EINPROGRESS) return CloseWith(fd, where, errno);
-    pollfd waiting{fd, POLLOUT, 0};
-    const auto limit = std::clamp<std::int64_t>(timeout.count(), 0, 1 << 30);
-    if (poll(&waiting, 1, static_cast<int>(limit)) != 1) {
-      return CloseWith(fd, where, ETIMEDOUT);
-    }
-    int code = 0;
-    socklen_t size = sizeof(code);
-    (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
-    if (code != 0) return CloseWith(fd, where, code);
+Result<int> BeginConnect(const Address& address) {
+  const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return ConnectFailed(errno);
+  if (connect(fd, address.get(), address.size) != 0 && errno != EINPROGRESS) {
+    const int code = errno;
+    close(fd);
+    return ConnectFailed(code);
   }
-  ConfigureConnection(fd);
+  if (address.storage.ss_family != AF_UNIX) ConfigureConnection(fd);
   return fd;
+}
+
+Status EndConnect(int fd) {
+  int code = 0;
+  socklen_t size = sizeof(code);
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+  return code == 0 ? Status::Ok() : ConnectFailed(code);
 }
 
 }  // namespace apiserver::http

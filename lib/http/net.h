@@ -2,8 +2,8 @@
 
 #include <sys/socket.h>
 
-#include <chrono>
 #include <string>
+#include <vector>
 
 #include "apiserver/base/status.h"
 
@@ -19,8 +19,8 @@ struct Address {
 
 // `host` is an IP literal, or "unix:<path>". kInvalid: it is neither.
 Result<Address> ParseAddress(const std::string& host, int port);
-// `host` may be a name; waits for the resolver.
-Result<Address> Resolve(const std::string& host, int port);
+// `host` may be a name; waits for the resolver. Never empty.
+Result<std::vector<Address>> Resolve(const std::string& host, int port);
 // "127.0.0.1:40000", "[::1]:40000", "unix:/run/x.sock"; "@": a Unix socket without a name.
 std::string FormatAddress(const Address& address);
 int PortOf(const Address& address);
@@ -33,7 +33,9 @@ Result<int> OpenListener(const Address& address);
 Address LocalAddress(int fd);
 // No delay, and keep-alive probes after three minutes, as Go's.
 void ConfigureConnection(int fd);
-// Connects within `timeout`; non-blocking afterwards. Waits.
-Result<int> Connect(const Address& address, std::chrono::milliseconds timeout);
+// A non-blocking socket that connects; writable once that has ended.
+Result<int> BeginConnect(const Address& address);
+// How it ended.
+Status EndConnect(int fd);
 
 }  // namespace apiserver::inline v0::http

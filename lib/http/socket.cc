@@ -124,6 +124,9 @@ Status Socket::StartTlsClient(const SslContext& context, const std::string& name
   RETURN_IF_ERROR(Attach(context));
   SSL_set_connect_state(ssl_.get());
   X509_VERIFY_PARAM* verify = SSL_get0_param(ssl_.get());
+  // As Go: a name stands among the alternative names, never in the subject.
+  X509_VERIFY_PARAM_set_hostflags(
+      verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (X509_VERIFY_PARAM_set1_ip_asc(verify, name.c_str()) != 1) {
     ERR_clear_error();
     if (SSL_set_tlsext_host_name(ssl_.get(), name.c_str()) != 1 ||
@@ -147,6 +150,7 @@ Io Socket::Judge(int result) {
       return Io::kClosed;
     default:
       errno = saved;
+      reset_ = saved == ECONNRESET;
       error_ = TakeSslError();
       if (error_.empty()) error_ = ErrnoText();
       return Io::kFailed;
@@ -159,7 +163,7 @@ Io Socket::Handshake() {
   const Io state = Judge(SSL_do_handshake(ssl_.get()));
   if (state != Io::kFailed) return state;
   const long verified = SSL_get_verify_result(ssl_.get());
-  if (verified != X509_V_OK) error_ += std::string(": ") + X509_verify_cert_error_string(verified);
+  if (verified != X509_V_OK) error_ = X509_verify_cert_error_string(verified);
   return state;
 }
 
@@ -175,6 +179,7 @@ IoResult Socket::Read(std::span<char> into) {
   if (count > 0) return {Io::kOk, static_cast<std::size_t>(count)};
   if (count == 0) return {Io::kClosed};
   if (errno == EAGAIN || errno == EINTR) return {Io::kWantRead};
+  reset_ = errno == ECONNRESET;
   error_ = ErrnoText();
   return {Io::kFailed};
 }
@@ -190,6 +195,7 @@ IoResult Socket::Write(std::string_view bytes) {
   const ssize_t count = Send(bytes.data(), bytes.size());
   if (count >= 0) return {Io::kOk, static_cast<std::size_t>(count)};
   if (errno == EAGAIN || errno == EINTR) return {Io::kWantWrite};
+  reset_ = errno == ECONNRESET;
   error_ = ErrnoText();
   return {Io::kFailed};
 }

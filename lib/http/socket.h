@@ -57,6 +57,9 @@ class Socket final {
   std::shared_ptr<const PeerCertificates> Peer() const;
   // Our end's IP address, without port; empty: unknown.
   std::string LocalIp() const;
+  int fd() const { return watch_.fd(); }
+  // Whether the peer has broken the connection off.
+  bool reset() const { return reset_; }
   // Why the last call failed.
   const std::string& error() const { return error_; }
 
@@ -82,6 +85,7 @@ class Socket final {
   std::string error_;
   TokenBucket key_updates_;
   bool key_update_flood_ = false;
+  bool reset_ = false;
   // The last read took all there was: the next one need not ask the kernel.
   bool drained_ = false;
 };

@@ -70,9 +70,18 @@ std::string TakeSslError() {
   return text;
 }
 
+Status CheckClientTls(const ClientTls& tls) { return NewClientContext(tls, true).status(); }
+
 Result<SslContext> NewClientContext(const ClientTls& tls, bool http2) {
   ASSIGN_OR_RETURN(SslContext context, NewContext(TLS_client_method()));
+  if (tls.client.certificate_pem.empty() != tls.client.key_pem.empty()) {
+    return Status(Reason::kInvalid, "tls: a client certificate and its key come together");
+  }
   if (!tls.client.certificate_pem.empty()) RETURN_IF_ERROR(UsePair(context.get(), tls.client));
+  if (tls.system_roots) {
+    SSL_CTX_set_default_verify_paths(context.get());
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  }
   if (!tls.ca_pem.empty()) {
     ASSIGN_OR_RETURN(const auto authorities, ReadCertificates(tls.ca_pem));
     for (const auto& authority : authorities) {

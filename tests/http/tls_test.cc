@@ -48,9 +48,9 @@ TEST_CASE("http: a client refuses a server it cannot verify", "[http]") {
   DialOptions anyone = server.dial_options();
   anyone.tls->ca_pem.clear();
 
-  CHECK(server.dialer().Dial(Soon(), unknown_ca).status().message().find("verify failed") !=
-        std::string_view::npos);
-  CHECK_FALSE(server.dialer().Dial(Soon(), wrong_name).ok());
+  CHECK(server.dialer().Dial(Soon(), unknown_ca).status().message() ==
+        "tls: unable to get local issuer certificate");
+  CHECK(server.dialer().Dial(Soon(), wrong_name).status().message() == "tls: hostname mismatch");
   CHECK(server.dialer().Dial(Soon(), right_name).ok());
   CHECK(server.dialer().Dial(Soon(), anyone).ok());
 }

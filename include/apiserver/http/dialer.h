@@ -9,6 +9,7 @@
 
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
+#include "apiserver/base/function.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/message.h"
@@ -26,7 +27,17 @@ struct DialOptions {
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);
   // Unread bytes of one response; the server is held back when so much waits.
   std::size_t window_bytes = 1 << 20;
+  // An HTTP/2 server that has sent nothing for so long is sent a PING; one that then sends nothing
+  // for ping_timeout is dead: the connection is closed. Zero: it is not asked.
+  std::chrono::milliseconds ping_interval = std::chrono::milliseconds(0);
+  std::chrono::milliseconds ping_timeout = std::chrono::seconds(15);
 };
+
+// Causes in the details of errors (Status::details()): the server reset the connection; it sent a
+// longer head than is read; the connection ended before anything of the answer had come.
+inline constexpr std::string_view kConnectionResetCause = "ConnectionReset";
+inline constexpr std::string_view kAnswerTooLargeCause = "AnswerTooLarge";
+inline constexpr std::string_view kUnansweredCause = "Unanswered";
 
 struct ClientRequest {
   std::string method = "GET";
@@ -78,14 +89,27 @@ class Connection {
                                            std::shared_ptr<StreamObserver> observer);
   // The server said GOAWAY or Connection: close, or the connection broke.
   virtual bool closed() const = 0;
+  // Whether requests are answered side by side (HTTP/2) rather than one after the other.
+  virtual bool multiplexed() const { return false; }
 };
 
-// Owns the client's loop thread; connections must not outlive it.
+// Owns the client's loop thread and, once a name was looked up, the resolver's; connections must
+// not outlive it. The destructor waits for a look-up in progress, and must not run on the loop.
 class Dialer {
  public:
   virtual ~Dialer() = default;
+  // How a dial ended. Errors: kInvalid: TLS material or address; kTimeout; kServiceUnavailable, in
+  // Go's words: "dial tcp 10.0.0.1:443: connect: connection refused", "tls: hostname mismatch".
+  using Dialed = UniqueFunction<void(Result<std::unique_ptr<Connection>>)>;
+  // Does not wait: looks the name up elsewhere, connects to its addresses in turn and shakes hands
+  // on the loop. `done` is called once, on the loop or, for what is wrong at once, by the caller's
+  // thread; it must not wait. Calling what is returned ends the dial with kTimeout.
+  virtual Executor::Cancel DialLater(const DialOptions& options, Dialed done) = 0;
+  // Waits for the same.
   virtual Result<std::unique_ptr<Connection>> Dial(const Context& ctx,
                                                    const DialOptions& options) = 0;
+  // The thread on which observers and `Dialed` are called.
+  virtual Executor& loop() = 0;
 };
 std::unique_ptr<Dialer> NewDialer();
 

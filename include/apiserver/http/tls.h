@@ -15,6 +15,8 @@ namespace apiserver::inline v0::http {
 struct KeyPair {
   std::string certificate_pem = {};
   std::string key_pem = {};
+
+  friend bool operator==(const KeyPair&, const KeyPair&) = default;
 };
 
 // What a certificate is for. Keys are ECDSA P-256.
@@ -79,9 +81,17 @@ Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,
 
 // A client's TLS settings.
 struct ClientTls {
-  std::string ca_pem = {};       // Empty: the peer is not verified (tests).
+  std::string ca_pem = {};  // Empty, without system_roots: the peer is not verified (tests).
+  // Trusts the machine's authorities too (OpenSSL's default files, or SSL_CERT_FILE and
+  // SSL_CERT_DIR).
+  bool system_roots = false;
   std::string server_name = {};  // SNI and the name that is verified; empty: the host dialled.
   KeyPair client = {};           // Both empty: no client certificate.
+
+  friend bool operator==(const ClientTls&, const ClientTls&) = default;
 };
+
+// kInvalid: `tls` has material that cannot be read or does not match.
+Status CheckClientTls(const ClientTls& tls);
 
 }  // namespace apiserver::inline v0::http

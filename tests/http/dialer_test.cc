@@ -1,0 +1,172 @@
+// Dialling without a thread that waits, and servers that fall silent.
+#include <catch2/catch.hpp>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support.h"
+
+namespace http_test {
+namespace {
+
+// A listening socket that nobody accepts from.
+struct Deaf {
+  Deaf() : fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0);
+    REQUIRE(listen(fd, 16) == 0);
+    REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    port = ntohs(at.sin_port);
+  }
+  ~Deaf() { close(fd); }
+  int fd;
+  int port = 0;
+};
+
+std::string Where(int port) { return "127.0.0.1:" + std::to_string(port); }
+
+// The outcome of one dial.
+struct Dialled {
+  std::string Await() {
+    auto locked = outcome.Lock();
+    locked.WaitUntil(RealClock().Now() + kPatience, [&] { return locked->has_value(); });
+    return locked->value_or("nothing");
+  }
+  Dialer::Dialed Done() {
+    return [this](Result<std::unique_ptr<Connection>> result) {
+      if (result.ok()) connection = *std::move(result);
+      outcome.Lock()->emplace(connection ? "connected" : std::string(result.status().message()));
+      outcome.NotifyAll();
+    };
+  }
+  Guarded<std::optional<std::string>> outcome{std::nullopt};
+  std::unique_ptr<Connection> connection;
+};
+
+TEST_CASE("http: a dial that nobody waits for tells how it ended", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "hello"); });
+  TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kTlsHttp2));
+  const auto dialer = NewDialer();
+  Dialled dialled;
+
+  SECTION("by address") {
+    (void)dialer->DialLater(server.dial_options(), dialled.Done());
+    REQUIRE(dialled.Await() == "connected");
+    CHECK(dialled.connection->Call(Soon(), {.target = "/"})->body == "hello");
+  }
+  SECTION("by name, over whichever of its addresses answers") {
+    auto options = server.dial_options();
+    options.host = "localhost";
+    if (options.tls) options.tls->server_name = "127.0.0.1";
+    (void)dialer->DialLater(options, dialled.Done());
+    REQUIRE(dialled.Await() == "connected");
+    CHECK(dialled.connection->Call(Soon(), {.target = "/"})->body == "hello");
+  }
+  SECTION("to nobody") {
+    int port = 0;
+    { port = Deaf().port; }
+    (void)dialer->DialLater({.port = port}, dialled.Done());
+    CHECK(dialled.Await() == "dial tcp " + Where(port) + ": connect: connection refused");
+  }
+  SECTION("with material that cannot be used") {
+    (void)dialer->DialLater({.port = 1, .tls = ClientTls{.ca_pem = "x"}}, dialled.Done());
+    CHECK(dialled.Await().starts_with("tls: "));
+  }
+  dialled.connection.reset();
+}
+
+TEST_CASE("http: a dial ends when it is given up, or its time is", "[http]") {
+  Deaf deaf;
+  const auto dialer = NewDialer();
+  Dialled dialled;
+  DialOptions options{.port = deaf.port, .tls = ClientTls{}};
+
+  SECTION("given up") {
+    auto give_up = dialer->DialLater(options, dialled.Done());
+    give_up();
+    CHECK(dialled.Await() == "gave up connecting");
+    give_up();
+  }
+  SECTION("too late") {
+    options.connect_timeout = std::chrono::milliseconds(50);
+    (void)dialer->DialLater(options, dialled.Done());
+    CHECK(dialled.Await() == "tls: the handshake did not come");
+  }
+}
+
+TEST_CASE("http: an HTTP/2 server that falls silent is asked, and given up when it stays so",
+          "[http]") {
+  Deaf deaf;
+  std::string came;
+  Thread server("silent", [&] {
+    const int fd = accept4(deaf.fd, nullptr, nullptr, SOCK_CLOEXEC);
+    // SETTINGS, and nothing more.
+    const std::string settings("\0\0\0\x04\0\0\0\0\0", 9);
+    (void)send(fd, settings.data(), settings.size(), MSG_NOSIGNAL);
+    std::string buffer(4096, '\0');
+    for (ssize_t count = 0; (count = recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
+      came.append(buffer, 0, static_cast<std::size_t>(count));
+    }
+    close(fd);
+  });
+  const auto dialer = NewDialer();
+  auto connection = dialer->Dial(Soon(), {.port = deaf.port,
+                                          .ping_interval = std::chrono::milliseconds(20),
+                                          .ping_timeout = std::chrono::milliseconds(20)});
+  REQUIRE(connection.ok());
+
+  const auto answer = (*connection)->Call(Soon(), {.target = "/"});
+  REQUIRE_FALSE(answer.ok());
+  CHECK(answer.status().reason() == Reason::kTimeout);
+  CHECK(answer.status().message() == "idle for too long");
+  CHECK((*connection)->closed());
+  connection->reset();
+  server.Join();
+  // A PING frame: eight bytes, type 6.
+  CHECK(came.find(std::string("\0\0\x08\x06\0\0\0\0\0", 9)) != std::string::npos);
+}
+
+TEST_CASE("http: an HTTP/2 server that answers PINGs is not given up", "[http]") {
+  Deaf deaf;
+  Thread server("patient", [&] {
+    const int fd = accept4(deaf.fd, nullptr, nullptr, SOCK_CLOEXEC);
+    const auto say = [fd](std::string_view text) {
+      (void)send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+    };
+    const std::string ping("\0\0\x08\x06\0\0\0\0\0", 9);
+    say({"\0\0\0\x04\0\0\0\0\0", 9});
+    std::string came;
+    std::string buffer(4096, '\0');
+    for (int pings = 0;;) {
+      const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
+      if (count <= 0) break;
+      came.append(buffer, 0, static_cast<std::size_t>(count));
+      const std::size_t at = came.find(ping);
+      if (at == std::string::npos || came.size() < at + 17) continue;
+      came.erase(0, at + 17);
+      say({"\0\0\x08\x06\x01\0\0\0\0\0\0\0\0\0\0\0\0", 17});
+      // The whole answer: ":status: 200".
+      if (++pings == 3) say({"\0\0\x01\x01\x05\0\0\0\x01\x88", 10});
+    }
+    close(fd);
+  });
+  const auto dialer = NewDialer();
+  auto connection = dialer->Dial(Soon(), {.port = deaf.port,
+                                          .ping_interval = std::chrono::milliseconds(5),
+                                          .ping_timeout = kPatience});
+  REQUIRE(connection.ok());
+
+  const auto answer = (*connection)->Call(Soon(), {.target = "/"});
+  INFO(answer.status().ToString());
+  REQUIRE(answer.ok());
+  CHECK(answer->code == 200);
+  connection->reset();
+  server.Join();
+}
+
+}  // namespace
+}  // namespace http_test
