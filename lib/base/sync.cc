@@ -6,6 +6,10 @@
 
 #include <cstdio>
 #include <exception>
+#include <thread>
+#include <utility>
+
+#include "apiserver/base/detached.h"
 
 namespace apiserver {
 inline namespace v0 {
@@ -90,6 +94,14 @@ Thread::Thread(std::string name, UniqueFunction<void()> body) {
 }
 
 Thread::~Thread() { Join(); }
+
+void RunDetached(std::string name, UniqueFunction<void()> body) {
+  if (name.size() > kThreadNameMax) name.resize(kThreadNameMax);
+  const BlockSignals inherited_by_the_new_thread;
+  std::thread([name = std::move(name), body = std::move(body)]() mutable {
+    RunBody(name, body);
+  }).detach();
+}
 
 void Thread::Join() {
   if (thread_.joinable()) thread_.join();

@@ -37,6 +37,7 @@ Result<http::DialOptions> DialOptionsFor(const Kubeconfig& config) {
   }
   if (secure) {
     options.tls = http::ClientTls{.ca_pem = config.ca_pem,
+                                  .system_roots = config.ca_pem.empty(),
                                   .server_name = config.tls_server_name,
                                   .client = {config.client_certificate_pem, config.client_key_pem}};
   }

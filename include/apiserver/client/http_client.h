@@ -58,7 +58,8 @@ class HttpClient {
 Status ConnectionReset(std::string message);
 bool IsConnectionReset(const Status& error);
 
-// Makes clients, one for each set of options; the program that links an implementation gives it.
+// Makes clients, one for each set of options: NewHttpClientFactory() of pooled_client.h, or that of
+// a leaf. Called by any thread; must not wait for the network.
 // kInvalid: TLS material that cannot be read.
 using HttpClientFactory =
     std::function<Result<std::shared_ptr<HttpClient>>(const HttpClientOptions& options)>;

@@ -10,10 +10,10 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/client/http_client.h"
+#include "client/call_target.h"
 #include "client/cpprest/body.h"
 #include "client/cpprest/cpprest.h"
 #include "client/cpprest/peer.h"
-#include "client/cpprest/target.h"
 #include "client/cpprest/wire.h"
 
 namespace apiserver::inline v0::client {

@@ -6,9 +6,9 @@
 
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
+#include "client/call_target.h"
 #include "client/cpprest/call.h"
 #include "client/cpprest/peer.h"
-#include "client/cpprest/target.h"
 
 namespace apiserver::client {
 namespace {
@@ -91,6 +91,12 @@ class CpprestHttpClient final : public HttpClient {
     if (Status bad = CheckCallHead(request); !bad.ok()) return done(std::move(bad));
     auto target = ParseCallTarget(request.url, address_);
     if (!target.ok()) return done(target.status());
+    // cpprestsdk hands the resolver "[::1]", which that does not know.
+    if (target->to_host.find(':') != std::string::npos) {
+      return done(Status(Reason::kInvalid,
+                         "cannot call \"" + request.url +
+                             "\": connecting to an IPv6 address is not supported; give a name"));
+    }
     if (Status ended = ctx.Err(); !ended.ok()) {
       return done(Status(Reason::kTimeout, std::string(ended.message())));
     }

@@ -11,9 +11,9 @@
 #include "apiserver/client/otlp_exporter.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/http/listener.h"
-#include "client/cpprest/raw_server.h"
+#include "client/http_client/raw_server.h"
 
-namespace cpprest_test {
+namespace http_client_test {
 namespace {
 
 struct Collected {
@@ -145,4 +145,4 @@ TEST_CASE("client.cpprest: a collector that nobody trusts gets no span", "[clien
 }
 
 }  // namespace
-}  // namespace cpprest_test
+}  // namespace http_client_test

@@ -1,4 +1,4 @@
-#include "client/cpprest/target.h"
+#include "client/call_target.h"
 
 #include <algorithm>
 #include <array>
@@ -90,12 +90,10 @@ Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& ad
     ASSIGN_OR_RETURN(to, ParseAuthority(address, address));
     if (to.port.empty()) return BadUrl(address, "an address is host:port");
   }
-  // cpprestsdk hands the resolver "[::1]", which that does not know.
-  if (to.host.find(':') != std::string::npos) {
-    return BadUrl(url, "connecting to an IPv6 address is not supported; give a name");
-  }
   if (to.port.empty()) to.port = target.tls ? "443" : "80";
-  target.base = (target.tls ? "https://" : "http://") + to.host + ":" + to.port;
+  const bool in6 = to.host.find(':') != std::string::npos;
+  target.base =
+      (target.tls ? "https://" : "http://") + (in6 ? "[" + to.host + "]" : to.host) + ":" + to.port;
   target.to_host = std::move(to.host);
   target.to_port = std::move(to.port);
   return target;

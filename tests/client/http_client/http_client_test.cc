@@ -1,7 +1,8 @@
-#include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/http_client.h"
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,10 +10,10 @@
 
 #include "apiserver/base/executor.h"
 #include "apiserver/http/listener.h"
-#include "client/cpprest/raw_server.h"
+#include "client/http_client/raw_server.h"
 
 // Against our own listener, and a server of a few lines.
-namespace cpprest_test {
+namespace http_client_test {
 namespace {
 
 // Our own listener over TLS as "server.test"; answers with what it was asked.
@@ -52,8 +53,8 @@ struct EchoServer {
 
 constexpr auto kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-TEST_CASE("client.cpprest: a call brings its method, path, headers and body, and the whole answer",
-          "[client.cpprest]") {
+TEST_CASE("client: a call brings its method, path, headers and body, and the whole answer",
+          "[client]") {
   EchoServer server;
   const auto client = NewClient(Trusting(server.address()));
   const auto answer = Get(*client, "https://server.test/a%2Fb?c=d");
@@ -63,8 +64,7 @@ TEST_CASE("client.cpprest: a call brings its method, path, headers and body, and
   CHECK(answer->body == "GET /a%2Fb?c=d server.test Content-Type= X-Test= peer=0 ");
 }
 
-TEST_CASE("client.cpprest: the body is sent with the caller's content type only",
-          "[client.cpprest]") {
+TEST_CASE("client: the body is sent with the caller's content type only", "[client]") {
   std::string seen;
   RawServer server([&](Wire& wire) {
     seen = wire.ReadUntil("{}");
@@ -78,12 +78,10 @@ TEST_CASE("client.cpprest: the body is sent with the caller's content type only"
        .body = "{}"});
   REQUIRE(answer.status().ToString() == Status().ToString());
   CHECK(answer->body == "ok");
-  CHECK(seen == "POST /x HTTP/1.1\r\nContent-Length:2\r\nContent-Type:application/json\r\nHost:" +
-                    server.address() +
-                    "\r\nUser-Agent:test\r\nX-A:b\r\nConnection: Keep-Alive\r\n\r\n{}");
+  CHECK(seen == Implementation().head(server.address()) + "{}");
 }
 
-TEST_CASE("client.cpprest: a client certificate is shown", "[client.cpprest]") {
+TEST_CASE("client: a client certificate is shown", "[client]") {
   EchoServer server;
   auto options = Trusting(server.address());
   options.tls.client =
@@ -93,10 +91,9 @@ TEST_CASE("client.cpprest: a client certificate is shown", "[client.cpprest]") {
   CHECK(answer->body == "GET / server.test Content-Type= X-Test= peer=1 ");
 }
 
-TEST_CASE("client.cpprest: TLS material that cannot be used is refused by name",
-          "[client.cpprest]") {
+TEST_CASE("client: TLS material that cannot be used is refused by name", "[client]") {
   const auto why = [](const http::ClientTls& tls) {
-    const Status status = NewCpprestHttpClientFactory()({.tls = tls}).status();
+    const Status status = Implementation().factory({.tls = tls}).status();
     CHECK(status.reason() == Reason::kInvalid);
     return std::string(status.message());
   };
@@ -104,22 +101,23 @@ TEST_CASE("client.cpprest: TLS material that cannot be used is refused by name",
   CHECK(why({.client = {.certificate_pem = Pki().server.certificate_pem}}) ==
         "tls: a client certificate and its key come together");
   CHECK(why({.client = {.certificate_pem = Pki().server.certificate_pem,
-                        .key_pem = Pki().ca.key_pem}}) ==
-        "tls: private key does not match the client certificate");
+                        .key_pem = Pki().ca.key_pem}}) == Implementation().key_mismatch);
 }
 
-TEST_CASE("client.cpprest: only who proves the name to a trusted authority is spoken to",
-          "[client.cpprest]") {
+TEST_CASE("client: only who proves the name to a trusted authority is spoken to", "[client]") {
   const auto why = [](const http::KeyPair& pair, const http::ClientTls& tls,
                       const std::string& host = "server.test") {
-    std::string seen;
-    RawServer server([&](Wire& wire) { seen += wire.ReadUntil("\r\n\r\n"); },
-                     http::NewServerTls(pair).value());
+    std::atomic<bool> asked{false};
+    RawServer server(
+        [&](Wire& wire) {
+          if (!wire.ReadUntil("\r\n\r\n").empty()) asked = true;
+        },
+        http::NewServerTls(pair).value());
     const auto client = NewClient({.tls = tls, .address = server.address()});
     const auto answer = Get(*client, "https://" + host + "/");
     REQUIRE(!answer.ok());
     CHECK(answer.status().reason() == Reason::kServiceUnavailable);
-    CHECK(seen.empty());
+    CHECK_FALSE(asked);
     return std::string(answer.status().message());
   };
   const auto other = http::NewCertificateAuthority("other", RealClock()).value();
@@ -142,8 +140,7 @@ TEST_CASE("client.cpprest: only who proves the name to a trusted authority is sp
   CHECK(why(*bare, trusting) == "Get \"https://server.test/\": tls: hostname mismatch");
 }
 
-TEST_CASE("client.cpprest: server_name is looked for instead of the URL's host",
-          "[client.cpprest]") {
+TEST_CASE("client: server_name is looked for instead of the URL's host", "[client]") {
   EchoServer server;
   const auto client =
       NewClient({.tls = {.ca_pem = Pki().ca.certificate_pem, .server_name = "server.test"}});
@@ -152,7 +149,7 @@ TEST_CASE("client.cpprest: server_name is looked for instead of the URL's host",
   CHECK(answer->body == "GET / " + server.address() + " Content-Type= X-Test= peer=0 ");
 }
 
-TEST_CASE("client.cpprest: a kept connection answers for no other name", "[client.cpprest]") {
+TEST_CASE("client: a kept connection answers for no other name", "[client]") {
   EchoServer server;
   const auto client =
       NewClient({.tls = {.ca_pem = Pki().ca.certificate_pem}, .address = server.address()});
@@ -163,8 +160,7 @@ TEST_CASE("client.cpprest: a kept connection answers for no other name", "[clien
   CHECK(Get(*client, "https://server.test/").ok());
 }
 
-TEST_CASE("client.cpprest: connections are kept, and a kept one that was closed is replaced",
-          "[client.cpprest]") {
+TEST_CASE("client: connections are kept, and a kept one that was closed is replaced", "[client]") {
   RawServer server([](Wire& wire) {
     // Twelve answers, then it closes without a word.
     for (int i = 0; i < 12 && wire.ReadUntil("\r\n\r\n").size() > 1; ++i) wire.Write(kOk);
@@ -180,7 +176,7 @@ TEST_CASE("client.cpprest: connections are kept, and a kept one that was closed 
 }
 
 // Row 5 of docs/security.md.
-TEST_CASE("client.cpprest: a redirect is an answer", "[client.cpprest]") {
+TEST_CASE("client: a redirect is an answer", "[client]") {
   for (const std::string code : {"301", "302", "303", "307", "308"}) {
     RawServer elsewhere([](Wire& wire) { wire.Write(kOk); });
     RawServer server([&](Wire& wire) {
@@ -196,8 +192,7 @@ TEST_CASE("client.cpprest: a redirect is an answer", "[client.cpprest]") {
   }
 }
 
-TEST_CASE("client.cpprest: chunks, a body until the end, and no body at all are answers",
-          "[client.cpprest]") {
+TEST_CASE("client: chunks, a body until the end, and no body at all are answers", "[client]") {
   const auto body = [](const std::string& answer) {
     RawServer server([&](Wire& wire) {
       wire.ReadUntil("\r\n\r\n");
@@ -215,8 +210,7 @@ TEST_CASE("client.cpprest: chunks, a body until the end, and no body at all are 
   CHECK(body("HTTP/1.1 204 No Content\r\n\r\n") == "204 ");
 }
 
-TEST_CASE("client.cpprest: nobody there, or a Context that is done, is an error at once",
-          "[client.cpprest]") {
+TEST_CASE("client: nobody there, or a Context that is done, is an error at once", "[client]") {
   std::string address;
   {
     const RawServer gone([](Wire&) {});
@@ -226,11 +220,11 @@ TEST_CASE("client.cpprest: nobody there, or a Context that is done, is an error 
   const Status refused = Get(*client, "http://" + address + "/").status();
   CHECK(refused.reason() == Reason::kServiceUnavailable);
   CHECK(refused.message() == "Get \"http://" + address + "/\": dial tcp " + address +
-                                 ": connect: connection refused or no route to host");
+                                 ": connect: " + Implementation().refused);
   // As a webhook behind a service is called: the URL does not say where.
   CHECK(Get(*NewClient(Trusting(address)), "https://server.test/").status().message() ==
         "Get \"https://server.test/\": dial tcp " + address +
-            ": connect: connection refused or no route to host");
+            ": connect: " + Implementation().refused);
   const Status unknown = Get(*client, "https://name.invalid/").status();
   CHECK(unknown.reason() == Reason::kServiceUnavailable);
   CHECK(unknown.message().starts_with(
@@ -246,8 +240,8 @@ TEST_CASE("client.cpprest: nobody there, or a Context that is done, is an error 
             .reason() == Reason::kWouldBlock);
 }
 
-TEST_CASE("client.cpprest: a call whose time is up before it is connected says where it wanted to",
-          "[client.cpprest]") {
+TEST_CASE("client: a call whose time is up before it is connected says where it wanted to",
+          "[client]") {
   // Has room for one connection that nobody accepts; what comes after it gets no answer.
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int first = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -270,21 +264,18 @@ TEST_CASE("client.cpprest: a call whose time is up before it is connected says w
                        "Get \"http://" + address + "/\": dial tcp " + address + ": i/o timeout"));
 }
 
-TEST_CASE("client.cpprest: a connection that is reset is told from one that was refused",
-          "[client.cpprest]") {
+TEST_CASE("client: a connection that is reset is told from one that was refused", "[client]") {
   RawServer server([](Wire& wire) {
     wire.ReadUntil("\r\n\r\n");
     wire.Reset();
   });
   const Status status = Get(*NewClient(), "http://" + server.address() + "/").status();
   CHECK(IsConnectionReset(status));
-  CHECK(status.message() == "Get \"http://" + server.address() +
-                                "/\": Failed to read HTTP status line: connection reset by peer");
+  CHECK(status.message() == "Get \"http://" + server.address() + "/\": " + Implementation().reset);
   CHECK(!IsConnectionReset(Get(*NewClient(), "https://name.invalid/").status()));
 }
 
-TEST_CASE("client.cpprest: a call ends when its Context does, and its connection with it",
-          "[client.cpprest]") {
+TEST_CASE("client: a call ends when its Context does, and its connection with it", "[client]") {
   Notification asked;
   Notification closed;
   RawServer server([&](Wire& wire) {
@@ -311,8 +302,7 @@ TEST_CASE("client.cpprest: a call ends when its Context does, and its connection
   CHECK(closed.WaitFor(std::chrono::seconds(60)));
 }
 
-TEST_CASE("client.cpprest: a Context's deadline ends a call before its timeout",
-          "[client.cpprest]") {
+TEST_CASE("client: a Context's deadline ends a call before its timeout", "[client]") {
   RawServer server([](Wire& wire) { wire.ReadUntil("never"); });
   // Long enough to connect.
   const Context ctx =
@@ -326,4 +316,4 @@ TEST_CASE("client.cpprest: a Context's deadline ends a call before its timeout",
 }
 
 }  // namespace
-}  // namespace cpprest_test
+}  // namespace http_client_test

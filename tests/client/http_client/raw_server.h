@@ -16,11 +16,12 @@
 #include <vector>
 
 #include "apiserver/base/sync.h"
-#include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/http_client.h"
+#include "apiserver/http/tls.h"
 #include "http/tls_context.h"
 
 // A server that says exactly what a test makes it say, plain or over TLS.
-namespace cpprest_test {
+namespace http_client_test {
 
 using namespace apiserver;          // NOLINT: tests only.
 using namespace apiserver::client;  // NOLINT: tests only.
@@ -55,6 +56,8 @@ class Wire {
  public:
   Wire(int fd, SSL_CTX* tls) : fd_(fd) {
     if (tls == nullptr) return;
+    // It speaks HTTP/1.1 only, so it must not agree on anything else.
+    SSL_CTX_set_alpn_select_cb(tls, nullptr, nullptr);
     ssl_.reset(SSL_new(tls));
     SSL_set_fd(ssl_.get(), fd_);
     alive_ = SSL_accept(ssl_.get()) == 1;
@@ -145,7 +148,7 @@ class RawServer {
       current_ = fd;
       ++connections_;
       if (!stopping_) {
-        Wire wire(fd, tls_ ? http::CurrentContext(*tls_).get() : nullptr);
+        Wire wire(fd, tls_ ? tls_->context()->ssl().get() : nullptr);
         speak_(wire);
       }
       current_ = -1;
@@ -163,8 +166,24 @@ class RawServer {
   Thread thread_;
 };
 
+// What the suite must know of the implementation that its program tests. The words are those that
+// may differ.
+struct Tested {
+  HttpClientFactory factory;
+  std::string key_mismatch;
+  // The head of a POST of "{}" to `host`/x with Content-Type, User-Agent and X-A.
+  std::string (*head)(const std::string& host);
+  std::string refused;
+  std::string reset;
+  // Whether an answer after an interim one (1xx) is found.
+  bool reads_interim = false;
+  // The reason given for a length, or for framing, beyond what any answer has.
+  Reason endless_framing = Reason::kRequestEntityTooLarge;
+};
+const Tested& Implementation();
+
 inline std::shared_ptr<HttpClient> NewClient(const HttpClientOptions& options = {}) {
-  return NewCpprestHttpClient(options).value();
+  return Implementation().factory(options).value();
 }
 
 // For "https://server.test/...", wherever it listens.
@@ -178,4 +197,4 @@ inline Result<http::ClientResponse> Get(
   return client.Call(Context::Background(), {.method = "GET", .url = url, .timeout = timeout});
 }
 
-}  // namespace cpprest_test
+}  // namespace http_client_test
