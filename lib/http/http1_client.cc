@@ -143,6 +143,9 @@ void Http1Client::Complete() {
   const auto call = std::move(current_);
   in_body_ = false;
   withheld_ = 0;
+  // The server has answered before it had the whole request: what it would take for the rest of
+  // that must not be the next request.
+  close_after_ |= call->sent < call->request.body.size();
   if (close_after_) Finish();
   call->End(Status::Ok());
   wire_.MarkDirty();

@@ -135,6 +135,31 @@ TEST_CASE("client: a call that gives up leaves the others of its connection alon
   server.GoOn();
 }
 
+TEST_CASE("client: an answer that came before all of its request ends the connection", "[client]") {
+  std::string rest;
+  std::atomic<int> connections{0};
+  RawServer server([&](Wire& wire) {
+    wire.ReadUntil("\r\n\r\n");
+    if (++connections == 1) {
+      wire.Write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+      rest = wire.ReadUntil("GET /next");
+    } else {
+      wire.Write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }
+  });
+  const auto client = NewClient();
+  const auto refused =
+      client->Call(Context::Background(), {.url = "http://" + server.address() + "/",
+                                           .body = std::string(64 << 20, 'x'),
+                                           .timeout = std::chrono::seconds(60)});
+  REQUIRE(refused.status().ToString() == Status().ToString());
+  CHECK(refused->code == 413);
+
+  CHECK(Get(*client, "http://" + server.address() + "/next")->body == "ok");
+  CHECK(connections == 2);
+  CHECK(rest.find("GET /next") == std::string::npos);
+}
+
 TEST_CASE("client: the last owner of a client may be what it calls", "[client]") {
   Server server;
   const auto ended = std::make_shared<Notification>();
