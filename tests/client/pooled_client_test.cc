@@ -84,14 +84,14 @@ TEST_CASE("client: many calls at a time share one HTTP/2 connection", "[client]"
   constexpr std::size_t kCalls = 50;
   Server server;
   const auto client = NewClient(Trusting(server.address()));
-  Guarded<std::vector<std::string>> answers;
+  const auto answers = std::make_shared<Guarded<std::vector<std::string>>>();
   for (std::size_t i = 0; i < kCalls; ++i) {
     client->Start(
         Context::Background(),
         {.method = "GET", .url = "https://server.test/held", .timeout = std::chrono::seconds(60)},
-        [&](Result<http::ClientResponse> answer) {
-          answers.Lock()->push_back(answer.ok() ? answer->body : answer.status().ToString());
-          answers.NotifyAll();
+        [answers](Result<http::ClientResponse> answer) {
+          answers->Lock()->push_back(answer.ok() ? answer->body : answer.status().ToString());
+          answers->NotifyAll();
         });
   }
 
@@ -99,7 +99,7 @@ TEST_CASE("client: many calls at a time share one HTTP/2 connection", "[client]"
   CHECK(server.listener->connections() == 1);
   server.GoOn();
 
-  auto all = answers.Lock();
+  auto all = answers->Lock();
   REQUIRE(all.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
                         [&] { return all->size() == kCalls; }));
   for (const std::string& each : *all) CHECK(each == "HTTP/2");
@@ -162,7 +162,6 @@ TEST_CASE("client: an answer that came before all of its request ends the connec
 
 TEST_CASE("client: the last owner of a client may be what it calls", "[client]") {
   Server server;
-  const auto ended = std::make_shared<Notification>();
   for (int i = 0; i < 20; ++i) {
     auto client =
         std::make_shared<std::shared_ptr<HttpClient>>(NewClient(Trusting(server.address())));

@@ -50,8 +50,8 @@ struct Dialled {
 TEST_CASE("http: a dial that nobody waits for tells how it ended", "[http]") {
   TestService service([](Exchange& exchange) { return Answer(exchange, "hello"); });
   TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kTlsHttp2));
+  Dialled dialled;  // Outlives the thread that tells it.
   const auto dialer = NewDialer();
-  Dialled dialled;
 
   SECTION("by address") {
     (void)dialer->DialLater(server.dial_options(), dialled.Done());
@@ -81,8 +81,8 @@ TEST_CASE("http: a dial that nobody waits for tells how it ended", "[http]") {
 
 TEST_CASE("http: a dial ends when it is given up, or its time is", "[http]") {
   Deaf deaf;
+  Dialled dialled;  // Outlives the thread that tells it.
   const auto dialer = NewDialer();
-  Dialled dialled;
   DialOptions options{.port = deaf.port, .tls = ClientTls{}};
 
   SECTION("given up") {
