@@ -10,11 +10,11 @@ namespace apiserver::response {
 namespace {
 
 // A turn on the pool ends when it has made so much.
-constexpr std::size_t kMadeBytes = std::size_t{64} << 10;
+constexpr std::size_t kPooledBytes = std::size_t{64} << 10;
 
 class PlainPacker final : public Packer {
  public:
-  std::size_t room() const override { return kMadeBytes; }
+  std::size_t room() const override { return kPooledBytes; }
   void Write(std::string_view copied) override { made_ += copied; }
   void Take(std::string owned) override {
     if (made_.empty()) {
@@ -25,7 +25,7 @@ class PlainPacker final : public Packer {
   }
   void Write(std::shared_ptr<const void>, std::string_view shared) override { made_ += shared; }
   void Flush() override {}
-  bool enough() const override { return made_.size() >= kMadeBytes; }
+  bool enough() const override { return made_.size() >= kPooledBytes; }
   bool failed() const override { return false; }
   std::string TakeMade() override { return std::exchange(made_, {}); }
 
