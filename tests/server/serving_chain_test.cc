@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/sync.h"
 #include "serving_chain.h"
 
 using namespace apiserver;  // NOLINT: a test.
@@ -65,10 +66,21 @@ TEST_CASE("server: discovery shows the groups of all handlers", "[server]") {
 
 TEST_CASE("server: OpenAPI describes the kinds of all handlers", "[server]") {
   Chain chain;
+  // What a handler knows but does not serve can be named in the options of requests.
+  const auto schema = runtime::StructBuilder("com.example.zoo.v7.Cage").Build();
+  REQUIRE(chain.inner()
+              .scheme()
+              .Add(runtime::Kind::New({.group = "zoo.example.com",
+                                       .kind = "Cage",
+                                       .plural = "cages",
+                                       .versions = {{.version = "v7", .schema = schema}}})
+                       .value())
+              .ok());
   const std::string v2 = chain.Get("/openapi/v2").body;
   CHECK(Contains(v2, R"("com.example.v1.WidgetSpec":{)"));
   CHECK(Contains(v2, R"("com.example.zoo.v1.PetSpec":{)"));
   CHECK(openapi::Lint(v2) == std::vector<std::string>());
+  CHECK(Contains(v2, R"({"group":"zoo.example.com","kind":"DeleteOptions","version":"v7"})"));
   const std::string index = chain.Get("/openapi/v3").body;
   CHECK(Contains(index, R"("apis/example.com/v1":{)"));
   CHECK(Contains(index, R"("apis/zoo.example.com/v1":{)"));
@@ -79,13 +91,10 @@ TEST_CASE("server: OpenAPI describes the kinds of all handlers", "[server]") {
 
 TEST_CASE("server: definitions of one name in two handlers are each in their own document",
           "[server]") {
-  const auto spec = [](const char* field) {
-    return runtime::StructBuilder("shared.Spec").Field(field, runtime::StringSchema()).Build();
-  };
-  const auto kind = [&spec](const std::string& group, const char* field) {
-    const auto schema = runtime::StructBuilder(group + ".Thing")
+  const auto kind = [](const std::string& group, const char* field) {
+    const auto schema = runtime::StructBuilder("shared.Thing")
                             .Field("metadata", runtime::ObjectMetaSchema())
-                            .Field("spec", spec(field))
+                            .Field(field, runtime::StringSchema())
                             .Build();
     return runtime::Kind::New({.group = group,
                                .kind = "Thing",
@@ -178,21 +187,43 @@ TEST_CASE("server: a group version belongs to one handler", "[server]") {
         "\"test\" serves");
 }
 
+namespace {
+
+// Notes in which versions else a resource that is written is served.
+class NotesVersions final : public admission::Plugin {
+ public:
+  std::string_view name() const override { return "NotesVersions"; }
+  bool Handles(admission::Operation) const override { return true; }
+  Status Validate(const Context&, const admission::Attributes& attributes) const override {
+    for (const auto& each :
+         attributes.equivalents->EquivalentResourcesFor(attributes.resource, "")) {
+      *noted.Lock() += each.resource.version + " ";
+    }
+    return {};
+  }
+
+  mutable Guarded<std::string> noted;
+};
+
+}  // namespace
+
 TEST_CASE("server: versions of a group may be different handlers'", "[server]") {
-  Chain chain;
+  const auto notes = std::make_shared<NotesVersions>();
+  Chain chain({.name = "inner"}, {.admission = {notes}});
   const auto engine = storage::memory::NewEngine();
-  const runtime::KindPtr old = PetKind("v1alpha1");
-  REQUIRE(chain.outer().scheme().Add(old).ok());
-  const auto pets = StoreOf(*engine, chain.outer().pool(), old);
-  REQUIRE(
-      chain.outer().InstallAPIGroup({"zoo.example.com", {{"v1alpha1", {{"pets", pets}}}}}).ok());
+  const runtime::KindPtr newer = PetKind("v2");
+  REQUIRE(chain.outer().scheme().Add(newer).ok());
+  const auto pets = StoreOf(*engine, chain.outer().pool(), newer);
+  REQUIRE(chain.outer().InstallAPIGroup({"zoo.example.com", {{"v2", {{"pets", pets}}}}}).ok());
   const std::string group = chain.Get("/apis/zoo.example.com").body;
-  CHECK(Contains(group, R"("groupVersion":"zoo.example.com/v1alpha1")"));
+  CHECK(Contains(group, R"("groupVersion":"zoo.example.com/v1")"));
   CHECK(Contains(group,
-                 R"("preferredVersion":{"groupVersion":"zoo.example.com/v1","version":"v1"})"));
+                 R"("preferredVersion":{"groupVersion":"zoo.example.com/v2","version":"v2"})"));
   const std::string v2 = chain.Get("/openapi/v2").body;
   CHECK(Contains(v2, R"("com.example.zoo.v1.PetSpec":{)"));
-  CHECK(Contains(v2, R"("com.example.zoo.v1alpha1.PetSpec":{)"));
-  CHECK(chain.Get("/apis/zoo.example.com/v1alpha1/namespaces/default/pets").code == 200);
-  CHECK(chain.Get(kPets).code == 200);
+  CHECK(Contains(v2, R"("com.example.zoo.v2.PetSpec":{)"));
+  CHECK(chain.Get("/apis/zoo.example.com/v2/namespaces/default/pets").code == 200);
+  // What admission is told of the versions of either.
+  CHECK(chain.server().Call("POST", kPets, Pet("a")).code == 201);
+  CHECK(*notes->noted.Lock() == "v1 v2 ");
 }
