@@ -101,8 +101,15 @@ void AddRows(const ScopePtr& scope, std::vector<Action>& actions) {
   }
 }
 
+// Tells the body filter that the handler reads the body itself.
+Status LeaveBody(const RequestScope& /*scope*/, http::Exchange& exchange) {
+  exchange.Set(rest::StreamedBody{});
+  return {};
+}
+
 // A connecter answers its methods alone, whatever else its storage can do.
 void AddConnects(const ScopePtr& scope, std::vector<Action>& actions) {
+  const bool streams_body = scope->capabilities.connecter->StreamsBody();
   for (const std::string& method : scope->capabilities.connecter->ConnectMethods()) {
     std::erase_if(actions, [&method](const Action& action) {
       return action.where == Where::kItem && action.method == method;
@@ -111,6 +118,7 @@ void AddConnects(const ScopePtr& scope, std::vector<Action>& actions) {
                        .where = Where::kItem,
                        .verb = request::VerbOfMethod(method),
                        .handler = NewConnectHandler(scope),
+                       .check = streams_body ? LeaveBody : nullptr,
                        .long_running = true});
   }
 }

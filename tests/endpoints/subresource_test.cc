@@ -156,6 +156,43 @@ class Raw final : public Subresource, public rest::Connecter {
   }
 };
 
+// Counts a body as it comes and answers with the number.
+struct Counter final : public http::StreamSink {
+  explicit Counter(http::Exchange& from) : exchange(from.Share()) {}
+  void OnData(std::string_view bytes) override { count += bytes.size(); }
+  void OnEnd(const Status& status) override {
+    body.reset();
+    if (!status.ok()) return (*std::exchange(resume, std::nullopt))(status);
+    exchange->writer().Send({}, std::to_string(count));
+    (*std::exchange(resume, std::nullopt))(http::Step::Done());
+  }
+  std::shared_ptr<http::Exchange> exchange;
+  std::unique_ptr<http::ReadStream> body;
+  std::optional<http::Resume> resume;
+  std::size_t count = 0;
+};
+
+// Takes bodies of any length.
+class Upload final : public Subresource, public rest::Connecter {
+ public:
+  using Subresource::Subresource;
+  std::vector<std::string> ConnectMethods() const override { return {"POST"}; }
+  bool StreamsBody() const override { return true; }
+  Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
+                                std::string_view) override {
+    return http::Handler([](http::Exchange& exchange) -> http::Step {
+      const auto counter = std::make_shared<Counter>(exchange);
+      auto opened = exchange.OpenBody({});
+      if (!opened.ok()) return opened.status();
+      counter->body = *std::move(opened);
+      return http::Step::Later([counter](http::Resume resume) {
+        counter->resume.emplace(std::move(resume));
+        counter->body->Start(counter);
+      });
+    });
+  }
+};
+
 // Lines that a test writes; ends when the test says so, or the client goes.
 struct Log {
   struct State {
@@ -270,6 +307,7 @@ struct Served {
                                      {"widgets/relay", std::make_shared<Proxy>(kind, false)},
                                      {"widgets/echo", std::make_shared<Echo>(kind)},
                                      {"widgets/raw", std::make_shared<Raw>(kind)},
+                                     {"widgets/upload", std::make_shared<Upload>(kind)},
                                      {"widgets/log", std::make_shared<LogStorage>(kind, log)}}}}})
                 .ok());
   }
@@ -349,6 +387,18 @@ TEST_CASE("endpoints: a Connecter gets method, name, query, subpath and body", "
     CHECK(answer.code == each.code);
     CHECK(Contains(answer.body, each.answer));
   }
+}
+
+TEST_CASE("endpoints: a Connecter that streams bodies takes one of any length", "[endpoints]") {
+  const Served served;
+  const std::string body(16 << 20, 'x');
+
+  const auto whole = served.server->Call("POST", At("a/proxy"), body);
+  CHECK(whole.code == 413);
+  const auto streamed = served.server->Call("POST", At("a/upload"), body);
+  CHECK(streamed.code == 200);
+  CHECK(streamed.body == "16777216");
+  CHECK(served.server->Call("POST", At("a/upload"), "").body == "0");
 }
 
 TEST_CASE("endpoints: to connect is admitted, then validated, before anything is done",

@@ -238,6 +238,9 @@ class CollectionDeleter {
                                                  const meta::ListOptions& list_options) = 0;
 };
 
+// The value of an exchange whose handler reads the body itself. See Connecter::StreamsBody.
+struct StreamedBody {};
+
 // Answers any method on a subresource itself: proxy, exec, log streams. Whoever may do what the
 // method stands for ("get", "create", …) on the subresource may connect, if admission lets it
 // (Operation::kConnect). The answer may take as long as it likes: no deadline of the server ends
@@ -256,6 +259,10 @@ class Connecter {
   // and port-forward do: it can do what a POST can. False: "get" is enough, as for upstream's
   // proxies.
   virtual bool WebSocketNeedsCreate() const { return true; }
+  // True: the body of a request is not collected, so that it may be of any length; the handler
+  // reads it with http::Exchange::OpenBody. False: it is the exchange's body() when Connect is
+  // called.
+  virtual bool StreamsBody() const { return false; }
   // `subpath` is what follows the subresource, "/a/b"; empty unless TakesSubpath().
   virtual Result<http::Handler> Connect(const Context& ctx, std::string_view name,
                                         const meta::QueryValues& query,

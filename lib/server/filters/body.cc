@@ -1,5 +1,6 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/response/response.h"
+#include "apiserver/rest/storage.h"
 #include "server/filters/filters.h"
 #include "server/filters/seat.h"
 
@@ -20,6 +21,7 @@ class Body final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     if (IsRead(exchange) || !exchange.has_body()) return http::Step::Next();
+    if (exchange.Find<rest::StreamedBody>()) return http::Step::Next();
     const auto* const taken = exchange.Find<SeatTaken>();
     if (taken && !exchange.body_arrived()) taken->seat->GiveUp(exchange);
     return exchange.CollectBody(bytes_max_);
