@@ -2,14 +2,13 @@
 
 #include "apiserver/base/metrics.h"
 #include "apiserver/client/call_metrics.h"
-#include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/pooled_client.h"
 
 namespace sample {
 
 apiserver::client::HttpClientFactory CallsOut(apiserver::server::Config& config) {
   if (!config.metrics) config.metrics = apiserver::metrics::NewRegistry();
-  return apiserver::client::WithMetrics(apiserver::client::NewCpprestHttpClientFactory(),
-                                        config.metrics);
+  return apiserver::client::WithMetrics(apiserver::client::NewHttpClientFactory(), config.metrics);
 }
 
 }  // namespace sample

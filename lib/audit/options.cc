@@ -117,10 +117,6 @@ std::string ProblemOf(const Options& options) {
     if (!problem.empty()) return problem;
   }
   if (!webhook) return "";
-  if (!options.new_client) {
-    return "--audit-webhook-config-file is not supported here: this program makes no outbound "
-           "calls";
-  }
   return ProblemOfSink("--audit-webhook-", options.webhook);
 }
 

@@ -4,6 +4,7 @@
 #include "apiserver/base/reload.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/client/client_config.h"
+#include "apiserver/client/pooled_client.h"
 #include "base/status_macros.h"
 #include "codec/base64.h"
 
@@ -113,7 +114,9 @@ class FollowedClient final : public HttpClient {
 
 Result<std::shared_ptr<HttpClient>> NewFollowedClient(const ClientConfig& config,
                                                       const FollowedClientDeps& deps) {
-  auto client = std::make_shared<FollowedClient>(config, deps);
+  FollowedClientDeps all = deps;
+  if (!all.new_client) all.new_client = NewHttpClientFactory();
+  auto client = std::make_shared<FollowedClient>(config, std::move(all));
   if (const Status begun = client->Begin(); !begun.ok()) {
     if (config.origin.empty()) return begun;
     return begun.WithMessage(config.origin + ": " + std::string(begun.message()));

@@ -145,11 +145,6 @@ class Following {
   }
 
   Status OpenTokenReviews(const client::ClientConfig& config) {
-    if (!options_.http_client) {
-      return Status(Reason::kInvalid,
-                    "token reviews need an HTTP client: set "
-                    "DelegatedAuthenticationOptions::http_client");
-    }
     ASSIGN_OR_RETURN(auto http_client,
                      client::NewFollowedClient(config, {.new_client = options_.http_client,
                                                         .files = options_.file_system,

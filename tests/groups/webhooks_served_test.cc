@@ -12,7 +12,7 @@
 #include "apiserver/admission/webhook.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/sync.h"
-#include "apiserver/client/cpprest/http_client.h"
+#include "apiserver/client/pooled_client.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "apiserver/http/listener.h"
@@ -115,7 +115,7 @@ struct Served {
     namespace adm = admission;
     const auto mutating = std::make_shared<adm::InformedWebhooks>(adm::WebhookType::kMutating);
     const auto validating = std::make_shared<adm::InformedWebhooks>(adm::WebhookType::kValidating);
-    const auto factory = client::NewCpprestHttpClientFactory();
+    const auto factory = client::NewHttpClientFactory();
     testing::TestServerOptions options;
     options.engine = engine.get();
     options.admission = {

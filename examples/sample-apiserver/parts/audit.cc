@@ -4,7 +4,6 @@
 #include <string>
 
 #include "apiserver/audit/options.h"
-#include "apiserver/client/cpprest/http_client.h"
 #include "calls_out.h"
 #include "duration_flag.h"
 #include "parts/parts.h"
@@ -86,7 +85,6 @@ class Audit final : public Part {
                 "Before events that could not be sent are sent again (default: 10s)");
     AddSinkFlags(app, "--audit-webhook-", options_.webhook);
     options_.standard_output = [] { return std::make_unique<StandardOutput>(); };
-    options_.new_client = apiserver::client::NewCpprestHttpClientFactory();
   }
 
   std::string Problem(const Options& /*options*/) const override {

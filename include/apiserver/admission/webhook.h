@@ -112,7 +112,7 @@ std::shared_ptr<const WebhookSource> NewStaticWebhooks(Webhooks webhooks);
 struct WebhookAdmissionOptions {
   // Required.
   std::shared_ptr<const WebhookSource> webhooks = nullptr;
-  // Required: how webhooks are called; client.cpprest has one.
+  // How webhooks are called. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = nullptr;
   // As whom webhooks are called. Null: as nobody.
   std::shared_ptr<const client::WebhookUsers> users = nullptr;

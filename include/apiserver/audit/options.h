@@ -48,7 +48,7 @@ struct Options {
   // The library writes to no stream of the host's: null: a log_path of "-" is refused. Called once,
   // when the backend is made.
   std::function<std::unique_ptr<LineWriter>()> standard_output = {};
-  // Required with webhook_config_file.
+  // Calls the webhook. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = {};
   FileSystem* files = &RealFileSystem();
   const Clock* clock = &RealClock();

@@ -16,7 +16,7 @@ namespace apiserver::inline v0::audit {
 
 struct WebhookBackendOptions {
   client::ClientConfig config = {};           // Its `server` is the URL.
-  client::HttpClientFactory new_client = {};  // Required.
+  client::HttpClientFactory new_client = {};  // Null: client::NewHttpClientFactory().
   // After the first failure; longer by half after each, five attempts in all. Every failure is
   // tried again: hardly any is a reason to lose events.
   std::chrono::milliseconds initial_backoff = std::chrono::seconds(10);

@@ -32,7 +32,7 @@ struct AuthorizationConfigFileOptions {
   FileSystem* files = &RealFileSystem();
   // Who is asked where the file says RBAC. Null: RBAC is refused.
   std::shared_ptr<const rbac::RbacAuthorizer> rbac = {};
-  // Asks webhooks. Required where the file names one.
+  // Asks webhooks. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = {};
   // The cluster of the pod that this server runs in. Absent: InClusterConfig is refused.
   std::optional<client::ClientConfig> cluster = {};

@@ -54,7 +54,7 @@ Result<ClientConfig> InClusterClientConfig(const FileSystem& files, std::string_
                                            std::string_view port);
 
 struct FollowedClientDeps {
-  HttpClientFactory new_client = {};  // Required.
+  HttpClientFactory new_client = {};  // Null: NewHttpClientFactory().
   FileSystem* files = &RealFileSystem();
   // Required: files are read there; must be one that may block. Outlives the client.
   Executor* executor = nullptr;

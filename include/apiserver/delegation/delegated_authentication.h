@@ -33,7 +33,7 @@ struct DelegatedAuthenticationOptions {
   // The same where there is no file: of a pod client::InClusterClientConfig. With neither, nothing
   // is looked up, and tokens say nothing.
   std::optional<client::ClientConfig> cluster = std::nullopt;
-  // Calls the cluster for TokenReviews. Required with a cluster.
+  // Calls the cluster for TokenReviews. Null: client::NewHttpClientFactory().
   client::HttpClientFactory http_client = nullptr;
 
   // --client-ca-file: PEM; empty: the ConfigMap's.

@@ -9,6 +9,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/client/client_config.h"
 #include "apiserver/client/http_client.h"
+#include "apiserver/client/pooled_client.h"
 #include "apiserver/client/webhook_config.h"
 #include "apiserver/client/webhook_users.h"
 
@@ -25,7 +26,7 @@ class WebhookClients {
  public:
   // What `options` point to outlives it.
   explicit WebhookClients(const WebhookAdmissionOptions& options)
-      : factory_(options.new_client),
+      : factory_(options.new_client ? options.new_client : client::NewHttpClientFactory()),
         resolver_(*options.resolver),
         response_bytes_max_(options.response_bytes_max),
         users_(options.users),

@@ -43,9 +43,6 @@ Result<Connection> ConnectionOf(const WebhookConfiguration& webhook,
 Result<std::unique_ptr<auth::Authorizer>> NewConfiguredWebhook(
     const AuthorizerConfiguration& authorizer, const AuthorizationConfigFileOptions& options) {
   const WebhookConfiguration& webhook = *authorizer.webhook;
-  if (!options.new_client) {
-    return Status(Reason::kInvalid, "this server has no client to ask webhooks with");
-  }
   ASSIGN_OR_RETURN(Connection connection, ConnectionOf(webhook, options));
   WebhookAuthorizerOptions made;
   ASSIGN_OR_RETURN(made.webhook.client,
