@@ -5,7 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -95,4 +95,4 @@ Status NewNotFound(const Attributes& attributes) {
   return meta::NewNotFound(attributes.resource.group_resource(), ErrorName(attributes));
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -6,7 +6,7 @@
 #include "apiserver/audit/context.h"
 #include "base/status_macros.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -77,4 +77,4 @@ Status Chain::Validate(const Context& ctx, Attributes attributes) const {
   return status;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "codec/config_reader.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -174,4 +174,4 @@ Result<std::vector<std::shared_ptr<const Plugin>>> SelectPlugins(
   return plugins;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

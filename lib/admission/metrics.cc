@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -119,4 +119,4 @@ void PluginTimer::Observe(Operation operation, bool rejected) const {
   metrics_->ObservePlugin(plugin_, step_, operation, rejected, took);
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

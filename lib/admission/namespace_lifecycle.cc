@@ -8,7 +8,7 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::shared_ptr<const Plugin> NewNamespaceLifecycle(NamespaceLifecycleOptions op
   return std::make_shared<NamespaceLifecycle>(std::move(options));
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

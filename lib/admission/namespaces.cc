@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -51,4 +51,4 @@ Result<runtime::ObjectPtr> InformedNamespaces::GetLive(const Context& ctx,
   return runtime::ObjectPtr(std::move(object));
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

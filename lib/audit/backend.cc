@@ -7,7 +7,7 @@
 #include "apiserver/audit/batching.h"
 #include "base/status_macros.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -152,4 +152,4 @@ BackendPtr NewIgnoreErrors(BackendPtr backend) {
   return std::make_shared<IgnoreErrors>(std::move(backend));
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

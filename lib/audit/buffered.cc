@@ -6,7 +6,7 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -184,4 +184,4 @@ BackendPtr NewBufferedBackend(BackendPtr delegate, BatchOptions options) {
   return std::make_shared<Buffered>(std::move(delegate), options);
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 AuditContext* AuditContextFrom(const Context& ctx) {
   const AuditContextPtr* const found = ctx.Get<AuditContextPtr>();
@@ -66,4 +66,4 @@ Event AuditContext::Snapshot(Stage stage, bool last) {
   return std::move(*event);
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

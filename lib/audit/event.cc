@@ -8,7 +8,7 @@
 #include "apiserver/runtime/time.h"
 #include "codec/json_sink.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -285,4 +285,4 @@ std::string EventString(const Event& event) {
          "\"";
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

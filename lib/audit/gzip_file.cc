@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -68,4 +68,4 @@ Status GzipFile(FileSystem& files, const std::string& from, const std::string& t
   return compressed;
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -13,7 +13,7 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -203,4 +203,4 @@ BackendPtr NewLogBackend(std::unique_ptr<LineWriter> writer, LogBackendOptions o
   return std::make_shared<LogBackend>(std::move(writer), options);
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -5,7 +5,7 @@
 #include "apiserver/audit/webhook_backend.h"
 #include "base/status_macros.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -136,4 +136,4 @@ Result<Audit> NewAudit(const Options& options) {
                .backend = NewUnion({std::move(log), std::move(webhook)})};
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::unique_ptr<const PolicyRuleEvaluator> NewPolicyRuleEvaluator(Policy policy)
   return std::make_unique<const RuleEvaluator>(std::move(policy));
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

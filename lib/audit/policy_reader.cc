@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "codec/config_reader.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -163,4 +163,4 @@ Result<Policy> LoadPolicyFile(const FileSystem& files, const std::string& path) 
                 "audit policy " + path + ": " + std::string(policy.status().message()));
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -5,7 +5,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/value.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -119,4 +119,4 @@ void LogResponseObject(const Context& ctx, std::string json) {
 
 void LogObjectTooLarge(const Context& ctx) { AddAnnotation(ctx, "audit.k8s.io/truncated", "true"); }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

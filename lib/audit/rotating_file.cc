@@ -8,7 +8,7 @@
 #include "audit/gzip_file.h"
 #include "base/status_macros.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -164,4 +164,4 @@ Result<std::unique_ptr<LineWriter>> NewRotatingFile(RotatingFileOptions options)
   return file;
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -2,7 +2,7 @@
 
 #include "apiserver/audit/batching.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -98,4 +98,4 @@ BackendPtr NewTruncatingBackend(BackendPtr delegate, TruncateOptions options) {
   return std::make_shared<Truncating>(std::move(delegate), options);
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -9,7 +9,7 @@
 #include "apiserver/client/webhook.h"
 #include "base/status_macros.h"
 
-namespace apiserver::audit {
+namespace apiserver::v0::audit {
 
 namespace {
 
@@ -123,4 +123,4 @@ Result<BackendPtr> NewWebhookBackend(const WebhookBackendOptions& options) {
   return backend;
 }
 
-}  // namespace apiserver::audit
+}  // namespace apiserver::v0::audit

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::auth {
+namespace apiserver::v0::auth {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::unique_ptr<TokenAuthenticator> WithImplicitAudiences(
   return std::make_unique<ImplicitToken>(std::move(implicit), std::move(inner));
 }
 
-}  // namespace apiserver::auth
+}  // namespace apiserver::v0::auth

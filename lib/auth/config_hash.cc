@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace apiserver::auth {
+namespace apiserver::v0::auth {
 
 std::string ConfigHash(std::string_view text) {
   if (text.empty()) return "";
@@ -19,4 +19,4 @@ std::string ConfigHash(std::string_view text) {
   return hash;
 }
 
-}  // namespace apiserver::auth
+}  // namespace apiserver::v0::auth

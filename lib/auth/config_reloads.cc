@@ -5,7 +5,7 @@
 
 #include "auth/config_hash.h"
 
-namespace apiserver::auth {
+namespace apiserver::v0::auth {
 
 ConfigReloads::ConfigReloads(metrics::Registry* registry, const Clock& clock,
                              std::string_view subject, std::string_view server_id)
@@ -45,4 +45,4 @@ void ConfigReloads::InUse(std::string_view text) {
   infos_->With({server_, hash_}).Set(1);
 }
 
-}  // namespace apiserver::auth
+}  // namespace apiserver::v0::auth

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-namespace apiserver::auth {
+namespace apiserver::v0::auth {
 
 bool LookUp::done() const { return state_.Lock()->done; }
 
@@ -77,4 +77,4 @@ void Waiting::OnAll(UniqueFunction<void()> callback) const {
   one_less();
 }
 
-}  // namespace apiserver::auth
+}  // namespace apiserver::v0::auth

@@ -2,7 +2,7 @@
 
 #include "apiserver/meta/validation.h"
 
-namespace apiserver::auth::serviceaccount {
+namespace apiserver::v0::auth::serviceaccount {
 
 std::string MakeUsername(std::string_view namespace_, std::string_view name) {
   std::string username(kUsernamePrefix);
@@ -44,4 +44,4 @@ UserInfo ServiceAccountInfo::ToUserInfo() const {
   return user;
 }
 
-}  // namespace apiserver::auth::serviceaccount
+}  // namespace apiserver::v0::auth::serviceaccount

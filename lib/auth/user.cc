@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-namespace apiserver::auth {
+namespace apiserver::v0::auth {
 
 bool UserInfo::InGroup(std::string_view group) const {
   return std::ranges::find(groups, group) != groups.end();
 }
 
-}  // namespace apiserver::auth
+}  // namespace apiserver::v0::auth

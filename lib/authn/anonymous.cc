@@ -5,7 +5,7 @@
 
 #include "apiserver/auth/audiences.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 class Anonymous final : public auth::Authenticator {
@@ -41,4 +41,4 @@ bool IsAnonymous(const auth::UserInfo& user) {
   return user.name == auth::kAnonymous || user.InGroup(auth::kAllUnauthenticated);
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

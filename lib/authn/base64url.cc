@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 constexpr std::string_view kBase64UrlAlphabet =
@@ -52,4 +52,4 @@ std::optional<std::string> DecodeBase64Url(std::string_view text) {
   return bytes;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

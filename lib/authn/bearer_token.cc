@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -93,4 +93,4 @@ std::unique_ptr<auth::TokenAuthenticator> NewStaticTokens(std::vector<StaticToke
   return std::make_unique<StaticTokens>(std::move(tokens));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -10,7 +10,7 @@
 
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -134,4 +134,4 @@ std::unique_ptr<auth::TokenAuthenticator> NewBootstrapTokens(BootstrapTokenOptio
   return std::make_unique<BootstrapTokens>(std::move(options));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -3,7 +3,7 @@
 #include "apiserver/base/field_path.h"
 #include "http/go_url.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 
 std::string ShownUrl(const std::string& url) {
   std::string shown = url.substr(0, url.find_first_of("?#"));
@@ -25,4 +25,4 @@ std::string CalledUrlProblem(std::string_view what, const std::string& url) {
   return parsed->host.empty() ? shown + " names no host" : "";
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

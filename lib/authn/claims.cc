@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "runtime/json_type.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using runtime::Value;
@@ -130,4 +130,4 @@ std::string GoTimeText(std::int64_t unix_seconds) {
   return text;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -21,7 +21,7 @@
 #include "base/free_with.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -310,4 +310,4 @@ Result<std::shared_ptr<const ClientCertificate>> ClientCertificates::Verify(
 
 Status CheckBundle(const std::string& pem) { return ReadAuthorities(pem).status(); }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -8,7 +8,7 @@
 #include "auth/config_reloads.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -109,4 +109,4 @@ Result<std::unique_ptr<AuthenticationConfigFile>> LoadAuthenticationConfigFile(
   return std::unique_ptr<AuthenticationConfigFile>(std::move(file));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "codec/config_members.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using codec::ConfigMembers;
@@ -141,4 +141,4 @@ Result<AuthenticationConfiguration> ParseAuthenticationConfiguration(
   return config;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -8,7 +8,7 @@
 #include "apiserver/meta/validation.h"
 #include "http/go_url.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using field::ErrorList;
@@ -272,4 +272,4 @@ ErrorList ValidateAuthenticationConfiguration(const AuthenticationConfiguration&
   return errors;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 class CsvReader {
@@ -104,4 +104,4 @@ class CsvReader {
 
 Result<std::vector<CsvRecord>> ReadCsv(std::string_view text) { return CsvReader(text).ReadAll(); }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -9,7 +9,7 @@
 #include "apiserver/authn/x509.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 
 Result<std::shared_ptr<const auth::Authenticator>> NewDelegating(DelegatingOptions options) {
   using Shared = std::shared_ptr<const auth::Authenticator>;
@@ -39,4 +39,4 @@ Result<std::shared_ptr<const auth::Authenticator>> NewDelegating(DelegatingOptio
       NewUnionFailOnError({std::move(known), NewAnonymous(std::move(options.anonymous_paths))}));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

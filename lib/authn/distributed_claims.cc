@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "http/go_url.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using runtime::Value;
@@ -199,4 +199,4 @@ Status DistributedClaims::Resolve(const Context& ctx, const Endpoint& endpoint, 
   return {};
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -10,7 +10,7 @@
 #include "authn/distributed_claims.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 // How far in the future `nbf` may be, as other providers of OpenID Connect have it.
@@ -77,4 +77,4 @@ Status CheckIdTokenSignature(const Context& ctx, const IdTokenRules& rules, cons
   return verified.ok() ? verified : Refused(refusal, std::string(verified.message()));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

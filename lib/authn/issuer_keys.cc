@@ -11,7 +11,7 @@
 #include "authn/called_url.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 constexpr std::size_t kDiscoveryBytesMax = 256 << 10;
@@ -265,4 +265,4 @@ void IssuerKeys::Begin() const {
 
 Status IssuerKeys::Healthy() const { return state_->known.Lock()->trouble; }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

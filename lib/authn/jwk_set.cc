@@ -10,7 +10,7 @@
 #include "authn/base64url.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using runtime::Value;
@@ -117,4 +117,4 @@ Result<JwkSet> ParseJwkSet(std::string_view json) {
                   (set.skipped.empty() ? "" : ": " + set.skipped.front()));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -10,7 +10,7 @@
 #include "authn/base64url.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using runtime::Value;
@@ -188,4 +188,4 @@ Result<std::string> SignJwt(const SigningKey& key, SigningAlgorithm algorithm,
   return token;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

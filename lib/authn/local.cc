@@ -8,7 +8,7 @@
 #include "apiserver/authn/union.h"
 #include "apiserver/authn/websocket.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 
 std::unique_ptr<auth::Authenticator> NewLocal(LocalOptions options) {
   std::vector<std::shared_ptr<const auth::Authenticator>> all;
@@ -32,4 +32,4 @@ std::unique_ptr<auth::Authenticator> NewLocal(LocalOptions options) {
   return NewUnionFailOnError({std::move(known), NewAnonymous(std::move(options.anonymous_paths))});
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -12,7 +12,7 @@
 #include "authn/jwt.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -205,4 +205,4 @@ Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenti
   return std::make_shared<OidcAuthenticator>(std::move(made));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

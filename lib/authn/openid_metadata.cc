@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "http/go_url.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 Status BadMetadata(std::string why) { return Status(Reason::kInvalid, std::move(why)); }
@@ -146,4 +146,4 @@ Status CheckServiceAccountIssuer(std::string_view issuer) {
       " contained a ':' but was not a valid URL: " + std::string(url.status().message()));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -10,7 +10,7 @@
 #include "authn/client_certificates.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -124,4 +124,4 @@ std::unique_ptr<auth::Authenticator> NewRequestHeader(RequestHeaderOptions optio
   return std::make_unique<RequestHeader>(std::move(options));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -7,7 +7,7 @@
 #include "authn/jwt.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::serviceaccount::ServiceAccountInfo;
@@ -226,4 +226,4 @@ Result<ServiceAccountInfo> ValidateLegacyClaims(const Context& ctx,
   return info;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -12,7 +12,7 @@
 #include "authn/service_account_claims.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -178,4 +178,4 @@ Result<std::unique_ptr<ServiceAccountTokenGenerator>> NewServiceAccountTokenGene
   return std::make_unique<Generator>(std::move(issuer), std::move(key), random, clock);
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

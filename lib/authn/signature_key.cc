@@ -22,7 +22,7 @@
 #include "base/free_with.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 constexpr int kRsaBitsMin = 2048;
@@ -421,4 +421,4 @@ Result<std::vector<VerificationKey>> ReadPublicKeys(const std::string& pem) {
   return keys;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -9,7 +9,7 @@
 #include "authn/token_hash.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -118,4 +118,4 @@ Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenFile(const TokenFileOp
   return file;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 void AppendLength(std::size_t length, std::string& out) {
@@ -37,4 +37,4 @@ std::string TokenHasher::Hash(std::string_view token,
   return hash;
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -13,7 +13,7 @@
 #include "authn/token_review_messages.h"
 #include "authn/token_review_metrics.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -169,4 +169,4 @@ Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(
   return std::make_unique<TokenReviewAuthenticator>(options);
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

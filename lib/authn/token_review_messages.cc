@@ -7,7 +7,7 @@
 #include "apiserver/runtime/arena.h"
 #include "apiserver/runtime/value.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -76,4 +76,4 @@ Result<std::optional<AuthenticateResponse>> ReadTokenReview(std::string_view bod
                                             TextsOf(status["audiences"])});
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

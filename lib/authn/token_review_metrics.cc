@@ -1,6 +1,6 @@
 #include "authn/token_review_metrics.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 double Seconds(std::chrono::nanoseconds time) {
@@ -60,4 +60,4 @@ void TokenReviewMetrics::Called(std::string_view code, std::chrono::nanoseconds 
   call_durations_->With({code}).Observe(Seconds(took));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -6,7 +6,7 @@
 
 #include "authn/identity_cache.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -157,4 +157,4 @@ std::unique_ptr<auth::Authenticator> NewGroupAdder(
   return std::make_unique<GroupAdder>(std::move(inner));
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "codec/utf8.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
@@ -109,4 +109,4 @@ void RemoveWebSocketToken(http::Headers& headers) {
   }
 }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

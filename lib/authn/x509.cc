@@ -5,7 +5,7 @@
 #include "authn/client_certificates.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authn {
+namespace apiserver::v0::authn {
 namespace {
 
 metrics::Histogram* ExpirationOf(metrics::Registry* registry) {
@@ -53,4 +53,4 @@ Result<std::unique_ptr<auth::Authenticator>> NewX509(const X509Options& options)
 
 Status CheckCertificateBundle(const std::string& pem) { return CheckBundle(pem); }
 
-}  // namespace apiserver::authn
+}  // namespace apiserver::v0::authn

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 
 std::string Aggregate(const std::vector<std::string>& messages) {
   std::vector<std::string_view> distinct;
@@ -28,4 +28,4 @@ std::string Aggregate(const std::vector<std::string>& messages) {
   return text + "]";
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

@@ -7,7 +7,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 using auth::Attributes;
@@ -110,4 +110,4 @@ Result<std::unique_ptr<auth::Authorizer>> NewAlwaysAllowPaths(
   return authorizer;
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <utility>
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 class Instrumented final : public auth::Authorizer {
@@ -59,4 +59,4 @@ std::unique_ptr<auth::Authorizer> NewInstrumented(
                                         registry);
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

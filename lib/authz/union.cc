@@ -6,7 +6,7 @@
 
 #include "authz/aggregate.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 using auth::Decision;
@@ -85,4 +85,4 @@ std::unique_ptr<auth::RuleResolver> NewRuleResolverUnion(
   return std::make_unique<RuleResolverUnion>(std::move(resolvers));
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

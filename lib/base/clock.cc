@@ -1,7 +1,6 @@
 #include "apiserver/base/clock.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 class MachineClock final : public Clock {
@@ -17,5 +16,4 @@ const Clock& RealClock() {
   return clock;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

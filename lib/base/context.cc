@@ -6,8 +6,7 @@
 #include <thread>
 #include <utility>
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 
 namespace {
 
@@ -220,5 +219,4 @@ void Context::Link(SlotBase& slot) {
   state_->slots.store(&slot, std::memory_order_release);
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

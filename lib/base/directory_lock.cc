@@ -7,8 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 class FileLock final : public DirectoryLock {
@@ -40,5 +39,4 @@ Result<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& director
   return Status(Reason::kConflict, directory + " is used by another process");
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 void WakeTarget(const std::weak_ptr<Wakeable>& target) {
@@ -45,5 +44,4 @@ void Waker::WakeAll(std::span<const Waker> wakers) {
   }
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -3,8 +3,7 @@
 #include <functional>
 #include <utility>
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 
 std::size_t FairShare::TenantHash::operator()(const Tenant& tenant) const {
   // Flows are hashes already; the level only tells equal ones apart.
@@ -239,5 +238,4 @@ bool FairShare::Charge::Abandon() {
   return true;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -5,8 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 using Stage = FeatureGate::Stage;
@@ -162,5 +161,4 @@ std::vector<std::string> FeatureGates::Help() const {
   return out;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_set>
 
-namespace apiserver::field {
+namespace apiserver::v0::field {
 namespace {
 
 struct TypeRow {
@@ -246,4 +246,4 @@ std::vector<StatusCause> ErrorList::Causes() const {
   return causes;
 }
 
-}  // namespace apiserver::field
+}  // namespace apiserver::v0::field

@@ -13,8 +13,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 Status ErrnoStatus(std::string_view operation, const std::string& path, int error) {
@@ -208,5 +207,4 @@ FileSystem& RealFileSystem() {
   return files;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

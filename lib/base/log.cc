@@ -5,8 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 class NullSink final : public LogSink {
@@ -71,5 +70,4 @@ std::unique_ptr<LogSink> NewStderrLogSink(LogLevel lowest) {
   return std::make_unique<StderrSink>(lowest);
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -1,7 +1,6 @@
 #include "apiserver/base/memory_budget.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 
 namespace {
 
@@ -55,5 +54,4 @@ EvictingShare::Item& EvictingShare::LeastUsed(List& list) {
   return *list.oldest;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -5,8 +5,7 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 Status Missing(std::string_view operation, const std::string& path) {
@@ -160,5 +159,4 @@ class MemoryFileSystem final : public FileSystem {
 
 std::unique_ptr<FileSystem> NewMemoryFileSystem() { return std::make_unique<MemoryFileSystem>(); }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -14,7 +14,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::metrics {
+namespace apiserver::v0::metrics {
 namespace {
 
 using LabelValues = std::span<const std::string_view>;
@@ -301,4 +301,4 @@ std::vector<double> LinearBuckets(double start, double width, std::size_t count)
 
 std::unique_ptr<Registry> NewRegistry() { return std::make_unique<RegistryImpl>(); }
 
-}  // namespace apiserver::metrics
+}  // namespace apiserver::v0::metrics

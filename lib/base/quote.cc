@@ -7,7 +7,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::field {
+namespace apiserver::v0::field {
 namespace {
 
 struct Range {
@@ -91,4 +91,4 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
-}  // namespace apiserver::field
+}  // namespace apiserver::v0::field

@@ -12,8 +12,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 class KernelRandom final : public Random {
@@ -129,5 +128,4 @@ std::string NewUuid(Random& random) {
   return out;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

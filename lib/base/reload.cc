@@ -7,8 +7,7 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 using Contents = std::vector<std::string>;
@@ -141,5 +140,4 @@ Result<std::unique_ptr<WatchedFiles>> WatchFiles(std::vector<std::string> paths,
   return std::make_unique<WatchedFilesImpl>(std::move(watch));
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -2,8 +2,7 @@
 
 #include <array>
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 struct ReasonRow {
@@ -97,5 +96,4 @@ bool operator==(const Status& a, const Status& b) {
   return a.rep_ != nullptr && b.rep_ != nullptr && *a.rep_ == *b.rep_;
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

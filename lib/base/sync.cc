@@ -11,8 +11,7 @@
 
 #include "apiserver/base/detached.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 constexpr std::size_t kThreadNameMax = 15;
@@ -107,5 +106,4 @@ void Thread::Join() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

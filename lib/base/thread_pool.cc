@@ -12,8 +12,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
@@ -296,5 +295,4 @@ std::unique_ptr<ThreadPool> NewThreadPool(ThreadPoolOptions options) {
   return std::make_unique<Pool>(std::move(options));
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::trace {
+namespace apiserver::v0::trace {
 
 namespace {
 
@@ -166,4 +166,4 @@ ScopedSpan::ScopedSpan(const Context& ctx, std::string_view name, const SpanOpti
   current_ = &child_->Set(std::move(span));
 }
 
-}  // namespace apiserver::trace
+}  // namespace apiserver::v0::trace

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/trace.h"
 
-namespace apiserver::trace {
+namespace apiserver::v0::trace {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::optional<std::string> ParseTracestate(std::string_view text) {
   return state;
 }
 
-}  // namespace apiserver::trace
+}  // namespace apiserver::v0::trace

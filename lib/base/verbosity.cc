@@ -1,7 +1,6 @@
 #include "apiserver/base/verbosity.h"
 
-namespace apiserver {
-inline namespace v0 {
+namespace apiserver::v0 {
 namespace {
 
 // Where Kubernetes' conventions for -v put debugging.
@@ -18,5 +17,4 @@ void VerbositySink::Write(LogLevel level, std::string_view message,
   if (Enabled(level)) to_.Write(level, message, fields);
 }
 
-}  // namespace v0
-}  // namespace apiserver
+}  // namespace apiserver::v0

@@ -8,7 +8,7 @@
 #include "apiserver/meta/status.h"
 #include "base/status_macros.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::Arena;
@@ -134,4 +134,4 @@ std::string JsonOf(const runtime::Object& object) {
   return text;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

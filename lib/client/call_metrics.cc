@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "client/called_url.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 namespace {
 
@@ -85,4 +85,4 @@ HttpClientFactory WithMetrics(HttpClientFactory factory,
   };
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 Status BadUrl(const std::string& url, std::string_view why) {
@@ -120,4 +120,4 @@ Status CheckCallHead(const HttpRequest& request) {
   return Status::Ok();
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -8,7 +8,7 @@
 #include "client/query.h"
 #include "client/watch_stream.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
@@ -177,4 +177,4 @@ Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer
   return NewClient(std::move(options));
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -9,7 +9,7 @@
 #include "client/kubeconfig_user.h"
 #include "http/go_url.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::Value;
@@ -125,4 +125,4 @@ Result<ClientConfig> InClusterClientConfig(const FileSystem& files, std::string_
   return config;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

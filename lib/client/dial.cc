@@ -2,7 +2,7 @@
 
 #include "apiserver/client/client.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 // Splits "host:port" and "[::1]:port"; false: the port is no number.
@@ -44,4 +44,4 @@ Result<http::DialOptions> DialOptionsFor(const Kubeconfig& config) {
   return options;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "codec/base64.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
@@ -124,4 +124,4 @@ Result<std::shared_ptr<HttpClient>> NewFollowedClient(const ClientConfig& config
   return std::shared_ptr<HttpClient>(std::move(client));
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -7,7 +7,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 namespace {
 
@@ -42,4 +42,4 @@ Result<http::ClientResponse> HttpClient::Call(const Context& ctx, HttpRequest re
   return std::move(*answer->value);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

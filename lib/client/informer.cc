@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "client/mirror.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::ObjectPtr;
@@ -200,4 +200,4 @@ std::unique_ptr<Informer> NewInformer(Client& client, InformerOptions options) {
   return std::make_unique<Reflector>(client, std::move(options));
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

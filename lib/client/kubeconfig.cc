@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "codec/base64.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::Value;
@@ -106,4 +106,4 @@ Result<Kubeconfig> ReadKubeconfigFile(const FileSystem& files, const std::string
   return ReadKubeconfig(text);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

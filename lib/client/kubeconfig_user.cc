@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "codec/base64.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 using runtime::Value;
 
@@ -68,4 +68,4 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

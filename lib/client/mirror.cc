@@ -1,6 +1,6 @@
 #include "client/mirror.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 using runtime::ObjectPtr;
 
@@ -74,4 +74,4 @@ void Mirror::TellDelete(const ObjectPtr& object) const {
   }
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

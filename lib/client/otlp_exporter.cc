@@ -8,7 +8,7 @@
 #include "apiserver/base/sync.h"
 #include "client/otlp_json.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 namespace {
 
@@ -228,4 +228,4 @@ std::shared_ptr<trace::SpanProcessor> NewOtlpExporter(const OtlpExporterOptions&
   return std::make_shared<OtlpExporter>(options);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

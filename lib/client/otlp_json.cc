@@ -9,7 +9,7 @@
 
 #include "apiserver/codec/json.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 namespace {
 
@@ -188,4 +188,4 @@ OtlpAnswer ReadOtlpAnswer(std::string_view body) {
   return answer;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -17,7 +17,7 @@
 #include "client/call_target.h"
 
 // Everything but Start() happens on the dialer's loop, so that pool and calls need no lock.
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 constexpr std::size_t kIdleMax = 32;
@@ -445,4 +445,4 @@ Result<std::shared_ptr<HttpClient>> NewHttpClient(const HttpClientOptions& optio
   return NewHttpClientFactory()(options);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -4,7 +4,7 @@
 #include "apiserver/http/message.h"
 #include "meta/propagation_name.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::Value;
@@ -102,4 +102,4 @@ std::string DeleteBody(const meta::DeleteOptions& options) {
   return text;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

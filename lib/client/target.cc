@@ -1,6 +1,6 @@
 #include "apiserver/client/client.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 std::string Target::Path() const {
   std::string path = resource.group.empty() ? "/api/" : "/apis/" + resource.group + "/";
@@ -12,4 +12,4 @@ std::string Target::Path() const {
   return path;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

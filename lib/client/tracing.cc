@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "client/called_url.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 namespace {
 
@@ -89,4 +89,4 @@ HttpClientFactory WithTracing(HttpClientFactory factory) {
   };
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

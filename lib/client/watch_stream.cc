@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "client/answer.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::Value;
@@ -97,4 +97,4 @@ std::unique_ptr<WatchStream> NewWatchStream(std::unique_ptr<http::ClientStream> 
   return std::make_unique<JsonWatchStream>(std::move(stream));
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -9,7 +9,7 @@
 #include "apiserver/base/sync.h"
 #include "client/answer.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 // Uniform in [0, 1).
@@ -159,4 +159,4 @@ void Webhook::Post(const Context& ctx, std::string json, Done done) const {
   std::make_shared<Attempts>(options_, ctx, std::move(json), std::move(done))->Begin();
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

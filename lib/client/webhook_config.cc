@@ -8,7 +8,7 @@
 #include "http/go_url.h"
 #include "http/pem.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 constexpr std::string_view kUrlForm = "; desired format: https://host[/path]";
@@ -134,4 +134,4 @@ field::ErrorList ValidateCABundle(const field::Path& path, std::string_view ca_b
   return errors;
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "client/kubeconfig_user.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 using runtime::Value;
@@ -91,4 +91,4 @@ const ClientConfig* WebhookUsers::For(std::string_view host_port) const {
   return current_.empty() ? nullptr : Named(current_);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

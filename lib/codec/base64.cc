@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -62,4 +62,4 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return out;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -16,7 +16,7 @@
 #include "codec/cbor_head.h"
 #include "codec/utf8.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -433,4 +433,4 @@ Result<Value> ParseCbor(std::string_view bytes, Arena& arena, const CborLimits& 
   return Parser(bytes, arena, limits).Run();
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

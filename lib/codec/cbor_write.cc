@@ -11,7 +11,7 @@
 
 #include "codec/cbor_head.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -159,4 +159,4 @@ std::string CborOfJson(std::string_view json) {
   return cbor;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

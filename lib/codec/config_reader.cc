@@ -6,7 +6,7 @@
 #include "apiserver/codec/yaml.h"
 #include "base/status_macros.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 
 namespace {
 
@@ -152,4 +152,4 @@ bool ConfigReader::Is(const Path& path, Value value, bool right, std::string_vie
   return right;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -17,7 +17,7 @@
 #include "codec/type_meta.h"
 #include "runtime/normalize.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::GroupVersionKind;
@@ -263,4 +263,4 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   return decoded;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

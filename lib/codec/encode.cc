@@ -14,7 +14,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/type_meta.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::EncodedBody;
@@ -157,4 +157,4 @@ std::string StatusToJson(const Status& status, bool pretty) {
   return json;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 
 void AppendFrame(Framing framing, std::string_view message, std::string& out) {
   if (framing == Framing::kLengthDelimited) {
@@ -54,4 +54,4 @@ Status FrameReader::TooLarge() {
   return Status(Reason::kRequestEntityTooLarge, "a frame of the stream is too large");
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -16,7 +16,7 @@
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -385,4 +385,4 @@ Result<Value> ParseJson(std::string_view text, Arena& arena, std::vector<std::st
   return root;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -5,7 +5,7 @@
 
 #include "codec/ascii.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 constexpr std::string_view kUnexpectedEnd = "unexpected end of JSON input";
@@ -217,4 +217,4 @@ std::size_t JsonStringLength(std::string_view text) {
   return std::string_view::npos;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -16,7 +16,7 @@
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -294,4 +294,4 @@ std::string IndentJson(std::string_view compact) {
   return out;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

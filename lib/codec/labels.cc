@@ -5,7 +5,7 @@
 #include "apiserver/codec/codec.h"
 #include "codec/text_scan.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 // Steps over JSON as our encoder and Go's write it: no white space. Anything else is nullopt.
@@ -89,4 +89,4 @@ runtime::Value LabelsOf(const runtime::Object& object, runtime::Arena& arena) {
   return parsed.ok() ? *parsed : object.labels();
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

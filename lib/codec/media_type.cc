@@ -6,7 +6,7 @@
 
 #include "apiserver/codec/codec.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames = {"application/json", "application/yaml",
@@ -110,4 +110,4 @@ std::optional<MediaType> MediaTypeOfContentType(std::string_view content_type) {
   return std::nullopt;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

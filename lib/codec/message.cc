@@ -8,7 +8,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/type_meta.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 Status CheckHasProtobuf(const runtime::Object& object) {
@@ -42,4 +42,4 @@ Status FromMessageBytes(std::string_view bytes, runtime::Object& object) {
   return fits;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -4,7 +4,7 @@
 
 #include "codec/protobuf_message.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::BooleanSchema;
@@ -205,4 +205,4 @@ SchemaPtr MetaMessageSchema(std::string_view kind) {
   return found == schemas.end() ? nullptr : found->second;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 std::string_view TrimSpace(std::string_view text) {
@@ -89,4 +89,4 @@ std::vector<AcceptClause> ParseAccept(std::string_view header) {
   return clauses;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r";
@@ -91,4 +91,4 @@ ProtoComment ParseProtoComment(std::string_view text) {
   return comment;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

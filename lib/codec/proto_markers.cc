@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "codec/proto_rules.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Constraints;
@@ -258,4 +258,4 @@ Status ApplyDefault(const ProtoComment& comment, runtime::Field& field) {
   return {};
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "codec/protobuf_wire.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using wire::Token;
@@ -60,4 +60,4 @@ Result<FileRules> ReadFileRules(std::string_view options) {
   return rules;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "codec/proto_rules.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 namespace pb = google::protobuf;
@@ -325,4 +325,4 @@ Result<SchemaPtr> ProtoSchemas::Find(std::string_view message) const {
   return Status(Reason::kNotFound, "there is no message " + field::Quote(message));
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

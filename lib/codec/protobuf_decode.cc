@@ -13,7 +13,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -439,4 +439,4 @@ Result<Value> DecodeMessage(std::string_view bytes, const Schema& schema, Arena&
   return Decoder(arena, bytes.size()).Message({&bytes, 1}, schema, 0);
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

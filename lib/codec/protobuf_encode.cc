@@ -10,7 +10,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Field;
@@ -210,4 +210,4 @@ Status AppendMessage(const Value& value, const Schema& schema, std::string& out)
   return Encoder(out).Message(value, schema, 0);
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

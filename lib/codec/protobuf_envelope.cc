@@ -16,7 +16,7 @@
 #include "codec/utf8.h"
 #include "runtime/facts.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Object;
@@ -345,4 +345,4 @@ Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form
   return {};
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

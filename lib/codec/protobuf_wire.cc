@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::codec::wire {
+namespace apiserver::v0::codec::wire {
 namespace {
 
 Status UnexpectedEnd() { return Status(Reason::kBadRequest, "unexpected EOF"); }
@@ -148,4 +148,4 @@ Result<Token> Reader::Next() {
   return token;
 }
 
-}  // namespace apiserver::codec::wire
+}  // namespace apiserver::v0::codec::wire

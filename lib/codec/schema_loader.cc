@@ -8,7 +8,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Constraints;
@@ -245,4 +245,4 @@ Result<KindOptions> KindOptionsFromCrd(std::string_view text) {
   return options;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

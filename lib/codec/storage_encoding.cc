@@ -12,7 +12,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/type_meta.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -201,4 +201,4 @@ Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
       kind, hub, Object::Source{std::move(bytes), resource_version, &kStorageLoader});
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

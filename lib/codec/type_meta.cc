@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "runtime/json_type.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Member;
@@ -87,4 +87,4 @@ std::string NoProtobufMessage(const runtime::Kind& kind, std::string_view versio
          "protobuf message";
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -4,7 +4,7 @@
 
 #include "codec/text_scan.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
@@ -56,4 +56,4 @@ std::string_view ReplaceInvalidUtf8(std::string_view text, runtime::Arena& arena
   return arena.Copy(clean);
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

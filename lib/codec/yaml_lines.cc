@@ -4,7 +4,7 @@
 
 #include "codec/config_reader.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::size_t YamlLineOf(std::string_view text, std::string_view path) {
   return finder.line();
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -13,7 +13,7 @@
 #include "codec/base64.h"
 #include "codec/yaml_scalar.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -456,4 +456,4 @@ std::vector<std::string_view> SplitYamlDocuments(std::string_view text) {
   return documents;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -8,7 +8,7 @@
 
 #include "codec/ascii.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Value;
@@ -323,4 +323,4 @@ bool YamlKeyLess(std::string_view a, std::string_view b) {
   return byte_less();
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

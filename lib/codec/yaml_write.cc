@@ -10,7 +10,7 @@
 #include "codec/utf8.h"
 #include "codec/yaml_scalar.h"
 
-namespace apiserver::codec {
+namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
@@ -191,4 +191,4 @@ void AppendYaml(Value value, std::string& out) {
   out += text;
 }
 
-}  // namespace apiserver::codec
+}  // namespace apiserver::v0::codec

@@ -16,7 +16,7 @@
 #include "http/http1_head.h"
 #include "http/tokens.h"
 
-namespace apiserver::cpprest {
+namespace apiserver::v0::cpprest {
 namespace {
 
 constexpr std::string_view kFrontProxyPrefix = "X-Remote-";
@@ -213,4 +213,4 @@ std::unique_ptr<Mount> NewMount(const http::Service& service, const MountOptions
   return std::make_unique<RealMount>(service, options);
 }
 
-}  // namespace apiserver::cpprest
+}  // namespace apiserver::v0::cpprest

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::cpprest {
+namespace apiserver::v0::cpprest {
 namespace {
 
 using web::http::http_response;
@@ -170,4 +170,4 @@ void MountedCall::Replied(bool whole) {
   if (on_over_) std::exchange(on_over_, nullptr)(*this);
 }
 
-}  // namespace apiserver::cpprest
+}  // namespace apiserver::v0::cpprest

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace apiserver::cpprest {
+namespace apiserver::v0::cpprest {
 
 void Want::Break() {
   try {
@@ -20,4 +20,4 @@ pplx::task<std::size_t> PulledBody::getn(std::uint8_t* bytes, std::size_t count)
   return task;
 }
 
-}  // namespace apiserver::cpprest
+}  // namespace apiserver::v0::cpprest

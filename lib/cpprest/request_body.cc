@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace apiserver::cpprest {
+namespace apiserver::v0::cpprest {
 namespace {
 
 class BodyReader final : public std::enable_shared_from_this<BodyReader> {
@@ -78,4 +78,4 @@ void ReadRequestBody(const web::http::http_request& request, std::size_t bytes_m
   std::make_shared<BodyReader>(request, bytes_max, std::move(done))->Next();
 }
 
-}  // namespace apiserver::cpprest
+}  // namespace apiserver::v0::cpprest

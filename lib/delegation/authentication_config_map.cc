@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "delegation/doctor_yaml.h"
 
-namespace apiserver::delegation {
+namespace apiserver::v0::delegation {
 
 namespace {
 
@@ -149,4 +149,4 @@ void AuthenticationConfigMapFollower::UseOrLog(const runtime::ObjectPtr& map) {
   }
 }
 
-}  // namespace apiserver::delegation
+}  // namespace apiserver::v0::delegation

@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::delegation {
+namespace apiserver::v0::delegation {
 
 namespace {
 
@@ -86,4 +86,4 @@ Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientCon
   return client::NewClient({.connect = connect});
 }
 
-}  // namespace apiserver::delegation
+}  // namespace apiserver::v0::delegation

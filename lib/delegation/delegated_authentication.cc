@@ -16,7 +16,7 @@
 #include "base/status_macros.h"
 #include "delegation/authentication_config_map.h"
 
-namespace apiserver::delegation {
+namespace apiserver::v0::delegation {
 
 namespace {
 
@@ -283,4 +283,4 @@ Result<DelegatedAuthentication> NewDelegatedAuthentication(const Context& ctx,
   return following->Begin(ctx, following);
 }
 
-}  // namespace apiserver::delegation
+}  // namespace apiserver::v0::delegation

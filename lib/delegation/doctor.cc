@@ -12,7 +12,7 @@
 #include "codec/base64.h"
 #include "delegation/doctor_yaml.h"
 
-namespace apiserver::delegation {
+namespace apiserver::v0::delegation {
 
 namespace {
 
@@ -443,4 +443,4 @@ std::string Render(const std::vector<Finding>& findings) {
   return text;
 }
 
-}  // namespace apiserver::delegation
+}  // namespace apiserver::v0::delegation

@@ -3,7 +3,7 @@
 #include "apiserver/codec/json.h"
 #include "codec/base64.h"
 
-namespace apiserver::delegation {
+namespace apiserver::v0::delegation {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
          "\n  caBundle: " + Quoted(ca) + "\n";
 }
 
-}  // namespace apiserver::delegation
+}  // namespace apiserver::v0::delegation

@@ -4,7 +4,7 @@
 #include "apiserver/codec/json.h"
 #include "discovery/documents.h"
 
-namespace apiserver::discovery {
+namespace apiserver::v0::discovery {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
   return json + "]}\n";
 }
 
-}  // namespace apiserver::discovery
+}  // namespace apiserver::v0::discovery

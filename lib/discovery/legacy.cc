@@ -2,7 +2,7 @@
 #include "apiserver/runtime/names.h"
 #include "discovery/documents.h"
 
-namespace apiserver::discovery {
+namespace apiserver::v0::discovery {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::string APIResourceListJson(const std::string& group, const APIVersion& vers
   return json + "]}\n";
 }
 
-}  // namespace apiserver::discovery
+}  // namespace apiserver::v0::discovery

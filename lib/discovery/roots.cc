@@ -12,7 +12,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/response/response.h"
 
-namespace apiserver::discovery {
+namespace apiserver::v0::discovery {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::shared_ptr<const Roots> NewRoots(const std::vector<APIGroup>& groups,
   return std::make_shared<BothRoots>(groups, server_address);
 }
 
-}  // namespace apiserver::discovery
+}  // namespace apiserver::v0::discovery

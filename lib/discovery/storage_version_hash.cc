@@ -6,7 +6,7 @@
 
 #include "apiserver/discovery/discovery.h"
 
-namespace apiserver::discovery {
+namespace apiserver::v0::discovery {
 
 std::string StorageVersionHash(const runtime::GroupVersionKind& gvk) {
   constexpr int kHashBytes = 8;
@@ -19,4 +19,4 @@ std::string StorageVersionHash(const runtime::GroupVersionKind& gvk) {
   return {reinterpret_cast<const char*>(encoded.data()), static_cast<std::size_t>(length)};
 }
 
-}  // namespace apiserver::discovery
+}  // namespace apiserver::v0::discovery

@@ -1,7 +1,7 @@
 #include "endpoints/installer.h"
 #include "endpoints/verbs.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
   std::vector<discovery::APIResource> rows;
@@ -29,4 +29,4 @@ std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
   return rows;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

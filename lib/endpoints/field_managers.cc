@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -41,4 +41,4 @@ patch::apply::FieldManagerPtr FieldManagers::For(const RequestScope& scope) {
   return std::make_shared<patch::apply::FieldManager>(std::move(options));
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

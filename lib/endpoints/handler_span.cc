@@ -6,7 +6,7 @@
 
 #include "apiserver/base/trace.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -63,4 +63,4 @@ void StartHandlerSpan(http::Exchange& exchange, const request::RequestInfo& info
   exchange.Set(std::move(span));
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

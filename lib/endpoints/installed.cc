@@ -11,7 +11,7 @@
 #include "endpoints/handler_span.h"
 #include "endpoints/installer.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::shared_ptr<const Installed> NewInstalled(runtime::GroupVersionResource reso
   return std::make_shared<Dispatcher>(std::move(resource), std::move(prefix), std::move(resources));
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -7,7 +7,7 @@
 #include "endpoints/verbs.h"
 #include "request/verbs.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -163,4 +163,4 @@ Result<std::vector<std::shared_ptr<const Installed>>> APIGroupVersion::InstallRE
   return installed;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -9,7 +9,7 @@
 #include "endpoints/installer.h"
 #include "endpoints/verbs.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -322,4 +322,4 @@ std::vector<openapi::Route> RoutesOf(const Resources& resources, const std::stri
   return routes;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

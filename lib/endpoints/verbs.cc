@@ -4,7 +4,7 @@
 
 #include "request/verbs.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::vector<std::string> VerbsOf(const RequestScope& scope) {
   return verbs;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -3,7 +3,7 @@
 #include "apiserver/flowcontrol/config.h"
 
 // k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap/default.go as of Kubernetes 1.35.
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -137,4 +137,4 @@ Configuration BuiltInConfiguration() {
   return all;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

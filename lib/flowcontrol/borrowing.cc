@@ -6,7 +6,7 @@
 #include "flowcontrol/conc_alloc.h"
 #include "flowcontrol/controller_state.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -111,4 +111,4 @@ void Controller::State::UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& 
   }
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

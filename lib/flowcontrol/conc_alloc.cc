@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -150,4 +150,4 @@ Result<Allocation> ComputeConcurrencyAllocation(int required_sum,
   return result;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -6,7 +6,7 @@
 #include "flowcontrol/controller_state.h"
 #include "flowcontrol/rule.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 Controller::Controller(const ControllerOptions& options)
     : options_(options),
@@ -134,4 +134,4 @@ WorkEstimate Controller::Estimate(const Schema& schema, const request::RequestIn
   return work;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

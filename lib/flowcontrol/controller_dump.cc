@@ -6,7 +6,7 @@
 #include "apiserver/runtime/time.h"
 #include "flowcontrol/controller_state.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::string Controller::DumpRequests(bool with_details) const {
   return table.ToString();
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

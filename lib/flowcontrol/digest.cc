@@ -4,7 +4,7 @@
 
 #include "flowcontrol/controller_state.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -157,4 +157,4 @@ bool Controller::State::Reap() {
   return gone > 0;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

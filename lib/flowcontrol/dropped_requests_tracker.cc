@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -50,4 +50,4 @@ int DroppedRequestsTracker::RetryAfter(std::string_view priority_level) const {
   return found == levels->end() ? 1 : static_cast<int>(found->second.retry_after);
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

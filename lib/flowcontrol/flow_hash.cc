@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::uint64_t FlowHash::operator()(std::string_view schema, std::string_view dis
   return hash.Finish();
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

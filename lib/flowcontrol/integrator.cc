@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 void Integrator::AdvanceTo(Clock::Monotonic now) {
   const double passed = std::chrono::duration<double>(now - last_).count();
@@ -42,4 +42,4 @@ IntegratorResults Integrator::Reset(Clock::Monotonic now) {
   return results;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <vector>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -242,4 +242,4 @@ metrics::Gauge& Metrics::seat_fair_frac() {
       .With({});
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -1,6 +1,6 @@
 #include "flowcontrol/queue.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 void RequestList::PushBack(FlowRequest& request) {
   request.previous = back_;
@@ -31,4 +31,4 @@ void Queue::Dequeue(FlowRequest& request) {
   total_work_sum -= request.total_work;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

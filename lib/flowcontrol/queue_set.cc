@@ -5,7 +5,7 @@
 
 #include "flowcontrol/queue_set_state.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 QueueSet::QueueSet(const QueueSetOptions& options)
     : options_(options), state_(std::make_unique<State>(*options.metrics, options.clock->Now())) {}
@@ -141,4 +141,4 @@ QueueSetDump QueueSet::Dump(bool with_details) const {
 
 void QueueSet::ShowProgress() const { (*state_.Lock())->ShowProgress(options_.clock->Now()); }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

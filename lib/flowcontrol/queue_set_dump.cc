@@ -2,7 +2,7 @@
 
 #include "flowcontrol/queue_set_state.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -90,4 +90,4 @@ void QueueSet::State::ShowProgress(Clock::Monotonic time) {
   metrics.next_discounted_s_max.Set(discounted_high);
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -280,4 +280,4 @@ void QueueSet::State::RemoveQueueIfUnwanted(Queue& queue) {
   RebuildFinishes();
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -106,4 +106,4 @@ bool Matches(const FlowSchema& schema, const request::RequestInfo& info,
   return false;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

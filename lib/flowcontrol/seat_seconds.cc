@@ -1,6 +1,6 @@
 #include "flowcontrol/seat_seconds.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 std::string FormatSeatSeconds(SeatSeconds work) {
   constexpr auto kScale = static_cast<SeatSeconds>(kSeatSecondsScale);
@@ -9,4 +9,4 @@ std::string FormatSeatSeconds(SeatSeconds work) {
          "ss";
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 int RequiredEntropyBits(int deck_size, int hand_size) {
   return static_cast<int>(std::ceil(std::log2(deck_size) * hand_size));
@@ -40,4 +40,4 @@ std::span<const std::uint32_t> Dealer::Deal(std::uint64_t hash, Hand& hand) cons
   return std::span(hand).first(hand_size_);
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 void Tournament::Resize(std::size_t size) {
   size_ = size;
@@ -35,4 +35,4 @@ std::size_t Tournament::FirstMin(std::size_t from) const {
   return node - leaves_;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

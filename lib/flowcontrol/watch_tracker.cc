@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -64,4 +64,4 @@ int WatchTracker::InterestedWatchCount(const request::RequestInfo& info) const {
   return result;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -1,6 +1,6 @@
 #include "flowcontrol/watermark.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -62,4 +62,4 @@ void Watermarks::ShowOverTime(Clock::Monotonic now) {
   }
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

@@ -7,7 +7,7 @@
 
 #include "flowcontrol/seat_seconds.h"
 
-namespace apiserver::flowcontrol {
+namespace apiserver::v0::flowcontrol {
 
 namespace {
 
@@ -127,4 +127,4 @@ WorkEstimate WorkEstimator::EstimateMutating(const request::RequestInfo& info, i
   return estimate;
 }
 
-}  // namespace apiserver::flowcontrol
+}  // namespace apiserver::v0::flowcontrol

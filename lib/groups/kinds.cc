@@ -5,7 +5,7 @@
 #include "apiserver/codec/proto_schema.h"
 #include "base/status_macros.h"
 
-namespace apiserver::groups {
+namespace apiserver::v0::groups {
 
 Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
                                                 std::string_view package,
@@ -23,4 +23,4 @@ Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
   return result;
 }
 
-}  // namespace apiserver::groups
+}  // namespace apiserver::v0::groups

@@ -5,7 +5,7 @@
 
 #include "http/driver.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // A body of unknown length is charged in steps.
@@ -269,4 +269,4 @@ void BodyCollector::Stop() {
   EndPassing(incomplete);
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 namespace {
 
@@ -99,4 +99,4 @@ void BodyQueue::Clear() {
   size_ = own_bytes_ = first_ = tail_at_ = 0;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 class BodyStream final : public ReadStream {
@@ -54,4 +54,4 @@ std::unique_ptr<ReadStream> NewBodyStream(std::shared_ptr<Loop> loop, BodyCollec
   return std::make_unique<BodyStream>(std::move(loop), body, options, std::move(owner));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

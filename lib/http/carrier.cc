@@ -6,7 +6,7 @@
 #include "apiserver/http/dialer.h"
 #include "http/net.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::size_t kWriteBytes = 64 << 10;
@@ -391,4 +391,4 @@ void Carrier::OnTimer() {
   UpdateTimer();
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "http/pem.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, FreeWith<GENERAL_NAMES_free>>;
@@ -87,4 +87,4 @@ Status VerifyServerCertificate(const std::string& pem, const std::string& ca_pem
   return {Reason::kInvalid, X509_verify_cert_error_string(error)};
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

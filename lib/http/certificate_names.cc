@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "http/pem.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 Result<std::string> ServerNameFor(const std::string& certificate_pem, const std::string& host) {
   ASSIGN_OR_RETURN(const auto chain, ReadCertificates(certificate_pem));
@@ -27,4 +27,4 @@ Result<std::string> ServerNameFor(const std::string& certificate_pem, const std:
   return Status(Reason::kInvalid, "the certificate is neither for " + host + " nor for a DNS name");
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -11,7 +11,7 @@
 #include "http/pem.h"
 #include "http/tls_context.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 Status Failed(const std::string& what) {
@@ -126,4 +126,4 @@ Result<KeyPair> NewCertificate(const KeyPair& authority, const CertificateReques
   return Sign(leaf, key.get(), signer.get());
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -6,7 +6,7 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 class StreamBuffer final : public ClientSink {
  public:
@@ -171,4 +171,4 @@ Result<ClientResponse> CallOver(Connection& connection, const Context& ctx,
   }
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -17,7 +17,7 @@
 #include "http/net.h"
 #include "http/tls_context.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // What a connection's handle and its loop share.
@@ -357,4 +357,4 @@ Result<std::unique_ptr<Connection>> LoopDialer::Dial(const Context& ctx,
 
 std::unique_ptr<Dialer> NewDialer() { return std::make_unique<LoopDialer>(); }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

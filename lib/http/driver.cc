@@ -10,7 +10,7 @@
 #include "http/body_stream.h"
 #include "http/caught.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // How much a BodySource is asked for at a time.
@@ -623,4 +623,4 @@ void ExchangeDriver::AwaitDecodingRoom(std::size_t bytes, Resume resume) {
   });
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

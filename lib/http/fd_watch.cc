@@ -4,7 +4,7 @@
 
 #include "http/reactor.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 struct FdWatch::Descriptor {
   Descriptor(Loop& loop, int fd) : stream(loop.reactor().io, fd) {}
@@ -38,4 +38,4 @@ void FdWatch::Close() {
   descriptor_->stream.close(ignored);
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

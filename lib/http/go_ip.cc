@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr int kIpv6Bytes = 16;
@@ -143,4 +143,4 @@ Result<IpFamily> ParseGoIp(std::string_view text) {
   return IpFamily::kV6;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

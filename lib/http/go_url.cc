@@ -8,7 +8,7 @@
 #include "http/go_ip.h"
 #include "http/go_url_escapes.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 Status BadGoUrl(std::string why) { return {Reason::kInvalid, std::move(why)}; }
@@ -241,4 +241,4 @@ Result<GoUrl> ParseGoUrl(std::string_view text) {
   return url;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -6,7 +6,7 @@
 #include "apiserver/http/message.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 bool IsAlphanumeric(char c) {
@@ -91,4 +91,4 @@ bool IsEncodedUrlPart(std::string_view text, UrlPart part) {
   });
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // What an answer has.
@@ -63,4 +63,4 @@ std::size_t Headers::RemovePrefix(std::string_view prefix) {
   });
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -5,7 +5,7 @@
 
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr unsigned kPortMax = 65535;
@@ -59,4 +59,4 @@ bool IsHost(std::string_view host) {
   return rest.empty() || (rest.starts_with(':') && IsPort(rest.substr(1)));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

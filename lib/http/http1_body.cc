@@ -4,7 +4,7 @@
 
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::size_t kExtraBytesMax = 16 << 10;
@@ -123,4 +123,4 @@ void BodyDecoder::Expect(char c, char wanted, State next) {
   state_ = c == wanted ? next : State::kBad;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

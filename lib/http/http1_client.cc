@@ -7,7 +7,7 @@
 #include "http/http1_head.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // Requests one after another on a connection; each waits for the answer to the one before.
@@ -232,4 +232,4 @@ std::unique_ptr<ClientProtocol> NewHttp1Client(Wire& wire, ClientSetup setup) {
   return std::make_unique<Http1Client>(wire, std::move(setup));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -10,7 +10,7 @@
 #include "http/host.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 using ErrorCode = boost::beast::error_code;
@@ -273,4 +273,4 @@ bool IsTransportHeader(std::string_view name) {
   }
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

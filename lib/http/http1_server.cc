@@ -11,7 +11,7 @@
 #include "http/tokens.h"
 #include "http/tunnel.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // Input kept while it cannot be used yet: pipelined requests, a body nobody reads.
@@ -569,4 +569,4 @@ std::unique_ptr<Protocol> NewHttp1Server(Wire& wire, std::shared_ptr<const Serve
   return std::make_unique<Http1Server>(wire, std::move(config), std::move(origin));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -8,7 +8,7 @@
 #include "http/nghttp2_session.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::int32_t kClientWindow = 1 << 30;
@@ -286,4 +286,4 @@ std::unique_ptr<ClientProtocol> NewHttp2Client(Wire& wire, ClientSetup setup) {
   return std::make_unique<Http2Client>(wire, std::move(setup));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

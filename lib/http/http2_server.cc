@@ -12,7 +12,7 @@
 #include "http/token_bucket.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // Unread request bodies of one connection, all streams together. What nobody wants yet, because
@@ -523,4 +523,4 @@ std::unique_ptr<Protocol> NewHttp2Server(Wire& wire, std::shared_ptr<const Serve
   return std::make_unique<Http2Server>(wire, std::move(config), std::move(origin));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

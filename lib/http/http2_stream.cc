@@ -6,7 +6,7 @@
 
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // The window of a body that is wanted, so that it comes quickly over long ways too.
@@ -119,4 +119,4 @@ void Http2Stream::Cut() {
   connection_.wire().MarkDirty();
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

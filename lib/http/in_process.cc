@@ -10,7 +10,7 @@
 #include "http/http1_head.h"
 #include "http/loop.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::size_t kWindowBytes = 256 << 10;
@@ -242,4 +242,4 @@ std::unique_ptr<Connection> NewInProcessConnection(
   return std::make_unique<LocalConnection>(service, std::move(identity));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

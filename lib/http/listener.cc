@@ -24,7 +24,7 @@
 #include "http/server_config.h"
 #include "http/tls_context.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr int kAcceptsPerTurn = 64;
@@ -419,4 +419,4 @@ Result<std::unique_ptr<Listener>> Listen(ListenerOptions options, const Service&
   return std::make_unique<LoopListener>(std::move(options), service, fd);
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -10,7 +10,7 @@
 
 #include "http/reactor.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::size_t kReadBufferBytes = 64 << 10;
@@ -359,4 +359,4 @@ const std::string& Loop::Date() {
   return date_;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

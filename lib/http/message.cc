@@ -6,7 +6,7 @@
 
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // Of an object's answer: its type, its body, a line end.
@@ -196,4 +196,4 @@ std::string PercentEncode(std::string_view text) {
   return encoded;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // The longest queue of connections that are not accepted yet; the kernel caps it at
@@ -191,4 +191,4 @@ Status EndConnect(int fd) {
   return code == 0 ? Status::Ok() : ConnectFailed(code);
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -6,7 +6,7 @@
 #include "http/http1_head.h"
 #include "http/tokens.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // An HPACK table entry for a value that never comes again would only push useful ones out.
@@ -80,4 +80,4 @@ bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit) {
   return true;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -8,7 +8,7 @@
 
 #include "http/tls_context.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 struct BioFree {
@@ -67,4 +67,4 @@ std::string WritePem(EVP_PKEY* key) {
   return Contents(bio.get());
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

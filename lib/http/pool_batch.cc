@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 // A task that knows whether it was destroyed unrun.
 class PoolBatch::Runner {
@@ -57,4 +57,4 @@ void PoolBatch::Drop() {
   for (const auto& item : dropped) item->DroppedByPool();
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

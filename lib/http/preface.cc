@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -44,4 +44,4 @@ std::unique_ptr<Protocol> NewPrefaceSniffer(Carrier& carrier, Clock::Monotonic d
   return std::make_unique<PrefaceSniffer>(carrier, deadline, std::move(make));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 void RoomWait::Start(std::size_t bytes, std::shared_ptr<void> owner,
                      UniqueFunction<void(bool)> done) {
@@ -50,4 +50,4 @@ void RoomWait::End(bool room) {
   done(room);
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

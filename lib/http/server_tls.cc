@@ -14,7 +14,7 @@
 #include "http/socket.h"
 #include "http/tls_context.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::string_view kServerAlpn("\x02h2\x08http/1.1", 12);
@@ -271,4 +271,4 @@ Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,
   return std::shared_ptr<ServerTls>(std::move(tls));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "http/net.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // Our own BIO instead of OpenSSL's socket BIO: that one calls write(), which raises SIGPIPE, and a
@@ -240,4 +240,4 @@ std::shared_ptr<const PeerCertificates> Socket::Peer() const {
   return peer;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

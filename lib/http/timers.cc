@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::int64_t kCoarseMilliseconds = 64;
@@ -63,4 +63,4 @@ Timers::Entry* Timers::TakeAny() {
   return entry;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -13,7 +13,7 @@
 #include "http/pem.h"
 #include "http/tls_context.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::string_view kAlpnBoth("\x02h2\x08http/1.1", 12);
@@ -95,4 +95,4 @@ Result<SslContext> NewClientContext(const ClientTls& tls, bool http2) {
   return context;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

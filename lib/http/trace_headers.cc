@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 
 namespace {
 
@@ -36,4 +36,4 @@ void WriteTraceHeaders(const trace::SpanContext& context, Headers& headers) {
   }
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 // Every call that changes the connection is posted, also on the loop, so that the order of calls
@@ -149,4 +149,4 @@ std::unique_ptr<Tunnel> NewTunnel(std::shared_ptr<TunnelLink> link) {
   return std::make_unique<LinkedTunnel>(std::move(link));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

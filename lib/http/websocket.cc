@@ -11,7 +11,7 @@
 #include "http/tokens.h"
 #include "http/websocket_frame.h"
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -385,4 +385,4 @@ Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
                          std::make_unique<Callback>(std::move(on_message)));
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::http {
+namespace apiserver::v0::http {
 namespace {
 
 constexpr std::uint8_t kFinal = 0x80;
@@ -203,4 +203,4 @@ std::optional<WebSocketReader::Failure> WebSocketReader::EndControl(Sink& sink) 
   return std::nullopt;
 }
 
-}  // namespace apiserver::http
+}  // namespace apiserver::v0::http

@@ -2,7 +2,7 @@
 
 #include "apiserver/meta/validation.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 constexpr std::string_view kHttpPathPattern = R"([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)";
@@ -38,4 +38,4 @@ field::ErrorList IsDomainPrefixedPath(const field::Path& path, std::string_view 
   return errors;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

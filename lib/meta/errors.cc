@@ -3,7 +3,7 @@
 #include <cctype>
 #include <utility>
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 StatusDetails DetailsOf(const GroupResource& resource, std::string_view name) {
@@ -245,4 +245,4 @@ bool HasCause(const Status& status, std::string_view reason) {
   return false;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -4,7 +4,7 @@
 
 #include "apiserver/meta/validation.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -78,4 +78,4 @@ std::string FieldManagerOf(std::string_view user_agent) {
   return manager;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

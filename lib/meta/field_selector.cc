@@ -4,7 +4,7 @@
 #include "apiserver/meta/selector.h"
 #include "base/status_macros.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 Status BadFieldSelector(std::string message) {
@@ -148,4 +148,4 @@ std::string FieldSelector::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 using runtime::Value;
@@ -100,4 +100,4 @@ std::string JsonText(Value value) {
   return out;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

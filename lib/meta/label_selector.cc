@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "meta/selector_lexer.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 using Operator = LabelSelector::Operator;
@@ -309,4 +309,4 @@ std::string LabelSelector::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

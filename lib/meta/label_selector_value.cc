@@ -6,7 +6,7 @@
 
 #include "apiserver/meta/validation.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 
 namespace {
 
@@ -78,4 +78,4 @@ Result<LabelSelector> LabelSelectorAsSelector(Value selector) {
   return LabelSelector::Parse(text);
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

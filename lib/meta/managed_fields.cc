@@ -1,6 +1,6 @@
 #include "apiserver/meta/managed_fields.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 
 bool IsResetManagedFields(runtime::Value entries) {
   if (!entries.is_list()) return false;
@@ -16,4 +16,4 @@ void KeepManagedFieldsReset(runtime::Object& object) {
   object.SetPath({"metadata", "managedFields"}, one.Build());
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -5,7 +5,7 @@
 
 // Hand-written matchers instead of regular expressions: they run for every label of every object.
 // The patterns stand in the messages.
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 constexpr std::size_t kLabelBytesMax = 63;
@@ -187,4 +187,4 @@ Complaints ValidatePathSegmentName(std::string_view name, bool prefix) {
   return prefix ? IsPathSegmentPrefix(name) : IsPathSegmentName(name);
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

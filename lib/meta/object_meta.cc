@@ -5,7 +5,7 @@
 #include "apiserver/runtime/names.h"
 #include "meta/json_text.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 using field::ErrorList;
@@ -266,4 +266,4 @@ ErrorList ValidateObjectMetaUpdate(Value now, Value before, const Path& path) {
   return errors;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

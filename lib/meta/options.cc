@@ -10,7 +10,7 @@
 #include "meta/json_text.h"
 #include "runtime/json_type.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 using field::ErrorList;
@@ -424,4 +424,4 @@ Result<std::uint64_t> ParseResourceVersion(std::string_view text) {
   return NewBadRequest("invalid resource version: " + errors.Aggregate());
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -5,7 +5,7 @@
 
 #include "apiserver/runtime/schema.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 runtime::KindPtr NewKind() {
@@ -43,4 +43,4 @@ std::unique_ptr<runtime::Object> PartialObjectMetadataOf(const runtime::Object& 
                                            root);
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -1,6 +1,6 @@
 #include "meta/selector_lexer.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 constexpr std::string_view kWhitespace = " \t\r\n";
@@ -58,4 +58,4 @@ std::vector<LabelToken> LexLabelSelector(std::string_view text) {
   return tokens;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

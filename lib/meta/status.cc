@@ -6,7 +6,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 namespace {
 
 using runtime::Arena;
@@ -211,4 +211,4 @@ std::optional<Status> StatusFromValue(Value content) {
   return status;
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -2,7 +2,7 @@
 
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::meta {
+namespace apiserver::v0::meta {
 
 std::string Timestamp(const Clock& clock) {
   return runtime::FormatTime(runtime::UnixTime::From(clock.WallNow()));
@@ -12,4 +12,4 @@ std::string MicroTimestamp(const Clock& clock) {
   return runtime::FormatMicroTime(runtime::UnixTime::From(clock.WallNow()));
 }
 
-}  // namespace apiserver::meta
+}  // namespace apiserver::v0::meta

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace apiserver::watch {
+namespace apiserver::v0::watch {
 namespace {
 
 // In the order of EventType.
@@ -20,4 +20,4 @@ std::optional<EventType> EventTypeFromWord(std::string_view word) {
   return std::nullopt;
 }
 
-}  // namespace apiserver::watch
+}  // namespace apiserver::v0::watch

@@ -15,7 +15,7 @@
 #include "openapi/gnostic.h"
 #include "openapi/paths.h"
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 namespace {
 
@@ -201,4 +201,4 @@ Result<std::shared_ptr<const Documents>> Build(const Input& input) {
   return documents;
 }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

@@ -6,7 +6,7 @@
 
 #include "apiserver/openapi/spec.h"
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 namespace {
 
@@ -258,4 +258,4 @@ void Definitions::AddList(const runtime::Kind& kind, std::string_view version,
   AddPlain(item + "List", map.Build());
 }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

@@ -7,7 +7,7 @@
 
 #include "apiserver/codec/json.h"
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 namespace {
 
@@ -281,4 +281,4 @@ constexpr Row kDocumentRows[] = {
 
 std::string GnosticV2(Value document) { return Message(document, kDocumentRows, 16); }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

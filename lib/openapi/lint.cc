@@ -7,7 +7,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/openapi/spec.h"
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<std::string> Lint(const std::string& json) {
   return Linter(*document).Run();
 }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

@@ -3,7 +3,7 @@
 #include "apiserver/runtime/schema.h"
 #include "openapi/definitions.h"
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 namespace {
 
@@ -190,4 +190,4 @@ void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions
   }
 }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

@@ -4,7 +4,7 @@
 
 #include "apiserver/openapi/spec.h"
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 // As ToOpenAPIDefinitionName does with Go packages: the group's labels turned round, then version
 // and kind.
@@ -22,4 +22,4 @@ std::string DefinitionName(const runtime::Kind& kind, std::string_view version) 
   return name + std::string(version) + "." + kind.kind();
 }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

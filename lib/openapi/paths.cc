@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::openapi {
+namespace apiserver::v0::openapi {
 
 namespace {
 
@@ -166,4 +166,4 @@ std::set<std::string> DefinitionsNamedBy(std::span<const Route* const> routes) {
   return names;
 }
 
-}  // namespace apiserver::openapi
+}  // namespace apiserver::v0::openapi

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Member;
 using runtime::Value;
@@ -167,4 +167,4 @@ bool Document::Equal(Node* node, const Value& value) {
   return true;
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

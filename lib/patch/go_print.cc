@@ -13,7 +13,7 @@
 #include "codec/base64.h"
 #include "runtime/scalar.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Member;
 using runtime::Value;
@@ -160,4 +160,4 @@ void AppendGoFloat(double number, std::string& out) {
   out.append(text.data(), end.ptr);
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "patch/document.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 namespace {
 
 using runtime::Value;
@@ -283,4 +283,4 @@ Result<Value> ApplyJsonPatchExplained(Value document, std::string_view patch, ru
   return patcher.Whole();
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

@@ -10,7 +10,7 @@
 
 #include "runtime/member_index.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 namespace {
 
 using runtime::Arena;
@@ -166,4 +166,4 @@ Value CreateMergePatch(Value original, Value modified, Arena& arena) {
   return result;
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

@@ -11,7 +11,7 @@
 #include "patch/go_print.h"
 #include "runtime/scalar.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Value;
 using Node = Tree::Node;
@@ -325,4 +325,4 @@ Status ListMerger::CheckMergeKeys(const Nodes& elements, std::string_view merge_
   return {};
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

@@ -16,7 +16,7 @@
 #include "patch/strategic_strip.h"
 #include "patch/tree.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 namespace {
 
 using runtime::Schema;
@@ -329,4 +329,4 @@ Result<StrategicMerge> ApplyStrategicMergePatch(Value document, Value patch, con
   return StrategicMerge{.object = *object, .patch = *rest, .visits = merger.visits()};
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Value;
 
@@ -171,4 +171,4 @@ Nodes MergeSorted(std::span<const Ranked> server_only, std::span<const Ranked> p
   return merged;
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

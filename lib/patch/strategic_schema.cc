@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Field;
 using runtime::Schema;
@@ -121,4 +121,4 @@ Result<PatchMeta> LookupPatchMetadataForSlice(const Shape& parent, std::string_v
   return meta;
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

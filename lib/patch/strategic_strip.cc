@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Member;
 using runtime::Value;
@@ -77,4 +77,4 @@ std::optional<Value> StripValue(const Value& value, Nulls nulls, runtime::Arena&
   return result;
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

@@ -7,7 +7,7 @@
 
 #include "codec/base64.h"
 
-namespace apiserver::patch {
+namespace apiserver::v0::patch {
 
 using runtime::Member;
 using runtime::Value;
@@ -144,4 +144,4 @@ std::optional<Value> Tree::ToValue(const Node* node, Members members) {
   }
 }
 
-}  // namespace apiserver::patch
+}  // namespace apiserver::v0::patch

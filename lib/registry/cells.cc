@@ -9,7 +9,7 @@
 #include "apiserver/runtime/time.h"
 #include "registry/human_duration.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 using runtime::Value;
@@ -154,4 +154,4 @@ void Cells::AppendRows(std::span<const runtime::ObjectPtr> items, Clock::Wall no
   }
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

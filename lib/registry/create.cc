@@ -8,7 +8,7 @@
 #include "registry/dry_run.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // Enough for a million names per generateName with a chance of one in a thousand that one collides.
@@ -92,4 +92,4 @@ void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Obje
       });
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

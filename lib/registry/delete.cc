@@ -10,7 +10,7 @@
 #include "registry/dry_run.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 using meta::DeletionPropagation;
@@ -249,4 +249,4 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
   return Interpret(removed.status(), Verb::kDelete, name);
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

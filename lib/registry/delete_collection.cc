@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // Objects read at once; a longer collection is read in pages of one revision.
@@ -70,4 +70,4 @@ Result<runtime::List> GenericStore::DeleteCollection(const Context& ctx,
   }
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "storage/errors.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // As if it had been written and read back.
@@ -46,4 +46,4 @@ Result<runtime::ObjectPtr> RehearseDelete(storage::Interface& storage, const Con
   return existing;
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -5,7 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "storage/errors.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 constexpr int kRetryAfterSeconds = 2;
@@ -69,4 +69,4 @@ Status InterpretError(const Status& error, Verb verb, const runtime::GroupResour
   }
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -12,7 +12,7 @@
 #include "registry/table_convertor.h"
 #include "registry/watch_cache_metrics.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // "/registry/wardle.example.com/flunders".
@@ -143,4 +143,4 @@ Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOption
   return std::make_shared<GenericStore>(config, std::move(options), std::move(storage));
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 
 Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_view name,
                                              const meta::GetOptions& options) {
@@ -25,4 +25,4 @@ void GenericStore::WhenFresh(const Context& ctx, FreshDone done) {
   storage_->WhenFresh(ctx, std::move(told));
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

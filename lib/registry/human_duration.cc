@@ -4,7 +4,7 @@
 
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 constexpr std::int64_t kHoursPerDay = 24;
@@ -45,4 +45,4 @@ std::string AgeOf(const runtime::Object& object, const Clock& clock) {
   return HumanDuration(clock.WallNow() - created->ToSystem());
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -6,7 +6,7 @@
 
 #include "apiserver/codec/json.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 
 // Reads a path from left to right.
 class JsonPathParser {
@@ -170,4 +170,4 @@ std::string TextOf(runtime::Value value) {
   return text;
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

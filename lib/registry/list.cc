@@ -2,7 +2,7 @@
 
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 
 Result<runtime::List> GenericStore::List(const Context& ctx, const meta::ListOptions& options) {
   Selection selection = Select(ctx, options);
@@ -18,4 +18,4 @@ Result<runtime::List> GenericStore::List(const Context& ctx, const meta::ListOpt
   return items;
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

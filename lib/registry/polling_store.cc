@@ -14,7 +14,7 @@
 #include "apiserver/storage/memory/engine.h"
 #include "base/status_macros.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // Nobody writes but the poll, which is believed.
@@ -318,4 +318,4 @@ Result<std::shared_ptr<PollingStore>> NewPollingStore(PollingOptions options) {
   return store;
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -2,7 +2,7 @@
 
 #include "apiserver/registry/scale.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 using runtime::Field;
@@ -57,4 +57,4 @@ runtime::KindPtr ScaleKind() {
   return runtime::Kind::New(std::move(options)).value();
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "registry/scale_view.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // Stands in the Scale of a custom resource without replicas while a patch is applied to it, as in
@@ -208,4 +208,4 @@ Result<std::shared_ptr<rest::Storage>> NewScaleStore(std::shared_ptr<Store> main
   return std::make_shared<ScaleStore>(std::move(scaled), *options.clock);
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -10,7 +10,7 @@
 #include "registry/json_path.h"
 #include "runtime/scalar.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 using runtime::Value;
@@ -212,4 +212,4 @@ Result<std::unique_ptr<runtime::Object>> ScaleView::ScaleOf(const runtime::KindP
   return std::make_unique<runtime::Object>(scale_kind, "v1", std::move(arena), content);
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

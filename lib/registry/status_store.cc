@@ -2,7 +2,7 @@
 
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // The main store's objects through another strategy.
@@ -57,4 +57,4 @@ Result<std::shared_ptr<rest::Storage>> NewStatusStore(
   return std::make_shared<StatusStore>(std::move(main), std::move(strategy));
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 
 namespace {
 
@@ -68,4 +68,4 @@ Context::Registration ShowStorageStats(const std::shared_ptr<metrics::Registry>&
       });
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -8,7 +8,7 @@
 #include "registry/cells.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 constexpr std::string_view kNameDescription =
@@ -140,4 +140,4 @@ Result<meta::Table> GenericStore::ConvertToTable(const Context& ctx,
   return found->second->ConvertToTable(ctx, items, options);
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

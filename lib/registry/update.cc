@@ -10,7 +10,7 @@
 #include "registry/dry_run.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 constexpr std::string_view kOptimisticLockError =
@@ -159,4 +159,4 @@ Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strate
   return FinishUpdate(call, key, std::move(stored));
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

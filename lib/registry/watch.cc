@@ -3,7 +3,7 @@
 #include "apiserver/meta/errors.h"
 #include "registry/generic_store.h"
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 namespace {
 
 // A watch refuses a bad resourceVersion with other words than a list: 422 about the resource.
@@ -42,4 +42,4 @@ Result<std::unique_ptr<watch::Stream>> GenericStore::Watch(const Context& ctx,
   return stream;
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::registry {
+namespace apiserver::v0::registry {
 
 void CountWatchCache(const std::shared_ptr<metrics::Registry>& registry,
                      const runtime::GroupResource& resource, storage::cacher::Options& options) {
@@ -43,4 +43,4 @@ void CountWatchCache(const std::shared_ptr<metrics::Registry>& registry,
   };
 }
 
-}  // namespace apiserver::registry
+}  // namespace apiserver::v0::registry

@@ -2,7 +2,7 @@
 
 #include "apiserver/request/request_info.h"
 
-namespace apiserver::request {
+namespace apiserver::v0::request {
 
 auth::Attributes AttributesOf(const http::Exchange& exchange) {
   const auto& info = exchange.Get<RequestInfo>();
@@ -21,4 +21,4 @@ auth::Attributes AttributesOf(const http::Exchange& exchange) {
           .label_selector = info.label_selector};
 }
 
-}  // namespace apiserver::request
+}  // namespace apiserver::v0::request

@@ -1,6 +1,6 @@
 #include "apiserver/request/latency.h"
 
-namespace apiserver::request {
+namespace apiserver::v0::request {
 
 namespace {
 
@@ -35,4 +35,4 @@ void LatencyTrackers::Track(Layer layer, std::chrono::nanoseconds took) const {
   }
 }
 
-}  // namespace apiserver::request
+}  // namespace apiserver::v0::request

@@ -10,7 +10,7 @@
 #include "apiserver/meta/validation.h"
 #include "request/verbs.h"
 
-namespace apiserver::request {
+namespace apiserver::v0::request {
 namespace {
 
 using Parts = std::vector<std::string_view>;
@@ -149,4 +149,4 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
   return info;
 }
 
-}  // namespace apiserver::request
+}  // namespace apiserver::v0::request

@@ -2,7 +2,7 @@
 
 #include "apiserver/audit/request.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 bool IsAudited(const http::Exchange& exchange) {
   return audit::WantsResponseObject(exchange.ctx());
@@ -17,4 +17,4 @@ void LogAnswer(const http::Exchange& exchange, std::string_view json) {
   if (IsAudited(exchange)) audit::LogResponseObject(exchange.ctx(), std::string(json));
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -7,7 +7,7 @@
 
 #include "response/pool_body.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::unique_ptr<http::BodySource> NewGzipBody(http::Exchange& exchange,
   return NewPoolBody(exchange, std::move(body), std::make_unique<Deflater>());
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -17,7 +17,7 @@
 #include "response/size.h"
 #include "response/table.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -250,4 +250,4 @@ http::Step WriteList(http::Exchange& exchange, const runtime::List& list, const 
                     target.kind->list_kind() + ")");
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -1,6 +1,6 @@
 #include "response/metadata.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -41,4 +41,4 @@ void AppendMetadataWithResourceVersion(const runtime::Encoding& encoding,
   encoding.AppendTo(json, marks.rv_end, marks.metadata_end);
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

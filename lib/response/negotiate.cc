@@ -8,7 +8,7 @@
 #include "apiserver/meta/errors.h"
 #include "codec/type_meta.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -119,4 +119,4 @@ Result<meta::TableOptions> TableOptionsOf(http::Exchange& exchange) {
   return options;
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

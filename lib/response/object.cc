@@ -10,7 +10,7 @@
 #include "response/send.h"
 #include "response/table.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -123,4 +123,4 @@ http::Step WriteObject(http::Exchange& exchange, int code, const runtime::Object
           object->kind().kind() + ")");
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -173,4 +173,4 @@ std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
   return NewPoolBody(exchange, std::move(body), std::make_unique<PlainPacker>());
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

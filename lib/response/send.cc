@@ -12,7 +12,7 @@
 #include "response/gzip.h"
 #include "response/size.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -133,4 +133,4 @@ http::Step WriteText(http::Exchange& exchange, int code, std::string text) {
   return SendAs(exchange, code, std::move(text), "text/plain; charset=utf-8");
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

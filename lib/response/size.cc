@@ -1,6 +1,6 @@
 #include "response/size.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -21,4 +21,4 @@ Status MayMakeHere(const http::Exchange& exchange, const Making& making) {
   return Status(Reason::kWouldBlock, "a large answer is made");
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -12,7 +12,7 @@
 #include "response/no_sniff.h"
 #include "response/send.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -72,4 +72,4 @@ http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails&
   return SendJsonAs(exchange, code, SuccessJson(details, print_code ? code : 0) + "\n", form);
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

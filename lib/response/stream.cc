@@ -6,7 +6,7 @@
 #include "apiserver/response/response.h"
 #include "response/end_signal.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -108,4 +108,4 @@ http::Step WriteStream(http::Exchange& exchange, std::unique_ptr<http::BodySourc
   return http::Step::Done();
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "response/metadata.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -122,4 +122,4 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
   return json;
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

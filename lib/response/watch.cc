@@ -21,7 +21,7 @@
 #include "response/table.h"
 #include "response/watch_counters.h"
 
-namespace apiserver::response {
+namespace apiserver::v0::response {
 
 namespace {
 
@@ -383,4 +383,4 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   return http::Step::Done();
 }
 
-}  // namespace apiserver::response
+}  // namespace apiserver::v0::response

@@ -9,7 +9,7 @@
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 namespace {
 
 field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
@@ -53,4 +53,4 @@ Status CheckGeneratedNameError(const runtime::Object& object, const Status& erro
   return meta::NewGenerateNameConflict(object.kind().group_resource(), object.name());
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

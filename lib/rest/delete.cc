@@ -7,7 +7,7 @@
 #include "apiserver/runtime/time.h"
 #include "base/status_macros.h"
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 namespace {
 
 std::string TextOf(Clock::Wall time) { return runtime::FormatTime(runtime::UnixTime::From(time)); }
@@ -84,4 +84,4 @@ Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
   return grace;
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

@@ -5,7 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 namespace {
 
 // As Go's rand.String: no vowels, so that no words come out.
@@ -55,4 +55,4 @@ std::string GenerateName(std::string_view base, Random& random) {
   return name;
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 namespace {
 
 using runtime::Value;
@@ -125,4 +125,4 @@ std::shared_ptr<const Strategy> NewStatusStrategy(std::shared_ptr<const Strategy
   return std::make_shared<StatusStrategy>(std::move(main), *kind);
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

@@ -1,6 +1,6 @@
 #include "apiserver/rest/storage.h"
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 
 std::string_view NamespaceOf(const Context& ctx) {
   const auto* found = ctx.Get<Namespace>();
@@ -42,4 +42,4 @@ Capabilities Capabilities::Of(Storage& storage) {
   return all;
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

@@ -9,7 +9,7 @@
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 namespace {
 
 void KeepGeneration(runtime::Object& object, const runtime::Object& old) {
@@ -84,4 +84,4 @@ std::unique_ptr<UpdatedObjectInfo> DefaultUpdatedObjectInfo(runtime::ObjectPtr o
   return std::make_unique<ReplacedObject>(std::move(object));
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::rest {
+namespace apiserver::v0::rest {
 
 void WarningRecorder::Add(std::string text) {
   // Webhooks and validators warn as often as they like; a client sees 4 KiB of it.
@@ -23,4 +23,4 @@ void AddWarning(const Context& ctx, std::string text) {
   if (const auto* recorder = ctx.Get<WarningRecorderPtr>()) (*recorder)->Add(std::move(text));
 }
 
-}  // namespace apiserver::rest
+}  // namespace apiserver::v0::rest

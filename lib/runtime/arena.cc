@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::string_view Arena::Copy(std::string_view text) {
   return {at, text.size()};
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::optional<std::string_view> DecodeBase64(std::string_view text, Arena& arena
   return std::nullopt;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

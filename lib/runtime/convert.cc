@@ -4,7 +4,7 @@
 #include "apiserver/runtime/object.h"
 #include "base/status_macros.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -57,4 +57,4 @@ Status ConvertTo(Object& object, std::string_view version) {
   return status;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -10,7 +10,7 @@
 #include "runtime/scalar.h"
 #include "runtime/unknown_paths.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -134,4 +134,4 @@ Status SetDefaultsWithin(Object& object, std::size_t arena_max) {
   return settled.reason() == Reason::kRequestEntityTooLarge ? settled : Status();
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

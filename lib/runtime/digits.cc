@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-namespace apiserver::runtime::digits {
+namespace apiserver::v0::runtime::digits {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::uint64_t ToUint64(std::string_view digits) {
   return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
-}  // namespace apiserver::runtime::digits
+}  // namespace apiserver::v0::runtime::digits

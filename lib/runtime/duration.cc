@@ -3,7 +3,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::string FormatDuration(std::chrono::nanoseconds duration) {
   return sign + text;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

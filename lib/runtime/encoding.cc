@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 Encoding::Encoding(EncodedBody body)
     : size_(static_cast<std::uint32_t>(body.text.size())),
@@ -51,4 +51,4 @@ std::string Encoding::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

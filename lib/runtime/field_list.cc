@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 FieldList::FieldList(const Schema& schema) : direct_(schema.fields) {
   const auto inlined = [](const Field& field) { return field.inlined; };
@@ -23,4 +23,4 @@ FieldList::FieldList(const Schema& schema) : direct_(schema.fields) {
   }
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -10,7 +10,7 @@
 #include "apiserver/runtime/time.h"
 #include "runtime/base64.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -90,4 +90,4 @@ bool MatchesFormat(std::string_view format, std::string_view text) {
   return true;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -8,7 +8,7 @@
 #include "runtime/facts.h"
 #include "runtime/name_rules.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::string_view Kind::JsonPrefix(std::string_view version) const {
   return "";
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

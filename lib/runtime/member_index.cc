@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 constexpr std::size_t kLinearMax = 24;
@@ -29,4 +29,4 @@ const Value* MemberIndex::Find(std::string_view key) const {
   return at != sorted_.end() && (*at)->key == key ? &(*at)->value : nullptr;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -1,6 +1,6 @@
 #include "apiserver/runtime/schema.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -198,4 +198,4 @@ SchemaPtr ListMetaSchema() {
   return schema;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

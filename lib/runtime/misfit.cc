@@ -5,7 +5,7 @@
 #include "runtime/base64.h"
 #include "runtime/scalar.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::string GoType(const Schema& schema) {
   return prefix + std::string(name.substr(package == std::string_view::npos ? 0 : package + 1));
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -34,4 +34,4 @@ bool IsDns1123Subdomain(std::string_view name) {
   }
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -1,6 +1,6 @@
 #include "apiserver/runtime/names.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 GroupVersion GroupVersion::Parse(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -11,4 +11,4 @@ GroupVersion GroupVersion::Parse(std::string_view api_version) {
   return {std::string(api_version.substr(0, slash)), std::string(api_version.substr(slash + 1))};
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -15,7 +15,7 @@
 #include "runtime/scalar.h"
 #include "runtime/walk.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -318,4 +318,4 @@ Status NormalizeWithin(Object& object, std::size_t arena_max) {
   return {};
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

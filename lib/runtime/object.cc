@@ -4,7 +4,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 // An encoding that is kept as long as there is room for it in `share`.
 struct Object::LooseSlot final : Slot, EvictingShare::Item {
@@ -201,4 +201,4 @@ std::size_t Object::bytes() const {
   return bytes;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 Patterns::Patterns() = default;
 Patterns::~Patterns() = default;
@@ -25,4 +25,4 @@ bool Patterns::Matches(std::string_view pattern, std::string_view text) const {
   return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *found->second);
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -5,7 +5,7 @@
 #include "apiserver/base/field_path.h"
 #include "runtime/scalar.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::string PlainJson(const Value& value) {
   return out;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

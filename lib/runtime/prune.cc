@@ -6,7 +6,7 @@
 #include "runtime/rewrite.h"
 #include "runtime/unknown_paths.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -45,4 +45,4 @@ void Prune(Object& object, std::vector<std::string>* dropped) {
   object.SetRoot(root);
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

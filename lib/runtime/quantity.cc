@@ -9,7 +9,7 @@
 
 #include "runtime/digits.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -304,4 +304,4 @@ int Compare(const Quantity& a, const Quantity& b) {
   return order == 0 ? 0 : order < 0 ? -if_larger : if_larger;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -3,7 +3,7 @@
 #include <memory>
 #include <span>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -148,4 +148,4 @@ Rewritten Rewrite(const Schema& schema, RewritePass& pass, Arena& arena, Value& 
   return Rewriter(pass, arena, arena_max).Run(schema, root);
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

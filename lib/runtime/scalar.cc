@@ -9,7 +9,7 @@
 #include "apiserver/runtime/time.h"
 #include "runtime/base64.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -243,4 +243,4 @@ std::string_view GoTypeOf(const Value& value) {
   }
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

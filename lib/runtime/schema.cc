@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -175,4 +175,4 @@ StructBuilder& StructBuilder::Field(std::string name, SchemaPtr schema, Options 
 
 SchemaPtr StructBuilder::Build() { return Share(schema_); }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

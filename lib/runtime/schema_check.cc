@@ -6,7 +6,7 @@
 
 #include "runtime/facts.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -154,4 +154,4 @@ void CheckSchema(const SchemaPtr& schema, const std::string& where, Semantics se
   Checker(facts, problems).Check(schema, where, semantics);
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <tuple>
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -142,4 +142,4 @@ void Scheme::SetVersionPriority(std::string_view group, std::vector<std::string>
 
 std::shared_ptr<const Scheme::Snapshot> Scheme::snapshot() const { return *current_.Lock(); }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

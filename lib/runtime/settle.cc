@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "runtime/passes.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 Status GrownTooLarge() {
   return {Reason::kRequestEntityTooLarge,
@@ -24,4 +24,4 @@ Status Settle(Object& object, const SettleRules& rules) {
   return rules.defaults ? SetDefaultsWithin(object, arena_max) : Status();
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -6,7 +6,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -217,4 +217,4 @@ std::string FormatTime(UnixTime time) { return FormatUtc(time, /*micro=*/false);
 
 std::string FormatMicroTime(UnixTime time) { return FormatUtc(time, /*micro=*/true); }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -8,7 +8,7 @@
 #include "runtime/unknown_paths.h"
 #include "runtime/walk.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<std::string> UnknownFields(const Object& object) {
   return errors;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -6,7 +6,7 @@
 #include "runtime/unknown_paths.h"
 #include "runtime/walk.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::string FromUnstructuredError(const Schema& schema, const Value& root) {
   return error;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

@@ -15,7 +15,7 @@
 #include "runtime/unknown_paths.h"
 #include "runtime/walk.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -354,4 +354,4 @@ field::ErrorList ValidateSchemaPart(const Object& object, const Object& old, Sch
   return Check(object, part, false);
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

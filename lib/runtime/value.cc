@@ -8,7 +8,7 @@
 
 #include "runtime/member_index.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 namespace {
 
@@ -274,4 +274,4 @@ Value ListBuilder::Build() {
   return Value::List(CopyArray(std::span<const Value>(items_), arena_));
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

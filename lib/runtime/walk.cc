@@ -2,7 +2,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::runtime {
+namespace apiserver::v0::runtime {
 
 std::string Walk::Path() const {
   std::string path;
@@ -20,4 +20,4 @@ std::string Walk::Path() const {
   return path;
 }
 
-}  // namespace apiserver::runtime
+}  // namespace apiserver::v0::runtime

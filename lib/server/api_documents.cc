@@ -11,7 +11,7 @@
 #include "server/discovery_routes.h"
 #include "server/openapi_handlers.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -356,4 +356,4 @@ openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,
   return input;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

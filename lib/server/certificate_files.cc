@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "server/certificates.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -116,4 +116,4 @@ CertificatePairs PairsOf(const CertificateFiles& files, const std::vector<std::s
   return pairs;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

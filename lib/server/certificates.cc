@@ -4,7 +4,7 @@
 
 #include "apiserver/authn/x509.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -60,4 +60,4 @@ Result<std::unique_ptr<WatchedFiles>> FollowClientCa(const std::string& path, st
                                       std::string(watched.status().message()));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

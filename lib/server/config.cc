@@ -6,7 +6,7 @@
 #include "server/operations.h"
 #include "server/requests/flow_control.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 Result<CompletedConfig> Config::Complete() && {
   if (!authenticator) {
@@ -35,4 +35,4 @@ Result<std::unique_ptr<GenericAPIServer>> CompletedConfig::New() && {
   return std::make_unique<Server>(std::move(config));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

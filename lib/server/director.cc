@@ -10,7 +10,7 @@
 #include "server/filters/filters.h"
 #include "server/generic_api_server.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -136,4 +136,4 @@ http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {
   return http::Step::Done();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

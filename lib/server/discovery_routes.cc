@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 namespace {
 
 constexpr std::string_view kMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
@@ -102,4 +102,4 @@ std::vector<openapi::Route> DiscoveryRoutes(const std::vector<discovery::APIGrou
   return routes.Take();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 std::vector<admission::EquivalentResource> EquivalentResources::EquivalentResourcesFor(
     const runtime::GroupVersionResource& resource, std::string_view subresource) const {
@@ -22,4 +22,4 @@ std::vector<admission::EquivalentResource> EquivalentResources::EquivalentResour
   return found;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 void ShowFeatures(const FeatureGates& features, metrics::Registry& registry) {
   auto& enabled = registry.Gauges({.name = "kubernetes_feature_enabled",
@@ -17,4 +17,4 @@ void ShowFeatures(const FeatureGates& features, metrics::Registry& registry) {
   show("AllBeta", FeatureGate::Stage::kBeta);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

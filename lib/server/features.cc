@@ -1,6 +1,6 @@
 #include "apiserver/server/features.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 FeatureGates DefaultFeatureGates() {
   FeatureGates gates;
@@ -25,4 +25,4 @@ FeatureGates DefaultFeatureGates() {
   return gates;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

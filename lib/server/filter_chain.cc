@@ -5,7 +5,7 @@
 #include "server/filters/filters.h"
 #include "server/requests/flow_control.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -123,4 +123,4 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   return then.Take();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -21,7 +21,7 @@
 #include "server/process_metrics.h"
 #include "server/version.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 Server::Server(Config config)
     : config_(std::move(config)),
@@ -340,4 +340,4 @@ std::unique_ptr<http::Connection> Server::LoopbackConnection() {
   return NewLoopbackConnection(http::NewInProcessConnection(service_), loopback_token_);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -208,4 +208,4 @@ std::optional<http::Step> Health::One(http::Exchange& exchange, std::string_view
   });
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -8,7 +8,7 @@
 
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 struct HealthProbe::Run {
   explicit Run(Context context) : ctx(std::move(context)) {}
@@ -106,4 +106,4 @@ void HealthProbe::GiveUp(Run& run) {
   for (Done& done : waiting) done(late);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

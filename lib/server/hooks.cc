@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -80,4 +80,4 @@ void Hooks::Forget() {
   entries.swap(state_.Lock()->entries);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -97,4 +97,4 @@ Status Installer::RemoveResource(const Owner& owner,
   return {};
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

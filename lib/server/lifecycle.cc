@@ -8,7 +8,7 @@
 #include "server/generic_api_server.h"
 #include "server/shutdown.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -113,4 +113,4 @@ Status Server::Run(const Context& ctx) {
   return {};
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -40,4 +40,4 @@ std::unique_ptr<http::Connection> NewLoopbackConnection(std::unique_ptr<http::Co
   return std::make_unique<Loopback>(std::move(inner), std::move(token));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

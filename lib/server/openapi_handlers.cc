@@ -12,7 +12,7 @@
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/meta/errors.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -111,4 +111,4 @@ http::Step SendNoOpenApi(http::Exchange& exchange) {
   return http::Step::Done();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 
 // k8s.io/kubernetes/pkg/routes/openidmetadata.go.
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -39,4 +39,4 @@ Status ServeOpenIDMetadata(GenericAPIServer& server, const authn::OpenIDMetadata
       NewMetadataHandler(metadata.keyset_json, "application/jwk-set+json"), true);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

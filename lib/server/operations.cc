@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "runtime/patterns.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -70,4 +70,4 @@ Status CheckOperations(const Config& config) {
   return {};
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -112,4 +112,4 @@ Context::Registration ShowProcess(metrics::Registry& registry, const FileSystem&
   return registry.BeforeSerialize([series, &files] { Refresh(series, files); });
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -5,7 +5,7 @@
 
 #include "apiserver/runtime/scheme.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::map<std::string, std::string> RouteSources::With(
   return installed;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

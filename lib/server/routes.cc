@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 const Routes::VersionRoutes* Routes::GroupRoutes::Find(std::string_view version) const {
   for (const VersionRoutes& each : versions) {
@@ -182,4 +182,4 @@ std::vector<std::string> Routes::Paths() const {
   return paths;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -6,7 +6,7 @@
 #include "apiserver/meta/errors.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 OwnedStorage::~OwnedStorage() {
   pool_.Post([storage = std::move(storage_)] { storage->Destroy(); });
@@ -80,4 +80,4 @@ void Served::End() {
   }
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

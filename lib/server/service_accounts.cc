@@ -8,7 +8,7 @@
 #include "apiserver/base/source.h"
 #include "base/status_macros.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -89,4 +89,4 @@ Result<ServiceAccountAuthentication> NewServiceAccountAuthentication(
                                       .keys = std::move(keys)};
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -5,7 +5,7 @@
 
 #include "apiserver/base/clock.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -79,4 +79,4 @@ void ShutDown(const ShutdownOptions& options, const ShutdownParts& parts,
   if (!drained) (void)parts.in_flight.WaitUntilEmpty(kLastWait);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -11,7 +11,7 @@
 #include "http/certificate_names.h"
 #include "http/net.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -210,4 +210,4 @@ Status Standalone::WriteKubeconfig(const std::string& path, int port,
   return file_system.WriteAtomically(path, Kubeconfig(port), kPrivate);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

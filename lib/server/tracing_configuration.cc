@@ -8,7 +8,7 @@
 #include "codec/config_reader.h"
 #include "http/go_url.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -116,4 +116,4 @@ Result<std::shared_ptr<const trace::Tracer>> NewTracer(const TracingConfiguratio
                              .random = deps.random});
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -10,7 +10,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -96,4 +96,4 @@ openapi::Route VersionRoute() {
           .responses = {{200, "io.k8s.apimachinery.pkg.version.Info"}}};
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 namespace {
 
 constexpr std::chrono::minutes kBlockedAfter(2);
@@ -23,4 +23,4 @@ Status WatchedLog::Check() const {
   return {Reason::kUnknown, "logging blocked"};
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -10,7 +10,7 @@
 #include "apiserver/storage/interface.h"
 #include "base/status_macros.h"
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 namespace {
 
 constexpr std::string_view kVersion = "meta.k8s.io/v1";
@@ -174,4 +174,4 @@ std::string EncodeContinueToken(const ContinueToken& token) {
   return EncodeBase64Url(json);
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

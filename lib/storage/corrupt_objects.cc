@@ -5,7 +5,7 @@
 
 #include "apiserver/meta/errors.h"
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 namespace {
 
 constexpr std::string_view kTooMany = "too many errors, the list is truncated";
@@ -59,4 +59,4 @@ Status CorruptObjects::Outcome(const runtime::GroupResource& resource) const {
   return Status(Reason::kStorageReadError, std::move(message)).WithDetails(std::move(details));
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

@@ -8,7 +8,7 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 namespace {
 
 constexpr std::string_view kPrefix = "StorageError: ";
@@ -83,4 +83,4 @@ Status CheckNotOlderThan(std::string_view wanted, std::int64_t actual) {
                                           static_cast<std::uint64_t>(actual), 0);
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

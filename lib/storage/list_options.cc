@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/errors.h"
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 namespace {
 
 // Whether a segment of `key` is `segment`, which is "." or "..".
@@ -83,4 +83,4 @@ bool WantsInitialEventsEnd(const ListOptions& options) {
   return options.send_initial_events.value_or(false) && options.allow_bookmarks;
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

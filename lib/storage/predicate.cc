@@ -4,7 +4,7 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/storage/interface.h"
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 
 bool SelectionPredicate::Matches(const runtime::Object& object) const {
   if (!label.empty()) {
@@ -27,4 +27,4 @@ bool SelectionPredicate::Matches(const runtime::Object& object) const {
   });
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

@@ -1,6 +1,6 @@
 #include "apiserver/storage/warm_up.h"
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 
 std::string WarmUp::ToString() const {
   if (ready) return "ready";
@@ -12,4 +12,4 @@ std::string WarmUp::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::storage {
+namespace apiserver::v0::storage {
 namespace {
 
 watch::Event NewEvent(watch::EventType type, runtime::ObjectPtr object,
@@ -53,4 +53,4 @@ void BookmarkTimes::Schedule(Clock::Monotonic now) {
   if (last > now) next_ = std::min(next_, last);
 }
 
-}  // namespace apiserver::storage
+}  // namespace apiserver::v0::storage

@@ -329,6 +329,21 @@ Complaints PublicHeaders(const Tree& tree) {
   return complaints;
 }
 
+Complaints SourceNamespaces(const Tree& tree) {
+  Complaints complaints;
+  for (const SourceFile& file : tree) {
+    if (!IsLibrary(file) || !file.path.ends_with(".cc")) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      if (!line.starts_with("namespace apiserver") || line.starts_with("namespace apiserver::v0")) {
+        continue;
+      }
+      complaints.push_back(At(file, i, "a source's namespace is apiserver::v0"));
+    }
+  }
+  return complaints;
+}
+
 Complaints Loops(const Tree& tree) {
   Complaints complaints;
   for (const SourceFile& file : tree) {

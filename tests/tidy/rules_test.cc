@@ -141,6 +141,16 @@ TEST_CASE("tidy: a public header outside apiserver::inline v0 is refused", "[tid
         Complaints{"include/apiserver/base/a.h:1: a public header's namespace is missing"});
 }
 
+TEST_CASE("tidy: a source outside apiserver::v0 is refused", "[tidy]") {
+  const auto source_with = [](std::string line) {
+    return SourceNamespaces(One("lib/base/a.cc", {std::move(line)}));
+  };
+  CHECK(source_with("namespace apiserver::base {").size() == 1);
+  CHECK(source_with("namespace apiserver::inline v0::base {").size() == 1);
+  CHECK(source_with("namespace apiserver::v0::base {").empty());
+  CHECK(source_with("namespace web::http {").empty());
+}
+
 TEST_CASE("tidy: a public header that leaks is refused", "[tidy]") {
   CHECK(HeaderWith("  using namespace std;").size() == 1);
   CHECK(HeaderWith("#define MAX 3").size() == 1);

@@ -72,6 +72,10 @@ TEST_CASE("tidy: public headers need nothing but the standard library", "[tidy]"
   Report(tidy::PublicHeaders(Sources()));
 }
 
+TEST_CASE("tidy: sources say the namespace that both compilers understand", "[tidy]") {
+  Report(tidy::SourceNamespaces(Sources()));
+}
+
 TEST_CASE("tidy: locks, clocks, files and the like are used where they belong", "[tidy]") {
   Report(tidy::ForbiddenNames(Sources(), TheHouse()));
 }

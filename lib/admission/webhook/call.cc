@@ -11,7 +11,7 @@
 #include "apiserver/meta/status.h"
 #include "apiserver/rest/warnings.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -181,4 +181,4 @@ CallResult WebhookCaller::Judge(const Context& ctx, const Attributes& attributes
   return result;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "http/go_url.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -87,4 +87,4 @@ Result<WebhookAddress> WebhookClients::For(const Webhook& webhook) {
   return WebhookAddress{.url = origin + PathOf(url), .client = std::move(client)};
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -7,7 +7,7 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -98,4 +98,4 @@ Result<std::optional<Invocation>> WebhookMatcher::Match(const Context& ctx, cons
   return invocation;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

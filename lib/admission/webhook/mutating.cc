@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -241,4 +241,4 @@ std::shared_ptr<const Plugin> NewMutatingWebhookAdmission(WebhookAdmissionOption
   return std::make_shared<MutatingWebhookAdmission>(std::move(options));
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

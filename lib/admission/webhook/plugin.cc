@@ -6,7 +6,7 @@
 #include "admission/metrics.h"
 #include "apiserver/meta/errors.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -118,4 +118,4 @@ std::string WebhookAnnotationKey(std::string_view prefix, WebhookDispatcher::Pla
          "_index_" + std::to_string(place.index);
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -7,7 +7,7 @@
 #include "apiserver/meta/errors.h"
 #include "meta/propagation_name.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -219,4 +219,4 @@ Status RefusalOf(std::string_view webhook, const ReviewAnswer& answer) {
   return result.WithMessage(std::move(message));
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

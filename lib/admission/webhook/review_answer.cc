@@ -8,7 +8,7 @@
 #include "apiserver/meta/status.h"
 #include "codec/base64.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -152,4 +152,4 @@ Result<ReviewAnswer> DecodeReview(std::string_view body) {
   return answer;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

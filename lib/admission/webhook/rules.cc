@@ -4,7 +4,7 @@
 #include "admission/webhook/matcher.h"
 #include "apiserver/admission/webhook.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -58,4 +58,4 @@ bool IsAdmissionConfiguration(const runtime::GroupVersionKind& kind) {
          std::ranges::find(kKinds, kind.kind) != std::end(kKinds);
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

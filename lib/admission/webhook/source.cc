@@ -3,7 +3,7 @@
 
 #include "apiserver/admission/webhook.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::shared_ptr<const Webhooks> InformedWebhooks::Get() const {
   return state->webhooks;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -12,7 +12,7 @@
 #include "apiserver/request/latency.h"
 #include "base/status_macros.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::shared_ptr<const Plugin> NewValidatingWebhookAdmission(WebhookAdmissionOpti
   return std::make_shared<ValidatingWebhookAdmission>(std::move(options));
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

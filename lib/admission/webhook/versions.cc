@@ -5,7 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -61,4 +61,4 @@ Status WrittenVersion::WriteBack() {
   return {};
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

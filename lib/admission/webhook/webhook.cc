@@ -6,7 +6,7 @@
 #include "apiserver/meta/label_selector_value.h"
 #include "codec/base64.h"
 
-namespace apiserver::admission {
+namespace apiserver::v0::admission {
 
 namespace {
 
@@ -83,4 +83,4 @@ Webhooks WebhooksOf(const runtime::Object& configuration, WebhookType type) {
   return webhooks;
 }
 
-}  // namespace apiserver::admission
+}  // namespace apiserver::v0::admission

@@ -11,7 +11,7 @@
 #include "apiserver/authz/webhook.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -107,4 +107,4 @@ Result<Chain> NewChain(const AuthorizationConfiguration& config,
   return Chain{NewUnion(std::move(authorizers)), NewRuleResolverUnion(std::move(rules))};
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

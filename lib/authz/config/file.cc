@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "codec/config_reader.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 // Each answer is one chain's: it is looked up once a question.
@@ -148,4 +148,4 @@ Result<std::unique_ptr<AuthorizationConfigFile>> LoadAuthorizationConfigFile(
   return std::unique_ptr<AuthorizationConfigFile>(std::move(file));
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

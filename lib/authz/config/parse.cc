@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "codec/config_members.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 using codec::ConfigMembers;
@@ -111,4 +111,4 @@ Result<AuthorizationConfiguration> ParseAuthorizationConfiguration(std::string_v
   return config;
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

@@ -6,7 +6,7 @@
 #include "apiserver/meta/validation.h"
 #include "apiserver/runtime/time.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 using field::ErrorList;
@@ -155,4 +155,4 @@ ErrorList ValidateAuthorizationConfiguration(const AuthorizationConfiguration& c
   return errors;
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

@@ -11,7 +11,7 @@
 #include "authz/rbac/cow_map.h"
 #include "authz/rbac/role_index.h"
 
-namespace apiserver::authz::rbac {
+namespace apiserver::v0::authz::rbac {
 namespace {
 
 using auth::Decision;
@@ -330,4 +330,4 @@ class IndexedRbac final : public RbacAuthorizer {
 
 std::unique_ptr<RbacAuthorizer> NewRbacAuthorizer() { return std::make_unique<IndexedRbac>(); }
 
-}  // namespace apiserver::authz::rbac
+}  // namespace apiserver::v0::authz::rbac

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace apiserver::authz::rbac {
+namespace apiserver::v0::authz::rbac {
 namespace {
 
 using Places = HeldIndex::Places;
@@ -194,4 +194,4 @@ Result<MissingParts> FindMissing(const Context& ctx, const HeldIndex& held,
   return Search(ctx, held, limits).Run(wanted);
 }
 
-}  // namespace apiserver::authz::rbac
+}  // namespace apiserver::v0::authz::rbac

@@ -11,7 +11,7 @@
 #include "authz/rbac/coverage.h"
 #include "authz/rbac/rules.h"
 
-namespace apiserver::authz::rbac {
+namespace apiserver::v0::authz::rbac {
 namespace {
 
 // What a message lists of missing rules, before it only counts them.
@@ -99,4 +99,4 @@ Status ConfirmNoEscalation(const Context& ctx, const RbacAuthorizer& authorizer,
   return Status(Reason::kForbidden, std::move(message));
 }
 
-}  // namespace apiserver::authz::rbac
+}  // namespace apiserver::v0::authz::rbac

@@ -3,7 +3,7 @@
 #include "authz/rbac/coverage.h"
 #include "authz/rbac/rules.h"
 
-namespace apiserver::authz::rbac {
+namespace apiserver::v0::authz::rbac {
 namespace {
 
 // A list may name a text twice.
@@ -80,4 +80,4 @@ std::vector<const HeldIndex::Places*> HeldIndex::Covering(Sort sort, std::string
   return lists;
 }
 
-}  // namespace apiserver::authz::rbac
+}  // namespace apiserver::v0::authz::rbac

@@ -4,7 +4,7 @@
 #include "apiserver/base/field_path.h"
 #include "authz/rbac/rules.h"
 
-namespace apiserver::authz::rbac {
+namespace apiserver::v0::authz::rbac {
 namespace {
 
 void AppendTexts(std::string_view name, const std::vector<std::string>& texts, std::string& out) {
@@ -70,4 +70,4 @@ std::string CompactString(const PolicyRule& rule) {
   return text + "}";
 }
 
-}  // namespace apiserver::authz::rbac
+}  // namespace apiserver::v0::authz::rbac

@@ -6,7 +6,7 @@
 
 #include "authz/rbac/rules.h"
 
-namespace apiserver::authz::rbac {
+namespace apiserver::v0::authz::rbac {
 
 void TextTable::Fill(std::vector<Entry> entries) {
   std::ranges::sort(entries);
@@ -89,4 +89,4 @@ bool RoleIndex::AllowsPath(const Question& question) const {
          });
 }
 
-}  // namespace apiserver::authz::rbac
+}  // namespace apiserver::v0::authz::rbac

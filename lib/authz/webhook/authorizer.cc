@@ -10,7 +10,7 @@
 #include "authz/webhook/review.h"
 #include "authz/webhook/stale_answers.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 constexpr std::size_t kControlledBytesMax = 10'000;
@@ -190,4 +190,4 @@ Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
 
 std::unique_ptr<auth::RuleResolver> NewWebhookRules() { return std::make_unique<WebhookRules>(); }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

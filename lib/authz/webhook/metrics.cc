@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 std::string_view ResultOf(const Status& error) {
@@ -57,4 +57,4 @@ void WebhookMetrics::FailedOpen(const Status& error) const {
   if (fail_open_ != nullptr) fail_open_->With({name_, ResultOf(error)}).Add();
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

@@ -6,7 +6,7 @@
 #include "apiserver/meta/selector.h"
 #include "base/status_macros.h"
 
-namespace apiserver::authz {
+namespace apiserver::v0::authz {
 namespace {
 
 using runtime::Value;
@@ -193,4 +193,4 @@ Result<ReviewStatus> ReadReview(std::string_view body, std::string_view version)
   return read;
 }
 
-}  // namespace apiserver::authz
+}  // namespace apiserver::v0::authz

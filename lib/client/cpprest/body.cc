@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 
 void BoundedBody::Append(const std::uint8_t* bytes, std::size_t count) {
   // `count` is what the peer has claimed: compared before a byte is touched.
@@ -31,4 +31,4 @@ pplx::task<BoundedBody::int_type> BoundedBody::_putc(std::uint8_t byte) {
   return pplx::task_from_result<int_type>(byte);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

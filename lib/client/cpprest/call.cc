@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 // What a peer may send for an answer of `bytes` beside it: head, chunk sizes, TLS.
@@ -255,4 +255,4 @@ void PendingCall::Unregister() {
   std::swap(*registration_.Lock(), dropped);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -10,7 +10,7 @@
 #include "client/cpprest/call.h"
 #include "client/cpprest/peer.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 // Lines kept for later calls, those given back longest ago are dropped first. cpprestsdk closes a
@@ -119,4 +119,4 @@ Result<std::shared_ptr<HttpClient>> NewCpprestHttpClient(const HttpClientOptions
 
 HttpClientFactory NewCpprestHttpClientFactory() { return NewCpprestHttpClient; }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "http/tls_context.h"
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
@@ -140,4 +140,4 @@ void Peer::Count(std::size_t bytes) {
   if (excess) excess();
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

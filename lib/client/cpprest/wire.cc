@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-namespace apiserver::client {
+namespace apiserver::v0::client {
 namespace {
 
 // Never 0 of a socket.
@@ -54,4 +54,4 @@ void Wire::Cut() {
   close(copy);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::v0::client

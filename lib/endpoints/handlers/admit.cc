@@ -7,7 +7,7 @@
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -146,4 +146,4 @@ Status Admitter::Connect(const Context& ctx) const {
   return chain->Validate(ctx, std::move(attributes));
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

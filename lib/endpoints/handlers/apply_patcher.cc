@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/patched_object.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -100,4 +100,4 @@ Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& 
   return object;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

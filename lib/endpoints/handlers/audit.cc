@@ -7,7 +7,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -68,4 +68,4 @@ void LogRequestPatch(const http::Exchange& exchange, PatchType type, bool cbor) 
   audit::LogRequestPatch(exchange.ctx(), std::move(json));
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -6,7 +6,7 @@
 #include "endpoints/handlers/handlers.h"
 #include "request/attributes.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -45,4 +45,4 @@ http::Handler NewConnectHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

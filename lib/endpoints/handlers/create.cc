@@ -6,7 +6,7 @@
 #include "endpoints/handlers/owner_references.h"
 #include "endpoints/handlers/too_large.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -114,4 +114,4 @@ http::Handler NewCreateHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

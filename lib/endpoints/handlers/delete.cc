@@ -2,7 +2,7 @@
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -43,4 +43,4 @@ http::Handler NewDeleteHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -2,7 +2,7 @@
 #include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 // As handlers.DeleteCollection, where bad list options come before a bad Content-Type.
 Status CheckDeleteCollection(const RequestScope& scope, http::Exchange& exchange) {
@@ -26,4 +26,4 @@ http::Handler NewDeleteCollectionHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

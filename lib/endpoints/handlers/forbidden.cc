@@ -3,7 +3,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/meta/errors.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 namespace {
 
 std::string WhoCannotWhat(const auth::Attributes& asked) {
@@ -43,4 +43,4 @@ Status ForbiddenStatusError(const auth::Attributes& asked, std::string_view reas
                             why);
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/handlers.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -49,4 +49,4 @@ http::Handler NewGetHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

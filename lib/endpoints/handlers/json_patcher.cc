@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/patched_object.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
                                runtime::Arena& arena) {
@@ -24,4 +24,4 @@ Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value docum
   return patched;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/handlers.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -81,4 +81,4 @@ http::Handler NewListHandler(ScopePtr scope, ListForm form) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

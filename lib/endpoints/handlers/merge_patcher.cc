@@ -3,7 +3,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/patched_object.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
                                 runtime::Arena& arena) {
@@ -17,4 +17,4 @@ Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value docu
   return patched;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

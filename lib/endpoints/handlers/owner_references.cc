@@ -8,7 +8,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/rest/warnings.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -56,4 +56,4 @@ void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool afte
                duplicates);
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

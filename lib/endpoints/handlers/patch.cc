@@ -5,7 +5,7 @@
 #include "endpoints/handlers/patched_object.h"
 #include "endpoints/handlers/too_large.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -80,4 +80,4 @@ http::Handler NewPatchHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -1,6 +1,6 @@
 #include "endpoints/handlers/patch_types.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 std::string_view PatchMediaTypeOf(std::string_view content_type) {
   std::string_view media_type = content_type.substr(0, content_type.find(';'));
@@ -56,4 +56,4 @@ std::string AcceptedPatchTypes(const runtime::Kind& kind, bool cbor) {
   return joined;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

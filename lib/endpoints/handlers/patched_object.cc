@@ -16,7 +16,7 @@
 #include "endpoints/handlers/owner_references.h"
 #include "runtime/unstructured.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -216,4 +216,4 @@ std::string NoObjectError(const runtime::Value& value) {
          " into Go value of type map[string]interface {}";
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

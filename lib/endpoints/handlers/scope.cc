@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/audit.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -213,4 +213,4 @@ Result<meta::ListOptions> ReadListOptions(const RequestScope& scope, http::Excha
   return options;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

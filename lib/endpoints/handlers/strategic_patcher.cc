@@ -3,7 +3,7 @@
 #include "endpoints/handlers/patched_object.h"
 #include "patch/go_print.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 Result<Patched> ApplyStrategicMergePatch(const PatchRequest& request, runtime::Value document,
                                          runtime::Arena& arena) {
@@ -20,4 +20,4 @@ Result<Patched> ApplyStrategicMergePatch(const PatchRequest& request, runtime::V
   return patched;
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

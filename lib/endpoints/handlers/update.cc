@@ -6,7 +6,7 @@
 #include "endpoints/handlers/owner_references.h"
 #include "endpoints/handlers/too_large.h"
 
-namespace apiserver::endpoints {
+namespace apiserver::v0::endpoints {
 
 namespace {
 
@@ -95,4 +95,4 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
   };
 }
 
-}  // namespace apiserver::endpoints
+}  // namespace apiserver::v0::endpoints

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "groups/admissionregistration/strategy.h"
 
-namespace apiserver::groups::admissionregistration {
+namespace apiserver::v0::groups::admissionregistration {
 
 namespace {
 
@@ -52,4 +52,4 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   return {};
 }
 
-}  // namespace apiserver::groups::admissionregistration
+}  // namespace apiserver::v0::groups::admissionregistration

@@ -2,7 +2,7 @@
 #include "apiserver/groups/admissionregistration.h"
 #include "groups/admissionregistration_api.h"
 
-namespace apiserver::groups::admissionregistration {
+namespace apiserver::v0::groups::admissionregistration {
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
   const std::string group = "admissionregistration.k8s.io";
@@ -19,4 +19,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
                      .namespaced = false}});
 }
 
-}  // namespace apiserver::groups::admissionregistration
+}  // namespace apiserver::v0::groups::admissionregistration

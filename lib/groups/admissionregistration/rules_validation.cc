@@ -8,7 +8,7 @@
 
 #include "apiserver/codec/json.h"
 
-namespace apiserver::groups::admissionregistration {
+namespace apiserver::v0::groups::admissionregistration {
 
 namespace {
 
@@ -112,4 +112,4 @@ void ValidateRuleWithOperations(const Value& rule, const Path& path, ErrorList& 
   }
 }
 
-}  // namespace apiserver::groups::admissionregistration
+}  // namespace apiserver::v0::groups::admissionregistration

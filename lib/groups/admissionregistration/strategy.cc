@@ -7,7 +7,7 @@
 #include "groups/admissionregistration/validation.h"
 #include "registry/human_duration.h"
 
-namespace apiserver::groups::admissionregistration {
+namespace apiserver::v0::groups::admissionregistration {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::shared_ptr<const rest::TableConvertor> NewConfigurationColumns(const Clock&
   return std::make_shared<ConfigurationColumns>(clock);
 }
 
-}  // namespace apiserver::groups::admissionregistration
+}  // namespace apiserver::v0::groups::admissionregistration

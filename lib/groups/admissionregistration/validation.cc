@@ -14,7 +14,7 @@
 #include "apiserver/meta/validation.h"
 #include "groups/admissionregistration/rules_validation.h"
 
-namespace apiserver::groups::admissionregistration {
+namespace apiserver::v0::groups::admissionregistration {
 
 namespace {
 
@@ -202,4 +202,4 @@ ErrorList ValidateConfigurationUpdate(const runtime::Object& configuration,
   return Check(configuration, RulesAfter(old));
 }
 
-}  // namespace apiserver::groups::admissionregistration
+}  // namespace apiserver::v0::groups::admissionregistration

@@ -2,7 +2,7 @@
 #include "apiserver/groups/apps.h"
 #include "groups/workloads_api.h"
 
-namespace apiserver::groups::apps {
+namespace apiserver::v0::groups::apps {
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
   return KindsOfV1(workloads_api::Descriptors(), "k8s.io.api.apps.v1",
@@ -13,4 +13,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
                      .categories = {"all"}}});
 }
 
-}  // namespace apiserver::groups::apps
+}  // namespace apiserver::v0::groups::apps

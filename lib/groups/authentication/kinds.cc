@@ -2,7 +2,7 @@
 #include "apiserver/groups/authentication.h"
 #include "groups/authentication_api.h"
 
-namespace apiserver::groups::authentication {
+namespace apiserver::v0::groups::authentication {
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
   const std::string group = "authentication.k8s.io";
@@ -15,4 +15,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
        {.group = group, .kind = "TokenReview", .plural = "tokenreviews", .namespaced = false}});
 }
 
-}  // namespace apiserver::groups::authentication
+}  // namespace apiserver::v0::groups::authentication

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "groups/authentication/user_info.h"
 
-namespace apiserver::groups::authentication {
+namespace apiserver::v0::groups::authentication {
 
 namespace {
 
@@ -145,4 +145,4 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   return server.InstallAPIGroup(std::move(group));
 }
 
-}  // namespace apiserver::groups::authentication
+}  // namespace apiserver::v0::groups::authentication

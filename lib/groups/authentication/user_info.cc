@@ -1,6 +1,6 @@
 #include "groups/authentication/user_info.h"
 
-namespace apiserver::groups::authentication {
+namespace apiserver::v0::groups::authentication {
 
 using runtime::Value;
 
@@ -26,4 +26,4 @@ Value UserInfoValue(runtime::Object& object, const auth::UserInfo& user) {
   return info.Build();
 }
 
-}  // namespace apiserver::groups::authentication
+}  // namespace apiserver::v0::groups::authentication

@@ -10,7 +10,7 @@
 #include "groups/authorization/selectors.h"
 #include "groups/authorization/validation.h"
 
-namespace apiserver::groups::authorization {
+namespace apiserver::v0::groups::authorization {
 
 namespace {
 
@@ -182,4 +182,4 @@ Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Aut
   return server.InstallAPIGroup(std::move(group));
 }
 
-}  // namespace apiserver::groups::authorization
+}  // namespace apiserver::v0::groups::authorization

@@ -2,7 +2,7 @@
 #include "apiserver/groups/authorization.h"
 #include "groups/authorization_api.h"
 
-namespace apiserver::groups::authorization {
+namespace apiserver::v0::groups::authorization {
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
   const std::string group = "authorization.k8s.io";
@@ -23,4 +23,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
         .namespaced = false}});
 }
 
-}  // namespace apiserver::groups::authorization
+}  // namespace apiserver::v0::groups::authorization

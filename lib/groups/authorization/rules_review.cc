@@ -7,7 +7,7 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 
-namespace apiserver::groups::authorization {
+namespace apiserver::v0::groups::authorization {
 namespace {
 
 using runtime::Value;
@@ -90,4 +90,4 @@ std::shared_ptr<rest::Storage> NewRulesReview(runtime::KindPtr kind,
   return std::make_shared<RulesReview>(std::move(kind), std::move(rules));
 }
 
-}  // namespace apiserver::groups::authorization
+}  // namespace apiserver::v0::groups::authorization

@@ -7,7 +7,7 @@
 
 #include "apiserver/meta/selector.h"
 
-namespace apiserver::groups::authorization {
+namespace apiserver::v0::groups::authorization {
 
 namespace {
 
@@ -99,4 +99,4 @@ SelectorText LabelSelectorText(Value selector) {
   return TextOf<LabelSelector>(selector, &LabelText);
 }
 
-}  // namespace apiserver::groups::authorization
+}  // namespace apiserver::v0::groups::authorization

@@ -6,7 +6,7 @@
 
 #include "apiserver/codec/json.h"
 
-namespace apiserver::groups::authorization {
+namespace apiserver::v0::groups::authorization {
 
 namespace {
 
@@ -92,4 +92,4 @@ ErrorList ValidateLocalSubjectAccessReview(const runtime::Object& review) {
   return errors;
 }
 
-}  // namespace apiserver::groups::authorization
+}  // namespace apiserver::v0::groups::authorization

@@ -5,7 +5,7 @@
 #include "groups/core/strategy.h"
 #include "registry/human_duration.h"
 
-namespace apiserver::groups::core {
+namespace apiserver::v0::groups::core {
 namespace {
 
 using runtime::Value;
@@ -66,4 +66,4 @@ std::shared_ptr<const rest::TableConvertor> NewServiceAccountColumns(const Clock
   return std::make_shared<CoreColumns>(std::move(own), cells, clock);
 }
 
-}  // namespace apiserver::groups::core
+}  // namespace apiserver::v0::groups::core

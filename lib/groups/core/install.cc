@@ -7,7 +7,7 @@
 #include "groups/core/kinds.h"
 #include "groups/core/strategy.h"
 
-namespace apiserver::groups::core {
+namespace apiserver::v0::groups::core {
 
 Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, ServedKinds());
@@ -37,4 +37,4 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   return {};
 }
 
-}  // namespace apiserver::groups::core
+}  // namespace apiserver::v0::groups::core

@@ -8,7 +8,7 @@
 #include "groups/kinds.h"
 #include "groups/workloads_api.h"
 
-namespace apiserver::groups::core {
+namespace apiserver::v0::groups::core {
 namespace {
 
 constexpr std::string_view kPackage = "k8s.io.api.core.v1";
@@ -63,4 +63,4 @@ Result<std::vector<runtime::KindPtr>> ServedKinds() {
                    {std::move(secret), ServiceAccountKind()});
 }
 
-}  // namespace apiserver::groups::core
+}  // namespace apiserver::v0::groups::core

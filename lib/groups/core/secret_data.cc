@@ -5,7 +5,7 @@
 
 #include "codec/base64.h"
 
-namespace apiserver::groups::core {
+namespace apiserver::v0::groups::core {
 
 using runtime::Value;
 
@@ -31,4 +31,4 @@ void MoveStringData(runtime::Object& secret) {
   secret.Erase("stringData");
 }
 
-}  // namespace apiserver::groups::core
+}  // namespace apiserver::v0::groups::core

@@ -6,7 +6,7 @@
 
 #include "groups/core/validation.h"
 
-namespace apiserver::groups::core {
+namespace apiserver::v0::groups::core {
 namespace {
 
 using runtime::Value;
@@ -89,4 +89,4 @@ std::shared_ptr<const rest::Strategy> NewServiceAccountStrategy() {
   return std::make_shared<ServiceAccountStrategy>();
 }
 
-}  // namespace apiserver::groups::core
+}  // namespace apiserver::v0::groups::core

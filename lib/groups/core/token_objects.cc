@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "groups/core/secret_data.h"
 
-namespace apiserver::groups {
+namespace apiserver::v0::groups {
 
 namespace {
 
@@ -198,4 +198,4 @@ std::shared_ptr<const authn::SecretGetter> TokenObjects::BootstrapSecrets() cons
   return std::make_shared<CachedSecrets>(known_);
 }
 
-}  // namespace apiserver::groups
+}  // namespace apiserver::v0::groups

@@ -10,7 +10,7 @@
 #include "apiserver/meta/validation.h"
 #include "groups/core/secret_data.h"
 
-namespace apiserver::groups::core {
+namespace apiserver::v0::groups::core {
 namespace {
 
 using field::ErrorList;
@@ -150,4 +150,4 @@ ErrorList ValidateServiceAccountUpdate(const runtime::Object& now, const runtime
   return errors;
 }
 
-}  // namespace apiserver::groups::core
+}  // namespace apiserver::v0::groups::core

@@ -7,7 +7,7 @@
 #include "groups/flowcontrol/strategy.h"
 #include "registry/human_duration.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 using runtime::Value;
@@ -96,4 +96,4 @@ std::shared_ptr<const rest::TableConvertor> NewColumns(const runtime::KindPtr& k
   return std::make_shared<Columns>(kind->plural() == kFlowSchemas, clock);
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

@@ -6,7 +6,7 @@
 
 #include "groups/flowcontrol/names.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 using config::FlowSchema;
@@ -199,4 +199,4 @@ std::unique_ptr<runtime::Object> ObjectOf(const FlowSchema& schema) {
   return object;
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

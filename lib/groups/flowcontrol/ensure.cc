@@ -11,7 +11,7 @@
 #include "groups/flowcontrol/convert.h"
 #include "groups/flowcontrol/names.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 using runtime::Object;
@@ -120,4 +120,4 @@ Status Ensure(client::Client& client, const Context& ctx) {
   return RemoveOthers(client, ctx, kPriorityLevels, built_in.priority_levels);
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

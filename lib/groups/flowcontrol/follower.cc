@@ -14,7 +14,7 @@
 #include "groups/flowcontrol/convert.h"
 #include "groups/flowcontrol/names.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 using runtime::ObjectPtr;
@@ -201,4 +201,4 @@ std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,
   return std::make_unique<InformerFollower>(std::move(client), options);
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

@@ -13,7 +13,7 @@
 #include "groups/flowcontrol/names.h"
 #include "groups/flowcontrol/strategy.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 // As upstream: tried every second for five minutes, repeated every minute.
@@ -122,4 +122,4 @@ Status Install(server::GenericAPIServer& server, Options options) {
                                    });
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

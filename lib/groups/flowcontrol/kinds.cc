@@ -5,7 +5,7 @@
 #include "groups/flowcontrol_api.h"
 #include "groups/kinds.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 // pkg/apis/flowcontrol/v1/defaults.go.
@@ -54,4 +54,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
                      .versions = {{.set_defaults = &SetLevelDefaults}}}});
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

@@ -5,7 +5,7 @@
 #include "groups/flowcontrol/names.h"
 #include "groups/flowcontrol/validation.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 class MainStrategy final : public rest::Strategy {
@@ -60,4 +60,4 @@ std::shared_ptr<const rest::Strategy> NewStatusStrategy(const runtime::KindPtr& 
   return std::make_shared<StatusStrategy>(kind);
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

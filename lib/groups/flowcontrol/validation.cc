@@ -11,7 +11,7 @@
 #include "flowcontrol/shuffle_sharding.h"
 #include "groups/flowcontrol/convert.h"
 
-namespace apiserver::groups::flowcontrol {
+namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
 using field::ErrorList;
@@ -365,4 +365,4 @@ ErrorList ValidateStatus(const runtime::Object& object) {
   return errors;
 }
 
-}  // namespace apiserver::groups::flowcontrol
+}  // namespace apiserver::v0::groups::flowcontrol

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "groups/rbac/convert.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::PolicyRule;
@@ -149,4 +149,4 @@ std::unique_ptr<Aggregator> NewAggregator(client::Client& client, LogSink& log) 
   return std::make_unique<ApplyingAggregator>(client, log);
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

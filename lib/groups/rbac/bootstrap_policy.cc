@@ -3,7 +3,7 @@
 #include "apiserver/auth/service_account.h"
 #include "apiserver/auth/user.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::PolicyRule;
@@ -100,4 +100,4 @@ std::vector<BootstrapBinding> BootstrapBindings() {
   };
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

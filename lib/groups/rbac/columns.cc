@@ -7,7 +7,7 @@
 #include "groups/rbac/strategy.h"
 #include "registry/human_duration.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using runtime::Value;
@@ -73,4 +73,4 @@ std::shared_ptr<const rest::TableConvertor> NewBindingColumns(const Clock& clock
   return std::make_shared<BindingColumns>(clock);
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

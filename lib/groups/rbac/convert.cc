@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::PolicyRule;
@@ -76,4 +76,4 @@ Value ToValue(const std::vector<PolicyRule>& rules, runtime::Arena& arena) {
   return list.Build();
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

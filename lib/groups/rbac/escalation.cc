@@ -9,7 +9,7 @@
 #include "groups/rbac/convert.h"
 #include "groups/rbac/forwarding_store.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::ConfirmNoEscalation;
@@ -234,4 +234,4 @@ std::shared_ptr<registry::Store> NewGuardedBindings(std::shared_ptr<registry::St
                                         std::make_unique<BindingGuard>(std::move(powers)));
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

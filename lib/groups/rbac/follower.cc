@@ -9,7 +9,7 @@
 #include "groups/rbac/aggregation.h"
 #include "groups/rbac/convert.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::RbacAuthorizer;
@@ -85,4 +85,4 @@ std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,
   return std::make_unique<InformerFollower>(std::move(client), rbac, log);
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

@@ -11,7 +11,7 @@
 #include "groups/rbac/reconcile.h"
 #include "groups/rbac/strategy.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using std::chrono::milliseconds;
@@ -115,4 +115,4 @@ Status Install(server::GenericAPIServer& server, Options options) {
                                    });
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

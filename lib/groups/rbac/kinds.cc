@@ -5,7 +5,7 @@
 #include "groups/kinds.h"
 #include "groups/rbac_api.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::kGroupKind;
@@ -61,4 +61,4 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
         .versions = {{.set_defaults = &SetBindingDefaults}}}});
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "groups/rbac/convert.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::PolicyRule;
@@ -182,4 +182,4 @@ Status Reconcile(client::Client& client, const Context& ctx) {
   return ReconcileAll(client, ctx, "clusterrolebindings", BootstrapBindings());
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

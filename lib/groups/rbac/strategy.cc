@@ -2,7 +2,7 @@
 
 #include "groups/rbac/validation.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using Create = field::ErrorList (*)(const runtime::Object& object);
@@ -40,4 +40,4 @@ std::shared_ptr<const rest::Strategy> NewBindingStrategy(bool namespaced) {
   return std::make_shared<RbacStrategy>(namespaced, &ValidateBinding, &ValidateBindingUpdate);
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

@@ -9,7 +9,7 @@
 #include "apiserver/meta/label_selector_value.h"
 #include "apiserver/meta/validation.h"
 
-namespace apiserver::groups::rbac {
+namespace apiserver::v0::groups::rbac {
 namespace {
 
 using field::ErrorList;
@@ -175,4 +175,4 @@ ErrorList ValidateBindingUpdate(const runtime::Object& now, const runtime::Objec
   return errors;
 }
 
-}  // namespace apiserver::groups::rbac
+}  // namespace apiserver::v0::groups::rbac

@@ -9,7 +9,7 @@
 #include "patch/apply/type.h"
 #include "runtime/member_index.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -278,4 +278,4 @@ Result<Comparison> TypedValue::Compare(const TypedValue& rhs, Arena& arena) cons
   return Comparer(arena).Run(value_, rhs.value_, *type_);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -8,7 +8,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/patch/apply/managed_fields.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -72,4 +72,4 @@ Status NewConflictError(const std::vector<Conflict>& conflicts) {
   return Status(Reason::kConflict, MessageOf(conflicts)).WithDetails(std::move(details));
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -4,7 +4,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/patch/apply/updater.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 std::string ConflictsMessage(std::span<const Conflict> conflicts) {
   std::string out;
@@ -22,4 +22,4 @@ std::string ConflictsMessage(std::span<const Conflict> conflicts) {
   return out;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -6,7 +6,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/managed_fields.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -71,4 +71,4 @@ void IgnoreManagedFieldsTimestamps(runtime::Object& object, const runtime::Objec
   object.SetPath({"metadata", "managedFields"}, runtime::Copy(before, object.arena()));
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -2,7 +2,7 @@
 
 #include "apiserver/base/field_path.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 void Errors::Add(PathView path, std::string_view message) {
   if (bytes_ > kBytesMax) {
@@ -31,4 +31,4 @@ Status Errors::ToStatus() const {
   return {Reason::kBadRequest, std::move(text)};
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

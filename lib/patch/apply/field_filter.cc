@@ -5,7 +5,7 @@
 
 #include "patch/apply/set_builder.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 using runtime::Arena;
 
@@ -98,4 +98,4 @@ FieldSet FieldFilter::Filter(FieldSet set, Arena& arena) const {
   return set.RecursiveDifference(rep_->excluded, arena);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

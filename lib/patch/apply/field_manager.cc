@@ -14,7 +14,7 @@
 #include "patch/apply/managers.h"
 #include "patch/apply/structured_merge.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -262,4 +262,4 @@ Result<std::unique_ptr<runtime::Object>> FieldManager::Apply(const runtime::Obje
   return impl_->Apply(live, applied, manager, force);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

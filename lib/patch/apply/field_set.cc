@@ -6,7 +6,7 @@
 
 #include "patch/apply/set_builder.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -257,4 +257,4 @@ FieldSet Copy(FieldSet set, Arena& arena) {
   return CopyOf(set, out);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

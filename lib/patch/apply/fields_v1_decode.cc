@@ -14,7 +14,7 @@
 #include "codec/utf8.h"
 #include "patch/apply/set_builder.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -394,4 +394,4 @@ Result<FieldSet> DecodeFieldsV1(std::string_view json, Arena& arena) {
   return Decoder(json, arena).Decode();
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -11,7 +11,7 @@
 #include "codec/utf8.h"
 
 // The bytes of json-iterator, which writes names as they are but escapes HTML in values.
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -208,4 +208,4 @@ class Encoder {
 
 void AppendFieldsV1(FieldSet set, std::string& out) { Encoder(out).Level(set, /*member=*/false); }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

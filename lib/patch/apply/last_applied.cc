@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "codec/json_write.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -82,4 +82,4 @@ void SetLastApplied(runtime::Object& object, const std::string& value) {
   }
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::size_t NumberElements(std::span<const PathElement> elements, std::vector<st
   return next;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

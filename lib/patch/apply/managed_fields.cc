@@ -10,7 +10,7 @@
 #include "apiserver/codec/json.h"
 #include "base/status_macros.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -183,4 +183,4 @@ Status ValidateManagedFields(Value entries) {
   return DecodeManagedFields(entries, arena).status();
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

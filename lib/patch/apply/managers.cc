@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -89,4 +89,4 @@ void CapUpdateManagers(Managed& managed, std::size_t max, runtime::Arena& arena)
   }
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -8,7 +8,7 @@
 #include "patch/apply/type.h"
 #include "runtime/member_index.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -316,4 +316,4 @@ Result<TypedValue> TypedValue::Merge(const TypedValue& partial, Arena& arena) co
   return TypedValue(merged.value.value_or(Value()), *type_);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

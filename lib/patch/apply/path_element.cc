@@ -4,7 +4,7 @@
 
 #include "patch/apply/value_order.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -79,4 +79,4 @@ std::string PathString(PathView path) {
   return out;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

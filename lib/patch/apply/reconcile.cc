@@ -3,7 +3,7 @@
 #include "patch/apply/set_builder.h"
 #include "patch/apply/type.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::optional<FieldSet> ReconcileFieldSetWithSchema(FieldSet set, const Type& ty
   return reconciled;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

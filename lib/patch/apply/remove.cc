@@ -3,7 +3,7 @@
 #include "patch/apply/list_items.h"
 #include "patch/apply/type.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -119,4 +119,4 @@ TypedValue TypedValue::ExtractItems(FieldSet items, Arena& arena,
   return {Remover(/*extract=*/true, arena).Visit(value_, items, *type_), *type_};
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -3,7 +3,7 @@
 #include "patch/go_print.h"
 #include "runtime/scalar.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 using runtime::Value;
 
@@ -44,4 +44,4 @@ std::string ScalarError(Type::Scalar scalar, const Value& value) {
   return "unexpected scalar type in schema";
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

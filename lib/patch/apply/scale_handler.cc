@@ -5,7 +5,7 @@
 #include "apiserver/patch/apply/managed_fields.h"
 #include "base/status_macros.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -67,4 +67,4 @@ Result<runtime::Value> ScaleHandler::ToParent(runtime::Value scale, runtime::Are
   return EncodeManagedFields(result, arena);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -67,4 +67,4 @@ FieldSet SetBuilder::FinishOr(std::size_t mark, FieldSet same) {
   return FinishSorted(mark);
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

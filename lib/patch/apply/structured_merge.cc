@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -132,4 +132,4 @@ Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, runtime::A
   return applied;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

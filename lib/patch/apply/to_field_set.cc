@@ -5,7 +5,7 @@
 #include "patch/apply/set_builder.h"
 #include "patch/apply/type.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -106,4 +106,4 @@ Result<FieldSet> TypedValue::ToFieldSet(Arena& arena) const {
   return root.children;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

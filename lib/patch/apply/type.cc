@@ -11,7 +11,7 @@
 
 #include "runtime/field_list.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -331,4 +331,4 @@ ParseableType ParseableType::ForObject(SchemaPtr schema) {
   return type;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "patch/apply/type.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -313,4 +313,4 @@ Result<Updater::Applied> Updater::Apply(const TypedValue& live, const TypedValue
   return applied;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -8,7 +8,7 @@
 #include "patch/apply/type.h"
 #include "patch/go_print.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -128,4 +128,4 @@ Result<TypedValue> AsTyped(Value value, const ParseableType& type,
   return typed;
 }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

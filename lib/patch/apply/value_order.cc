@@ -15,7 +15,7 @@
 #include "patch/go_print.h"
 #include "runtime/member_index.h"
 
-namespace apiserver::patch::apply {
+namespace apiserver::v0::patch::apply {
 
 namespace {
 
@@ -276,4 +276,4 @@ void AppendPathValueAt(const Value& value, int depth, std::string& out) {
 
 void AppendPathValue(const Value& value, std::string& out) { AppendPathValueAt(value, 0, out); }
 
-}  // namespace apiserver::patch::apply
+}  // namespace apiserver::v0::patch::apply

@@ -8,7 +8,7 @@
 #include "server/debug/loaded_objects.h"
 #include "server/debug/profile_message.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::string CpuProfile::Finish() {
        .remarks = Remarks()});
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -7,7 +7,7 @@
 #include "apiserver/response/response.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -68,4 +68,4 @@ void DebugSocket::Stop() {
   (void)RemoveSocket(std::exchange(path_, ""));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -9,7 +9,7 @@
 #include "apiserver/base/field_path.h"
 #include "base/status_macros.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -81,4 +81,4 @@ Status InstallDebugFlags(PathMux& mux, std::function<Status(std::uint32_t)> set_
   return mux.Handle("/debug/flags/v", put, /*listed=*/false);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

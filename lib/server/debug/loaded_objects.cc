@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::vector<LoadedObject> LoadedObjects() {
   return objects;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "response/gzip.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -197,4 +197,4 @@ Status InstallProfiling(PathMux& mux, std::shared_ptr<Profiler> profiler, bool c
   return mux.Handle("/debug/pprof/profile", profile, /*listed=*/false, PathMux::Body::kLeft);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

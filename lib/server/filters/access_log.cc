@@ -10,7 +10,7 @@
 #include "server/filters/filters.h"
 #include "server/requests/redact.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -93,4 +93,4 @@ FilterPtr NewAccessLog(const Clock& clock, LogSink& log) {
   return std::make_unique<AccessLog>(clock, log);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

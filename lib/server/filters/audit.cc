@@ -14,7 +14,7 @@
 #include "server/requests/redact.h"
 #include "server/requests/source_ips.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -225,4 +225,4 @@ FilterPtr NewAuditInit(const Auditing& auditing) { return std::make_unique<Audit
 
 FilterPtr NewAudit(const Auditing& auditing) { return std::make_unique<Audit>(auditing); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -1,6 +1,6 @@
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -28,4 +28,4 @@ class AuditIdFilter final : public http::Filter {
 
 FilterPtr NewAuditId(Random& random) { return std::make_unique<AuditIdFilter>(random); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -14,7 +14,7 @@
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -146,4 +146,4 @@ FilterPtr NewAuthentication(AuthenticationOptions options) {
   return std::make_unique<Authentication>(std::move(options));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

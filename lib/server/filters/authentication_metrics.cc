@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::string_view CompressUsername(std::string_view username) {
   return username.find('@') != std::string_view::npos ? kEmails : kOtherUsers;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

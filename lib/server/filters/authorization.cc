@@ -12,7 +12,7 @@
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -78,4 +78,4 @@ FilterPtr NewAuthorization(AuthorizationOptions options) {
   return std::make_unique<Authorization>(options);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -41,4 +41,4 @@ void AuthorizationMetrics::Count(const Result<auth::Verdict>& verdict,
   durations_[i]->Observe(std::chrono::duration<double>(took).count());
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -2,7 +2,7 @@
 
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -26,4 +26,4 @@ class BeforeBody final : public http::Filter {
 
 FilterPtr NewBeforeBody(http::Handler ask) { return std::make_unique<BeforeBody>(std::move(ask)); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -4,7 +4,7 @@
 #include "server/filters/filters.h"
 #include "server/filters/seat.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -60,4 +60,4 @@ FilterPtr NewBody(std::size_t bytes_max) { return std::make_unique<Body>(bytes_m
 FilterPtr NewSeatAgain() { return std::make_unique<SeatAgain>(); }
 FilterPtr NewDecodingRoom() { return std::make_unique<DecodingRoom>(); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

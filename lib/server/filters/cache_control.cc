@@ -1,6 +1,6 @@
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -21,4 +21,4 @@ class CacheControl final : public http::Filter {
 
 FilterPtr NewCacheControl() { return std::make_unique<CacheControl>(); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -1,7 +1,7 @@
 #include "apiserver/response/response.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -19,4 +19,4 @@ class Cbor final : public http::Filter {
 
 FilterPtr NewCbor() { return std::make_unique<Cbor>(); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -3,7 +3,7 @@
 #include "runtime/patterns.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -63,4 +63,4 @@ FilterPtr NewCors(const std::vector<std::string>& allowed_origins) {
   return std::make_unique<Cors>(allowed_origins);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

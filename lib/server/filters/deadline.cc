@@ -5,7 +5,7 @@
 #include "server/filters/filters.h"
 #include "server/requests/go_duration.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -63,4 +63,4 @@ FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock,
   return std::make_unique<Deadline>(longest, clock, metrics);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

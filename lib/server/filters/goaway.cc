@@ -1,6 +1,6 @@
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -34,4 +34,4 @@ FilterPtr NewGoaway(double chance, Random& random) {
   return std::make_unique<Goaway>(chance, random);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

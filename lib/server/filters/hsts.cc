@@ -2,7 +2,7 @@
 
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -36,4 +36,4 @@ FilterPtr NewHsts(const std::vector<std::string>& directives) {
   return std::make_unique<Hsts>(directives);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

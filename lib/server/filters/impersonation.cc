@@ -9,7 +9,7 @@
 #include "server/filters/look_ups.h"
 #include "server/requests/impersonation.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -63,4 +63,4 @@ FilterPtr NewImpersonation(const ImpersonationOptions& options) {
   return std::make_unique<ImpersonationFilter>(options);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -4,7 +4,7 @@
 #include "server/filters/exempt.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -48,4 +48,4 @@ class InFlightFilter final : public http::Filter {
 
 FilterPtr NewInFlight(InFlight& in_flight) { return std::make_unique<InFlightFilter>(in_flight); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

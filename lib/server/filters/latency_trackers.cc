@@ -1,7 +1,7 @@
 #include "apiserver/request/latency.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -22,4 +22,4 @@ class LatencyTrackersFilter final : public http::Filter {
 
 FilterPtr NewLatencyTrackers() { return std::make_unique<LatencyTrackersFilter>(); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

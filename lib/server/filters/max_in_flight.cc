@@ -7,7 +7,7 @@
 #include "server/filters/too_many_requests.h"
 #include "server/requests/flow_control.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -102,4 +102,4 @@ FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted) {
   return std::make_unique<MaxInFlight>(parts, std::move(counted));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -1,6 +1,6 @@
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -26,4 +26,4 @@ FilterPtr NewMuxComplete(const LifecycleSignal& complete) {
   return std::make_unique<MuxComplete>(complete);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -13,7 +13,7 @@
 #include "server/filters/too_many_requests.h"
 #include "server/requests/flow_control.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -238,4 +238,4 @@ FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseco
   return std::make_unique<PriorityAndFairness>(parts, request_timeout, clock, std::move(counted));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

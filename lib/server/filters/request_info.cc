@@ -4,7 +4,7 @@
 
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -53,4 +53,4 @@ bool IsLongRunning(const http::Exchange& exchange) {
   return MayBeLongRunning(*info) && exchange.Find<LongRunning>();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -8,7 +8,7 @@
 #include "apiserver/rest/storage.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -142,4 +142,4 @@ FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, b
   return std::make_unique<FilterCompleted>(metrics.FilterDuration(filter), filter, traced);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

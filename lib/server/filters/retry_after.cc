@@ -1,7 +1,7 @@
 #include "server/filters/exempt.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -35,4 +35,4 @@ FilterPtr NewRetryAfter(const LifecycleSignal& not_accepting) {
   return std::make_unique<RetryAfter>(not_accepting);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

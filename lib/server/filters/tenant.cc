@@ -4,7 +4,7 @@
 #include "apiserver/auth/user.h"
 #include "server/filters/filters.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -26,4 +26,4 @@ class TenantOfUser final : public http::Filter {
 
 FilterPtr NewTenant() { return std::make_unique<TenantOfUser>(); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -28,4 +28,4 @@ http::Step TooManyRequests(http::Exchange& exchange, int retry_after_seconds,
   return http::Step::Done();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

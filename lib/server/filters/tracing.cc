@@ -15,7 +15,7 @@
 #include "server/requests/access_log.h"
 #include "server/requests/redact.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -163,4 +163,4 @@ class Tracing final : public http::Filter {
 
 FilterPtr NewTracing(const trace::Tracer& tracer) { return std::make_unique<Tracing>(tracer); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -5,7 +5,7 @@
 #include "server/filters/filters.h"
 #include "server/requests/warning_header.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -34,4 +34,4 @@ class Warnings final : public http::Filter {
 
 FilterPtr NewWarnings() { return std::make_unique<Warnings>(); }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

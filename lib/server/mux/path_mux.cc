@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 Status PathMux::Handle(std::string path, http::Handler handler, bool listed, Body body) {
   if (path.empty() || path.front() != '/') {
@@ -48,4 +48,4 @@ std::vector<std::string> PathMux::ListedPaths() const {
   return paths;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -1,6 +1,6 @@
 #include "server/requests/auditing.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -33,4 +33,4 @@ void Auditing::Process(audit::AuditContext& context, audit::Stage stage, bool la
   backend_->ProcessEvent(context.Snapshot(stage, last));
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

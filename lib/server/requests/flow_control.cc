@@ -8,7 +8,7 @@
 #include "apiserver/response/response.h"
 #include "base/status_macros.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -129,4 +129,4 @@ Status FlowControlParts::AddDebugEndpoints(GenericAPIServer& server) {
   });
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::optional<std::chrono::nanoseconds> ParseGoDuration(std::string_view text) {
   return std::chrono::nanoseconds(negative ? -nanoseconds : nanoseconds);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -11,7 +11,7 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/forbidden.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 namespace {
 
 using auth::Attributes;
@@ -325,4 +325,4 @@ void Impersonation::Count(const std::optional<Counters>& counters, std::string_v
   counters->seconds->With({mode, decision}).Observe(std::chrono::duration<double>(took).count());
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

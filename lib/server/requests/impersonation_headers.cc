@@ -5,7 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "server/requests/impersonation.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 namespace {
 
 // What the names of all of them begin with.
@@ -83,4 +83,4 @@ void RemoveImpersonationHeaders(http::Headers& headers) {
   headers.RemovePrefix(kImpersonateExtraPrefix);
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -6,7 +6,7 @@
 
 #include "apiserver/base/clock.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::size_t InFlight::size() const {
   return state->short_running + state->long_running.size();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

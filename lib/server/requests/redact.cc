@@ -6,7 +6,7 @@
 #include "apiserver/http/headers.h"
 #include "apiserver/http/message.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string RedactedTarget(std::string_view target) {
   return redacted;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -256,4 +256,4 @@ metrics::Histogram& RequestMetrics::FilterDuration(std::string_view filter) {
   return filter_durations_.With({filter});
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

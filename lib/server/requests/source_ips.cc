@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::vector<std::string> SourceIPs(const http::Request& request) {
   return ips;
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

@@ -6,7 +6,7 @@
 
 #include "codec/utf8.h"
 
-namespace apiserver::server {
+namespace apiserver::v0::server {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::vector<std::string> WarningHeaders(const std::vector<std::string>& texts,
   return recorder.Take();
 }
 
-}  // namespace apiserver::server
+}  // namespace apiserver::v0::server

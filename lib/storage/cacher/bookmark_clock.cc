@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 
 BookmarkClock::Ticket::~Ticket() { clock_->state_.Lock()->due.erase({due_, this}); }
 
@@ -56,4 +56,4 @@ void BookmarkClock::Stop() {
   if (cancel) cancel();
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

@@ -7,7 +7,7 @@
 #include "storage/corrupt_objects.h"
 #include "storage/store/stored_value.h"
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 namespace {
 
 // What a change takes beside what it supersedes: itself, its places in tree and log.
@@ -313,4 +313,4 @@ bool Cache::WaitFor(const Context& ctx, kv::Revision revision, Clock::Monotonic 
   return seen();
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

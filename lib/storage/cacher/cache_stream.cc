@@ -8,7 +8,7 @@
 #include "storage/kv/revision.h"
 #include "storage/store/stored_value.h"
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 namespace {
 
 // Why `change` cannot be shown. Without selectors nobody looks at what was there before.
@@ -157,4 +157,4 @@ watch::Stream::State CacheStream::Next(std::vector<watch::Event>& events, std::s
   return NextOfLog(events, end, waker);
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

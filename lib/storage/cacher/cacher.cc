@@ -17,7 +17,7 @@
 #include "storage/in_span.h"
 #include "storage/list_options.h"
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 namespace {
 
 // How many objects are looked at between two looks at the context.
@@ -412,4 +412,4 @@ std::unique_ptr<Interface> New(Options options) {
   return std::make_unique<Cacher>(std::move(options));
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/cacher/page_reader.h"
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 
 namespace {
 
@@ -264,4 +264,4 @@ void Feed::Stop() {
   cache_->Close();
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

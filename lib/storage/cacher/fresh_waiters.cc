@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 
 void FreshWaiters::Add(kv::Revision revision, Done done) {
   if (cache_->revision() >= revision) return done({});
@@ -101,4 +101,4 @@ void FreshWaiters::Stop() {
   }
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

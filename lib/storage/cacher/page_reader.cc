@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 
 PageReader::PageReader(kv::Engine& engine, const Context& ctx, std::string_view prefix, bool ahead)
     : engine_(engine), ctx_(ctx), ahead_(ahead) {
@@ -28,4 +28,4 @@ Result<std::optional<kv::RangeResponse>> PageReader::Next() {
   return std::optional(std::move(page));
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 
 Result<std::optional<View>> StateAt(Cache& cache, kv::Revision revision, bool may_block) {
   if (auto kept = cache.Kept(revision)) return kept;
@@ -24,4 +24,4 @@ Result<std::optional<View>> StateAt(Cache& cache, kv::Revision revision, bool ma
   return std::optional(std::move(view));
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "storage/cacher/past_state.h"
 
-namespace apiserver::storage::cacher {
+namespace apiserver::v0::storage::cacher {
 namespace {
 
 using Operator = meta::LabelSelector::Operator;
@@ -214,4 +214,4 @@ Result<std::optional<SelectorIndex::Candidates>> SelectorIndex::Find(const Query
   return known ? std::move(best) : std::nullopt;
 }
 
-}  // namespace apiserver::storage::cacher
+}  // namespace apiserver::v0::storage::cacher

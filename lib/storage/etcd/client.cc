@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{20};
@@ -129,4 +129,4 @@ void Client::CancelAll() {
   for (const auto& call : calls) call->Cancel();
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -6,7 +6,7 @@
 #include "storage/etcd/convert.h"
 #include "storage/etcd/shared_revision.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 // How often the injected clock is looked at.
@@ -107,4 +107,4 @@ void Compactor::Failed(const RpcOutcome& outcome) {
   Wait();
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

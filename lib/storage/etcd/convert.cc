@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 
 kv::KeyValue ToKeyValue(wire::KeyValue& kv, bool with_value) {
   kv::KeyValue to;
@@ -33,4 +33,4 @@ kv::Revision RevisionOfText(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && revision > 0 ? revision : 0;
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

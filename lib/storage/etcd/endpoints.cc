@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::string_view kDefaultPort = "2379";
@@ -100,4 +100,4 @@ std::string TextOf(const std::vector<Endpoint>& endpoints) {
   return text;
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -15,7 +15,7 @@
 #include "storage/etcd/write.h"
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 // What running calls are given to end when the engine stops.
@@ -353,4 +353,4 @@ Result<std::unique_ptr<kv::Engine>> Open(const Options& options) {
   return OpenOver(NewGrpcRpc(grpc), TextOf(grpc.endpoints), options);
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

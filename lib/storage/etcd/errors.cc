@@ -1,6 +1,6 @@
 #include "storage/etcd/errors.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr const char* kWhatToCheck =
@@ -93,4 +93,4 @@ Status NewUnknownOutcomeError(std::string_view why) {
       "the outcome of the write is unknown: it may have happened or may yet: " + std::string(why));
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

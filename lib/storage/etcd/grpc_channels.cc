@@ -5,7 +5,7 @@
 
 #include "apiserver/base/file_system.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::chrono::seconds kSuspicion{5};
@@ -101,4 +101,4 @@ Member& Channels::ForStream() {
   return *members_[first % members_.size()];
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

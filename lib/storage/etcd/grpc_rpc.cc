@@ -5,7 +5,7 @@
 
 #include "storage/etcd/grpc_unary.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 using grpc::ByteBuffer;
@@ -184,4 +184,4 @@ std::shared_ptr<Rpc> NewGrpcRpc(const GrpcOptions& options) {
   return std::make_shared<GrpcRpc>(options);
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

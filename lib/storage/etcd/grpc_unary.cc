@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 std::chrono::system_clock::time_point WallOf(Clock::Monotonic deadline) {
@@ -87,4 +87,4 @@ void UnaryCall::Cancel() {
   done({RpcCode::kCancelled, "cancelled", /*sent=*/false}, "");
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -5,7 +5,7 @@
 #include "storage/etcd/convert.h"
 #include "storage/etcd/shared_revision.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::chrono::seconds kBetweenChecks{1};
@@ -72,4 +72,4 @@ void Health::Count() {
       });
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -6,7 +6,7 @@
 
 #include "storage/etcd/convert.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::chrono::seconds kBetweenRounds{30};
@@ -92,4 +92,4 @@ std::size_t Members::database_bytes() const {
   return bytes;
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

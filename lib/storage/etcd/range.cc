@@ -6,7 +6,7 @@
 #include "storage/etcd/convert.h"
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 // Some half a megabyte of usual objects: 330 MB/s were measured with it, half of that with 100.
@@ -118,4 +118,4 @@ std::shared_ptr<Work> StartRange(std::shared_ptr<Client> client, const kv::Range
   return work;
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -4,7 +4,7 @@
 
 #include "storage/etcd/convert.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 
 void SharedRevision::Get(Done done) {
   std::vector<Done> asked;
@@ -46,4 +46,4 @@ void SharedRevision::Read(std::vector<Done> asked) {
       });
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 // What one Next() gives, more only where one answer of etcd had more.
@@ -94,4 +94,4 @@ TailQueue::Read TailQueue::Next(kv::EventBatch& batch, const Waker& waker) {
   return {Tail::State::kEvents, empty};
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 
 void Timers::After(std::chrono::nanoseconds delay, UniqueFunction<void()> task) {
   {
@@ -52,4 +52,4 @@ void Timers::Run() {
   while (auto task = Next()) task();
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

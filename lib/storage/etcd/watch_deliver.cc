@@ -6,7 +6,7 @@
 #include "storage/kv/errors.h"
 
 // What etcd sends on the stream, and how it becomes batches of tails.
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 // etcd's answer to a progress request speaks of all watches of the stream.
@@ -137,4 +137,4 @@ void WatchHub::JoinMain(State& state, std::int64_t id) {
   RemoveFeed(state, id);
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

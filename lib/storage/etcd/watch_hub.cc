@@ -5,7 +5,7 @@
 
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstBackoff{50};
@@ -238,4 +238,4 @@ void WatchHub::Stop() {
   state.Wait([&state] { return state->streams == 0; });
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

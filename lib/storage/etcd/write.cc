@@ -7,7 +7,7 @@
 #include "storage/etcd/convert.h"
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::etcd {
+namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{50};
@@ -223,4 +223,4 @@ std::shared_ptr<Work> StartWrite(std::shared_ptr<Client> client, kv::TxnRequest 
   return work;
 }
 
-}  // namespace apiserver::storage::etcd
+}  // namespace apiserver::v0::storage::etcd

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace apiserver::storage::index {
+namespace apiserver::v0::storage::index {
 
 void WaitList::Add(Waiter& waiter, const Waker& waker) {
   waiter.waker = waker;
@@ -55,4 +55,4 @@ void WaitList::TakePassed(std::vector<Waker>& wakers) {
   TakeIf(wakers, [](const Waiter& waiter) { return waiter.passed; });
 }
 
-}  // namespace apiserver::storage::index
+}  // namespace apiserver::v0::storage::index

@@ -9,7 +9,7 @@
 #include "codec/protobuf_wire.h"
 #include "storage/kms/errors.h"
 
-namespace apiserver::storage::kms {
+namespace apiserver::v0::storage::kms {
 namespace {
 
 std::string Sha256(std::string_view text) {
@@ -91,4 +91,4 @@ std::string CacheKeyOf(const EncryptedObject& object) {
   return Sha256(Encode(source));
 }
 
-}  // namespace apiserver::storage::kms
+}  // namespace apiserver::v0::storage::kms

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "storage/kms/service.h"
 
-namespace apiserver::storage::kms {
+namespace apiserver::v0::storage::kms {
 namespace {
 
 // A plugin that comes back is found well before the seed in use expires.
@@ -119,4 +119,4 @@ Result<std::shared_ptr<Service>> NewGrpcService(const std::string& endpoint,
       grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments), timeout);
 }
 
-}  // namespace apiserver::storage::kms
+}  // namespace apiserver::v0::storage::kms

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "codec/protobuf_wire.h"
 
-namespace apiserver::storage::kms {
+namespace apiserver::v0::storage::kms {
 namespace {
 
 namespace wire = codec::wire;
@@ -157,4 +157,4 @@ Status Decode(std::string_view bytes, DecryptRequest& message) {
                       {.number = 4, .map = &message.annotations}});
 }
 
-}  // namespace apiserver::storage::kms
+}  // namespace apiserver::v0::storage::kms

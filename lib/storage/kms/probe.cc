@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/kms/errors.h"
 
-namespace apiserver::storage::kms {
+namespace apiserver::v0::storage::kms {
 namespace {
 
 constexpr std::size_t kSeedBytes = 32;
@@ -155,4 +155,4 @@ Result<WriteStatePtr> Probe::Current() const {
   return write;
 }
 
-}  // namespace apiserver::storage::kms
+}  // namespace apiserver::v0::storage::kms

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "storage/kms/errors.h"
 
-namespace apiserver::storage::kms {
+namespace apiserver::v0::storage::kms {
 namespace {
 
 // Transformers by the DEK source that they were made of. One that is past its time serves until it
@@ -142,4 +142,4 @@ value::NewKmsProvider NewProviders(Options options) {
   };
 }
 
-}  // namespace apiserver::storage::kms
+}  // namespace apiserver::v0::storage::kms

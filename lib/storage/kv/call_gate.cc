@@ -1,6 +1,6 @@
 #include "storage/kv/call_gate.h"
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 
 CallGate::Pass CallGate::Enter() {
   const std::uint64_t before = state_.fetch_add(1, std::memory_order_acquire);
@@ -21,4 +21,4 @@ void CallGate::Shut() {
   }
 }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

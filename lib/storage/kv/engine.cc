@@ -1,6 +1,6 @@
 #include "apiserver/storage/kv/engine.h"
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 
 std::string PrefixEnd(std::string_view prefix) {
   std::string end(prefix);
@@ -10,4 +10,4 @@ std::string PrefixEnd(std::string_view prefix) {
   return end;
 }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

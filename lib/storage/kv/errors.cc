@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 
 Status NewCompactedError(Revision wanted, Revision compacted) {
   return Status(Reason::kExpired,
@@ -57,4 +57,4 @@ Status ValidateCompaction(Revision wanted, Revision current) {
                                       ": the store is at revision " + std::to_string(current));
 }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

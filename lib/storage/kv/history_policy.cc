@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 
 std::optional<Revision> HistoryPolicy::Next(const Held& held, Clock::Monotonic now) {
   Revision target = held.compacted;
@@ -27,4 +27,4 @@ std::optional<Revision> HistoryPolicy::Next(const Held& held, Clock::Monotonic n
   return target;
 }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 
 void LeaseTable::Add(LeaseId id, std::chrono::seconds ttl, Clock::Monotonic now) {
   leases_[id].end = now + ttl;
@@ -43,4 +43,4 @@ std::optional<Clock::Monotonic> LeaseTable::NextEnd() const {
   return ends_.begin()->first;
 }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 
 void LeaseThread::Watch(std::optional<Clock::Monotonic> end) {
   next_.store(end ? end->time_since_epoch().count() : kNever, std::memory_order_release);
@@ -56,4 +56,4 @@ void LeaseThread::Run() {
   }
 }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

@@ -12,7 +12,7 @@
 #include "apiserver/base/sync.h"
 #include "storage/kv/prefix_map.h"
 
-namespace apiserver::storage::kv {
+namespace apiserver::v0::storage::kv {
 namespace {
 
 constexpr Revision kNever = std::numeric_limits<Revision>::max();
@@ -240,4 +240,4 @@ void Observers::Commit(std::span<const Event> events, Revision revision) {
 
 void Observers::Compact(Revision compacted) { core_->Compact(compacted); }
 
-}  // namespace apiserver::storage::kv
+}  // namespace apiserver::v0::storage::kv

@@ -16,7 +16,7 @@
 #include "storage/memory/tail.h"
 #include "storage/memory/versions.h"
 
-namespace apiserver::storage::memory {
+namespace apiserver::v0::storage::memory {
 namespace {
 
 using kv::Revision;
@@ -323,4 +323,4 @@ std::unique_ptr<kv::Engine> NewEngine(Options options) {
   return std::make_unique<MemoryEngine>(options);
 }
 
-}  // namespace apiserver::storage::memory
+}  // namespace apiserver::v0::storage::memory

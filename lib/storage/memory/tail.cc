@@ -5,7 +5,7 @@
 
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::memory {
+namespace apiserver::v0::storage::memory {
 namespace {
 
 // Events share their values with the log, so that a batch costs its keys.
@@ -57,4 +57,4 @@ std::unique_ptr<kv::Tail> NewTail(std::shared_ptr<ChangeLog> log, std::string_vi
   return std::make_unique<LogTail>(std::move(log), prefix, from);
 }
 
-}  // namespace apiserver::storage::memory
+}  // namespace apiserver::v0::storage::memory

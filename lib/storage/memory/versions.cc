@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace apiserver::storage::memory {
+namespace apiserver::v0::storage::memory {
 namespace {
 
 // Adds one key to the answer, as far as the request wants it.
@@ -67,4 +67,4 @@ void ReadHistory(const HistoryTree& history, const kv::RangeRequest& request,
   response.more = !request.count_only && response.kvs.size() < response.count;
 }
 
-}  // namespace apiserver::storage::memory
+}  // namespace apiserver::v0::storage::memory

@@ -5,7 +5,7 @@
 
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 
 Batch::Batch(Store& store, kv::LeaseTable& leases)
     : store_(store),
@@ -174,4 +174,4 @@ void Batch::ApplyTo(State& state) const {
   state.compacted = std::max(state.compacted, compacted_);
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

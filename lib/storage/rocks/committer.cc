@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "storage/kv/errors.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 // Trimmed with each write, so that compaction is paid off while it is paid in small coins.
@@ -287,4 +287,4 @@ void Committer::Answer(Op& op, const Status& failed) {
   }
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

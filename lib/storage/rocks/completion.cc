@@ -6,7 +6,7 @@
 
 #include <ctime>
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
@@ -28,4 +28,4 @@ bool Completion::WaitFor(std::chrono::nanoseconds timeout) {
   return completed();
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

@@ -15,7 +15,7 @@
 #include "base/status_macros.h"
 #include "storage/rocks/log_tail.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 // Beside the bytes of the log, what opening writes: a table, a manifest.
@@ -247,4 +247,4 @@ Result<kv::KeyValue> DecodeVersion(std::string_view bytes, Revision revision) {
   return kv;
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

@@ -11,7 +11,7 @@
 #include "storage/rocks/recovery.h"
 #include "storage/rocks/tail.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 // How often a read of now starts anew because compaction has overtaken it.
@@ -246,4 +246,4 @@ Result<std::unique_ptr<kv::Engine>> OpenOver(rocksdb::Env& env, Options options)
   return std::make_unique<RocksEngine>(std::move(store), std::move(recovered));
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

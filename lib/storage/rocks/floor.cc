@@ -4,7 +4,7 @@
 
 #include "storage/rocks/database.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 std::string FileIn(const std::string& path) { return path + "/REVISION"; }
@@ -50,4 +50,4 @@ Status RaiseFloor(rocksdb::Env& env, const std::string& path, kv::Revision revis
   return status.ok() ? Status::Ok() : FromRocks(status, "write " + file);
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

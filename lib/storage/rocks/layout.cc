@@ -1,6 +1,6 @@
 #include "storage/rocks/layout.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 constexpr std::size_t kNumberBytes = 8;
@@ -136,4 +136,4 @@ std::string LeaseKey(kv::LeaseId lease) {
   return std::string(kLeasePrefix) + EncodeNumber(static_cast<std::uint64_t>(lease));
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

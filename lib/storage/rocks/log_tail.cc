@@ -7,7 +7,7 @@
 
 #include "storage/rocks/database.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 constexpr std::size_t kBlock = 32768;
@@ -170,4 +170,4 @@ Status MendNewestLog(rocksdb::Env& env, const std::string& path) {
   return cut.ok() ? Status::Ok() : FromRocks(cut, "cut a torn write off " + newest);
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

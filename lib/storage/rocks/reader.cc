@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "storage/kv/key_range.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 // More values than this are read in one pass over the keys between them.
@@ -121,4 +121,4 @@ Status ReadHistory(const Store& store, const kv::RangeRequest& request,
   return Status::Ok();
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

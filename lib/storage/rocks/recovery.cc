@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/rocks/reader.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 Status CheckFormat(const Options& options, Database& database) {
@@ -128,4 +128,4 @@ Result<std::vector<kv::Event>> ReadChanges(const Database& database, Revision fr
   return events;
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

@@ -2,7 +2,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 
 void RecentValues::Add(const std::vector<kv::Event>& events) {
   for (const kv::Event& event : events) {
@@ -65,4 +65,4 @@ Result<kv::Bytes> LoadValue(const Store& store, std::string_view key, Revision r
   return std::move(version.value);
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

@@ -7,7 +7,7 @@
 #include "storage/kv/errors.h"
 #include "storage/rocks/reader.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 // What one Next() takes from memory.
@@ -127,4 +127,4 @@ std::unique_ptr<kv::Tail> NewTail(std::shared_ptr<Store> store, std::string_view
   return std::make_unique<StoreTail>(std::move(store), prefix, from);
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

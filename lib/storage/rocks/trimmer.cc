@@ -2,7 +2,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::storage::rocks {
+namespace apiserver::v0::storage::rocks {
 namespace {
 
 constexpr std::size_t kReadAtOnce = 512;
@@ -47,4 +47,4 @@ Status Trimmer::Add(rocksdb::WriteBatch& batch, Revision compacted, std::size_t 
   return Status::Ok();
 }
 
-}  // namespace apiserver::storage::rocks
+}  // namespace apiserver::v0::storage::rocks

@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 
 Result<kv::LeaseId> LeasePool::Get(const Context& ctx, std::chrono::seconds ttl) {
   const std::chrono::seconds extra = std::min(kExtraMax, ttl * 5 / 100);
@@ -23,4 +23,4 @@ Result<kv::LeaseId> LeasePool::Get(const Context& ctx, std::chrono::seconds ttl)
   return id;
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

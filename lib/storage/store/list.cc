@@ -9,7 +9,7 @@
 #include "storage/list_options.h"
 #include "storage/store/object_store.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 
 // A list while it is being filled.
 struct ListState {
@@ -144,4 +144,4 @@ Result<runtime::List> ObjectStore::ReadList(const Context& ctx, std::string_view
   }
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

@@ -11,7 +11,7 @@
 #include "storage/list_options.h"
 #include "storage/store/stored_value.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 
 ObjectStore::ObjectStore(Options options, const Memory* memory)
     : options_(std::move(options)), memory_(memory), leases_(*options_.engine, *options_.clock) {}
@@ -159,4 +159,4 @@ std::unique_ptr<Interface> New(Options options) {
   return std::make_unique<ObjectStore>(std::move(options), nullptr);
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

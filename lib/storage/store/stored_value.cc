@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/corrupt_objects.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 namespace {
 
 // The bytes of an unusable object say why it is.
@@ -52,4 +52,4 @@ runtime::ObjectPtr NewUnusableObject(const runtime::KindPtr& kind, const Status&
       runtime::Object::Source{std::make_shared<const std::string>(why.message()), 0, &kRefusal});
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

@@ -7,7 +7,7 @@
 #include "storage/corrupt_objects.h"
 #include "storage/errors.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 
 Status TailReader::Append(const kv::Event& event, std::vector<watch::Event>& events) const {
   if (!scope_.Covers(event.kv.key)) return {};
@@ -78,4 +78,4 @@ watch::Stream::State TailReader::Next(std::vector<watch::Event>& events, std::si
   }
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

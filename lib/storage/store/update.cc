@@ -8,7 +8,7 @@
 #include "storage/store/object_store.h"
 #include "storage/store/stored_value.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 
 Result<ObjectStore::State> ObjectStore::StateOf(const std::string& key,
                                                 const kv::KeyValue& kv) const {
@@ -173,4 +173,4 @@ Result<runtime::ObjectPtr> ObjectStore::DeleteUntilDone(const Context& ctx, std:
   }
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

@@ -8,7 +8,7 @@
 #include "storage/store/stored_value.h"
 #include "storage/store/tail_stream.h"
 
-namespace apiserver::storage::store {
+namespace apiserver::v0::storage::store {
 namespace {
 
 constexpr std::chrono::seconds kBookmarkInterval{60};
@@ -105,4 +105,4 @@ Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, st
   return std::unique_ptr<watch::Stream>(std::move(stream));
 }
 
-}  // namespace apiserver::storage::store
+}  // namespace apiserver::v0::storage::store

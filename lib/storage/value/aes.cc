@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "storage/value/cipher.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 constexpr std::size_t kBlockBytes = 16;
@@ -133,4 +133,4 @@ Result<TransformerPtr> NewExtendedNonceGcm(std::string_view seed, Random& random
   return std::make_shared<ExtendedNonceGcm>(seed, random);
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

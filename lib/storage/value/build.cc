@@ -6,7 +6,7 @@
 #include "codec/base64.h"
 #include "storage/value/resource_name.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 using runtime::GroupResource;
@@ -149,4 +149,4 @@ Result<Transformers> Build(const EncryptionConfiguration& config,
   return out;
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

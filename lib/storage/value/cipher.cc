@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 struct FreeContext {
@@ -133,4 +133,4 @@ std::string HkdfExpand(const Secret& seed, std::string_view info) {
   return derived;
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

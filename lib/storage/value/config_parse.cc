@@ -9,7 +9,7 @@
 #include "apiserver/storage/value/config.h"
 #include "base/status_macros.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 using field::Path;
@@ -201,4 +201,4 @@ Result<EncryptionConfiguration> ParseEncryptionConfiguration(std::string_view te
   return config;
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

@@ -9,7 +9,7 @@
 #include "codec/base64.h"
 #include "storage/value/resource_name.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 using field::ErrorList;
@@ -250,4 +250,4 @@ ErrorList ValidateEncryptionConfiguration(const EncryptionConfiguration& config,
   return errors;
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "storage/value/build.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 using runtime::GroupResource;
@@ -177,4 +177,4 @@ Result<std::unique_ptr<Encryption>> LoadEncryption(EncryptionOptions options) {
   return encryption;
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

@@ -1,6 +1,6 @@
 #include "apiserver/storage/value/transformer.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 class Identity final : public Transformer {
@@ -20,4 +20,4 @@ class Identity final : public Transformer {
 
 TransformerPtr NewIdentity() { return std::make_shared<Identity>(); }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

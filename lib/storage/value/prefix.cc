@@ -4,7 +4,7 @@
 #include "apiserver/storage/value/transformer.h"
 #include "base/status_macros.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 // One message alone, several as "[a, b]", each once: Go's errors.Reduce(NewAggregate()).
@@ -64,4 +64,4 @@ TransformerPtr NewPrefixTransformers(std::string no_match, std::vector<Prefixed>
   return std::make_shared<PrefixTransformers>(std::move(no_match), std::move(transformers));
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

@@ -5,7 +5,7 @@
 #include "apiserver/storage/value/transformer.h"
 #include "storage/value/cipher.h"
 
-namespace apiserver::storage::value {
+namespace apiserver::v0::storage::value {
 namespace {
 
 constexpr std::size_t kNonceBytes = crypto_secretbox_NONCEBYTES;
@@ -61,4 +61,4 @@ Result<TransformerPtr> NewSecretbox(std::string_view key, Random& random) {
   return std::make_shared<Secretbox>(key, random);
 }
 
-}  // namespace apiserver::storage::value
+}  // namespace apiserver::v0::storage::value

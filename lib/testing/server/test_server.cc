@@ -7,7 +7,7 @@
 #include "apiserver/storage/memory/engine.h"
 #include "base/status_macros.h"
 
-namespace apiserver::testing {
+namespace apiserver::v0::testing {
 
 namespace {
 
@@ -133,4 +133,4 @@ Result<std::unique_ptr<TestServer>> StartTestServer(TestServerOptions options) {
   return running;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::v0::testing

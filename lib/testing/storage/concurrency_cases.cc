@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 // Runs `body(i)` on `n` threads and waits for them.
@@ -205,4 +205,4 @@ CaseTable ConcurrencyCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

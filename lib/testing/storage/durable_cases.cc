@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 // 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1.
@@ -137,4 +137,4 @@ CaseTable DurableCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 void Append(const CaseTable& table, const EngineHost& for_host, std::vector<EngineCase>& cases) {
@@ -49,4 +49,4 @@ std::vector<EngineCase> EngineCases(const EngineHost& host) {
   return cases;
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -7,7 +7,7 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 namespace kv = apiserver::storage::kv;
@@ -193,4 +193,4 @@ std::unique_ptr<FaultEngine> NewFaultEngine(kv::Engine& inner) {
   return std::make_unique<Faulty>(inner);
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -5,7 +5,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/history_world.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 constexpr const char* kPrefix = "/registry/test.example.com/widgets";
@@ -204,4 +204,4 @@ std::string HistoryReport::ToString() const {
   return text;
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

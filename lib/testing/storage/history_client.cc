@@ -3,7 +3,7 @@
 
 #include "testing/storage/history_world.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 using apiserver::storage::GetOptions;
@@ -313,4 +313,4 @@ Status WriteLast(World& world) { return Client(world, 0).WriteLast(); }
 
 Status ReadLast(World& world) { return Client(world, 0).ReadLast(); }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 constexpr std::size_t kNothing = SIZE_MAX;
@@ -103,4 +103,4 @@ std::vector<Violation> CheckHistory(const History& history, std::size_t violatio
   return findings.Take();
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -4,7 +4,7 @@
 
 #include "apiserver/testing/storage/history.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 using Outcome = Operation::Outcome;
@@ -239,4 +239,4 @@ Verdict CheckLinearizable(const std::vector<Operation>& operations, std::size_t 
   return verdict;
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

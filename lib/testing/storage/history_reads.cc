@@ -3,7 +3,7 @@
 #include "testing/storage/history_index.h"
 
 // Lists and gets against the engine's log: S10, S11, S12, S13, S14.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 using Mode = ReadRecord::Mode;
@@ -155,4 +155,4 @@ void CheckReads(const History& history, const HistoryIndex& index, Findings& fin
   }
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

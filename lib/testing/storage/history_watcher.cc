@@ -3,7 +3,7 @@
 
 #include "testing/storage/history_world.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 using apiserver::storage::ListOptions;
@@ -183,4 +183,4 @@ class Watcher {
 
 void RunWatcher(World& world, std::uint64_t seed) { Watcher(world, seed).Run(); }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

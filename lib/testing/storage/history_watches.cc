@@ -5,7 +5,7 @@
 
 // What watches told against the engine's log: S5, S6, S8, S9, S14. That two watches tell the same
 // in the same order (S7) follows, for both tell what the log has.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 using watch::EventType;
@@ -172,4 +172,4 @@ void CheckWatches(const History& history, const HistoryIndex& index, Findings& f
   }
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

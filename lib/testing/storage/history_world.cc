@@ -6,7 +6,7 @@
 #include "apiserver/codec/codec.h"
 #include "base/status_macros.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 // How long a key is used: short enough for the search of its linearization.
@@ -125,4 +125,4 @@ Result<std::vector<LogEntry>> LogKeeper::Finish(std::int64_t revision) {
   return std::move(log_);
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -3,7 +3,7 @@
 #include "testing/storage/history_index.h"
 
 // What clients were told of their writes against the engine's log: S1, S2, S4, S15, S17.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 using Outcome = Operation::Outcome;
@@ -154,4 +154,4 @@ void CheckKeys(const History& history, const HistoryIndex& index, Findings& find
   }
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

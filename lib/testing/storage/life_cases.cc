@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 Status NothingAfterStop(Subject& s) {
@@ -90,4 +90,4 @@ CaseTable LifeCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -4,7 +4,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 // What an engine must be, as simple as it can be said: the whole state at every revision.
@@ -98,4 +98,4 @@ CaseTable ModelCases() {
   return {{"random writes, reads and compactions agree with a model", RandomHistory}};
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -1,7 +1,7 @@
 #include "testing/storage/recorder.h"
 
 // What an observer is told, and when.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 Status FromTheNextOn(Subject& s) {
@@ -214,4 +214,4 @@ CaseTable ObserverCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

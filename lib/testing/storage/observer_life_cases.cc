@@ -3,7 +3,7 @@
 #include "testing/storage/recorder.h"
 
 // How an observation ends, and how one waits for a revision that brings it nothing.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 Status NoCallAfterTheEnd(Subject& s) {
@@ -196,4 +196,4 @@ CaseTable ObserverLifeCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 Status Fill(Subject& s, const std::vector<std::string>& keys) {
@@ -167,4 +167,4 @@ CaseTable RangeCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -1,6 +1,6 @@
 #include "apiserver/testing/storage/storage_conformance.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 namespace kv = apiserver::storage::kv;
@@ -53,4 +53,4 @@ std::unique_ptr<kv::Engine> NewRemoteEngine(kv::Engine& engine) {
   return std::make_unique<RemoteEngine>(engine);
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

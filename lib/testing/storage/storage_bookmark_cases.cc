@@ -2,7 +2,7 @@
 
 // Watches, their scopes and their bookmarks: the rest of
 // k8s.io/apiserver/pkg/storage/testing/watcher_tests.go.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 constexpr std::chrono::seconds kSoon{3};
@@ -199,4 +199,4 @@ StorageCaseTable StorageBookmarkCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 namespace storage = apiserver::storage;
@@ -128,4 +128,4 @@ std::vector<StorageCase> StorageCases() {
   return cases;
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

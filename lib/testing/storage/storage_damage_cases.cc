@@ -1,7 +1,7 @@
 #include "testing/storage/storage_subject.h"
 
 // Stored bytes that are no object: what failing transformers do upstream.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 constexpr const char* kGarbage = "this is no object";
@@ -68,4 +68,4 @@ StorageCaseTable StorageDamageCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -1,7 +1,7 @@
 #include "testing/storage/storage_subject.h"
 
 // Deletion: RunTest*Delete* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 Status DeleteReturnsTheObjectWithTheDeletesRevision(StorageSubject& s) {
@@ -170,4 +170,4 @@ StorageCaseTable StorageDeleteCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -2,7 +2,7 @@
 #include "testing/storage/storage_subject.h"
 
 // Lists: RunTestList* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 ListOptions At(std::string rv, ResourceVersionMatch match = ResourceVersionMatch::kUnset,
@@ -324,4 +324,4 @@ StorageCaseTable StorageListCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

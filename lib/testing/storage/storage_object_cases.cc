@@ -2,7 +2,7 @@
 #include "testing/storage/storage_subject.h"
 
 // Create, get and update: RunTest* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 Status CreateReturnsTheObjectWithItsRevision(StorageSubject& s) {
   const auto created = s.Create("one");
@@ -360,4 +360,4 @@ StorageCaseTable StorageObjectCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 constexpr std::chrono::seconds kEventPatience{10};
@@ -199,4 +199,4 @@ ListOptions WithLabels(ListOptions options, std::string_view labels) {
   return options;
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -2,7 +2,7 @@
 #include "testing/storage/storage_subject.h"
 
 // Watches: RunTestWatch* of k8s.io/apiserver/pkg/storage/testing/watcher_tests.go.
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 ListOptions From(std::string rv, std::optional<bool> initial = std::nullopt,
@@ -282,4 +282,4 @@ StorageCaseTable StorageWatchCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 constexpr std::chrono::seconds kPatience{10};
@@ -185,4 +185,4 @@ Status Broken(const char* file, int line, const std::string& what) {
                 std::string(file) + ":" + std::to_string(line) + ": " + what);
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

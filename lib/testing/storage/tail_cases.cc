@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 // 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: b=2.
@@ -261,4 +261,4 @@ CaseTable TailCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

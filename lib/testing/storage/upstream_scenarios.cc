@@ -1,6 +1,6 @@
 #include "apiserver/testing/storage/storage_conformance.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 struct Row {
@@ -85,4 +85,4 @@ std::vector<UpstreamScenario> UpstreamScenarios() {
   return scenarios;
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage

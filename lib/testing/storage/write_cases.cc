@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
-namespace apiserver::testing::storage {
+namespace apiserver::v0::testing::storage {
 namespace {
 
 Status WriteToEmptyStore(Subject& s) {
@@ -297,4 +297,4 @@ CaseTable WriteCases() {
   };
 }
 
-}  // namespace apiserver::testing::storage
+}  // namespace apiserver::v0::testing::storage
