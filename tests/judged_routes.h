@@ -15,7 +15,7 @@
 #include "widget_server.h"
 
 // Compares what authorization is asked about a request with what is served to it.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // What an authorizer was asked: RequestInfo, as attributes.
 struct Judged {
@@ -381,4 +381,4 @@ inline Status JudgedRoutes::Install(server::Handler& api, const std::string& gro
   return noting.Install();
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

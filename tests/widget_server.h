@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "apiserver/testing/server/test_server.h"
+#include "contains.h"
 
 // A server for one namespaced kind in two versions, for tests of what stands in front of storage.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 class WidgetStrategy final : public rest::Strategy {
  public:
@@ -79,8 +80,4 @@ inline std::string Widget(const std::string& name, int size) {
          R"("},"spec":{"size":)" + std::to_string(size) + "}}";
 }
 
-inline bool Contains(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
-
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -17,7 +17,7 @@
 #include "widget_server.h"
 
 // Webhooks without a network: what they are told is kept, what they answer is chosen by their path.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // The servers behind all webhooks of a test.
 class FakeWebhookServers {
@@ -235,4 +235,4 @@ inline admission::Webhook Mutating(admission::Webhook webhook) {
   return webhook;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -15,7 +15,7 @@
 #include "base/manual.h"
 #include "client/fake_http_client.h"
 
-namespace apiserver::authz {
+namespace apiserver::inline v0::authz {
 namespace {
 
 using asking::User;
@@ -388,4 +388,4 @@ TEST_CASE("authz: a webhook authorizer's options are checked", "[authz]") {
 }
 
 }  // namespace
-}  // namespace apiserver::authz
+}  // namespace apiserver::inline v0::authz

@@ -7,7 +7,7 @@
 
 #include "base/manual.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using std::chrono::seconds;
@@ -289,4 +289,4 @@ TEST_CASE("base: a value set on the background is that handle's alone", "[base]"
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -4,7 +4,7 @@
 
 #include "base/manual.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 class Counting final : public Wakeable {
@@ -58,4 +58,4 @@ TEST_CASE("base: WakeAll posts once per executor and wakes every target", "[base
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

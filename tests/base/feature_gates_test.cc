@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using Stage = FeatureGate::Stage;
@@ -96,4 +96,4 @@ TEST_CASE("base: the help lists what may still be switched", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace apiserver::field {
+namespace apiserver::inline v0::field {
 namespace {
 
 const Path kSpec("spec");
@@ -178,4 +178,4 @@ TEST_CASE("base: quoting follows Go's %q", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver::field
+}  // namespace apiserver::inline v0::field

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 // A folder of its own that goes away with the test.
@@ -210,4 +210,4 @@ TEST_CASE("base: a renamed file has its new name alone", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 TEST_CASE("base: a UniqueFunction owns what cannot be copied", "[base]") {
@@ -45,4 +45,4 @@ TEST_CASE("base: a UniqueFunction hands arguments through without a copy", "[bas
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -10,7 +10,7 @@
 
 #include "apiserver/base/verbosity.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 // What `write` prints to standard error.
@@ -85,4 +85,4 @@ TEST_CASE("base: the null sink wants nothing", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -9,7 +9,7 @@
 #include "apiserver/base/executor.h"
 
 // Time and work that stand still until a test moves them. For one thread.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 class ManualClock final : public Clock {
  public:
@@ -69,4 +69,4 @@ class ManualExecutor final : public Executor {
   int next_id_ = 0;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

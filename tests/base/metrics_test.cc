@@ -4,7 +4,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::metrics {
+namespace apiserver::inline v0::metrics {
 namespace {
 
 TEST_CASE("base: counters and gauges are written by name, then by label values", "[base]") {
@@ -155,4 +155,4 @@ TEST_CASE("base: two registries share nothing", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver::metrics
+}  // namespace apiserver::inline v0::metrics

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 TEST_CASE("base: a buffered source gives the same bytes in other portions", "[base]") {
@@ -72,4 +72,4 @@ TEST_CASE("base: the kernel's randomness differs from call to call", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

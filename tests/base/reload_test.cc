@@ -6,7 +6,7 @@
 #include "apiserver/base/sync.h"
 #include "base/manual.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using std::chrono::minutes;
@@ -225,4 +225,4 @@ TEST_CASE("base: a watch is checked and destroyed while its pool polls", "[base]
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

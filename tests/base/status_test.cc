@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 TEST_CASE("base: every reason has the word and the code of Kubernetes", "[base]") {
@@ -108,4 +108,4 @@ TEST_CASE("base: a Result takes what its value can be made of", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

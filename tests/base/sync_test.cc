@@ -7,7 +7,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 TEST_CASE("base: a Guarded value waits for a change", "[base]") {
@@ -83,4 +83,4 @@ TEST_CASE("base: joining a thread destroys what its body owned", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

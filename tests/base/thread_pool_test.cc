@@ -9,7 +9,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using std::chrono::hours;
@@ -281,4 +281,4 @@ TEST_CASE("base: many threads post to a pool and nothing is lost", "[base]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -10,7 +10,7 @@
 
 #include "apiserver/base/metrics.h"
 
-namespace apiserver::metrics {
+namespace apiserver::inline v0::metrics {
 namespace {
 
 using namespace std::chrono_literals;
@@ -119,4 +119,4 @@ TEST_CASE("base: a histogram changes when a timing histogram is shown, and forge
         "h_bucket{le=\"+Inf\"} 1000000000\n");
 }
 
-}  // namespace apiserver::metrics
+}  // namespace apiserver::inline v0::metrics

@@ -12,7 +12,7 @@
 #include "apiserver/testing/server/fake_clock.h"
 #include "client/fake_http_client.h"
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 using testing::FakeClock;
@@ -100,4 +100,4 @@ TEST_CASE("client: a factory's clients are counted, and its errors are its own",
                                    "\"x.test\"} 2\n") != std::string::npos);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

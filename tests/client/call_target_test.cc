@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 TEST_CASE("client: a URL says where to connect, whom to expect and what to ask for", "[client]") {
@@ -77,4 +77,4 @@ TEST_CASE("client: a request cannot smuggle", "[client]") {
 }
 
 }  // namespace
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

@@ -10,7 +10,7 @@
 #include "base/manual.h"
 #include "client/fake_http_client.h"
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 using testing::FakeHttpClient;
@@ -258,4 +258,4 @@ TEST_CASE("client: a user with a password is authenticated by it", "[client]") {
 }
 
 }  // namespace
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

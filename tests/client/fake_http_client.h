@@ -8,7 +8,7 @@
 
 #include "apiserver/client/http_client.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // Answers at once with what `answer` says, or keeps the call until the test ends it.
 class FakeHttpClient final : public client::HttpClient {
@@ -36,4 +36,4 @@ class FakeHttpClient final : public client::HttpClient {
   Answer answer_;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -14,7 +14,7 @@
 #include "client/fake_http_client.h"
 #include "client/otlp_json.h"
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -320,4 +320,4 @@ TEST_CASE("otlp: an exporter has a thread of its own if it is given none", "[cli
   CHECK(http->requests.size() == 1);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

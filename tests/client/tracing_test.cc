@@ -10,7 +10,7 @@
 #include "base/kept_spans.h"
 #include "client/fake_http_client.h"
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 using testing::AttributeOf;
@@ -129,4 +129,4 @@ TEST_CASE("client: a factory's clients are traced, and its errors are its own", 
   CHECK(testing::SpanNamed(kept->all(), "HTTP GET").kind == trace::SpanKind::kClient);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

@@ -8,7 +8,7 @@
 
 #include "apiserver/http/tls.h"
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 // TestDefaultServiceResolver.
@@ -164,4 +164,4 @@ TEST_CASE("client: a CA bundle is empty or has certificates", "[client]") {
 }
 
 }  // namespace
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

@@ -13,7 +13,7 @@
 #include "base/manual.h"
 #include "client/fake_http_client.h"
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -270,4 +270,4 @@ TEST_CASE(
   CHECK(fixture.http->requests.size() == 1);
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

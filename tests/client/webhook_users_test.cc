@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace apiserver::client {
+namespace apiserver::inline v0::client {
 namespace {
 
 // Whose token is for `server`; "-": nobody's.
@@ -186,4 +186,4 @@ TEST_CASE("client: the kubeconfig of webhooks names its path, and files that are
   CHECK(WebhookUsers::ReadFile(*files, "/k").ok());
 }
 
-}  // namespace apiserver::client
+}  // namespace apiserver::inline v0::client

@@ -13,7 +13,7 @@
 
 // The engines that the conformance cases and the histories run over. A new engine is a function
 // here and a row in Engines().
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 using EngineOpen = storage::EngineHost::Open;
 
@@ -80,4 +80,4 @@ inline storage::StorageHost HostOf(const std::string& form, EngineOpen open) {
   return storage::CacherHost(std::move(open), form == "cacher");
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -2,7 +2,7 @@
 #include "hosts.h"
 
 // Every storage scenario over every engine in every form.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 namespace {
 
 bool RegisterAll() {
@@ -17,4 +17,4 @@ bool RegisterAll() {
 const bool kRegistered = RegisterAll();
 
 }  // namespace
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -12,19 +12,17 @@
 
 #include "apiserver/base/sync.h"
 #include "apiserver/http/dialer.h"
+#include "contains.h"
 #include "host.h"
 
 // A server in a listener of cpprestsdk's, seen over its socket.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
+using testing::Contains;
 using testing::Host;
 using testing::kPatience;
 using testing::RawPeer;
-
-bool Contains(const std::string& text, std::string_view piece) {
-  return text.find(piece) != std::string::npos;
-}
 
 // A service whose handler is a function.
 struct BareService {
@@ -319,4 +317,4 @@ TEST_CASE("cpprest: a mount stops although a client does not read", "[cpprest]")
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -10,7 +10,7 @@
 #include "served.h"
 
 // A whole server over a listener of cpprestsdk's: what a host's clients can do.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using testing::Contains;
@@ -209,4 +209,4 @@ TEST_CASE("cpprest: clients use a mounted server side by side", "[cpprest]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -10,7 +10,7 @@
 #include "served.h"
 
 // Watches of a whole server over a listener of cpprestsdk's, and how all of it ends.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using testing::Contains;
@@ -186,4 +186,4 @@ TEST_CASE("cpprest: a host keeps its own paths and gives the others away", "[cpp
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

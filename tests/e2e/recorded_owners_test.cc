@@ -12,7 +12,7 @@
 #include "codec/base64.h"
 #include "wardle/flunder.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 constexpr std::string_view kText =
@@ -124,4 +124,4 @@ TEST_CASE("interop: the owners of fields are those a Go server keeps", "[interop
   CHECK(written == RecordedOwners());
 }
 
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -18,7 +18,7 @@
 #include "wardle/flunder.h"
 
 // What a Go sample-apiserver left in its etcd: see tests/testdata/go-storage/README.md.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 const std::string kPrefix = "/registry/wardle.example.com";
@@ -256,4 +256,4 @@ TEST_CASE("sample-apiserver: a first page's token is a Go server's", "[interop]"
   CHECK(page->remaining_item_count == recorded.page_remaining);
 }
 
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

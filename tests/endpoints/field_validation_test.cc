@@ -220,22 +220,23 @@ void CheckAll(const std::vector<Row>& rows) {
 // testFieldValidationPost, testFieldValidationPut
 TEST_CASE("endpoints: fieldValidation judges what is posted and put of a Go type", "[endpoints]") {
   CheckAll({
-      {"post", "POST", kDeployments, kJson, kInvalidDeployment, kTypedErrors},
-      {"post-yaml", "POST", kDeployments, kYaml, kInvalidDeploymentYaml, kTypedYamlErrors},
-      {"put", "PUT", kDeployments, kJson, kInvalidDeployment, kTypedErrors},
-      {"put-yaml", "PUT", kDeployments, kYaml, kInvalidDeploymentYaml, kTypedYamlErrors},
+      {"post", "POST", kDeployments, kJsonType, kInvalidDeployment, kTypedErrors},
+      {"post-yaml", "POST", kDeployments, kYamlType, kInvalidDeploymentYaml, kTypedYamlErrors},
+      {"put", "PUT", kDeployments, kJsonType, kInvalidDeployment, kTypedErrors},
+      {"put-yaml", "PUT", kDeployments, kYamlType, kInvalidDeploymentYaml, kTypedYamlErrors},
   });
 }
 
 // testFieldValidationPatchTyped, testFieldValidationSMP
 TEST_CASE("endpoints: fieldValidation judges patches of a Go type", "[endpoints]") {
   CheckAll({
-      {"merge-patch", "PATCH", kDeployments, kMerge, kInvalidMergePatch, kTypedPatchErrors},
-      {"json-patch", "PATCH", kDeployments, kJsonPatch, kInvalidJsonPatch, kTypedJsonPatchErrors},
-      {"nonconflicting-merge-patch", "PATCH", kDeployments, kMerge, kDuplicatesOnlyPatch,
+      {"merge-patch", "PATCH", kDeployments, kMergeType, kInvalidMergePatch, kTypedPatchErrors},
+      {"json-patch", "PATCH", kDeployments, kJsonPatchType, kInvalidJsonPatch,
+       kTypedJsonPatchErrors},
+      {"nonconflicting-merge-patch", "PATCH", kDeployments, kMergeType, kDuplicatesOnlyPatch,
        kPatchDuplicates},
-      {"smp", "PATCH", kDeployments, kStrategic, kInvalidMergePatch, kTypedPatchErrors},
-      {"nonconflicting-smp", "PATCH", kDeployments, kStrategic, kDuplicatesOnlyPatch,
+      {"smp", "PATCH", kDeployments, kStrategicType, kInvalidMergePatch, kTypedPatchErrors},
+      {"nonconflicting-smp", "PATCH", kDeployments, kStrategicType, kDuplicatesOnlyPatch,
        kPatchDuplicates},
   });
 }
@@ -245,12 +246,12 @@ TEST_CASE("endpoints: fieldValidation judges custom resources", "[endpoints]") {
   const Strings json = Joined(kNoxuDuplicates, kNoxuUnknown);
   const Strings yaml = Joined(kNoxuYamlDuplicates, kNoxuUnknown);
   CheckAll({
-      {"crd-post", "POST", kSchema, kJson, kInvalidNoxu, json},
-      {"crd-post-yaml", "POST", kSchema, kYaml, kInvalidNoxuYaml, yaml},
-      {"crd-put", "PUT", kSchema, kJson, kInvalidNoxu, json},
-      {"crd-put-yaml", "PUT", kSchema, kYaml, kInvalidNoxuYaml, yaml},
-      {"crd-merge-patch", "PATCH", kSchema, kMerge, kInvalidNoxu, json},
-      {"crd-json-patch", "PATCH", kSchema, kJsonPatch, kInvalidNoxuJsonPatch,
+      {"crd-post", "POST", kSchema, kJsonType, kInvalidNoxu, json},
+      {"crd-post-yaml", "POST", kSchema, kYamlType, kInvalidNoxuYaml, yaml},
+      {"crd-put", "PUT", kSchema, kJsonType, kInvalidNoxu, json},
+      {"crd-put-yaml", "PUT", kSchema, kYamlType, kInvalidNoxuYaml, yaml},
+      {"crd-merge-patch", "PATCH", kSchema, kMergeType, kInvalidNoxu, json},
+      {"crd-json-patch", "PATCH", kSchema, kJsonPatchType, kInvalidNoxuJsonPatch,
        Joined(kNoxuJsonPatchErrors, kNoxuJsonPatchUnknown)},
   });
 }
@@ -261,36 +262,37 @@ TEST_CASE("endpoints: fieldValidation lets be what a custom resource preserves",
   const Strings json = Joined(kNoxuDuplicates, kPortUnknown);
   const Strings yaml = Joined(kNoxuYamlDuplicates, kPortUnknown);
   CheckAll({
-      {"schemaless-crd-post", "POST", kSchemaless, kJson, kInvalidNoxu, json},
-      {"schemaless-crd-post-yaml", "POST", kSchemaless, kYaml, kInvalidNoxuYaml, yaml},
-      {"schemaless-crd-put", "PUT", kSchemaless, kJson, kInvalidNoxu, json},
-      {"schemaless-crd-put-yaml", "PUT", kSchemaless, kYaml, kInvalidNoxuYaml, yaml},
-      {"schemaless-crd-merge-patch", "PATCH", kSchemaless, kMerge, kInvalidNoxu, json},
-      {"schemaless-crd-json-patch", "PATCH", kSchemaless, kJsonPatch, kInvalidNoxuJsonPatch,
+      {"schemaless-crd-post", "POST", kSchemaless, kJsonType, kInvalidNoxu, json},
+      {"schemaless-crd-post-yaml", "POST", kSchemaless, kYamlType, kInvalidNoxuYaml, yaml},
+      {"schemaless-crd-put", "PUT", kSchemaless, kJsonType, kInvalidNoxu, json},
+      {"schemaless-crd-put-yaml", "PUT", kSchemaless, kYamlType, kInvalidNoxuYaml, yaml},
+      {"schemaless-crd-merge-patch", "PATCH", kSchemaless, kMergeType, kInvalidNoxu, json},
+      {"schemaless-crd-json-patch", "PATCH", kSchemaless, kJsonPatchType, kInvalidNoxuJsonPatch,
        Joined(kNoxuJsonPatchErrors, kPortUnknown)},
   });
 }
 
 TEST_CASE("endpoints: Strict says all it found in one message", "[endpoints]") {
   const auto server = StartServer();
-  const Row post{"", "POST", kDeployments, kJson, kInvalidDeployment, {}};
+  const Row post{"", "POST", kDeployments, kJsonType, kInvalidDeployment, {}};
   CHECK(Contains(Send(*server, post, "Strict").body,
                  InJson("Deployment in version \"v1\" cannot be handled as a Deployment: strict "
                         "decoding error: unknown field \"spec.unknown1\", unknown field "
                         "\"spec.unknownDupe\", duplicate field \"spec.paused\", " +
                         kNested + ", " + kPolicy)));
-  const Row yaml{"", "POST", kDeployments, kYaml, kInvalidDeploymentYaml, {}};
+  const Row yaml{"", "POST", kDeployments, kYamlType, kInvalidDeploymentYaml, {}};
   CHECK(Contains(Send(*server, yaml, "Strict").body,
                  InJson("strict decoding error: yaml: unmarshal errors:\n  line 10: key "
                         "\"unknownDupe\" already set in map\n  line 12: key \"paused\" already set "
                         "in map\n  line 26: key \"imagePullPolicy\" already set in map, " +
                         kNested)));
-  const Row strategic{"", "PATCH", kDeployments, kStrategic, R"({"spec":{"b":1,"a":[null]}})", {}};
+  const Row strategic{"", "PATCH", kDeployments, kStrategicType, R"({"spec":{"b":1,"a":[null]}})",
+                      {}};
   CHECK(
       Contains(Send(*server, strategic, "Strict").body,
                InJson(R"( "" is invalid: patch: Invalid value: "map[spec:map[a:[<nil>] b:1]]": )"
                       R"(strict decoding error: unknown field "spec.a", unknown field "spec.b")")));
-  const Row merge{"", "PATCH", kDeployments, kMerge, R"({"spec":{"b":1}})", {}};
+  const Row merge{"", "PATCH", kDeployments, kMergeType, R"({"spec":{"b":1}})", {}};
   const std::string merged = Send(*server, merge, "Strict").body;
   CHECK(Contains(merged, InJson(R"( "" is invalid: patch: Invalid value: "{\"apiVersion\":)")));
   CHECK(Contains(merged, InJson(R"(: strict decoding error: unknown field "spec.b")")));

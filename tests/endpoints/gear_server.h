@@ -16,7 +16,7 @@
 
 // A kind with lists of each type, in two versions, with status and scale: what tests of server-side
 // apply write to.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 using runtime::Value;
 
@@ -174,4 +174,4 @@ inline std::string Gear(const std::string& spec, const std::string& metadata = R
 
 using Strings = std::vector<std::string>;
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

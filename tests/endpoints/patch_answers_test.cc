@@ -13,26 +13,26 @@ TEST_CASE("endpoints: a patched object that does not fit its type is unprocessab
     std::string why;
   };
   const Misfit rows[] = {
-      {kMerge, R"({"spec":{"replicas":"x"}})",
+      {kMergeType, R"({"spec":{"replicas":"x"}})",
        "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type "
        "int32"},
-      {kJsonPatch, R"([{"op":"add","path":"/spec/replicas","value":"x"}])",
+      {kJsonPatchType, R"([{"op":"add","path":"/spec/replicas","value":"x"}])",
        "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type "
        "int32"},
-      {kStrategic, R"({"spec":{"replicas":"x"}})",
+      {kStrategicType, R"({"spec":{"replicas":"x"}})",
        R"("map[spec:map[replicas:x]]": unrecognized type: int32)"},
-      {kStrategic, R"({"spec":{"replicas":1.5}})",
+      {kStrategicType, R"({"spec":{"replicas":1.5}})",
        R"("map[spec:map[replicas:1.5]]": cannot convert float64 to int32)"},
-      {kStrategic, R"({"spec":{"paused":1}})",
+      {kStrategicType, R"({"spec":{"paused":1}})",
        R"("map[spec:map[paused:1]]": unrecognized type: bool)"},
-      {kStrategic, R"({"metadata":{"generateName":3}})",
+      {kStrategicType, R"({"metadata":{"generateName":3}})",
        R"("map[metadata:map[generateName:3]]": cannot convert int64 to string)"},
-      {kStrategic, R"({"spec":{"template":"x"}})",
+      {kStrategicType, R"({"spec":{"template":"x"}})",
        R"("map[spec:map[template:x]]": cannot restore struct from: string)"},
-      {kStrategic, R"({"spec":{"template":{"spec":{"containers":{}}}}})",
+      {kStrategicType, R"({"spec":{"template":{"spec":{"containers":{}}}}})",
        R"("map[spec:map[template:map[spec:map[containers:map[]]]]]": )"
        R"(cannot restore slice from map)"},
-      {kStrategic, R"({"metadata":{"labels":[1]}})",
+      {kStrategicType, R"({"metadata":{"labels":[1]}})",
        R"("map[metadata:map[labels:[1]]]": cannot restore map from slice)"},
   };
   const auto server = StartServer();
@@ -61,22 +61,22 @@ TEST_CASE("endpoints: a patch that is none is a bad request in the words of its 
   const std::string no_map =
       "json: cannot unmarshal array into Go value of type map[string]interface {}";
   const Bad rows[] = {
-      {kMerge, "Strict", "[]", 400, "error decoding patch: " + no_map},
-      {kMerge, "Ignore", "[]", 400, "Invalid JSON Patch"},
-      {kMerge, "Warn", "{", 400, "error decoding patch: unexpected end of JSON input"},
-      {kMerge, "Ignore", "{", 400, "Invalid JSON Patch"},
-      {kMerge, "Strict", "null", 400, "Invalid JSON Patch"},
-      {kStrategic, "Strict", "[]", 400, "\"message\":\"" + no_map},
-      {kStrategic, "Ignore", "[]", 400, "\"message\":\"" + no_map},
-      {kStrategic, "Warn", "{", 400, "\"message\":\"unexpected end of JSON input"},
-      {kStrategic, "Strict", R"({"spec":{"$retainKeys":1}})", 400,
+      {kMergeType, "Strict", "[]", 400, "error decoding patch: " + no_map},
+      {kMergeType, "Ignore", "[]", 400, "Invalid JSON Patch"},
+      {kMergeType, "Warn", "{", 400, "error decoding patch: unexpected end of JSON input"},
+      {kMergeType, "Ignore", "{", 400, "Invalid JSON Patch"},
+      {kMergeType, "Strict", "null", 400, "Invalid JSON Patch"},
+      {kStrategicType, "Strict", "[]", 400, "\"message\":\"" + no_map},
+      {kStrategicType, "Ignore", "[]", 400, "\"message\":\"" + no_map},
+      {kStrategicType, "Warn", "{", 400, "\"message\":\"unexpected end of JSON input"},
+      {kStrategicType, "Strict", R"({"spec":{"$retainKeys":1}})", 400,
        "invalid patch format of retainKeys"},
-      {kStrategic, "Strict", R"({"spec":{"template":{"spec":{"containers":[["a"]]}}}})", 500,
+      {kStrategicType, "Strict", R"({"spec":{"template":{"spec":{"containers":[["a"]]}}}})", 500,
        "list element types are not identical"},
-      {kStrategic, "Strict", R"({"spec":{"template":{"spec":{"containers":[{}]}}}})", 500,
+      {kStrategicType, "Strict", R"({"spec":{"template":{"spec":{"containers":[{}]}}}})", 500,
        "map: map[] does not contain declared merge key: name"},
-      {kStrategic, "Strict", "null", 200, "\"kind\":\"Deployment\""},
-      {kStrategic, "Strict", R"({"kind":"Other","apiVersion":"v9"})", 200,
+      {kStrategicType, "Strict", "null", 200, "\"kind\":\"Deployment\""},
+      {kStrategicType, "Strict", R"({"kind":"Other","apiVersion":"v9"})", 200,
        "\"kind\":\"Deployment\""},
   };
   const auto server = StartServer();
@@ -100,17 +100,18 @@ TEST_CASE("endpoints: a patch may leave out the type of an object, but not chang
     std::string message;
   };
   const Change rows[] = {
-      {kDeployments, kMerge, R"({"kind":null,"apiVersion":null})", 200, "\"kind\":\"Deployment\""},
-      {kDeployments, kMerge, R"({"kind":"Other"})", 422,
+      {kDeployments, kMergeType, R"({"kind":null,"apiVersion":null})", 200,
+       "\"kind\":\"Deployment\""},
+      {kDeployments, kMergeType, R"({"kind":"Other"})", 422,
        R"(: no kind "Other" is registered for version "apps.example.com/v1")"},
-      {kDeployments, kJsonPatch, R"([{"op":"replace","path":"/apiVersion","value":"v2"}])", 422,
+      {kDeployments, kJsonPatchType, R"([{"op":"replace","path":"/apiVersion","value":"v2"}])", 422,
        R"(: no kind "Deployment" is registered for version "v2")"},
-      {kDeployments, kMerge, R"({"apiVersion":"a/b/c"})", 422,
+      {kDeployments, kMergeType, R"({"apiVersion":"a/b/c"})", 422,
        "unexpected GroupVersion string: a/b/c"},
-      {kDeployments, kStrategic, R"({"kind":"Other"})", 200, "\"kind\":\"Deployment\""},
-      {kSchema, kMerge, R"({"kind":"Other"})", 422,
+      {kDeployments, kStrategicType, R"({"kind":"Other"})", 200, "\"kind\":\"Deployment\""},
+      {kSchema, kMergeType, R"({"kind":"Other"})", 422,
        R"(Noxu.schema.example.com "a" is invalid: kind: Invalid value: "Other": must be Noxu)"},
-      {kSchema, kMerge, R"({"apiVersion":null})", 422,
+      {kSchema, kMergeType, R"({"apiVersion":null})", 422,
        R"(apiVersion: Invalid value: "": must be schema.example.com/v1beta1)"},
   };
   const auto server = StartServer();
@@ -129,17 +130,17 @@ TEST_CASE("endpoints: each kind says itself which patches it takes", "[endpoints
   const std::string words =
       "the body of the request was in an unknown format - accepted media types include: ";
   const auto typed = Send(*server, {"", "PATCH", kDeployments, "text/plain", "{}", {}}, "");
-  const auto custom = Send(*server, {"", "PATCH", kSchema, kStrategic, "{}", {}}, "");
+  const auto custom = Send(*server, {"", "PATCH", kSchema, kStrategicType, "{}", {}}, "");
 
   CHECK(typed.code == 415);
-  CHECK(Contains(typed.body, words + kJsonPatch + ", " + kMerge + ", " + kStrategic));
+  CHECK(Contains(typed.body, words + kJsonPatchType + ", " + kMergeType + ", " + kStrategicType));
   CHECK(custom.code == 415);
-  CHECK(Contains(custom.body, words + kJsonPatch + ", " + kMerge));
-  CHECK_FALSE(Contains(custom.body, kStrategic));
-  CHECK(Contains(server->Call("GET", "/openapi/v3/apis/apps.example.com/v1").body, kStrategic));
+  CHECK(Contains(custom.body, words + kJsonPatchType + ", " + kMergeType));
+  CHECK_FALSE(Contains(custom.body, kStrategicType));
+  CHECK(Contains(server->Call("GET", "/openapi/v3/apis/apps.example.com/v1").body, kStrategicType));
   const auto published = server->Call("GET", "/openapi/v3/apis/schema.example.com/v1beta1").body;
-  CHECK(Contains(published, kMerge));
-  CHECK_FALSE(Contains(published, kStrategic));
+  CHECK(Contains(published, kMergeType));
+  CHECK_FALSE(Contains(published, kStrategicType));
 }
 
 TEST_CASE("endpoints: a strategic merge patch merges lists by their keys", "[endpoints]") {
@@ -149,7 +150,7 @@ TEST_CASE("endpoints: a strategic merge patch merges lists by their keys", "[end
   const auto patch = [&](const std::string& containers) {
     return server
         ->Call("PATCH", a, R"({"spec":{"template":{"spec":{)" + containers + "}}}}",
-               {{"Content-Type", kStrategic}})
+               {{"Content-Type", kStrategicType}})
         .body;
   };
 

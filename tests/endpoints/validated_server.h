@@ -12,7 +12,7 @@
 
 // A Deployment and two custom resources, one of which preserves what its schema does not know: what
 // upstream's tests of field validation write to.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 using http::ClientResponse;
 using runtime::SchemaPtr;
@@ -131,11 +131,11 @@ inline constexpr char kValidNoxu[] = R"({
     {"name": "portName", "containerPort": 8080, "protocol": "TCP", "hostPort": 8081}]}
 })";
 
-inline const std::string kJson = "application/json";
-inline const std::string kYaml = "application/yaml";
-inline const std::string kMerge = "application/merge-patch+json";
-inline const std::string kJsonPatch = "application/json-patch+json";
-inline const std::string kStrategic = "application/strategic-merge-patch+json";
+inline const std::string kJsonType = "application/json";
+inline const std::string kYamlType = "application/yaml";
+inline const std::string kMergeType = "application/merge-patch+json";
+inline const std::string kJsonPatchType = "application/json-patch+json";
+inline const std::string kStrategicType = "application/strategic-merge-patch+json";
 
 struct Row {
   std::string name;
@@ -177,4 +177,4 @@ inline ClientResponse Send(TestServer& server, const Row& row, const std::string
   return response;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

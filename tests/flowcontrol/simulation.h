@@ -9,7 +9,7 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/executor.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // Time that jumps from event to event, and an executor whose timers are those events. For one
 // thread; events of one instant run in the order in which they were asked for.
@@ -54,4 +54,4 @@ class Simulation final : public Clock, public Executor {
   std::uint64_t next_id_ = 0;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

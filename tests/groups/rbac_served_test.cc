@@ -3,10 +3,12 @@
 #include <string>
 
 #include "apiserver/storage/memory/engine.h"
+#include "contains.h"
 #include "groups/rbac_server.h"
 
 namespace {
 
+using apiserver::testing::Contains;
 using rbac_server::RbacServer;
 using Who = RbacServer::Who;
 
@@ -33,10 +35,6 @@ std::string Binding(const std::string& name, const std::string& kind, const std:
   return R"({"metadata":{"name":")" + name + R"("},"roleRef":{"kind":")" + kind + R"(","name":")" +
          role + R"("},"subjects":[{"kind":"User","name":")" + user + R"("}]})";
 }
-bool Contains(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
-}
-
 TEST_CASE("groups: what roles and bindings say is what somebody may", "[groups]") {
   RbacServer server;
   CHECK(server.Call(kJane, "GET", kRoles).code == 403);

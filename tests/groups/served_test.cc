@@ -12,11 +12,13 @@
 #include "apiserver/groups/core.h"
 #include "apiserver/openapi/spec.h"
 #include "apiserver/testing/server/test_server.h"
+#include "contains.h"
 
 namespace {
 
 using apiserver::http::Headers;
 using apiserver::runtime::KindPtr;
+using apiserver::testing::Contains;
 using apiserver::testing::TestServer;
 
 class Plain final : public apiserver::rest::Strategy {
@@ -70,10 +72,6 @@ std::string Patched(TestServer& server, const std::string& spec) {
                     .Call("PATCH", kPods + "/p", R"({"spec":)" + spec + "}",
                           {{"Content-Type", "application/strategic-merge-patch+json"}})
                     .body);
-}
-
-bool Contains(const std::string& text, const std::string& piece) {
-  return text.find(piece) != std::string::npos;
 }
 
 TEST_CASE("groups: a pod sent in protobuf is served in every encoding", "[groups]") {

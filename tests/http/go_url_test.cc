@@ -8,7 +8,7 @@
 #include "apiserver/base/field_path.h"
 #include "http/go_ip.h"
 
-namespace apiserver::http {
+namespace apiserver::inline v0::http {
 namespace {
 
 // Tables of Go 1.26's src/net/url/url_test.go and src/net/netip/netip_test.go; the words of each
@@ -461,4 +461,4 @@ TEST_CASE("http: IP addresses are read as Go does", "[http]") {
 }
 
 }  // namespace
-}  // namespace apiserver::http
+}  // namespace apiserver::inline v0::http

@@ -17,7 +17,7 @@
 #include "apiserver/testing/storage/widget.h"
 
 // A generic store of widgets whose strategy a test bends.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 struct WidgetStrategy final : rest::Strategy {
   bool NamespaceScoped() const override { return namespaced; }
@@ -174,4 +174,4 @@ struct Fixture {
   std::shared_ptr<registry::Store> store;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

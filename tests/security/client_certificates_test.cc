@@ -8,7 +8,7 @@
 #include "security/identity_server.h"
 #include "security/tls_session.h"
 
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 namespace {
 
 using authn::kAuthority;
@@ -98,4 +98,4 @@ TEST_CASE("security: row 51, CVE-2023-0464, CVE-2025-61729: crafted chains cost 
   CHECK(server.Ask(SignedBy(server.users)) == kJane);
 }
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

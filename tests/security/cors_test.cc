@@ -6,7 +6,7 @@
 
 #include "apiserver/testing/server/test_server.h"
 
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 namespace {
 
 constexpr char kAllowOrigin[] = "Access-Control-Allow-Origin";
@@ -102,4 +102,4 @@ TEST_CASE("security: row 29, CVE-2022-1996: a list without anchors starts no ser
   }
 }
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

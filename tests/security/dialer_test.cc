@@ -12,7 +12,7 @@
 #include "security/stub_peer.h"
 
 // Our HTTP/2 client against servers that lie.
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 namespace {
 
 std::string Frame(std::uint8_t kind, std::uint8_t flags, std::uint32_t stream,
@@ -114,4 +114,4 @@ TEST_CASE("security: row 37, a server's HPACK bomb", "[security]") {
   }
 }
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

@@ -12,7 +12,7 @@
 #include "apiserver/server/standalone.h"
 #include "authn/certificates.h"
 
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 
 inline http::KeyPair NewAuthority(const std::string& name) {
   return authn::MakeCertificate({.subject = {{"CN", name}}, .extensions = {authn::kAuthority}},
@@ -104,4 +104,4 @@ class IdentityServer {
   std::unique_ptr<http::Dialer> dialer_ = http::NewDialer();
 };
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

@@ -10,7 +10,7 @@
 #include "apiserver/http/listener.h"
 #include "security/identity_server.h"
 
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 namespace {
 
 using authn::kForClients;
@@ -152,4 +152,4 @@ TEST_CASE("security: row 31: of headers twice, misspelt or called hop-by-hop", "
                    {{"X-Remote-User", "root"}, {"Connection", "X-Remote-User"}}) == kJane);
 }
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

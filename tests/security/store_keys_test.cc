@@ -11,7 +11,7 @@
 #include "widget_server.h"
 
 // What reaches an engine, whatever is asked for.
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 namespace {
 
 namespace kv = apiserver::storage::kv;
@@ -148,4 +148,4 @@ TEST_CASE("security: rows 14 and 59, CVE-2015-5305, CVE-2026-33413: no key leave
   }
 }
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

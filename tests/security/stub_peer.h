@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 
 // A server that says the same to whoever connects, whatever they say, and reads until they go. What
 // it answers comes once it has read the whole head of an HTTP/2 request.
@@ -93,4 +93,4 @@ class StubPeer {
   std::thread thread_;
 };
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

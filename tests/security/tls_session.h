@@ -12,7 +12,7 @@
 
 #include "authn/certificates.h"
 
-namespace apiserver::security {
+namespace apiserver::inline v0::security {
 
 using SslContextPtr = std::unique_ptr<SSL_CTX, authn::FreeWith<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, authn::FreeWith<SSL_free>>;
@@ -70,4 +70,4 @@ class SessionClient {
   const SslContextPtr context_;
 };
 
-}  // namespace apiserver::security
+}  // namespace apiserver::inline v0::security

@@ -11,7 +11,7 @@
 #include "apiserver/base/sync.h"
 #include "server/lazy.h"
 
-namespace apiserver::server {
+namespace apiserver::inline v0::server {
 namespace {
 
 using Texts = Lazy<std::string>;
@@ -91,4 +91,4 @@ TEST_CASE("server: a value that cannot be made is no value, and is tried again",
 }
 
 }  // namespace
-}  // namespace apiserver::server
+}  // namespace apiserver::inline v0::server

@@ -7,18 +7,16 @@
 #include "apiserver/client/client.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/dialer.h"
+#include "contains.h"
 
 using apiserver::Context;
 using apiserver::RealClock;
+using apiserver::testing::Contains;
 namespace client = apiserver::client;
 namespace http = apiserver::http;
 namespace server = apiserver::server;
 
 namespace {
-
-bool Contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Keeps the address that the server says it serves on.
 class ServingLog final : public apiserver::LogSink {

@@ -20,7 +20,7 @@
 #include "apiserver/testing/storage/widget.h"
 
 // apiserver::storage::Interface in its forms, and a watch that a test can wait on.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 enum class Form { kStore, kObservingCacher, kFollowingCacher };
 
@@ -213,4 +213,4 @@ inline std::string NamesOf(const Result<runtime::List>& list) {
   return names;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

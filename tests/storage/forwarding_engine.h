@@ -5,7 +5,7 @@
 
 #include "apiserver/storage/kv/engine.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // Hands everything on; what a test overrides is what it looks at. `inner` outlives it.
 class ForwardingEngine : public apiserver::storage::kv::Engine {
@@ -59,4 +59,4 @@ class ForwardingEngine : public apiserver::storage::kv::Engine {
   apiserver::storage::kv::Engine& inner_;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

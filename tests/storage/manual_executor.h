@@ -6,7 +6,7 @@
 
 #include "apiserver/base/executor.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // Runs what is posted at once, and timers when it is told to.
 class ManualExecutor final : public Executor {
@@ -29,4 +29,4 @@ class ManualExecutor final : public Executor {
   std::vector<Task> timers_;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

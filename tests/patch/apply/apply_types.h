@@ -4,7 +4,7 @@
 #include "apiserver/runtime/schema.h"
 
 // A kind with every sort of list, map and struct, for tests of patch.apply.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 inline runtime::SchemaPtr ApplySchema() {
   using namespace runtime;  // NOLINT: a list of builders.
@@ -56,4 +56,4 @@ class OneTypeConverter final : public patch::apply::Converter {
   const patch::apply::ParseableType& type_;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -15,7 +15,7 @@
 
 // What upstream's tests of managed fields are written with: an object that one FieldManager after
 // another changes, of kinds that look like the built-in ones as far as the cases go.
-namespace apiserver::test {
+namespace apiserver::inline v0::test {
 
 using namespace patch::apply;
 using runtime::Value;
@@ -237,4 +237,4 @@ inline std::vector<std::string> ConflictFields(const Status& status) {
   return fields;
 }
 
-}  // namespace apiserver::test
+}  // namespace apiserver::inline v0::test

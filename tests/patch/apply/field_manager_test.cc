@@ -1,6 +1,6 @@
 #include "field_manager_fixture.h"
 
-namespace apiserver::test {
+namespace apiserver::inline v0::test {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -591,4 +591,4 @@ TEST_CASE("field manager: what is no longer applied goes, unless others own it",
   CHECK(f.FieldsOf("one") == R"({"f:data":{"f:a":{}}})");
 }
 
-}  // namespace apiserver::test
+}  // namespace apiserver::inline v0::test

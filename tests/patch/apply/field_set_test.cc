@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using patch::apply::DecodeFieldsV1;
@@ -130,4 +130,4 @@ TEST_CASE("patch.apply: a set knows its members from their parents", "[patch.app
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

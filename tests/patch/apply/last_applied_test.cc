@@ -4,7 +4,7 @@
 #include "field_manager_fixture.h"
 
 // kubectl's move from client-side to server-side apply, which the last-applied annotation allows.
-namespace apiserver::test {
+namespace apiserver::inline v0::test {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -271,4 +271,4 @@ TEST_CASE("last applied: an annotation that would be too large goes", "[apply]")
   }
 }
 
-}  // namespace apiserver::test
+}  // namespace apiserver::inline v0::test

@@ -6,7 +6,7 @@
 #include "patch/apply/apply_types.h"
 
 // What hostile input may cost, and what it is told.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using namespace patch::apply;  // NOLINT: all of it is used.
@@ -154,4 +154,4 @@ TEST_CASE("patch.apply: a kind without a schema takes whatever is applied", "[pa
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

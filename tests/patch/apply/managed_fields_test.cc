@@ -10,7 +10,7 @@
 #include "catch2/catch.hpp"
 #include "field_manager_fixture.h"
 
-namespace apiserver::test {
+namespace apiserver::inline v0::test {
 namespace {
 
 Result<std::string> RoundTrip(std::string_view yaml) {
@@ -378,4 +378,4 @@ TEST_CASE("managed fields: kept as text or parsed, the same fields are the same"
   CHECK(object->metadata()["managedFields"].at(0)["time"].AsString() == "2020-01-01T00:00:00Z");
 }
 
-}  // namespace apiserver::test
+}  // namespace apiserver::inline v0::test

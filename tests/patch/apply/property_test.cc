@@ -7,7 +7,7 @@
 #include "patch/apply/apply_types.h"
 
 // What must hold whatever the objects are.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using namespace patch::apply;  // NOLINT: all of it is used.
@@ -250,4 +250,4 @@ TEST_CASE("patch.apply: comparing tells what makes one object of another", "[pat
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -7,7 +7,7 @@
 #include "catch2/catch.hpp"
 
 // managedfields scalehandler_test.go
-namespace apiserver::test {
+namespace apiserver::inline v0::test {
 namespace {
 
 using namespace patch::apply;
@@ -196,4 +196,4 @@ TEST_CASE("scale handler: each version has its own path to the replicas", "[appl
                   one}});
 }
 
-}  // namespace apiserver::test
+}  // namespace apiserver::inline v0::test

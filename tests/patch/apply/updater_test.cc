@@ -6,7 +6,7 @@
 #include "apiserver/codec/json.h"
 #include "patch/apply/apply_types.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using namespace patch::apply;  // NOLINT: all of it is used.
@@ -98,4 +98,4 @@ TEST_CASE("patch.apply: a filter that keeps items but not their keys loses no li
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

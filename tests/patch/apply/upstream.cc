@@ -8,7 +8,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/schema.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 namespace {
 
@@ -228,4 +228,4 @@ std::string JsonOf(Value value) {
   return out;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

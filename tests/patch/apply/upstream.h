@@ -15,7 +15,7 @@
 
 // What was recorded of sigs.k8s.io/structured-merge-diff's own tests:
 // tests/testdata/structured_merge_diff.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 class Recording {
  public:
@@ -53,4 +53,4 @@ bool CheckSets(runtime::Value step, runtime::Arena& arena);
 std::string Encoded(patch::apply::FieldSet set);
 std::string JsonOf(runtime::Value value);
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

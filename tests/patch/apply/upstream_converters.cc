@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 namespace {
 
@@ -164,4 +164,4 @@ std::unique_ptr<Converter> ConverterOf(Value step, Recording& recording) {
   return std::make_unique<Same>(same);
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -10,7 +10,7 @@
 // TestDeserializePathElement{Error,Success}, TestSerializeV1*,
 // TestDeserializeForValidNonNormalized, TestSetFromJSON*, TestDropUnknown, TestSet*,
 // TestEnsureNamedFieldsAreMembers, TestFilterByPattern.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using patch::apply::FieldFilter;
@@ -124,4 +124,4 @@ TEST_CASE("patch.apply: field sets do what upstream's do", "[patch.apply][upstre
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -12,7 +12,7 @@
 // TestUpdate*, TestMultipleAppliers*, TestVersionDoesntMatchTypename, TestObsoleteVersions,
 // TestApplyObsoleteVersion, TestPreserveUnknownFields, Test*SchemaChanges,
 // TestPromoteFieldToAssociativeListKey.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using patch::apply::FieldFilter;
@@ -173,4 +173,4 @@ TEST_CASE("patch.apply: random writes end as upstream's do", "[patch.apply][upst
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -10,7 +10,7 @@
 // structured-merge-diff/typed: TestValidateDeducedType, TestMergeDeduced, TestToSetDeduced,
 // TestSymdiffDeduced, TestInvalidOverride, TestMerge, TestReconcileFieldSetWithSchema, TestRemove,
 // TestReversibleExtract, TestExtractWithKeys, TestSymdiff, TestToFieldSet, TestSchemaValidation.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using patch::apply::FieldSet;
@@ -123,4 +123,4 @@ TEST_CASE("patch.apply: typed values do what upstream's do", "[patch.apply][upst
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

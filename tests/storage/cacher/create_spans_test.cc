@@ -3,7 +3,7 @@
 #include "storage/backends.h"
 
 // What the spans of creations say of their outcomes.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using testing::AttributeOf;
@@ -60,4 +60,4 @@ TEST_CASE("storage.cacher: the span of a creation tells why it failed", "[storag
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

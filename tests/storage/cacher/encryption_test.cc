@@ -2,7 +2,7 @@
 #include "storage/backends.h"
 
 // Storage with values that are encrypted at rest: through the store alone and through the cacher.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using storage::value::FromStorage;
@@ -391,4 +391,4 @@ TEST_CASE("storage.value: a provider that cannot write fails the write and store
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

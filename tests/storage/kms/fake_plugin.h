@@ -6,7 +6,7 @@
 #include "apiserver/base/sync.h"
 #include "storage/kms/service.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 // A plugin of the simplest kind: what it seals is the text backwards, with the key's name before
 // it.
@@ -64,4 +64,4 @@ class FakePlugin final : public storage::kms::Service {
   Guarded<State> state_;
 };
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

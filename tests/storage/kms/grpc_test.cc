@@ -12,7 +12,7 @@
 #include "storage/value/golden.h"
 
 // A plugin behind a real socket.
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using testing::FakePlugin;
@@ -208,4 +208,4 @@ TEST_CASE("storage.kms: a configuration with a plugin encrypts by it", "[storage
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -7,7 +7,7 @@
 #include "storage/kms/transformer.h"
 #include "storage/value/golden.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using std::chrono::hours;
@@ -319,4 +319,4 @@ TEST_CASE("storage.kms: endpoints are unix sockets", "[storage.kms]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using storage::value::EncryptionConfiguration;
@@ -246,4 +246,4 @@ TEST_CASE("storage.value: no message quotes a secret", "[storage.value]") {
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

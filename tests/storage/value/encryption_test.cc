@@ -5,7 +5,7 @@
 #include "base/manual.h"
 #include "storage/value/golden.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using runtime::GroupResource;
@@ -274,4 +274,4 @@ TEST_CASE("storage.value: without reload a changed file changes nothing", "[stor
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

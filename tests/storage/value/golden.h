@@ -11,7 +11,7 @@
 #include "codec/base64.h"
 
 // What tests/testdata/storage-value/golden.txt holds: see the README.md beside it.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 inline constexpr std::string_view kPath =
     "/registry/wardle.example.com/wardle.example.com/flunders/default/one";
@@ -43,4 +43,4 @@ inline std::map<std::string, std::string> GoldenValues() {
   return values;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

@@ -4,7 +4,7 @@
 
 #include "storage/value/golden.h"
 
-namespace apiserver {
+namespace apiserver::inline v0 {
 namespace {
 
 using storage::value::Prefixed;
@@ -249,4 +249,4 @@ TEST_CASE("storage.value: an identity that stands first leaves encrypted values 
 }
 
 }  // namespace
-}  // namespace apiserver
+}  // namespace apiserver::inline v0

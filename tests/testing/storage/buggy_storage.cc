@@ -8,7 +8,7 @@
 
 #include "apiserver/base/sync.h"
 
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 namespace {
 
 namespace st = apiserver::storage;
@@ -335,4 +335,4 @@ storage::StorageHost WithBug(storage::StorageHost host, Bug bug) {
   return host;
 }
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing

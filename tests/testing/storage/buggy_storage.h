@@ -6,7 +6,7 @@
 #include "apiserver/testing/storage/storage_conformance.h"
 
 // Storages with one mistake each, to see that the checker of histories finds it.
-namespace apiserver::testing {
+namespace apiserver::inline v0::testing {
 
 enum class Bug {
   // Watches.
@@ -49,4 +49,4 @@ enum class Bug {
 // The store over an engine of `host`, with `bug`.
 storage::StorageHost WithBug(storage::StorageHost host, Bug bug);
 
-}  // namespace apiserver::testing
+}  // namespace apiserver::inline v0::testing
