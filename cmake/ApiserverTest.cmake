@@ -1,7 +1,9 @@
-# apiserver_test(<room> SOURCES <file>... [DEPENDS <room>...] [LINKS <target>...])
+# apiserver_test(<room> SOURCES <file>... [ALONE <file>...] [DEPENDS <room>...] [LINKS <target>...])
 #
 # Adds the test binary of one room, <room>_test, and one ctest test per test case in it. Tests look
-# from outside, but may include private headers of lib/ where a fact cannot be seen otherwise.
+# from outside, but may include private headers of lib/ where a fact cannot be seen otherwise. With
+# APISERVER_UNITY the SOURCES are compiled eight at a time; ALONE are those with names that others of
+# them have too.
 include(ApiserverThirdParty)
 apiserver_third_party(Catch2::Catch2 Threads::Threads)
 
@@ -41,9 +43,11 @@ target_compile_definitions(apiserver_test_main PRIVATE
   APISERVER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 function(apiserver_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;ALONE;DEPENDS;LINKS")
   apiserver_third_party(${ARG_LINKS})
-  add_executable(${name}_test ${ARG_SOURCES} $<TARGET_OBJECTS:apiserver_test_main>)
+  add_executable(${name}_test ${ARG_SOURCES} ${ARG_ALONE} $<TARGET_OBJECTS:apiserver_test_main>)
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD ${APISERVER_UNITY})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   apiserver_compile_as_test(${name}_test)
   apiserver_precompile_test(${name}_test)
   # Relative to the root of the checkout, where the tests' main goes first.

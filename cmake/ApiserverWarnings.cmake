@@ -10,6 +10,11 @@ target_compile_options(apiserver_warnings INTERFACE
   # g++ 12 warns of its own std::string (GCC bug 105651), of more once that is precompiled.
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>"
   $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>)
+if(APISERVER_UNITY)
+  # Sources that are included are headers to g++, which then warns of every anonymous namespace.
+  target_compile_options(apiserver_warnings INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(APISERVER_SANITIZE)
   target_compile_options(apiserver_warnings INTERFACE
     -fsanitize=${APISERVER_SANITIZE} -fno-omit-frame-pointer)
@@ -17,10 +22,8 @@ if(APISERVER_SANITIZE)
   if(APISERVER_SANITIZE STREQUAL thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # The sanitizer cannot see fences; ours are paired with atomics that it does see.
     target_compile_options(apiserver_warnings INTERFACE -Wno-tsan)
-    # A room in one file is a header to g++, which then warns of every anonymous namespace; and it
-    # warns of its own <optional> once that is rewritten.
-    target_compile_options(apiserver_warnings INTERFACE
-      -Wno-subobject-linkage -Wno-maybe-uninitialized)
+    # g++ warns of its own <optional> once that is rewritten.
+    target_compile_options(apiserver_warnings INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
 if(APISERVER_FUZZ)
