@@ -8,6 +8,7 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/status.h"
+#include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
 #include "codec/json_write.h"
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Object>> CanonicalView(const Object& object, std::string_
                                        object.root());
   if (version != object.version()) RETURN_IF_ERROR(runtime::ConvertTo(*view, version));
   if (object.kind().semantics() == runtime::Semantics::kStruct) {
-    const Status fits = runtime::Normalize(*view);
+    const Status fits = runtime::Settle(*view, {.defaults = false});
     if (!fits.ok()) return Status(Reason::kInternalError, std::string(fits.message()));
   }
   return view;

@@ -2,6 +2,7 @@
 
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/runtime/kind.h"
+#include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
 #include "codec/encode.h"
@@ -37,7 +38,7 @@ Status FromMessageBytes(std::string_view bytes, runtime::Object& object) {
       DecodeMessage(kept, *object.kind().FindVersion(object.version())->schema, object.arena()));
   const runtime::Value before = object.root();
   object.SetRoot(root);
-  Status fits = runtime::Normalize(object);
+  Status fits = runtime::Settle(object, {.defaults = false});
   if (!fits.ok()) object.SetRoot(before);
   return fits;
 }

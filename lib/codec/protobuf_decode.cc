@@ -69,7 +69,7 @@ struct Plan {
   struct Entry {
     const Field* field;
     std::size_t place;   // Among the fields as JSON has them.
-    std::size_t filler;  // What Normalize() puts in its place if it is missing, in bytes.
+    std::size_t filler;  // What runtime::Settle puts in its place if it is missing, in bytes.
   };
   std::vector<Entry> entries;
   std::size_t filler = 0;  // Of an empty message.
@@ -304,7 +304,7 @@ class Decoder {
     if (slot.pieces.empty()) return slot.value;
     ASSIGN_OR_RETURN(const Value value, OfPieces(slot.pieces, schema, depth + 1));
     const bool pointer = slot.field->presence == Field::Presence::kPointer;
-    // To a zero time: runtime::Normalize keeps it so.
+    // To a zero time: runtime::Settle keeps it so.
     if (pointer && value.is_null() && IsTime(schema)) return Value::Raw("null");
     return value;
   }

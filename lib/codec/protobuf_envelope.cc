@@ -7,6 +7,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/partial_object_metadata.h"
 #include "apiserver/meta/status.h"
+#include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
 #include "codec/encode.h"
@@ -84,7 +85,7 @@ Result<std::string> PartialMessage(const Object& object, const std::string& revi
   Object partial(kind, "v1", runtime::Arena(), Value());
   partial.SetRoot(runtime::With(Value::Map({}), "metadata", object.metadata(), partial.arena()));
   if (!revision.empty()) partial.Edit("metadata", "resourceVersion") = revision;
-  RETURN_IF_ERROR(runtime::Normalize(partial));
+  RETURN_IF_ERROR(runtime::Settle(partial, {.defaults = false}));
   std::string message;
   wire::Nested metadata(kMetadataNumber, message);
   RETURN_IF_ERROR(AppendMessage(partial.metadata(), *runtime::ObjectMetaSchema(), message));

@@ -131,7 +131,7 @@ Result<StorageEncoding> EncodeForStorage(const Object& object) {
   stored.bytes.reserve(prefix.size() + body.text.size() + 1);  // Kept for as long as the object.
   stored.bytes.append(prefix).append(body.text).append("\n");
   const Value before = view->root();
-  runtime::SetDefaults(*view);
+  RETURN_IF_ERROR(runtime::Settle(*view, {.shape = false}));
   if (body.rv_begin > 0 && view->root() == before) stored.answer = body;
   return stored;
 }

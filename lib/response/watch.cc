@@ -11,6 +11,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/http/websocket.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "response/end_signal.h"
 #include "response/gzip.h"
@@ -158,7 +159,7 @@ class EventWriter {
       object->Edit("metadata", "annotations", "k8s.io/initial-events-end") = "true";
     }
     if (target_.kind->semantics() == runtime::Semantics::kStruct) {
-      RETURN_IF_ERROR(runtime::Normalize(*object));
+      RETURN_IF_ERROR(runtime::Settle(*object, {.defaults = false}));
     }
     return AppendShaped(ctx, object, event, out);
   }

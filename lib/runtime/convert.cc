@@ -2,6 +2,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::runtime {
@@ -33,8 +34,8 @@ Status ThroughHub(Object& object, const KindVersion& from, const KindVersion& to
   object.SetVersion(to.version);
   if (from.to_hub == nullptr && to.from_hub == nullptr) return {};
   // The functions leave fields in any order.
-  const Status normalized = Normalize(object);
-  return normalized.ok() ? normalized : Failed(object, normalized.message());
+  const Status settled = Settle(object, {.defaults = false});
+  return settled.ok() ? settled : Failed(object, settled.message());
 }
 
 }  // namespace

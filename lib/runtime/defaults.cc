@@ -108,12 +108,7 @@ class DefaultsPass final : public RewritePass {
 
 }  // namespace
 
-void SetDefaults(Object& object) {
-  // Nothing else can fail.
-  (void)SetDefaultsWithin(object, std::numeric_limits<std::size_t>::max());
-}
-
-Status SetDefaultsWithin(Object& object, std::size_t arena_max) {
+Status SetDefaults(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr) return {};
   const Facts& facts = object.kind().facts();
@@ -130,7 +125,7 @@ Status SetDefaultsWithin(Object& object, std::size_t arena_max) {
   if (version->set_defaults == nullptr) return {};
   version->set_defaults(object);
   // Brings what the function added into order. What it broke is reported by whoever decodes next.
-  const Status settled = NormalizeWithin(object, arena_max);
+  const Status settled = Normalize(object, arena_max);
   return settled.reason() == Reason::kRequestEntityTooLarge ? settled : Status();
 }
 

@@ -301,11 +301,7 @@ void SortKeys(Arena& arena, Value& root) {
   (void)Rewrite(*any, pass, arena, root);  // Sorting cannot fail.
 }
 
-Status Normalize(Object& object) {
-  return NormalizeWithin(object, std::numeric_limits<std::size_t>::max());
-}
-
-Status NormalizeWithin(Object& object, std::size_t arena_max) {
+Status Normalize(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
   if (object.kind().semantics() == Semantics::kStructural) {

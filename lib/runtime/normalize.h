@@ -9,9 +9,9 @@
 
 namespace apiserver::inline v0::runtime {
 
-// Normalize() for a value of a struct's schema that stands alone. `type` names the Go type in
-// messages if the schema has no name. kRequestEntityTooLarge: the arena came to hold more than
-// `arena_max` bytes.
+// Normalizes a value of a struct's schema that stands alone, as Settle does an object. `type` names
+// the Go type in messages if the schema has no name. kRequestEntityTooLarge: the arena came to hold
+// more than `arena_max` bytes.
 Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root,
                        std::size_t arena_max);
 // Sorts the members of every map in `root` by key.

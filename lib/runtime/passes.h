@@ -9,9 +9,10 @@
 // arena holds more than `arena_max` bytes; the root is as it was then.
 namespace apiserver::inline v0::runtime {
 
-Status NormalizeWithin(Object& object, std::size_t arena_max);
-Status SetDefaultsWithin(Object& object, std::size_t arena_max);
-// The error of both.
+Status Normalize(Object& object, std::size_t arena_max);
+void Prune(Object& object);
+Status SetDefaults(Object& object, std::size_t arena_max);
+// The error of those that can fail.
 Status GrownTooLarge();
 
 }  // namespace apiserver::inline v0::runtime

@@ -2,7 +2,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
-#include "apiserver/runtime/settle.h"
+#include "runtime/passes.h"
 #include "runtime/rewrite.h"
 #include "runtime/unknown_paths.h"
 
@@ -33,12 +33,9 @@ class PrunePass final : public RewritePass {
 
 }  // namespace
 
-void Prune(Object& object, std::vector<std::string>* dropped) {
+void Prune(Object& object) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return;
-  if (dropped != nullptr) {
-    for (UnknownMember& member : UnknownMembers(object)) dropped->push_back(std::move(member.path));
-  }
   Value root = object.root();
   PrunePass pass;
   (void)Rewrite(*version->schema, pass, object.arena(), root);  // Pruning cannot fail.

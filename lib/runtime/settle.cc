@@ -16,12 +16,11 @@ Status Settle(Object& object, const SettleRules& rules) {
   const std::size_t held = object.arena().bytes_reserved();
   const std::size_t arena_max = rules.growth_max > kAny - held ? kAny : held + rules.growth_max;
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
-  if (object.kind().semantics() == Semantics::kStructural) {
-    Prune(object);
-  } else {
-    RETURN_IF_ERROR(NormalizeWithin(object, arena_max));
+  if (rules.shape) {
+    if (object.kind().semantics() == Semantics::kStructural) Prune(object);
+    RETURN_IF_ERROR(Normalize(object, arena_max));
   }
-  return rules.defaults ? SetDefaultsWithin(object, arena_max) : Status();
+  return rules.defaults ? SetDefaults(object, arena_max) : Status();
 }
 
 }  // namespace apiserver::v0::runtime

@@ -8,6 +8,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/field_manager.h"
 #include "apiserver/patch/apply/managed_fields.h"
+#include "apiserver/runtime/settle.h"
 
 // Server-side apply: the input is a live object with its managedFields, a newline, and what is
 // applied to it, in JSON. What can be applied can be applied again, and then changes nothing.
@@ -60,7 +61,7 @@ bool IsWritten(const runtime::KindPtr& kind, Value configuration) {
   runtime::Object object(kind, "v1", std::move(arena), root);
   runtime::Arena before;
   const Value said = runtime::Copy(object.root(), before);
-  return runtime::Normalize(object).ok() && object.root() == said;
+  return runtime::Settle(object, {.defaults = false}).ok() && object.root() == said;
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!root.ok() || !root->is_map() || !config.ok()) return 0;
   applied->root = *config;
   auto live = std::make_shared<runtime::Object>(kind, "v1", std::move(arena), *root);
-  if (!runtime::Normalize(*live).ok()) return 0;
+  if (!runtime::Settle(*live, {.defaults = false}).ok()) return 0;
 
   auto once = manager.Apply(live, applied, "fuzzer", /*force=*/true);
   if (!once.ok()) return 0;

@@ -9,6 +9,7 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 
 // What the tables of a group's validation tests are made of.
 namespace apiserver::inline v0::testing {
@@ -27,7 +28,7 @@ inline std::unique_ptr<runtime::Object> ParseRow(const Result<std::vector<runtim
                             {.kind = kind, .version = "v1"});
     INFO(decoded.status().ToString());
     REQUIRE(decoded.ok());
-    runtime::SetDefaults(*decoded->object);
+    REQUIRE(runtime::Settle(*decoded->object, {.shape = false}).ok());
     return std::move(decoded->object);
   }
   FAIL(kind_name);

@@ -124,10 +124,7 @@ class Laws(Checkout):
                                      "void G(Object& o) { ::apiserver::runtime::Prune(o); }"), 2)
 
     def test_the_steps_and_names_of_a_file_s_own_are_none(self):
-        self.assertEqual(self.places("Status NormalizeWithin(Object& o) { return {}; }\n"
-                                     "Status Normalize(Object& o) { return NormalizeWithin(o); }",
-                                     "lib/runtime/normalize.cc"), 0)
-        self.assertEqual(self.places("Status SetDefaults(Object& o) { return NormalizeWithin(o); }",
+        self.assertEqual(self.places("Status SetDefaults(Object& o) { return Normalize(o); }",
                                      "lib/runtime/defaults.cc"), 0)
         self.assertEqual(self.places("void Prune(Task t) {}\nvoid F() {\n  Prune(task);\n  run.Prune(task);\n}"), 0)
 

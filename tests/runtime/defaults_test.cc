@@ -4,6 +4,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "runtime/text.h"
 
 namespace apiserver::inline v0::runtime {
@@ -38,7 +39,7 @@ SchemaPtr Spec() {
 
 std::string Defaulted(Semantics semantics, std::string_view json) {
   const auto object = ObjectOf(WidgetKind(WithSpec(Spec()), semantics), json);
-  SetDefaults(*object);
+  REQUIRE(Settle(*object, {.shape = false}).ok());
   return Print((*object)["spec"]);
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("runtime: a default that is zero adds nothing that a Go type leaves ou
           .Build();
   const auto defaulted = [&spec](Semantics semantics) {
     const auto object = ObjectOf(WidgetKind(WithSpec(spec), semantics), R"({"spec":{}})");
-    SetDefaults(*object);
+    REQUIRE(Settle(*object, {.shape = false}).ok());
     return Print((*object)["spec"]);
   };
 
@@ -90,7 +91,7 @@ TEST_CASE("runtime: what needs no default is left untouched", "[runtime]") {
   const auto object = ObjectOf(WidgetKind(WithSpec(Spec())),
                                R"({"spec":{"a":"1","b":2,"maybe":"3","main":{"protocol":"4"}}})");
   const void* const before = object->root().members().data();
-  SetDefaults(*object);
+  REQUIRE(Settle(*object, {.shape = false}).ok());
   CHECK(object->root().members().data() == before);
 }
 
@@ -109,7 +110,7 @@ TEST_CASE("runtime: a version's function sets defaults last, and its fields come
   };
   options.versions = {version};
   const auto object = ObjectOf(Kind::New(options).value(), R"({"spec":{"ports":[]}})");
-  SetDefaults(*object);
+  REQUIRE(Settle(*object, {.shape = false}).ok());
   CHECK(Print(*object) ==
         R"({"metadata":{"name":"n","labels":{"x":"y"}},"spec":{"a":"A","b":1,"maybe":"M",)"
         R"("main":{"protocol":"TCP"},"plain":"A"}})");
@@ -141,16 +142,18 @@ constexpr std::string_view kTypos = R"({"metadata":{"name":"n"},"spec":{
 TEST_CASE("runtime: pruning drops what the schema does not know and says what", "[runtime]") {
   const SchemaPtr schema = StructBuilder("").Field("spec", Pruned()).Build();
   const auto object = ObjectOf(WidgetKind(schema, Semantics::kStructural), kTypos);
-  Words dropped;
-  Prune(*object, &dropped);
+  std::vector<UnknownMember> dropped;
+  REQUIRE(Settle(*object, {.defaults = false, .unknown = &dropped}).ok());
   CHECK(Print(*object) ==
-        R"({"metadata":{"name":"n"},"spec":{"list":[{"a":"1"},{}],"map":{"k":{}},)"
-        R"("open":{"free":1,"known":{}},"embedded":{"kind":"K","apiVersion":"v1","metadata":{},)"
-        R"("spec":{}},"any":{"x":1}}})");
-  CHECK(dropped == Words{"extra", "spec.embedded.f", "spec.embedded.spec.e", "spec.list[1].b",
-                         "spec.map.k.c", "spec.open.known.d", "spec.zypo"});
+        R"({"metadata":{"name":"n"},"spec":{"any":{"x":1},"embedded":{"apiVersion":"v1",)"
+        R"("kind":"K","metadata":{},"spec":{}},"list":[{"a":"1"},{}],"map":{"k":{}},)"
+        R"("open":{"free":1,"known":{}}}})");
+  Words paths;
+  for (const UnknownMember& member : dropped) paths.push_back(member.path);
+  CHECK(paths == Words{"extra", "spec.embedded.f", "spec.embedded.spec.e", "spec.list[1].b",
+                       "spec.map.k.c", "spec.open.known.d", "spec.zypo"});
   const void* const before = object->root().members().data();
-  Prune(*object);
+  REQUIRE(Settle(*object, {.defaults = false}).ok());
   CHECK(object->root().members().data() == before);
 }
 

@@ -3,6 +3,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "runtime/text.h"
 
 namespace apiserver::inline v0::runtime {
@@ -18,7 +19,7 @@ using Presence = Field::Presence;
 // What the object looks like after normalizing, or why it cannot be.
 std::string Normalized(const KindPtr& kind, std::string_view json) {
   const auto object = ObjectOf(kind, json);
-  const Status status = Normalize(*object);
+  const Status status = Settle(*object, {.defaults = false});
   if (!status.ok()) CHECK(status.reason() == Reason::kBadRequest);
   return status.ok() ? Print(*object) : std::string(status.message());
 }
@@ -62,9 +63,9 @@ TEST_CASE("runtime: a pointer to a zero time stays one, unlike a null", "[runtim
   const auto object = ObjectOf(
       WidgetKind(root), R"({"time":"0001-01-01T00:00:00Z","micro":"0001-01-01T00:00:00.000000Z"})");
 
-  REQUIRE(Normalize(*object).ok());
+  REQUIRE(Settle(*object, {.defaults = false}).ok());
   const std::string once = Print(*object);
-  REQUIRE(Normalize(*object).ok());
+  REQUIRE(Settle(*object, {.defaults = false}).ok());
 
   CHECK(once == R"({"time":null,"micro":null})");
   CHECK(Print(*object) == once);
@@ -288,7 +289,7 @@ TEST_CASE("runtime: the first misfit of a document is reported, a parser's error
 
 TEST_CASE("runtime: an object that is refused stays as it was", "[runtime]") {
   const auto object = ObjectOf(Flunder(), R"({"spec":{"typo":1,"name":1}})");
-  CHECK_FALSE(Normalize(*object).ok());
+  CHECK_FALSE(Settle(*object, {.defaults = false}).ok());
   CHECK(Print(*object) == R"({"spec":{"typo":1,"name":1}})");
 }
 
@@ -299,7 +300,7 @@ TEST_CASE("runtime: content that is right already is left untouched", "[runtime]
       "ratio":0.5,"size":"1500m","wait":"1m0s"},"status":{}})");
   const void* const before = object->root().members().data();
   const std::size_t bytes = object->arena().bytes_reserved();
-  REQUIRE(Normalize(*object).ok());
+  REQUIRE(Settle(*object, {.defaults = false}).ok());
   CHECK(object->root().members().data() == before);
   CHECK(object->arena().bytes_reserved() == bytes);
 }
@@ -335,7 +336,7 @@ TEST_CASE("runtime: custom resources get sorted keys and Go's metadata", "[runti
 
 TEST_CASE("runtime: content without schema is left alone", "[runtime]") {
   const auto object = ObjectOf(Kind::Untyped({"", "v1", "X"}), R"({"b":null,"a":1})");
-  REQUIRE(Normalize(*object).ok());
+  REQUIRE(Settle(*object, {.defaults = false}).ok());
   CHECK(Print(*object) == R"({"b":null,"a":1})");
 }
 

@@ -5,6 +5,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "runtime/text.h"
 
 namespace apiserver::inline v0::runtime {
@@ -199,12 +200,12 @@ TEST_CASE("runtime: normalizing twice is normalizing once", "[runtime]") {
     Arena arena;
     const Value root = maker.Fitting(schema, arena);
     Object object(kind, "v1", std::move(arena), root);
-    if (!Normalize(object).ok()) continue;
+    if (!Settle(object, {.defaults = false}).ok()) continue;
     ++fitting;
     const std::string once = Print(object);
     const Value normalized = object.root();
     const std::size_t bytes = object.arena().bytes_reserved();
-    REQUIRE(Normalize(object).ok());
+    REQUIRE(Settle(object, {.defaults = false}).ok());
     REQUIRE(Print(object) == once);
     // And costs nothing.
     REQUIRE(object.root().members().data() == normalized.members().data());
@@ -224,7 +225,7 @@ TEST_CASE("runtime: random content of random types is normalized or refused with
     root.Add("spec", maker.Tree(arena, 4));
     const Value built = root.Build();
     Object object(kind, "v1", std::move(arena), built);
-    const Status status = Normalize(object);
+    const Status status = Settle(object, {.defaults = false});
     if (status.ok()) continue;
     ++refused;
     REQUIRE(status.reason() == Reason::kBadRequest);
@@ -246,9 +247,8 @@ TEST_CASE("runtime: 10,000 levels pass through every step without the stack", "[
   const KindPtr kind = testing::WidgetKind(testing::WithSpec(schema));
   Object object(kind, "v1", std::move(arena), Value::Map({}));
   object.SetPath({"spec"}, value);
-  REQUIRE(Normalize(object).ok());
-  SetDefaults(object);
-  Prune(object);
+  REQUIRE(Settle(object, {.defaults = false}).ok());
+  REQUIRE(Settle(object).ok());
   CHECK(UnknownFields(object).empty());
   CHECK(ValidateSchema(object).empty());
   CHECK(object["spec"] == value);

@@ -61,6 +61,28 @@ TEST_CASE("runtime: settling prunes a custom resource, then fills in defaults", 
   CHECK(unknown[0].path == "spec.typo");
 }
 
+TEST_CASE("runtime: settling writes a custom resource's metadata as the Go type", "[runtime]") {
+  const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kStructural);
+  const auto object = ObjectOf(
+      kind, R"({"spec":{},"metadata":{"name":"n","labels":{},"creationTimestamp":null,"typo":1}})");
+  REQUIRE(Settle(*object, {.defaults = false}).ok());
+  CHECK(Print(*object) == R"({"metadata":{"name":"n"},"spec":{}})");
+
+  const auto misfit = ObjectOf(kind, R"({"metadata":{"labels":{"a":1}}})");
+  const Status status = Settle(*misfit);
+  CHECK(status.reason() == Reason::kBadRequest);
+  CHECK(status.message() ==
+        "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string");
+}
+
+TEST_CASE("runtime: settled content is defaulted without looking at its shape", "[runtime]") {
+  const auto object =
+      ObjectOf(WidgetKind(WithSpec(Ports())), R"({"spec":{"typo":1,"ports":[{"name":"a"}]}})");
+  REQUIRE(Settle(*object, {.shape = false}).ok());
+  CHECK(Print((*object)["spec"]["ports"]) == R"([{"name":"a","protocol":"TCP"}])");
+  CHECK((*object)["spec"]["typo"].AsInt() == 1);
+}
+
 TEST_CASE("runtime: what grows beyond its limit is refused, equal items or not", "[runtime]") {
   constexpr std::size_t kItems = 10'000;
   std::string distinct;

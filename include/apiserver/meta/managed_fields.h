@@ -10,7 +10,7 @@ namespace apiserver::inline v0::meta {
 // list, or one that holds one empty entry and nothing else.
 bool IsResetManagedFields(runtime::Value entries);
 // An empty list is no value to a Go struct's encoder; as one empty entry, which means the same, it
-// survives runtime::Normalize. To be called before.
+// survives runtime::Settle. To be called before.
 void KeepManagedFieldsReset(runtime::Object& object);
 
 }  // namespace apiserver::inline v0::meta

@@ -120,22 +120,6 @@ class Kind {
   std::vector<std::string> prefixes_;  // One per version.
 };
 
-// The order of DESIGN "Objects": what happens to content on its way in. Each works on the object in
-// the version it is in; all are iterative and leave content that is already right untouched.
-//
-// Does what decoding into a Go struct and encoding again does (kStruct): drops nulls, unknown and
-// empty fields, orders fields, writes Quantity, Time and base64 canonically. kBadRequest: a value
-// does not fit its type; the message is Go's, `json: cannot unmarshal string into Go struct field
-// FlunderSpec.spec.replicas of type int32`.
-Status Normalize(Object& object);
-// kStructural: drops what the schema does not know. Paths of what was dropped go to `dropped`, if
-// not null: "spec.typo".
-void Prune(Object& object, std::vector<std::string>* dropped = nullptr);
-// Unknown fields, in Go's words `unknown field "spec.typo"`, in document order, without changing
-// the object.
-std::vector<std::string> UnknownFields(const Object& object);
-// Default values of the schema, then KindVersion::set_defaults.
-void SetDefaults(Object& object);
 // Through the hub. kInternalError: a conversion failed; kBadRequest: no such version.
 Status ConvertTo(Object& object, std::string_view version);
 // Constraints and types of the schema (kStructural), and `required`.

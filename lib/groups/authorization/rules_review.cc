@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::groups::authorization {
@@ -74,7 +75,7 @@ class RulesReview final : public rest::Storage,
     answer->Edit("status", "nonResourceRules") = NonResourceRules(rules, arena);
     answer->Edit("status", "incomplete") = rules.incomplete;
     if (!rules.error.empty()) answer->Edit("status", "evaluationError") = rules.error;
-    RETURN_IF_ERROR(Normalize(*answer));
+    RETURN_IF_ERROR(runtime::Settle(*answer, {.defaults = false}));
     return runtime::ObjectPtr(std::move(answer));
   }
 

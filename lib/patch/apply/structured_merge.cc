@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::patch::apply {
@@ -41,7 +42,7 @@ Result<Value> Converted(const runtime::KindPtr& kind, std::string_view from, std
 TypeConverter::TypeConverter(runtime::KindPtr kind) : kind_(std::move(kind)) {
   for (const runtime::KindVersion& version : kind_->versions()) {
     auto empty = std::make_unique<runtime::Object>(kind_, version.version);
-    (void)runtime::Normalize(*empty);  // What has no fields always fits.
+    (void)runtime::Settle(*empty, {.defaults = false});  // What has no fields always fits.
     versions_.emplace(version.version, Version{ParseableType(version.schema), std::move(empty)});
   }
 }
