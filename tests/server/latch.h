@@ -43,15 +43,16 @@ inline TestServerOptions OnOneLoop() {
   return {.listen = true, .configure = [](auto& config) { config.serving->threads = 1; }};
 }
 
-// A GET over a connection of its own.
-inline http::ClientResponse GetAlone(TestServer& server, std::string target,
-                                     http::Headers headers = {}) {
+// A request over a connection of its own.
+inline http::ClientResponse CallAlone(TestServer& server, http::ClientRequest request) {
   const auto dialer = http::NewDialer();
   const auto options = client::DialOptionsFor(server.kubeconfig()).value();
   const auto connection = dialer->Dial(Context::Background(), options).value();
-  return connection
-      ->Call(Context::Background(), {.target = std::move(target), .headers = std::move(headers)})
-      .value();
+  return connection->Call(Context::Background(), std::move(request)).value();
+}
+inline http::ClientResponse GetAlone(TestServer& server, std::string target,
+                                     http::Headers headers = {}) {
+  return CallAlone(server, {.target = std::move(target), .headers = std::move(headers)});
 }
 
 // What `work` returns, on a thread of its own.
