@@ -156,13 +156,13 @@ SchemaPtr APIGroupListSchema() {
 SchemaPtr APIResourceListSchema() {
   const SchemaPtr text = StringSchema();
   // A message of its own, so that none and no verbs differ.
-  auto verbs = std::make_shared<runtime::Schema>(*ListOf(text));
-  verbs->proto_message = true;
+  runtime::SchemaParts verbs(*ListOf(text));
+  verbs.proto_message = true;
   const SchemaPtr resource = Message("APIResource")
                                  .Field("name", text, {.proto_number = 1})
                                  .Field("namespaced", BooleanSchema(), {.proto_number = 2})
                                  .Field("kind", text, {.proto_number = 3})
-                                 .Field("verbs", std::move(verbs), {.proto_number = 4})
+                                 .Field("verbs", MakeSchema(verbs), {.proto_number = 4})
                                  .Field("shortNames", ListOf(text), {.proto_number = 5})
                                  .Field("singularName", text, {.proto_number = 6})
                                  .Field("categories", ListOf(text), {.proto_number = 7})

@@ -17,6 +17,7 @@ namespace {
 using runtime::Constraints;
 using runtime::OwnedValue;
 using runtime::Schema;
+using runtime::SchemaParts;
 using runtime::SchemaType;
 using runtime::Value;
 
@@ -73,7 +74,7 @@ Status Flag(const Marker& marker, bool& out) {
 }
 
 // An entry of an enum that is written without JSON's quotes.
-Value EnumEntry(std::string_view text, const Schema& schema, runtime::Arena& arena) {
+Value EnumEntry(std::string_view text, const SchemaParts& schema, runtime::Arena& arena) {
   if (schema.type != SchemaType::kString) {
     const Result<Value> value = ParseJson(text, arena);
     if (value.ok()) return *value;
@@ -85,7 +86,7 @@ Value EnumEntry(std::string_view text, const Schema& schema, runtime::Arena& are
 }
 
 // `A;B;C` or `["A","B"]`.
-Status Enum(const Marker& marker, Schema& schema) {
+Status Enum(const Marker& marker, SchemaParts& schema) {
   runtime::Arena arena;
   if (marker.raw.starts_with('[')) {
     const Result<Value> list = ParseJson(marker.raw, arena);
@@ -102,36 +103,40 @@ Status Enum(const Marker& marker, Schema& schema) {
   return {};
 }
 
-using Apply = Status (*)(const Marker&, Schema&);
+using Apply = Status (*)(const Marker&, SchemaParts&);
 
 // What an OpenAPI schema says of a value.
 const std::map<std::string_view, Apply>& ConstraintMarkers() {
   static const std::map<std::string_view, Apply> markers = {
-      {"minimum", [](const Marker& m, Schema& s) { return Number(m, s.constraints.minimum); }},
-      {"maximum", [](const Marker& m, Schema& s) { return Number(m, s.constraints.maximum); }},
+      {"minimum", [](const Marker& m, SchemaParts& s) { return Number(m, s.constraints.minimum); }},
+      {"maximum", [](const Marker& m, SchemaParts& s) { return Number(m, s.constraints.maximum); }},
       {"multipleOf",
-       [](const Marker& m, Schema& s) { return Number(m, s.constraints.multiple_of); }},
+       [](const Marker& m, SchemaParts& s) { return Number(m, s.constraints.multiple_of); }},
       {"exclusiveMinimum",
-       [](const Marker& m, Schema& s) { return Flag(m, s.constraints.exclusive_minimum); }},
+       [](const Marker& m, SchemaParts& s) { return Flag(m, s.constraints.exclusive_minimum); }},
       {"exclusiveMaximum",
-       [](const Marker& m, Schema& s) { return Flag(m, s.constraints.exclusive_maximum); }},
+       [](const Marker& m, SchemaParts& s) { return Flag(m, s.constraints.exclusive_maximum); }},
       {"uniqueItems",
-       [](const Marker& m, Schema& s) { return Flag(m, s.constraints.unique_items); }},
-      {"minLength", [](const Marker& m, Schema& s) { return Count(m, s.constraints.min_length); }},
-      {"maxLength", [](const Marker& m, Schema& s) { return Count(m, s.constraints.max_length); }},
-      {"minItems", [](const Marker& m, Schema& s) { return Count(m, s.constraints.min_items); }},
-      {"maxItems", [](const Marker& m, Schema& s) { return Count(m, s.constraints.max_items); }},
+       [](const Marker& m, SchemaParts& s) { return Flag(m, s.constraints.unique_items); }},
+      {"minLength",
+       [](const Marker& m, SchemaParts& s) { return Count(m, s.constraints.min_length); }},
+      {"maxLength",
+       [](const Marker& m, SchemaParts& s) { return Count(m, s.constraints.max_length); }},
+      {"minItems",
+       [](const Marker& m, SchemaParts& s) { return Count(m, s.constraints.min_items); }},
+      {"maxItems",
+       [](const Marker& m, SchemaParts& s) { return Count(m, s.constraints.max_items); }},
       {"minProperties",
-       [](const Marker& m, Schema& s) { return Count(m, s.constraints.min_properties); }},
+       [](const Marker& m, SchemaParts& s) { return Count(m, s.constraints.min_properties); }},
       {"maxProperties",
-       [](const Marker& m, Schema& s) { return Count(m, s.constraints.max_properties); }},
+       [](const Marker& m, SchemaParts& s) { return Count(m, s.constraints.max_properties); }},
       {"pattern",
-       [](const Marker& m, Schema& s) {
+       [](const Marker& m, SchemaParts& s) {
          s.constraints.pattern = m.value;
          return Status();
        }},
       {"format",
-       [](const Marker& m, Schema& s) {
+       [](const Marker& m, SchemaParts& s) {
          s.constraints.format = m.value;
          return Status();
        }},
@@ -140,7 +145,7 @@ const std::map<std::string_view, Apply>& ConstraintMarkers() {
   return markers;
 }
 
-Status ListType(const Marker& marker, Schema& schema) {
+Status ListType(const Marker& marker, SchemaParts& schema) {
   if (schema.type != SchemaType::kList) return Invalid(marker, "is for lists");
   if (marker.value == "set") {
     schema.list_type = Schema::ListType::kSet;
@@ -152,7 +157,7 @@ Status ListType(const Marker& marker, Schema& schema) {
   return {};
 }
 
-Status Granularity(const Marker& marker, Schema& schema, SchemaType type) {
+Status Granularity(const Marker& marker, SchemaParts& schema, SchemaType type) {
   if (schema.type != type) {
     return Invalid(marker, type == SchemaType::kMap ? "is for maps" : "is for messages");
   }
@@ -168,25 +173,26 @@ const std::map<std::string_view, Apply>& TopologyMarkers() {
   static const std::map<std::string_view, Apply> markers = {
       {"listType", &ListType},
       {"listMapKey",
-       [](const Marker& m, Schema& s) {
+       [](const Marker& m, SchemaParts& s) {
          if (s.type != SchemaType::kList) return Invalid(m, "is for lists");
          s.list_map_keys.push_back(m.value);
          return Status();
        }},
-      {"mapType", [](const Marker& m, Schema& s) { return Granularity(m, s, SchemaType::kMap); }},
+      {"mapType",
+       [](const Marker& m, SchemaParts& s) { return Granularity(m, s, SchemaType::kMap); }},
       {"structType",
-       [](const Marker& m, Schema& s) { return Granularity(m, s, SchemaType::kStruct); }},
+       [](const Marker& m, SchemaParts& s) { return Granularity(m, s, SchemaType::kStruct); }},
       {"patchStrategy",
-       [](const Marker& m, Schema& s) {
+       [](const Marker& m, SchemaParts& s) {
          s.patch_strategy = m.value;
          return Status();
        }},
       {"patchMergeKey",
-       [](const Marker& m, Schema& s) {
+       [](const Marker& m, SchemaParts& s) {
          s.patch_merge_key = m.value;
          return Status();
        }},
-      {"nullable", [](const Marker& m, Schema& s) { return Flag(m, s.nullable); }},
+      {"nullable", [](const Marker& m, SchemaParts& s) { return Flag(m, s.nullable); }},
   };
   return markers;
 }
@@ -200,7 +206,7 @@ Apply FindMarker(std::string_view plain) {
   return nullptr;
 }
 
-Status ApplyMarker(const Marker& marker, Schema& schema) {
+Status ApplyMarker(const Marker& marker, SchemaParts& schema) {
   const std::string plain = PlainName(marker.name);
   if (!plain.starts_with(kItems)) {
     const Apply apply = FindMarker(plain);
@@ -209,9 +215,9 @@ Status ApplyMarker(const Marker& marker, Schema& schema) {
   const Apply apply = FindMarker(std::string_view(plain).substr(kItems.size()));
   if (apply == nullptr) return {};
   if (schema.items == nullptr) return Invalid(marker, "is for lists and maps");
-  Schema items = *schema.items;
+  SchemaParts items(*schema.items);
   RETURN_IF_ERROR(apply(marker, items));
-  schema.items = std::make_shared<const Schema>(std::move(items));
+  schema.items = MakeSchema(items);
   return {};
 }
 
@@ -234,7 +240,7 @@ bool SaysOfValue(const ProtoComment& comment) {
   });
 }
 
-Status ApplyMarkers(const ProtoComment& comment, Schema& schema) {
+Status ApplyMarkers(const ProtoComment& comment, SchemaParts& schema) {
   for (const Marker& marker : comment.markers) RETURN_IF_ERROR(ApplyMarker(marker, schema));
   const bool keyed = schema.type == SchemaType::kList && schema.list_type == Schema::ListType::kMap;
   if (keyed && schema.list_map_keys.empty()) {
@@ -243,7 +249,7 @@ Status ApplyMarkers(const ProtoComment& comment, Schema& schema) {
   return {};
 }
 
-Status ApplyDefault(const ProtoComment& comment, runtime::Field& field) {
+Status ApplyDefault(const ProtoComment& comment, runtime::FieldParts& field) {
   for (const Marker& marker : comment.markers) {
     if (marker.name != "default" && marker.name != "kubebuilder:default" &&
         marker.name != "k8s:default") {

@@ -46,8 +46,8 @@ bool SaysOfValue(const ProtoComment& comment);
 // Puts into `schema`, a copy of the field's own, what the markers of a field or message say of it.
 // kInvalid: a value cannot be read or does not go with the type; the message begins with the
 // marker.
-Status ApplyMarkers(const ProtoComment& comment, runtime::Schema& schema);
+Status ApplyMarkers(const ProtoComment& comment, runtime::SchemaParts& schema);
 // The value of `+default`, if there is one. kInvalid: it is no JSON.
-Status ApplyDefault(const ProtoComment& comment, runtime::Field& field);
+Status ApplyDefault(const ProtoComment& comment, runtime::FieldParts& field);
 
 }  // namespace apiserver::inline v0::codec

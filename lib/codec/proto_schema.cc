@@ -19,7 +19,9 @@ namespace {
 namespace pb = google::protobuf;
 
 using runtime::Field;
-using runtime::Schema;
+using runtime::FieldParts;
+using runtime::SchemaParts;
+using runtime::SchemaPool;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
 
@@ -34,10 +36,10 @@ Status Refused(std::string_view where, std::string_view what) {
 Status At(std::string_view where, const Status& status) { return Refused(where, status.message()); }
 
 SchemaPtr FieldsV1Schema() {
-  Schema schema;
+  SchemaParts schema;
   schema.type = SchemaType::kRaw;
   schema.name = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
-  return std::make_shared<const Schema>(std::move(schema));
+  return MakeSchema(schema);
 }
 
 // What Kubernetes' shared messages are in Go; null: nothing but themselves.
@@ -109,7 +111,7 @@ class Loader {
 
  private:
   struct Placed {
-    Field field;
+    FieldParts field;
     int place;
     bool said;
   };
@@ -121,7 +123,7 @@ class Loader {
     const Result<MessageRules> rules = ReadMessageRules(message.options().SerializeAsString());
     if (!rules.ok()) return At(name, rules.status());
     const ProtoComment comment = CommentOf(message);
-    Schema schema;
+    SchemaParts schema;
     if (rules->list) {
       ASSIGN_OR_RETURN(schema, ListMessage(message));
     } else {
@@ -133,23 +135,23 @@ class Loader {
     if (const Status applied = ApplyMarkers(comment, schema); !applied.ok()) {
       return At(name, applied);
     }
-    return std::make_shared<const Schema>(std::move(schema));
+    return pool_.Make(schema);
   }
 
-  Result<Schema> ListMessage(const pb::Descriptor& message) {
+  Result<SchemaParts> ListMessage(const pb::Descriptor& message) {
     const bool right = message.field_count() == 1 && message.field(0)->is_repeated() &&
                        !message.field(0)->is_map() && message.field(0)->number() == 1;
     if (!right) return Refused(message.full_name(), "a list has one field, repeated, of number 1");
-    ASSIGN_OR_RETURN(const Field items, OneField(*message.field(0), {}));
-    Schema schema = *items.schema;
+    ASSIGN_OR_RETURN(const FieldParts items, OneField(*message.field(0), {}));
+    SchemaParts schema(*items.schema);
     schema.proto_message = true;
     return schema;
   }
 
-  Status Fields(const pb::Descriptor& message, bool type_meta, Schema& schema) {
+  Status Fields(const pb::Descriptor& message, bool type_meta, SchemaParts& schema) {
     if (type_meta) {
       for (const char* const name : {"kind", "apiVersion"}) {
-        Field field;
+        FieldParts field;
         field.name = name;
         field.schema = runtime::StringSchema();
         field.proto_number = Field::kNotInProto;
@@ -161,7 +163,7 @@ class Loader {
       const pb::FieldDescriptor& descriptor = *message.field(i);
       const Result<FieldRules> rules = ReadFieldRules(descriptor.options().SerializeAsString());
       if (!rules.ok()) return At(descriptor.full_name(), rules.status());
-      ASSIGN_OR_RETURN(Field field, OneField(descriptor, *rules));
+      ASSIGN_OR_RETURN(FieldParts field, OneField(descriptor, *rules));
       const bool said = rules->json_place > 0;
       placed.push_back({std::move(field), said ? rules->json_place : i + 1, said});
     }
@@ -172,10 +174,10 @@ class Loader {
     return {};
   }
 
-  Result<Field> OneField(const pb::FieldDescriptor& descriptor, const FieldRules& rules) {
+  Result<FieldParts> OneField(const pb::FieldDescriptor& descriptor, const FieldRules& rules) {
     const std::string& where = descriptor.full_name();
     const ProtoComment comment = CommentOf(descriptor);
-    Field field;
+    FieldParts field;
     field.name = descriptor.json_name();
     field.description = comment.description;
     field.proto_number = descriptor.number();
@@ -189,15 +191,15 @@ class Loader {
     if (const Status status = ApplyDefault(comment, field); !status.ok()) return At(where, status);
     // What all fields of a type have in common stays one.
     if (!SaysOfValue(comment)) return field;
-    Schema schema = *field.schema;
+    SchemaParts schema(*field.schema);
     if (const Status status = ApplyMarkers(comment, schema); !status.ok()) return At(where, status);
-    field.schema = std::make_shared<const Schema>(std::move(schema));
+    field.schema = pool_.Make(schema);
     return field;
   }
 
   // The rules at the top of apiserver/codec/schema.proto.
   static Status SetPresence(const FieldRules& rules, const ProtoComment& comment,
-                            std::string_view where, Field& field) {
+                            std::string_view where, FieldParts& field) {
     const SchemaType type = field.schema->type;
     const bool slice =
         type == SchemaType::kList || type == SchemaType::kMap || type == SchemaType::kBytes;
@@ -232,14 +234,21 @@ class Loader {
         return Refused(descriptor.full_name(), "the keys of a map are strings");
       }
       ASSIGN_OR_RETURN(SchemaPtr values, ElementOf(*entry.map_value(), descriptor.full_name()));
-      return runtime::MapOf(std::move(values));
+      return Collection(SchemaType::kMap, std::move(values));
     }
     ASSIGN_OR_RETURN(SchemaPtr element, ElementOf(descriptor, descriptor.full_name()));
     if (!descriptor.is_repeated()) return element;
     if (descriptor.is_packed()) {
       return Refused(descriptor.full_name(), "Kubernetes has no packed lists");
     }
-    return runtime::ListOf(std::move(element));
+    return Collection(SchemaType::kList, std::move(element));
+  }
+
+  SchemaPtr Collection(SchemaType type, SchemaPtr items) {
+    SchemaParts schema;
+    schema.type = type;
+    schema.items = std::move(items);
+    return pool_.Make(schema);
   }
 
   Result<SchemaPtr> ElementOf(const pb::FieldDescriptor& descriptor, std::string_view where) {
@@ -270,6 +279,7 @@ class Loader {
   const SchemaPtr int32_ = runtime::IntegerSchema(32);
   const SchemaPtr int64_ = runtime::IntegerSchema(64);
   const SchemaPtr number_ = runtime::NumberSchema();
+  SchemaPool pool_;
   Schemas schemas_;
   std::set<const pb::Descriptor*> open_;
 };

@@ -52,12 +52,12 @@ bool IsRepeated(const Schema& schema) {
 
 // As a Go server has them in its errors, as far as that can be told.
 std::string_view MessageName(const Schema& schema) {
-  const std::string_view name = schema.name;
+  const std::string_view name = schema.name();
   return name.substr(name.rfind('.') + 1);
 }
 std::string GoName(const Field& field) {
-  if (field.name == "metadata") return std::string(MessageName(*field.schema));
-  std::string name = field.name;
+  if (field.name() == "metadata") return std::string(MessageName(*field.schema));
+  std::string name(field.name());
   if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') {
     name[0] = static_cast<char>(name[0] - 'a' + 'A');
   }
@@ -145,7 +145,7 @@ class Decoder {
   // Those of structs that are flattened in protobuf too stand in the message of the outer one.
   void AddFields(const Schema& schema, Plan& plan, int depth) {
     if (depth > wire::kDepthMax) return;
-    for (const Field& field : schema.fields) {
+    for (const Field& field : schema.fields()) {
       if (field.proto_number > 0) {
         plan.entries.push_back({&field, plan.entries.size(), Filler(field)});
         plan.filler += plan.entries.back().filler;
@@ -197,13 +197,13 @@ class Decoder {
 
   Status Take(const Token& token, const Field& field, std::size_t slot, int depth) {
     const Schema& schema = *field.schema;
-    const wire::Type wanted = WireTypeOf(IsRepeated(schema) ? *schema.items : schema);
+    const wire::Type wanted = WireTypeOf(IsRepeated(schema) ? *schema.items() : schema);
     const bool packed =
         IsRepeated(schema) && token.type == wire::Type::kLength && token.type != wanted;
     // No numbers at all say nothing: Go leaves the slice nil.
     if (packed && token.bytes.empty()) return {};
     slots_[slot].field = &field;
-    if (packed) return Packed(token.bytes, *schema.items, slot);
+    if (packed) return Packed(token.bytes, *schema.items(), slot);
     if (token.type != wanted) return wire::Expect(token, wanted, GoName(field));
     switch (schema.type) {
       case SchemaType::kMap:
@@ -225,7 +225,7 @@ class Decoder {
           slots_[slot].pieces.push_back(token.bytes);
           return {};
         }
-        ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
+        ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items(), depth));
         slots_[slot].items.push_back(item);
         return {};
       }
@@ -252,7 +252,7 @@ class Decoder {
   }
 
   Status Entry(std::string_view bytes, const Field& field, std::size_t slot, int depth) {
-    const Schema& schema = *field.schema->items;
+    const Schema& schema = *field.schema->items();
     std::string_view key;
     Token value{.type = WireTypeOf(schema), .bytes = ""};
     RETURN_IF_ERROR(wire::ForEachField(bytes, "", [&](const Token& token) {
@@ -283,7 +283,7 @@ class Decoder {
       if (slot.field == nullptr) continue;
       ASSIGN_OR_RETURN(const Value value, Finish(slot, depth));
       if (!slot.field->inlined) {
-        out.Add(slot.field->name, value);
+        out.Add(slot.field->name(), value);
         continue;
       }
       for (const Member& member : value.members()) out.Add(member.key, member.value);
@@ -354,11 +354,11 @@ class Decoder {
       return Malformed("a list or map within a list or map has no protobuf form");
     }
     runtime::ListBuilder list(arena_);
-    const wire::Type wanted = WireTypeOf(*schema.items);
+    const wire::Type wanted = WireTypeOf(*schema.items());
     const auto take = [&](const Token& token) -> Status {
       if (token.number != kListItemsNumber) return {};
       if (token.type != wanted) return wire::Expect(token, wanted, "Items");
-      ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items, depth));
+      ASSIGN_OR_RETURN(const Value item, Single(token, *schema.items(), depth));
       list.Add(item);
       return {};
     };

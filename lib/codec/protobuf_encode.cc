@@ -29,11 +29,11 @@ class Encoder {
     if (depth > wire::kDepthMax) return Misfit("the content is nested too deeply");
     // Most messages have been declared in the order of their numbers.
     int number = 0;
-    for (const Field& field : schema.fields) {
+    for (const Field& field : schema.fields()) {
       if (field.proto_number <= number) return Reordered(value, schema, depth);
       number = field.proto_number;
     }
-    for (const Field& field : schema.fields) RETURN_IF_ERROR(OneField(value, field, depth));
+    for (const Field& field : schema.fields()) RETURN_IF_ERROR(OneField(value, field, depth));
     return {};
   }
 
@@ -45,9 +45,9 @@ class Encoder {
   // JSON's order is another, or there are fields that protobuf has not.
   Status Reordered(const Value& value, const Schema& schema, int depth) {
     std::vector<const Field*> fields;
-    fields.reserve(schema.fields.size());
+    fields.reserve(schema.fields().size());
     Status status;
-    for (const Field& field : schema.fields) {
+    for (const Field& field : schema.fields()) {
       if (field.proto_number > 0) fields.push_back(&field);
       if (field.proto_number != 0 || !field.inlined || !status.ok()) continue;
       status = Message(value, *field.schema, depth + 1);
@@ -62,7 +62,7 @@ class Encoder {
   Status OneField(const Value& outer, const Field& field, int depth) {
     const Schema& schema = *field.schema;
     if (field.inlined) return Inlined(outer, field, depth);
-    const Value value = outer[field.name];
+    const Value value = outer[field.name()];
     if (schema.type == SchemaType::kList && !schema.proto_message) {
       return Items(value, field.proto_number, schema, depth);
     }
@@ -78,9 +78,9 @@ class Encoder {
   // JSON's members of the outer object, but a message of its own here.
   Status Inlined(const Value& outer, const Field& field, int depth) {
     if (field.presence == Field::Presence::kPointer) {
-      const auto& inner = field.schema->fields;
+      const auto& inner = field.schema->fields();
       const bool any = std::any_of(inner.begin(), inner.end(),
-                                   [&](const Field& f) { return !outer[f.name].is_null(); });
+                                   [&](const Field& f) { return !outer[f.name()].is_null(); });
       if (!any) return {};
     }
     return Single(outer, field.proto_number, *field.schema, depth);
@@ -88,7 +88,7 @@ class Encoder {
 
   Status Items(const Value& list, int number, const Schema& schema, int depth) {
     for (const Value& item : list.items()) {
-      RETURN_IF_ERROR(Single(item, number, *schema.items, depth));
+      RETURN_IF_ERROR(Single(item, number, *schema.items(), depth));
     }
     return {};
   }
@@ -101,8 +101,8 @@ class Encoder {
       wire::Nested entry(field.proto_number, out_);
       wire::PutBytes(1, member.key, out_);
       // A nil slice of bytes has no value; of whatever else there is one.
-      const bool nil = member.value.is_null() && field.schema->items->type == SchemaType::kBytes;
-      if (!nil) RETURN_IF_ERROR(Single(member.value, 2, *field.schema->items, depth + 1));
+      const bool nil = member.value.is_null() && field.schema->items()->type == SchemaType::kBytes;
+      if (!nil) RETURN_IF_ERROR(Single(member.value, 2, *field.schema->items(), depth + 1));
       entry.Close();
     }
     return {};

@@ -15,7 +15,6 @@
 #include "codec/protobuf_wire.h"
 #include "codec/type_meta.h"
 #include "codec/utf8.h"
-#include "runtime/facts.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -167,9 +166,9 @@ bool HasProtobuf(const runtime::Kind& kind, std::string_view version) {
   if (found == nullptr || kind.semantics() != runtime::Semantics::kStruct) return false;
   const runtime::Schema& schema = *found->schema;
   if (schema.type != runtime::SchemaType::kStruct) return false;
-  const bool other_metadata = !schema.fields.empty() && schema.fields[0].name == "metadata" &&
-                              schema.fields[0].proto_number != kMetadataNumber;
-  return !other_metadata && !kind.facts().without_protobuf.contains(&schema);
+  const bool other_metadata = !schema.fields().empty() && schema.fields()[0].name() == "metadata" &&
+                              schema.fields()[0].proto_number != kMetadataNumber;
+  return !other_metadata && !schema.lacks_protobuf;
 }
 
 std::string Envelope(std::string_view api_version, std::string_view kind,

@@ -12,14 +12,17 @@ namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Constraints;
-using runtime::Field;
+using runtime::FieldParts;
 using runtime::KindOptions;
 using runtime::KindVersion;
 using runtime::Member;
 using runtime::OwnedValue;
 using runtime::Schema;
+using runtime::SchemaParts;
+using runtime::SchemaPool;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
+using runtime::SourceText;
 using runtime::Value;
 
 // Schemas are read by recursion: nobody means more than this.
@@ -59,103 +62,148 @@ Constraints ConstraintsOf(const Value& json) {
   return constraints;
 }
 
-Result<SchemaPtr> Load(const Value& json, const std::string& path, int depth);
+// Reads schemas into a pool, from the leaves up.
+class OpenApiLoader {
+ public:
+  explicit OpenApiLoader(SchemaPool& pool) : pool_(pool) {}
 
-Status LoadProperties(const Value& json, const std::string& path, int depth, Schema& schema) {
-  const auto required = json["required"].items();
-  for (const Member& property : json["properties"].members()) {
-    Field field;
-    field.name = std::string(property.key);
-    const std::string child = path.empty() ? field.name : path + "." + field.name;
-    ASSIGN_OR_RETURN(field.schema, Load(property.value, child, depth + 1));
-    field.description = field.schema->description;
-    field.required = std::any_of(required.begin(), required.end(), [&](const Value& name) {
-      return name.AsString() == property.key;
-    });
-    if (const Value* fallback = property.value.Find("default")) {
-      field.default_value = OwnedValue(*fallback);
+  Result<SchemaPtr> Load(const Value& json) {
+    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, "", 0));
+    return pool_.Make(parts);
+  }
+
+  // Kind and apiVersion left out, metadata put first.
+  Result<SchemaPtr> LoadRoot(const Value& json) {
+    ASSIGN_OR_RETURN(SchemaParts root, Parts(json, "", 0));
+    if (root.type != SchemaType::kStruct) {
+      return Invalid("", "must be an object with properties");
     }
-    schema.fields.push_back(std::move(field));
+    std::erase_if(root.fields, [](const FieldParts& field) {
+      return field.name == "apiVersion" || field.name == "kind" || field.name == "metadata";
+    });
+    FieldParts metadata;
+    metadata.name = "metadata";
+    metadata.schema = runtime::ObjectMetaSchema();
+    root.fields.insert(root.fields.begin(), std::move(metadata));
+    return pool_.Make(root);
   }
-  return {};
-}
 
-Status LoadObject(const Value& json, const std::string& path, int depth, Schema& schema) {
-  schema.atomic = json["x-kubernetes-map-type"].AsString() == "atomic";
-  const Value values = json["additionalProperties"];
-  if (values.is_null() || (values.type() == Value::Type::kBool && !values.AsBool())) {
-    schema.type = SchemaType::kStruct;
-    return LoadProperties(json, path, depth, schema);
+ private:
+  Result<SchemaPtr> Nested(const Value& json, const std::string& path, int depth) {
+    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, path, depth));
+    return pool_.Make(parts);
   }
-  if (!json["properties"].is_null()) {
-    return Invalid(path, "properties and additionalProperties are mutually exclusive");
+
+  Result<SchemaParts> Parts(const Value& json, const std::string& path, int depth) {
+    if (depth > kSchemaDepthMax) return Invalid(path, "is nested too deeply");
+    if (!json.is_map()) return Invalid(path, "must be an object");
+    if (!json["$ref"].is_null()) {
+      return Invalid(path, "$ref is not allowed in a structural schema");
+    }
+    SchemaParts schema;
+    Describe(json["description"].AsString(), schema.description, schema.source_description);
+    schema.nullable = json["nullable"].AsBool();
+    schema.preserve_unknown_fields = json["x-kubernetes-preserve-unknown-fields"].AsBool();
+    schema.embedded_resource = json["x-kubernetes-embedded-resource"].AsBool();
+    schema.patch_strategy = TextOf(json["x-kubernetes-patch-strategy"]);
+    schema.patch_merge_key = TextOf(json["x-kubernetes-patch-merge-key"]);
+    schema.constraints = ConstraintsOf(json);
+    RETURN_IF_ERROR(LoadType(json, path, depth, schema));
+    return schema;
   }
-  schema.type = SchemaType::kMap;
-  if (!values.is_map()) {
-    schema.items = runtime::AnySchema();
+
+  Status LoadType(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
+    const std::string_view type = json["type"].AsString();
+    if (json["x-kubernetes-int-or-string"].AsBool()) {
+      schema.type = SchemaType::kIntOrString;
+    } else if (type == "object" || (type.empty() && schema.embedded_resource)) {
+      return LoadObject(json, path, depth, schema);
+    } else if (type == "array") {
+      return LoadList(json, path, depth, schema);
+    } else if (type == "string") {
+      schema.type = SchemaType::kString;
+    } else if (type == "boolean") {
+      schema.type = SchemaType::kBoolean;
+    } else if (type == "number") {
+      schema.type = SchemaType::kNumber;
+    } else if (type == "integer") {
+      schema.type = SchemaType::kInteger;
+      schema.bits = json["format"].AsString() == "int32" ? 32 : 64;
+    } else if (type.empty() && schema.preserve_unknown_fields) {
+      schema.type = SchemaType::kAny;
+    } else {
+      return Invalid(
+          path, type.empty() ? "must have a type" : "unknown type \"" + std::string(type) + "\"");
+    }
     return {};
   }
-  ASSIGN_OR_RETURN(schema.items, Load(values, path + "[*]", depth + 1));
-  return {};
-}
 
-Status LoadList(const Value& json, const std::string& path, int depth, Schema& schema) {
-  schema.type = SchemaType::kList;
-  if (!json["items"].is_map()) return Invalid(path, "an array must have items");
-  ASSIGN_OR_RETURN(schema.items, Load(json["items"], path + "[*]", depth + 1));
-  const std::string_view type = json["x-kubernetes-list-type"].AsString();
-  if (type == "set") schema.list_type = Schema::ListType::kSet;
-  if (type == "map") schema.list_type = Schema::ListType::kMap;
-  for (const Value& key : json["x-kubernetes-list-map-keys"].items()) {
-    schema.list_map_keys.push_back(TextOf(key));
+  Status LoadObject(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
+    schema.atomic = json["x-kubernetes-map-type"].AsString() == "atomic";
+    const Value values = json["additionalProperties"];
+    if (values.is_null() || (values.type() == Value::Type::kBool && !values.AsBool())) {
+      schema.type = SchemaType::kStruct;
+      return LoadProperties(json, path, depth, schema);
+    }
+    if (!json["properties"].is_null()) {
+      return Invalid(path, "properties and additionalProperties are mutually exclusive");
+    }
+    schema.type = SchemaType::kMap;
+    if (!values.is_map()) {
+      schema.items = runtime::AnySchema();
+      return {};
+    }
+    ASSIGN_OR_RETURN(schema.items, Nested(values, path + "[*]", depth + 1));
+    return {};
   }
-  if (schema.list_type == Schema::ListType::kMap && schema.list_map_keys.empty()) {
-    return Invalid(path, "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
-  }
-  return {};
-}
 
-Status LoadType(const Value& json, const std::string& path, int depth, Schema& schema) {
-  const std::string_view type = json["type"].AsString();
-  if (json["x-kubernetes-int-or-string"].AsBool()) {
-    schema.type = SchemaType::kIntOrString;
-  } else if (type == "object" || (type.empty() && schema.embedded_resource)) {
-    return LoadObject(json, path, depth, schema);
-  } else if (type == "array") {
-    return LoadList(json, path, depth, schema);
-  } else if (type == "string") {
-    schema.type = SchemaType::kString;
-  } else if (type == "boolean") {
-    schema.type = SchemaType::kBoolean;
-  } else if (type == "number") {
-    schema.type = SchemaType::kNumber;
-  } else if (type == "integer") {
-    schema.type = SchemaType::kInteger;
-    schema.bits = json["format"].AsString() == "int32" ? 32 : 64;
-  } else if (type.empty() && schema.preserve_unknown_fields) {
-    schema.type = SchemaType::kAny;
-  } else {
-    return Invalid(
-        path, type.empty() ? "must have a type" : "unknown type \"" + std::string(type) + "\"");
+  Status LoadProperties(const Value& json, const std::string& path, int depth,
+                        SchemaParts& schema) {
+    const auto required = json["required"].items();
+    for (const Member& property : json["properties"].members()) {
+      FieldParts field;
+      field.name = std::string(property.key);
+      const std::string child = path.empty() ? field.name : path + "." + field.name;
+      ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, child, depth + 1));
+      // It is the field's: types that differ in nothing else are one.
+      field.description = std::exchange(parts.description, "");
+      field.source_description = std::exchange(parts.source_description, {});
+      field.schema = pool_.Make(parts);
+      field.required = std::any_of(required.begin(), required.end(), [&](const Value& name) {
+        return name.AsString() == property.key;
+      });
+      if (const Value* fallback = property.value.Find("default")) {
+        field.default_value = OwnedValue(*fallback);
+      }
+      schema.fields.push_back(std::move(field));
+    }
+    return {};
   }
-  return {};
-}
 
-Result<SchemaPtr> Load(const Value& json, const std::string& path, int depth) {
-  if (depth > kSchemaDepthMax) return Invalid(path, "is nested too deeply");
-  if (!json.is_map()) return Invalid(path, "must be an object");
-  if (!json["$ref"].is_null()) return Invalid(path, "$ref is not allowed in a structural schema");
-  Schema schema;
-  schema.description = TextOf(json["description"]);
-  schema.nullable = json["nullable"].AsBool();
-  schema.preserve_unknown_fields = json["x-kubernetes-preserve-unknown-fields"].AsBool();
-  schema.embedded_resource = json["x-kubernetes-embedded-resource"].AsBool();
-  schema.patch_strategy = TextOf(json["x-kubernetes-patch-strategy"]);
-  schema.patch_merge_key = TextOf(json["x-kubernetes-patch-merge-key"]);
-  schema.constraints = ConstraintsOf(json);
-  RETURN_IF_ERROR(LoadType(json, path, depth, schema));
-  return std::make_shared<const Schema>(std::move(schema));
-}
+  Status LoadList(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
+    schema.type = SchemaType::kList;
+    if (!json["items"].is_map()) return Invalid(path, "an array must have items");
+    ASSIGN_OR_RETURN(schema.items, Nested(json["items"], path + "[*]", depth + 1));
+    const std::string_view type = json["x-kubernetes-list-type"].AsString();
+    if (type == "set") schema.list_type = Schema::ListType::kSet;
+    if (type == "map") schema.list_type = Schema::ListType::kMap;
+    for (const Value& key : json["x-kubernetes-list-map-keys"].items()) {
+      schema.list_map_keys.push_back(TextOf(key));
+    }
+    if (schema.list_type == Schema::ListType::kMap && schema.list_map_keys.empty()) {
+      return Invalid(path, "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
+    }
+    return {};
+  }
+
+  // A description stays where it is if the source has it as it is, without escapes.
+  void Describe(std::string_view text, std::string& copied, SourceText& in_source) {
+    in_source = pool_.Find(text);
+    if (in_source.size == 0) copied = text;
+  }
+
+  SchemaPool& pool_;
+};
 
 Result<Value> ParseText(std::string_view text, runtime::Arena& arena) {
   return ParseYaml(text, arena);
@@ -167,7 +215,7 @@ std::vector<std::string> TextsOf(const Value& list) {
   return texts;
 }
 
-Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec) {
+Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec, SchemaPool& pool) {
   KindVersion version;
   version.version = TextOf(json["name"]);
   version.served = json["served"].AsBool();
@@ -186,13 +234,20 @@ Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec) {
                                .description = TextOf(column["description"]),
                                .priority = static_cast<int>(column["priority"].AsInt())});
   }
-  ASSIGN_OR_RETURN(version.schema, RootSchemaFromOpenApi(json["schema"]["openAPIV3Schema"]));
+  ASSIGN_OR_RETURN(version.schema, RootSchemaFromOpenApi(json["schema"]["openAPIV3Schema"], pool));
   return version;
 }
 
 }  // namespace
 
-Result<SchemaPtr> SchemaFromOpenApi(Value schema) { return Load(schema, "", 0); }
+Result<SchemaPtr> SchemaFromOpenApi(Value schema, SchemaPool& pool) {
+  return OpenApiLoader(pool).Load(schema);
+}
+
+Result<SchemaPtr> SchemaFromOpenApi(Value schema) {
+  SchemaPool pool;
+  return SchemaFromOpenApi(schema, pool);
+}
 
 Result<SchemaPtr> SchemaFromText(std::string_view text) {
   runtime::Arena arena;
@@ -200,23 +255,23 @@ Result<SchemaPtr> SchemaFromText(std::string_view text) {
   return SchemaFromOpenApi(json);
 }
 
+Result<SchemaPtr> RootSchemaFromOpenApi(Value schema, SchemaPool& pool) {
+  return OpenApiLoader(pool).LoadRoot(schema);
+}
+
 Result<SchemaPtr> RootSchemaFromOpenApi(Value schema) {
-  ASSIGN_OR_RETURN(const SchemaPtr loaded, Load(schema, "", 0));
-  if (loaded->type != SchemaType::kStruct) return Invalid("", "must be an object with properties");
-  Schema root = *loaded;
-  std::erase_if(root.fields, [](const Field& field) {
-    return field.name == "apiVersion" || field.name == "kind" || field.name == "metadata";
-  });
-  Field metadata;
-  metadata.name = "metadata";
-  metadata.schema = runtime::ObjectMetaSchema();
-  root.fields.insert(root.fields.begin(), std::move(metadata));
-  return std::make_shared<const Schema>(std::move(root));
+  SchemaPool pool;
+  return RootSchemaFromOpenApi(schema, pool);
 }
 
 Result<KindOptions> KindOptionsFromCrd(std::string_view text) {
   runtime::Arena arena;
   ASSIGN_OR_RETURN(const Value crd, ParseText(text, arena));
+  SchemaPool pool;
+  return KindOptionsFromCrd(crd, pool);
+}
+
+Result<KindOptions> KindOptionsFromCrd(Value crd, SchemaPool& pool) {
   const Value spec = crd["spec"];
   const Value names = spec["names"];
   KindOptions options;
@@ -230,7 +285,7 @@ Result<KindOptions> KindOptionsFromCrd(std::string_view text) {
   options.namespaced = spec["scope"].AsString() != "Cluster";
   options.semantics = runtime::Semantics::kStructural;
   for (const Value& json : spec["versions"].items()) {
-    ASSIGN_OR_RETURN(KindVersion version, VersionFromCrd(json, spec));
+    ASSIGN_OR_RETURN(KindVersion version, VersionFromCrd(json, spec, pool));
     if (json["storage"].AsBool()) {
       options.hub_version = version.version;
       options.storage_version = version.version;

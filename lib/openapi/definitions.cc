@@ -35,7 +35,7 @@ std::string_view FormatOf(const Schema& schema) {
     case SchemaType::kIntOrString:
       return "int-or-string";
     default:
-      return schema.constraints.format;
+      return schema.constraints().format();
   }
 }
 
@@ -65,7 +65,7 @@ void Definitions::AddScalar(const Schema& schema, MapBuilder& map) const {
   if (!format.empty()) map.Add("format", tree_.String(format));
 }
 
-void Definitions::AddConstraints(const runtime::Constraints& limits, MapBuilder& map) const {
+void Definitions::AddConstraints(runtime::ConstraintsView limits, MapBuilder& map) const {
   const auto add = [&map](std::string_view name, const auto& limit) {
     if (!limit) return;
     if constexpr (std::is_same_v<std::decay_t<decltype(*limit)>, double>) {
@@ -74,23 +74,23 @@ void Definitions::AddConstraints(const runtime::Constraints& limits, MapBuilder&
       map.Add(name, Value::Int(*limit));
     }
   };
-  add("minimum", limits.minimum);
-  add("maximum", limits.maximum);
-  add("multipleOf", limits.multiple_of);
-  add("minLength", limits.min_length);
-  add("maxLength", limits.max_length);
-  add("minItems", limits.min_items);
-  add("maxItems", limits.max_items);
-  add("minProperties", limits.min_properties);
-  add("maxProperties", limits.max_properties);
-  if (limits.exclusive_minimum) map.Add("exclusiveMinimum", Value::Bool(true));
-  if (limits.exclusive_maximum) map.Add("exclusiveMaximum", Value::Bool(true));
-  if (limits.unique_items) map.Add("uniqueItems", Value::Bool(true));
-  if (!limits.pattern.empty()) map.Add("pattern", tree_.String(limits.pattern));
-  if (limits.enum_values.empty()) return;
+  add("minimum", limits.minimum());
+  add("maximum", limits.maximum());
+  add("multipleOf", limits.multiple_of());
+  add("minLength", limits.min_length());
+  add("maxLength", limits.max_length());
+  add("minItems", limits.min_items());
+  add("maxItems", limits.max_items());
+  add("minProperties", limits.min_properties());
+  add("maxProperties", limits.max_properties());
+  if (limits.exclusive_minimum()) map.Add("exclusiveMinimum", Value::Bool(true));
+  if (limits.exclusive_maximum()) map.Add("exclusiveMaximum", Value::Bool(true));
+  if (limits.unique_items()) map.Add("uniqueItems", Value::Bool(true));
+  if (!limits.pattern().empty()) map.Add("pattern", tree_.String(limits.pattern()));
+  if (limits.enum_values().empty()) return;
   runtime::ListBuilder values(tree_.arena());
-  for (const runtime::OwnedValue& value : limits.enum_values) {
-    values.Add(runtime::Copy(value.get(), tree_.arena()));
+  for (const Value& value : limits.enum_values()) {
+    values.Add(runtime::Copy(value, tree_.arena()));
   }
   map.Add("enum", values.Build());
 }
@@ -101,7 +101,7 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
       map.Add("x-kubernetes-list-type", Value::String("set"));
     } else if (schema.list_type == Schema::ListType::kMap) {
       map.Add("x-kubernetes-list-type", Value::String("map"));
-      map.Add("x-kubernetes-list-map-keys", tree_.Strings(schema.list_map_keys));
+      map.Add("x-kubernetes-list-map-keys", tree_.Strings(schema.list_map_keys()));
     } else {
       map.Add("x-kubernetes-list-type", Value::String("atomic"));
     }
@@ -117,11 +117,11 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
 }
 
 void Definitions::AddPatchMarkers(const Schema& schema, MapBuilder& map) const {
-  if (!schema.patch_strategy.empty()) {
-    map.Add("x-kubernetes-patch-strategy", tree_.String(schema.patch_strategy));
+  if (!schema.patch_strategy().empty()) {
+    map.Add("x-kubernetes-patch-strategy", tree_.String(schema.patch_strategy()));
   }
-  if (!schema.patch_merge_key.empty()) {
-    map.Add("x-kubernetes-patch-merge-key", tree_.String(schema.patch_merge_key));
+  if (!schema.patch_merge_key().empty()) {
+    map.Add("x-kubernetes-patch-merge-key", tree_.String(schema.patch_merge_key()));
   }
 }
 
@@ -129,14 +129,14 @@ Value Definitions::Use(const Schema& schema, std::string_view description,
                        const runtime::Field* field) {
   MapBuilder map(tree_.arena());
   if (!description.empty()) map.Add("description", tree_.String(description));
-  if (field && field->default_value) {
-    map.Add("default", runtime::Copy(field->default_value->get(), tree_.arena()));
+  if (field && field->default_value() != nullptr) {
+    map.Add("default", runtime::Copy(*field->default_value(), tree_.arena()));
   }
   // They are the field's, not the type's.
   AddPatchMarkers(schema, map);
-  if (!schema.name.empty() && schema.type == SchemaType::kStruct) {
+  if (!schema.name().empty() && schema.type == SchemaType::kStruct) {
     AddSchema(schema);
-    const Value ref = tree_.Ref(schema.name, format_);
+    const Value ref = tree_.Ref(schema.name(), format_);
     if (map.size() == 0) return ref;
     if (format_ == Format::kV2) {
       map.Add("$ref", ref["$ref"]);
@@ -148,28 +148,29 @@ Value Definitions::Use(const Schema& schema, std::string_view description,
     return map.Build();
   }
   AddScalar(schema, map);
-  AddConstraints(schema.constraints, map);
+  AddConstraints(schema.constraints(), map);
   AddMarkers(schema, map);
   if (schema.type == SchemaType::kStruct) AddProperties(schema, /*type_meta=*/false, map);
-  if (schema.items) {
-    map.Add(
-        schema.type == SchemaType::kList ? "items" : "additionalProperties",
-        Use(*schema.items, schema.items->name.empty() ? schema.items->description : "", nullptr));
+  if (schema.items()) {
+    map.Add(schema.type == SchemaType::kList ? "items" : "additionalProperties",
+            Use(*schema.items(),
+                schema.items()->name().empty() ? schema.items()->description() : "", nullptr));
   }
   return map.Build();
 }
 
 void Definitions::AppendFields(const Schema& schema, MapBuilder& properties,
                                std::vector<std::string>& required) {
-  for (const runtime::Field& field : schema.fields) {
+  for (const runtime::Field& field : schema.fields()) {
     if (field.inlined) {
       AppendFields(*field.schema, properties, required);
       continue;
     }
-    if (field.required) required.push_back(field.name);
-    const std::string& own = field.schema->name.empty() ? field.schema->description : "";
-    properties.Add(tree_.Text(field.name),
-                   Use(*field.schema, field.description.empty() ? own : field.description, &field));
+    if (field.required) required.emplace_back(field.name());
+    const std::string described = schema.DescriptionOf(field);
+    const std::string own = field.schema->name().empty() ? field.schema->description() : "";
+    properties.Add(tree_.Text(field.name()),
+                   Use(*field.schema, described.empty() ? own : described, &field));
   }
 }
 
@@ -207,14 +208,14 @@ Value Definitions::Gvks(const std::vector<runtime::GroupVersionKind>& gvks) cons
 void Definitions::AddSchema(const Schema& schema,
                             const std::vector<runtime::GroupVersionKind>& gvks) {
   // Taken first: a schema may refer to one that refers to it by name.
-  if (!definitions_.emplace(schema.name, Value()).second) return;
+  if (!definitions_.emplace(schema.name(), Value()).second) return;
   MapBuilder map(tree_.arena());
-  if (!schema.description.empty()) map.Add("description", tree_.String(schema.description));
+  if (!schema.description().empty()) map.Add("description", tree_.String(schema.description()));
   map.Add("type", Value::String("object"));
   AddProperties(schema, /*type_meta=*/!gvks.empty(), map);
   AddMarkers(schema, map);
   if (!gvks.empty()) map.Add("x-kubernetes-group-version-kind", Gvks(gvks));
-  definitions_[schema.name] = map.Build();
+  definitions_[std::string(schema.name())] = map.Build();
 }
 
 void Definitions::AddKind(const runtime::Kind& kind, std::string_view version, bool list) {
@@ -223,8 +224,8 @@ void Definitions::AddKind(const runtime::Kind& kind, std::string_view version, b
   if (!found || Has(name)) return;
   definitions_.emplace(name, Value());
   MapBuilder map(tree_.arena());
-  if (found->schema && !found->schema->description.empty()) {
-    map.Add("description", tree_.String(found->schema->description));
+  if (found->schema && !found->schema->description().empty()) {
+    map.Add("description", tree_.String(found->schema->description()));
   }
   map.Add("type", Value::String("object"));
   if (found->schema) {

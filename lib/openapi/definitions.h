@@ -33,7 +33,7 @@ class Definitions {
   runtime::Value Use(const runtime::Schema& schema, std::string_view description,
                      const runtime::Field* field);
   void AddScalar(const runtime::Schema& schema, runtime::MapBuilder& map) const;
-  void AddConstraints(const runtime::Constraints& constraints, runtime::MapBuilder& map) const;
+  void AddConstraints(runtime::ConstraintsView limits, runtime::MapBuilder& map) const;
   void AddMarkers(const runtime::Schema& schema, runtime::MapBuilder& map) const;
   void AddPatchMarkers(const runtime::Schema& schema, runtime::MapBuilder& map) const;
   // properties and required of a struct; `type_meta`: with kind and apiVersion.

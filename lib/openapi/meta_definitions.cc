@@ -159,7 +159,7 @@ void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions
                         const std::set<std::string>& wanted, Definitions& definitions) {
   const auto add = [&](const SchemaPtr& schema,
                        const std::vector<runtime::GroupVersionKind>& gvks) {
-    if (wanted.contains(schema->name)) definitions.AddSchema(*schema, gvks);
+    if (wanted.contains(std::string(schema->name()))) definitions.AddSchema(*schema, gvks);
   };
   const auto every_group = [&group_versions](std::string_view kind) {
     std::vector<runtime::GroupVersionKind> gvks{{"", "v1", std::string(kind)}};

@@ -10,7 +10,9 @@ namespace apiserver::v0::openapi {
 // and kind.
 std::string DefinitionName(const runtime::Kind& kind, std::string_view version) {
   const runtime::KindVersion* found = kind.FindVersion(version);
-  if (found && found->schema && !found->schema->name.empty()) return found->schema->name;
+  if (found && found->schema && !found->schema->name().empty()) {
+    return std::string(found->schema->name());
+  }
   std::string name;
   std::string_view group = kind.group();
   while (!group.empty()) {

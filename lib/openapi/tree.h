@@ -21,9 +21,10 @@ class Tree {
   runtime::Value String(std::string_view text) const {
     return runtime::Value::String(arena_.Copy(text));
   }
-  runtime::Value Strings(const std::vector<std::string>& texts) const {
+  template <class Text = std::string>
+  runtime::Value Strings(const std::vector<Text>& texts) const {
     runtime::ListBuilder list(arena_);
-    for (const std::string& text : texts) list.Add(String(text));
+    for (const Text& text : texts) list.Add(String(text));
     return list.Build();
   }
   // {"$ref": "#/definitions/<name>"}, or v3's place for it.

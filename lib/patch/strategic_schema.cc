@@ -26,10 +26,10 @@ bool EqualFold(std::string_view a, std::string_view b) {
 const Field* FindFolded(const Schema& schema, std::string_view key) {
   std::vector<const Schema*> structs = {&schema};
   for (std::size_t i = 0; i < structs.size(); ++i) {
-    for (const Field& field : structs[i]->fields) {
+    for (const Field& field : structs[i]->fields()) {
       if (field.inlined) {
         structs.push_back(field.schema.get());
-      } else if (EqualFold(field.name, key)) {
+      } else if (EqualFold(field.name(), key)) {
         return &field;
       }
     }
@@ -39,7 +39,7 @@ const Field* FindFolded(const Schema& schema, std::string_view key) {
 
 std::string_view StructName(const Schema& schema) {
   if (schema.type == SchemaType::kRaw) return "RawExtension";
-  const std::string_view name = schema.name;
+  const std::string_view name = schema.name();
   return name.substr(name.rfind('.') + 1);
 }
 
@@ -98,20 +98,20 @@ Result<PatchMeta> LookupPatchMetadataForStruct(const Shape& parent, std::string_
                                         std::string(StructName(schema)) + " for the json field " +
                                         field::Quote(key));
   }
-  ASSIGN_OR_RETURN(const std::string_view strategy, OtherStrategy(field->schema->patch_strategy));
+  ASSIGN_OR_RETURN(const std::string_view strategy, OtherStrategy(field->schema->patch_strategy()));
   return PatchMeta{.shape = {field->schema.get(), field->presence == Field::Presence::kPointer},
                    .strategy = strategy,
-                   .merge_key = field->schema->patch_merge_key};
+                   .merge_key = field->schema->patch_merge_key()};
 }
 
 Result<PatchMeta> LookupPatchMetadataForSlice(const Shape& parent, std::string_view key) {
   ASSIGN_OR_RETURN(PatchMeta meta, LookupPatchMetadataForStruct(parent, key));
   const Schema& schema = *meta.shape.schema;
   if (schema.type == SchemaType::kList) {
-    if (!meta.shape.pointer && schema.items->type == SchemaType::kList) {
+    if (!meta.shape.pointer && schema.items()->type == SchemaType::kList) {
       return Status(Reason::kUnknown, "unexpected slice of slice");
     }
-    meta.shape = {schema.items.get()};
+    meta.shape = {schema.items().get()};
   } else if (meta.shape.pointer) {
     meta.shape.pointer = false;
   } else if (schema.type != SchemaType::kBytes) {

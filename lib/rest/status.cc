@@ -80,9 +80,10 @@ ResetFields AllButStatusFields(const runtime::Kind& kind) {
     auto& names = fields[kind.gvk(version.version).group_version().ToString()];
     names = {{"metadata"}, {"spec"}};
     if (version.schema == nullptr) continue;
-    for (const runtime::Field& field : version.schema->fields) {
-      if (field.name == "status" || field.name == "metadata" || field.name == "spec") continue;
-      names.push_back({field.name});
+    for (const runtime::Field& field : version.schema->fields()) {
+      if (field.name() == "status" || field.name() == "metadata" || field.name() == "spec")
+        continue;
+      names.push_back({std::string(field.name())});
     }
   }
   return fields;

@@ -3,7 +3,6 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
-#include "runtime/facts.h"
 #include "runtime/field_list.h"
 #include "runtime/passes.h"
 #include "runtime/rewrite.h"
@@ -16,12 +15,11 @@ namespace {
 
 class DefaultsPass final : public RewritePass {
  public:
-  DefaultsPass(const Facts& facts, bool structural, Arena& arena)
-      : facts_(facts), structural_(structural), arena_(arena) {}
+  DefaultsPass(bool structural, Arena& arena) : structural_(structural), arena_(arena) {}
 
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
     const std::size_t begin = slots.size();
-    for (const Value& item : source.items()) slots.push_back({"", item, Below(schema.items)});
+    for (const Value& item : source.items()) slots.push_back({"", item, Below(schema.items())});
     for (const Member& member : source.members()) AddMember(schema, member, slots, changed);
     if (schema.type != SchemaType::kStruct) return true;
     const std::size_t present = slots.size();
@@ -36,7 +34,7 @@ class DefaultsPass final : public RewritePass {
   // Null where there is nothing to do further down.
   const Schema* Below(const SchemaPtr& schema) const {
     if (schema == nullptr) return nullptr;
-    return structural_ || facts_.with_defaults.contains(schema.get()) ? schema.get() : nullptr;
+    return structural_ || schema->has_defaults ? schema.get() : nullptr;
   }
 
   // Whether a member with this value is as good as absent.
@@ -51,13 +49,13 @@ class DefaultsPass final : public RewritePass {
   bool WrittenAsAbsent(const Field& field) const {
     return !structural_ && field.presence == Field::Presence::kValue &&
            field.omit != Field::Omit::kNever && field.schema->type != SchemaType::kStruct &&
-           IsEmpty(*field.schema, field.default_value->get());
+           IsEmpty(*field.schema, *field.default_value());
   }
 
   void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
                  bool& changed) {
     if (schema.type != SchemaType::kStruct) {
-      slots.push_back({member.key, member.value, Below(schema.items)});
+      slots.push_back({member.key, member.value, Below(schema.items())});
       return;
     }
     const Field* const field = schema.FindField(member.key);
@@ -67,7 +65,7 @@ class DefaultsPass final : public RewritePass {
     }
     // Without a default a null that is not allowed is dropped from custom resources.
     const bool absent =
-        CountsAsAbsent(*field, member.value) && (structural_ || field->default_value.has_value());
+        CountsAsAbsent(*field, member.value) && (structural_ || field->default_value() != nullptr);
     if (!absent) slots.push_back({member.key, member.value, Below(field->schema)});
     changed |= absent;
   }
@@ -77,12 +75,12 @@ class DefaultsPass final : public RewritePass {
     const FieldList fields(schema);
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const Field& field = fields[i];
-      if (!field.default_value || WrittenAsAbsent(field)) continue;
-      const auto has = [&](const Slot& slot) { return slot.key == field.name; };
+      if (field.default_value() == nullptr || WrittenAsAbsent(field)) continue;
+      const auto has = [&](const Slot& slot) { return slot.key == field.name(); };
       const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
       const auto to = slots.begin() + static_cast<std::ptrdiff_t>(end);
       if (std::any_of(from, to, has)) continue;
-      slots.push_back({field.name, Copy(field.default_value->get(), arena_), Below(field.schema)});
+      slots.push_back({field.name(), Copy(*field.default_value(), arena_), Below(field.schema)});
     }
   }
 
@@ -95,13 +93,12 @@ class DefaultsPass final : public RewritePass {
     const FieldList fields(schema);
     auto next = from;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const auto found = std::find_if(next, slots.end(),
-                                      [&](const Slot& slot) { return slot.key == fields[i].name; });
+      const auto found = std::find_if(
+          next, slots.end(), [&](const Slot& slot) { return slot.key == fields[i].name(); });
       if (found != slots.end()) std::rotate(next++, found, found + 1);
     }
   }
 
-  const Facts& facts_;
   bool structural_;
   Arena& arena_;
 };
@@ -111,12 +108,11 @@ class DefaultsPass final : public RewritePass {
 Status SetDefaults(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr) return {};
-  const Facts& facts = object.kind().facts();
   const bool structural = object.kind().semantics() == Semantics::kStructural;
   if (version->schema->type == SchemaType::kStruct &&
-      (structural || facts.with_defaults.contains(version->schema.get()))) {
+      (structural || version->schema->has_defaults)) {
     Value root = object.root();
-    DefaultsPass pass(facts, structural, object.arena());
+    DefaultsPass pass(structural, object.arena());
     if (Rewrite(*version->schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
       return GrownTooLarge();
     }

@@ -4,7 +4,7 @@
 
 namespace apiserver::v0::runtime {
 
-FieldList::FieldList(const Schema& schema) : direct_(schema.fields) {
+FieldList::FieldList(const Schema& schema) : direct_(schema.fields()) {
   const auto inlined = [](const Field& field) { return field.inlined; };
   if (std::none_of(direct_.begin(), direct_.end(), inlined)) return;
   std::vector<std::span<const Field>> rest = {direct_};
@@ -16,8 +16,8 @@ FieldList::FieldList(const Schema& schema) : direct_(schema.fields) {
     const Field& field = rest.back().front();
     rest.back() = rest.back().subspan(1);
     if (field.inlined) {
-      rest.emplace_back(field.schema->fields);
-    } else if (schema.FindField(field.name) == &field) {
+      rest.emplace_back(field.schema->fields());
+    } else if (schema.FindField(field.name()) == &field) {
       flat_.push_back(&field);
     }
   }

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "runtime/facts.h"
 #include "runtime/name_rules.h"
+#include "runtime/schema_check.h"
 
 namespace apiserver::v0::runtime {
 
@@ -70,15 +70,15 @@ void CheckRoot(const Schema& schema, const std::string& version, Problems& probl
     problems.Add(where + "the schema is no struct");
     return;
   }
-  for (std::size_t i = 0; i < schema.fields.size(); ++i) {
-    const std::string& name = schema.fields[i].name;
+  for (std::size_t i = 0; i < schema.fields().size(); ++i) {
+    const std::string name(schema.fields()[i].name());
     problems.Require(name != "kind" && name != "apiVersion",
                      where + name + " belongs to the envelope, not to the schema");
     problems.Require(name != "metadata" || i == 0, where + "metadata must be the first field");
   }
 }
 
-void CheckVersions(const KindOptions& options, Facts& facts, Problems& problems) {
+void CheckVersions(const KindOptions& options, Problems& problems) {
   problems.Require(!options.versions.empty(), "no versions");
   std::set<std::string_view> seen;
   for (const KindVersion& version : options.versions) {
@@ -89,7 +89,7 @@ void CheckVersions(const KindOptions& options, Facts& facts, Problems& problems)
                      version.version + ": to_hub and from_hub belong together");
     problems.Require(version.version != options.hub_version || version.to_hub == nullptr,
                      version.version + ": the hub does not convert to itself");
-    CheckSchema(version.schema, version.version, options.semantics, facts, problems.found());
+    CheckSchema(version.schema, version.version, problems.found());
     if (version.schema != nullptr) CheckRoot(*version.schema, version.version, problems);
   }
   if (options.versions.empty()) return;
@@ -110,8 +110,7 @@ Status ToStatus(const KindOptions& options, const std::vector<std::string>& prob
 
 }  // namespace
 
-Kind::Kind(KindOptions options, std::shared_ptr<const Facts> facts)
-    : options_(std::move(options)), facts_(std::move(facts)) {
+Kind::Kind(KindOptions options) : options_(std::move(options)) {
   for (const KindVersion& version : options_.versions) {
     // Among sorted keys kind and apiVersion stand where they belong: in the body.
     if (options_.semantics == Semantics::kStructural) {
@@ -125,13 +124,12 @@ Kind::Kind(KindOptions options, std::shared_ptr<const Facts> facts)
 
 Result<KindPtr> Kind::New(KindOptions options) {
   FillIn(options);
-  auto facts = std::make_shared<Facts>();
   Problems problems;
   CheckNames(options, problems);
-  CheckVersions(options, *facts, problems);
+  CheckVersions(options, problems);
   Status status = ToStatus(options, problems.found());
   if (!status.ok()) return status;
-  return KindPtr(new Kind(std::move(options), std::move(facts)));
+  return KindPtr(new Kind(std::move(options)));
 }
 
 KindPtr Kind::Untyped(const GroupVersionKind& gvk) {
@@ -144,7 +142,7 @@ KindPtr Kind::Untyped(const GroupVersionKind& gvk) {
   version.schema = AnySchema();
   options.versions.push_back(std::move(version));
   FillIn(options);
-  return KindPtr(new Kind(std::move(options), std::make_shared<Facts>()));
+  return KindPtr(new Kind(std::move(options)));
 }
 
 const KindVersion* Kind::FindVersion(std::string_view version) const {

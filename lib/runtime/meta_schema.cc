@@ -14,26 +14,26 @@ std::string MetaName(std::string_view type) {
 
 // Merged by strategic merge patches, by `key` if there is one.
 SchemaPtr Merged(const SchemaPtr& list, std::string key = "") {
-  Schema schema = *list;
+  SchemaParts schema(*list);
   schema.patch_strategy = "merge";
   schema.patch_merge_key = std::move(key);
-  return std::make_shared<const Schema>(std::move(schema));
+  return MakeSchema(schema);
 }
 
 SchemaPtr FieldsV1Schema() {
-  Schema schema;
+  SchemaParts schema;
   schema.type = SchemaType::kRaw;
   schema.name = MetaName("FieldsV1");
   schema.description =
       "A set of fields as a trie: \"f:<name>\" is a field, \"k:{...}\" the list "
       "item with these keys, \"v:<value>\" a set's item, \"i:<n>\" an index.";
-  return std::make_shared<const Schema>(std::move(schema));
+  return MakeSchema(schema);
 }
 
 SchemaPtr OwnerReferenceSchema() {
   const SchemaPtr text = StringSchema();
   const SchemaPtr flag = BooleanSchema();
-  Schema schema =
+  SchemaParts schema(
       *StructBuilder(MetaName("OwnerReference"),
                      "Names the object that owns this one, in the same namespace or without one.")
            .Field("apiVersion", text,
@@ -65,9 +65,9 @@ SchemaPtr OwnerReferenceSchema() {
                                   "reference to go.",
                    .presence = kPointer,
                    .proto_number = 7})
-           .Build();
+           .Build());
   schema.atomic = true;
-  return std::make_shared<const Schema>(std::move(schema));
+  return MakeSchema(schema);
 }
 
 SchemaPtr ManagedFieldsEntrySchema() {

@@ -92,16 +92,17 @@ Misfit WhyUnfit(const Schema& schema, const Value& value) {
 }
 
 std::string_view GoName(const Schema& schema) {
-  const std::string_view name = schema.name;
+  const std::string_view name = schema.name();
   return name.substr(name.rfind('.') + 1);
 }
 
 std::string GoType(const Schema& schema) {
   std::string prefix;
   const Schema* at = &schema;
-  while ((at->type == SchemaType::kList || at->type == SchemaType::kMap) && at->items != nullptr) {
+  while ((at->type == SchemaType::kList || at->type == SchemaType::kMap) &&
+         at->items() != nullptr) {
     prefix += at->type == SchemaType::kList ? "[]" : "map[string]";
-    at = at->items.get();
+    at = at->items().get();
   }
   switch (at->type) {
     case SchemaType::kBoolean:
@@ -129,9 +130,10 @@ std::string GoType(const Schema& schema) {
     default:
       return prefix + "interface {}";
   }
-  const std::string_view name = at->name;
+  const std::string_view name = at->name();
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return prefix + (name.empty() ? "struct {}" : at->name);
+  if (dot == std::string_view::npos)
+    return prefix + (name.empty() ? "struct {}" : std::string(name));
   const std::size_t package = name.rfind('.', dot - 1);
   return prefix + std::string(name.substr(package == std::string_view::npos ? 0 : package + 1));
 }

@@ -46,7 +46,7 @@ bool IsZeroStruct(const Schema& schema, Value value) {
     const FieldList fields(*at);
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const Field& field = fields[i];
-      Value member = content[field.name];
+      Value member = content[field.name()];
       if (member.is_null()) continue;
       if (field.presence == Field::Presence::kPointer) return false;
       if (field.schema->type == SchemaType::kStruct) {
@@ -90,7 +90,7 @@ class StructPass final : public RewritePass {
     for (const Value& item : source.items()) slots.push_back({"", item});
     for (const Member& member : source.members()) slots.push_back({member.key, member.value});
     for (std::size_t i = begin; i < slots.size(); ++i) {
-      if (!NormalizeSlot(*schema.items, slots[i], arena_, changed)) return false;
+      if (!NormalizeSlot(*schema.items(), slots[i], arena_, changed)) return false;
     }
     const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
     if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess)) {
@@ -109,7 +109,7 @@ class StructPass final : public RewritePass {
     std::size_t next = 0;
     bool same = true;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const bool here = next < members.size() && members[next].key == fields[i].name;
+      const bool here = next < members.size() && members[next].key == fields[i].name();
       if (!Add(fields[i], here ? &members[next].value : nullptr, slots, same)) return false;
       next += here ? 1 : 0;
     }
@@ -121,7 +121,7 @@ class StructPass final : public RewritePass {
     changed = true;
     const MemberIndex index(members);
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (!Add(fields[i], index.Find(fields[i].name), slots, same)) return false;
+      if (!Add(fields[i], index.Find(fields[i].name()), slots, same)) return false;
     }
     if (schema.preserve_unknown_fields) changed = AddUnknown(schema, members, begin, slots);
     return true;
@@ -130,7 +130,7 @@ class StructPass final : public RewritePass {
   // `value` is null when the field is absent. Clears `same` if what is added differs.
   bool Add(const Field& field, const Value* value, std::vector<Slot>& slots, bool& same) {
     const bool null = value == nullptr || value->is_null();
-    Slot slot{field.name, null ? Value() : *value};
+    Slot slot{field.name(), null ? Value() : *value};
     if (null && field.presence == Field::Presence::kPointer) {
       if (field.omit == Omit::kNever) slots.push_back(slot);
       same &= (field.omit == Omit::kNever) == (value != nullptr);
@@ -225,7 +225,7 @@ class Complaint {
 
  private:
   static const Schema* ChildSchema(const Schema& parent, std::string_view key) {
-    if (parent.type != SchemaType::kStruct) return parent.items.get();
+    if (parent.type != SchemaType::kStruct) return parent.items().get();
     const Field* const field = parent.FindField(key);
     return field != nullptr ? field->schema.get() : nullptr;
   }
@@ -243,7 +243,7 @@ class Complaint {
       path += '.';
       path += frame.value.members()[frame.next - 1].key;
     }
-    const bool unnamed = inner == &root_ && inner->name.empty();
+    const bool unnamed = inner == &root_ && inner->name().empty();
     message_ = "json: cannot unmarshal " + misfit.found + " into Go struct field " +
                std::string(unnamed ? type_ : GoName(*inner)) + path + " of type " + misfit.type;
   }

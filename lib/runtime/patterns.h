@@ -1,5 +1,7 @@
 #pragma once  // Library-internal: other rooms include this header.
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,7 +13,33 @@ class RE2;
 
 namespace apiserver::inline v0::runtime {
 
-// Compiled regular expressions by their text. Filled while a Kind is made, constant afterwards.
+// A regular expression that takes no more memory than its text until it is first matched. Any
+// thread, several at a time.
+class Pattern {
+ public:
+  explicit Pattern(std::string text) : text_(std::move(text)) {}
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+  ~Pattern();
+
+  const std::string& text() const { return text_; }
+  // Empty when the text compiles; else why it does not. The compiled form is not kept.
+  std::string Problem() const;
+  // Whether the pattern is found somewhere in `text`. True for one that does not compile.
+  bool Matches(std::string_view text) const;
+  // Whether it has been matched before.
+  bool compiled() const { return compiled_.load() != nullptr; }
+
+  // The schemas and pools that hold it.
+  mutable std::atomic<std::uint32_t> owners = 1;
+
+ private:
+  const std::string text_;
+  mutable std::atomic<bool> sound_ = false;  // The text is known to compile.
+  mutable std::atomic<const re2::RE2*> compiled_ = nullptr;
+};
+
+// Compiled regular expressions by their text. Filled first, constant afterwards.
 class Patterns {
  public:
   Patterns();

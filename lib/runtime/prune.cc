@@ -14,7 +14,7 @@ class PrunePass final : public RewritePass {
  public:
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
     const bool root = std::exchange(root_, false);
-    for (const Value& item : source.items()) slots.push_back({"", item, schema.items.get()});
+    for (const Value& item : source.items()) slots.push_back({"", item, schema.items().get()});
     for (const Member& member : source.members()) {
       bool known = false;
       const Schema* const child = MemberSchema(schema, member.key, known);

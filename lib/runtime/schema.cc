@@ -6,160 +6,180 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-Schema OfType(SchemaType type, std::string format = "", std::string name = "") {
-  Schema schema;
-  schema.type = type;
-  schema.name = std::move(name);
-  schema.constraints.format = std::move(format);
-  return schema;
+SchemaPtr Scalar(SchemaType type, std::string format = "", std::string name = "") {
+  SchemaParts parts;
+  parts.type = type;
+  parts.name = std::move(name);
+  parts.constraints.format = std::move(format);
+  return MakeSchema(parts);
 }
 
-SchemaPtr Share(const Schema& schema) { return std::make_shared<Schema>(schema); }
+SchemaPtr Integer(int bits) {
+  SchemaParts parts;
+  parts.type = SchemaType::kInteger;
+  parts.constraints.format = bits == 32 ? "int32" : "int64";
+  parts.bits = bits;
+  return MakeSchema(parts);
+}
 
-void TakeParts(Schema& schema, std::vector<SchemaPtr>& parts) {
-  parts.push_back(std::move(schema.items));
-  for (Field& field : schema.fields) parts.push_back(std::move(field.schema));
+SchemaParts Collection(SchemaType type, SchemaPtr items) {
+  SchemaParts parts;
+  parts.type = type;
+  parts.items = std::move(items);
+  return parts;
+}
+
+Constraints ConstraintsOf(const Schema& schema) {
+  const ConstraintsView view = schema.constraints();
+  Constraints constraints{
+      .minimum = view.minimum(),
+      .maximum = view.maximum(),
+      .exclusive_minimum = view.exclusive_minimum(),
+      .exclusive_maximum = view.exclusive_maximum(),
+      .multiple_of = view.multiple_of(),
+      .min_length = view.min_length(),
+      .max_length = view.max_length(),
+      .pattern = std::string(view.pattern()),
+      .format = std::string(view.format()),
+      .min_items = view.min_items(),
+      .max_items = view.max_items(),
+      .unique_items = view.unique_items(),
+      .min_properties = view.min_properties(),
+      .max_properties = view.max_properties(),
+      .enum_values = {},
+  };
+  for (const Value& value : view.enum_values()) constraints.enum_values.emplace_back(value);
+  return constraints;
 }
 
 }  // namespace
 
-Schema::~Schema() {
-  if (items == nullptr && fields.empty()) return;
-  std::vector<SchemaPtr> parts;
-  TakeParts(*this, parts);
-  while (!parts.empty()) {
-    SchemaPtr part = std::move(parts.back());
-    parts.pop_back();
-    if (part.use_count() != 1) continue;
-    // Giving a copy back orders what other owners read before what follows; nobody else can get
-    // at the schema any more.
-    SchemaPtr(part).reset();
-    TakeParts(const_cast<Schema&>(*part), parts);  // NOLINT: its end has come.
+SchemaParts::SchemaParts(const Schema& schema)
+    : type(schema.type),
+      name(schema.name()),
+      description(schema.description()),
+      bits(schema.bits),
+      nullable(schema.nullable),
+      items(schema.items()),
+      list_type(schema.list_type),
+      atomic(schema.atomic),
+      patch_strategy(schema.patch_strategy()),
+      patch_merge_key(schema.patch_merge_key()),
+      preserve_unknown_fields(schema.preserve_unknown_fields),
+      embedded_resource(schema.embedded_resource),
+      proto_message(schema.proto_message),
+      constraints(ConstraintsOf(schema)) {
+  for (const std::string_view key : schema.list_map_keys()) list_map_keys.emplace_back(key);
+  for (const Field& field : schema.fields()) {
+    FieldParts& parts = fields.emplace_back();
+    parts.name = field.name();
+    parts.schema = field.schema;
+    parts.description = schema.DescriptionOf(field);
+    parts.required = field.required;
+    parts.presence = field.presence;
+    parts.omit = field.omit;
+    parts.inlined = field.inlined;
+    parts.proto_number = field.proto_number;
+    if (field.default_value() != nullptr) parts.default_value = OwnedValue(*field.default_value());
   }
 }
 
-const Field* Schema::FindField(std::string_view json_name) const {
-  std::vector<const Schema*> inlined;
-  for (const Schema* at = this; at != nullptr;) {
-    for (const Field& field : at->fields) {
-      if (field.inlined) {
-        inlined.push_back(field.schema.get());
-      } else if (field.name == json_name) {
-        return &field;
-      }
-    }
-    // As in Go, what stands nearer to the outside hides what is deeper.
-    at = inlined.empty() ? nullptr : inlined.front();
-    if (at != nullptr) inlined.erase(inlined.begin());
-  }
-  return nullptr;
+SchemaPtr StringSchema() {
+  static const SchemaPtr schema = Scalar(SchemaType::kString);
+  return schema;
 }
 
-std::string_view OpenApiType(const Schema& schema) {
-  switch (schema.type) {
-    case SchemaType::kAny:
-    case SchemaType::kIntOrString:
-      return "";
-    case SchemaType::kBoolean:
-      return "boolean";
-    case SchemaType::kInteger:
-      return "integer";
-    case SchemaType::kNumber:
-      return "number";
-    case SchemaType::kString:
-    case SchemaType::kBytes:
-    case SchemaType::kTime:
-    case SchemaType::kMicroTime:
-    case SchemaType::kDuration:
-    case SchemaType::kQuantity:
-      return "string";
-    case SchemaType::kRaw:
-    case SchemaType::kStruct:
-    case SchemaType::kMap:
-      return "object";
-    case SchemaType::kList:
-      return "array";
-  }
-  return "";
+SchemaPtr BooleanSchema() {
+  static const SchemaPtr schema = Scalar(SchemaType::kBoolean);
+  return schema;
 }
-
-SchemaPtr StringSchema() { return Share(OfType(SchemaType::kString)); }
-
-SchemaPtr BooleanSchema() { return Share(OfType(SchemaType::kBoolean)); }
 
 SchemaPtr IntegerSchema(int bits) {
-  Schema schema = OfType(SchemaType::kInteger, bits == 32 ? "int32" : "int64");
-  schema.bits = bits;
-  return Share(schema);
+  static const SchemaPtr short_integer = Integer(32);
+  static const SchemaPtr long_integer = Integer(64);
+  return bits == 32 ? short_integer : bits == 64 ? long_integer : Integer(bits);
 }
 
-SchemaPtr NumberSchema() { return Share(OfType(SchemaType::kNumber, "double")); }
+SchemaPtr NumberSchema() {
+  static const SchemaPtr schema = Scalar(SchemaType::kNumber, "double");
+  return schema;
+}
 
-SchemaPtr AnySchema() { return Share(OfType(SchemaType::kAny)); }
+SchemaPtr AnySchema() {
+  static const SchemaPtr schema = Scalar(SchemaType::kAny);
+  return schema;
+}
 
-SchemaPtr BytesSchema() { return Share(OfType(SchemaType::kBytes, "byte")); }
+SchemaPtr BytesSchema() {
+  static const SchemaPtr schema = Scalar(SchemaType::kBytes, "byte");
+  return schema;
+}
 
 SchemaPtr TimeSchema() {
-  return Share(OfType(SchemaType::kTime, "date-time", "io.k8s.apimachinery.pkg.apis.meta.v1.Time"));
+  static const SchemaPtr schema =
+      Scalar(SchemaType::kTime, "date-time", "io.k8s.apimachinery.pkg.apis.meta.v1.Time");
+  return schema;
 }
 
 SchemaPtr MicroTimeSchema() {
-  return Share(OfType(SchemaType::kMicroTime, "date-time",
-                      "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime"));
+  static const SchemaPtr schema =
+      Scalar(SchemaType::kMicroTime, "date-time", "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime");
+  return schema;
 }
 
 SchemaPtr DurationSchema() {
-  return Share(OfType(SchemaType::kDuration, "", "io.k8s.apimachinery.pkg.apis.meta.v1.Duration"));
+  static const SchemaPtr schema =
+      Scalar(SchemaType::kDuration, "", "io.k8s.apimachinery.pkg.apis.meta.v1.Duration");
+  return schema;
 }
 
 SchemaPtr QuantitySchema() {
-  return Share(OfType(SchemaType::kQuantity, "", "io.k8s.apimachinery.pkg.api.resource.Quantity"));
+  static const SchemaPtr schema =
+      Scalar(SchemaType::kQuantity, "", "io.k8s.apimachinery.pkg.api.resource.Quantity");
+  return schema;
 }
 
 SchemaPtr IntOrStringSchema() {
-  return Share(OfType(SchemaType::kIntOrString, "int-or-string",
-                      "io.k8s.apimachinery.pkg.util.intstr.IntOrString"));
+  static const SchemaPtr schema = Scalar(SchemaType::kIntOrString, "int-or-string",
+                                         "io.k8s.apimachinery.pkg.util.intstr.IntOrString");
+  return schema;
 }
 
 SchemaPtr RawExtensionSchema() {
-  return Share(OfType(SchemaType::kRaw, "", "io.k8s.apimachinery.pkg.runtime.RawExtension"));
+  static const SchemaPtr schema =
+      Scalar(SchemaType::kRaw, "", "io.k8s.apimachinery.pkg.runtime.RawExtension");
+  return schema;
 }
 
 SchemaPtr ListOf(SchemaPtr items) {
-  Schema schema = OfType(SchemaType::kList);
-  schema.items = std::move(items);
-  return Share(schema);
+  return MakeSchema(Collection(SchemaType::kList, std::move(items)));
 }
 
 SchemaPtr MapOf(SchemaPtr values) {
-  Schema schema = OfType(SchemaType::kMap);
-  schema.items = std::move(values);
-  return Share(schema);
+  return MakeSchema(Collection(SchemaType::kMap, std::move(values)));
 }
 
 SchemaPtr SetOf(SchemaPtr items) {
-  Schema schema = OfType(SchemaType::kList);
-  schema.items = std::move(items);
-  schema.list_type = Schema::ListType::kSet;
-  return Share(schema);
+  SchemaParts parts = Collection(SchemaType::kList, std::move(items));
+  parts.list_type = Schema::ListType::kSet;
+  return MakeSchema(parts);
 }
 
 SchemaPtr ListMapOf(SchemaPtr items, std::vector<std::string> keys) {
-  Schema schema = OfType(SchemaType::kList);
-  schema.items = std::move(items);
-  schema.list_type = Schema::ListType::kMap;
-  schema.list_map_keys = std::move(keys);
-  return Share(schema);
+  SchemaParts parts = Collection(SchemaType::kList, std::move(items));
+  parts.list_type = Schema::ListType::kMap;
+  parts.list_map_keys = std::move(keys);
+  return MakeSchema(parts);
 }
 
 StructBuilder::StructBuilder(std::string name, std::string description) {
-  schema_.type = SchemaType::kStruct;
-  schema_.name = std::move(name);
-  schema_.description = std::move(description);
+  parts_.type = SchemaType::kStruct;
+  parts_.name = std::move(name);
+  parts_.description = std::move(description);
 }
 
 StructBuilder& StructBuilder::Field(std::string name, SchemaPtr schema, Options options) {
-  runtime::Field field;
+  FieldParts field;
   field.name = std::move(name);
   field.schema = std::move(schema);
   field.description = std::move(options.description);
@@ -169,10 +189,8 @@ StructBuilder& StructBuilder::Field(std::string name, SchemaPtr schema, Options 
   field.inlined = options.inlined;
   field.proto_number = options.proto_number;
   field.default_value = std::move(options.default_value);
-  schema_.fields.push_back(std::move(field));
+  parts_.fields.push_back(std::move(field));
   return *this;
 }
-
-SchemaPtr StructBuilder::Build() { return Share(schema_); }
 
 }  // namespace apiserver::v0::runtime

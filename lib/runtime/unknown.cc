@@ -24,7 +24,7 @@ bool IsEnvelope(std::string_view key) {
 const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& known) {
   known = true;
   if (parent.type == SchemaType::kMap || parent.type == SchemaType::kList) {
-    return parent.items.get();
+    return parent.items().get();
   }
   if (parent.type != SchemaType::kStruct) return nullptr;
   const Field* const field = parent.FindField(key);

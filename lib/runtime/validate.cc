@@ -7,9 +7,9 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
-#include "runtime/facts.h"
 #include "runtime/field_list.h"
 #include "runtime/formats.h"
+#include "runtime/patterns.h"
 #include "runtime/plain_json.h"
 #include "runtime/scalar.h"
 #include "runtime/unknown_paths.h"
@@ -79,7 +79,6 @@ bool IsMultiple(const Value& value, double factor) {
 
 // The state that all values of one check share.
 struct Whole {
-  const Facts& facts;
   bool is_struct;
   std::string_view begin;  // Stands before each path, but in no message; empty: the whole object.
   bool duplicates;         // Whether sets and list maps must not repeat themselves.
@@ -92,7 +91,7 @@ class ValueCheck {
  public:
   ValueCheck(const Schema& schema, const Value& value, const Walk* walk, Whole& whole)
       : schema_(schema),
-        limits_(schema.constraints),
+        limits_(schema.constraints()),
         value_(value),
         walk_(walk),
         whole_(whole),
@@ -105,7 +104,7 @@ class ValueCheck {
     if (IsText(value_)) CheckText();
     if (value_.is_number()) CheckNumber();
     if (value_.is_list()) CheckList();
-    if (!limits_.enum_values.empty()) CheckEnum();
+    if (!limits_.enum_values().empty()) CheckEnum();
     if (value_.is_map()) CheckMap();
   }
 
@@ -146,12 +145,12 @@ class ValueCheck {
     if (TypeFits(wanted)) return CheckRange();
     // Go compares formats first, and names those, unless it looks at text, a list or null.
     const bool by_format =
-        !limits_.format.empty() && !IsText(value_) && !value_.is_list() && !value_.is_null();
+        !limits_.format().empty() && !IsText(value_) && !value_.is_list() && !value_.is_null();
     if (!by_format) return WrongType(wanted, found);
-    WrongType(limits_.format, found == "integer" ? "int64" : found == "number" ? "float64" : "");
+    WrongType(limits_.format(), found == "integer" ? "int64" : found == "number" ? "float64" : "");
   }
   void CheckRange() {
-    if (schema_.type != SchemaType::kInteger || limits_.format != "int32") return;
+    if (schema_.type != SchemaType::kInteger || limits_.format() != "int32") return;
     const double number = value_.AsDouble();
     const bool fits = number >= std::numeric_limits<std::int32_t>::min() &&
                       number <= std::numeric_limits<std::int32_t>::max();
@@ -164,51 +163,52 @@ class ValueCheck {
   void CheckText() {
     const std::string_view text = value_.AsString();
     // As Go, one finding at a time.
-    if (limits_.max_length && CodePoints(text) > *limits_.max_length) {
-      errors_.TooLong(Where(), *limits_.max_length);
-    } else if (limits_.min_length && CodePoints(text) < *limits_.min_length) {
-      Invalid("should be at least " + std::to_string(*limits_.min_length) + " chars long");
-    } else if (!limits_.pattern.empty() && !whole_.facts.patterns.Matches(limits_.pattern, text)) {
-      Invalid("should match '" + limits_.pattern + "'");
+    if (limits_.max_length() && CodePoints(text) > *limits_.max_length()) {
+      errors_.TooLong(Where(), *limits_.max_length());
+    } else if (limits_.min_length() && CodePoints(text) < *limits_.min_length()) {
+      Invalid("should be at least " + std::to_string(*limits_.min_length()) + " chars long");
+    } else if (const Pattern* const pattern = limits_.compiled_pattern();
+               pattern != nullptr && !pattern->Matches(text)) {
+      Invalid("should match '" + pattern->text() + "'");
     }
-    if (schema_.type == SchemaType::kString && !MatchesFormat(limits_.format, text)) {
-      WrongType(limits_.format, text);
+    if (schema_.type == SchemaType::kString && !MatchesFormat(limits_.format(), text)) {
+      WrongType(limits_.format(), text);
     }
   }
 
   void CheckNumber() {
-    if (limits_.multiple_of && *limits_.multiple_of > 0 &&
-        !IsMultiple(value_, *limits_.multiple_of)) {
-      Invalid("should be a multiple of " + Printed(*limits_.multiple_of, value_));
+    if (limits_.multiple_of() && *limits_.multiple_of() > 0 &&
+        !IsMultiple(value_, *limits_.multiple_of())) {
+      Invalid("should be a multiple of " + Printed(*limits_.multiple_of(), value_));
     }
-    if (limits_.minimum) {
-      const int order = CompareTo(value_, *limits_.minimum);
-      if (order < 0 || (order == 0 && limits_.exclusive_minimum)) {
-        Invalid((limits_.exclusive_minimum ? "should be greater than "
-                                           : "should be greater than or equal to ") +
-                Printed(*limits_.minimum, value_));
+    if (limits_.minimum()) {
+      const int order = CompareTo(value_, *limits_.minimum());
+      if (order < 0 || (order == 0 && limits_.exclusive_minimum())) {
+        Invalid((limits_.exclusive_minimum() ? "should be greater than "
+                                             : "should be greater than or equal to ") +
+                Printed(*limits_.minimum(), value_));
       }
     }
-    if (!limits_.maximum) return;
-    const int order = CompareTo(value_, *limits_.maximum);
-    if (order > 0 || (order == 0 && limits_.exclusive_maximum)) {
-      Invalid((limits_.exclusive_maximum ? "should be less than "
-                                         : "should be less than or equal to ") +
-              Printed(*limits_.maximum, value_));
+    if (!limits_.maximum()) return;
+    const int order = CompareTo(value_, *limits_.maximum());
+    if (order > 0 || (order == 0 && limits_.exclusive_maximum())) {
+      Invalid((limits_.exclusive_maximum() ? "should be less than "
+                                           : "should be less than or equal to ") +
+              Printed(*limits_.maximum(), value_));
     }
   }
 
   void CheckList() {
     const auto size = static_cast<std::int64_t>(value_.size());
-    if (limits_.min_items && size < *limits_.min_items) {
+    if (limits_.min_items() && size < *limits_.min_items()) {
       errors_.InvalidPrinted(
           Where(), std::to_string(size),
-          InBody("should have at least " + std::to_string(*limits_.min_items) + " items"));
+          InBody("should have at least " + std::to_string(*limits_.min_items()) + " items"));
     }
-    if (limits_.max_items && size > *limits_.max_items) {
-      errors_.TooMany(Where(), value_.size(), static_cast<std::size_t>(*limits_.max_items));
+    if (limits_.max_items() && size > *limits_.max_items()) {
+      errors_.TooMany(Where(), value_.size(), static_cast<std::size_t>(*limits_.max_items()));
     }
-    if (limits_.unique_items && !Repeated(value_.items()).empty()) {
+    if (limits_.unique_items() && !Repeated(value_.items()).empty()) {
       errors_.Invalid(Where(), "", InBody("shouldn't contain duplicates"));
     }
     if (!whole_.duplicates) return;
@@ -235,12 +235,12 @@ class ValueCheck {
   }
   void CheckListMap() {
     Arena arena;
-    std::vector<std::string> sorted = schema_.list_map_keys;
+    std::vector<std::string_view> sorted = schema_.list_map_keys();
     std::sort(sorted.begin(), sorted.end());
     std::vector<Value> keys;
     for (const Value& item : value_.items()) {
       MapBuilder key(arena);
-      for (const std::string& name : sorted) {
+      for (const std::string_view name : sorted) {
         if (const Value* const value = item.Find(name)) key.Add(name, *value);
       }
       keys.push_back(key.Build());
@@ -254,8 +254,7 @@ class ValueCheck {
 
   void CheckEnum() {
     std::vector<std::string> supported;
-    for (const OwnedValue& allowed : limits_.enum_values) {
-      const Value& candidate = allowed.get();
+    for (const Value& candidate : limits_.enum_values()) {
       const bool equal = candidate.is_number() && value_.is_number()
                              ? candidate.AsDouble() == value_.AsDouble()
                              : candidate == value_;
@@ -268,26 +267,26 @@ class ValueCheck {
 
   void CheckMap() {
     const auto size = static_cast<std::int64_t>(value_.size());
-    if (limits_.min_properties && size < *limits_.min_properties) {
+    if (limits_.min_properties() && size < *limits_.min_properties()) {
       errors_.InvalidPrinted(Where(), std::to_string(size),
                              InBody("should have at least " +
-                                    std::to_string(*limits_.min_properties) + " properties"));
+                                    std::to_string(*limits_.min_properties()) + " properties"));
     }
-    if (limits_.max_properties && size > *limits_.max_properties) {
-      errors_.TooMany(Where(), value_.size(), static_cast<std::size_t>(*limits_.max_properties));
+    if (limits_.max_properties() && size > *limits_.max_properties()) {
+      errors_.TooMany(Where(), value_.size(), static_cast<std::size_t>(*limits_.max_properties()));
     }
     if (schema_.type != SchemaType::kStruct) return;
     const FieldList fields(schema_);
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const Field& field = fields[i];
-      if (field.required && value_.Find(field.name) == nullptr) {
-        errors_.Required(Where().Child(field.name));
+      if (field.required && value_.Find(field.name()) == nullptr) {
+        errors_.Required(Where().Child(field.name()));
       }
     }
   }
 
   const Schema& schema_;
-  const Constraints& limits_;
+  const ConstraintsView limits_;
   const Value& value_;
   const Walk* walk_;  // Null at the root.
   Whole& whole_;
@@ -308,7 +307,7 @@ void CheckTree(const Schema& top, const Value& root, Whole& whole) {
              const Schema* const schema = MemberSchema(parent, key, known);
              if (schema == nullptr) return nullptr;
              // A struct's types are right, so most of it need not be looked at.
-             if (whole.is_struct && !whole.facts.limited.contains(schema)) return nullptr;
+             if (whole.is_struct && !schema->limits_values) return nullptr;
              ValueCheck(*schema, child, &walk, whole).Run();
              return schema;
            });
@@ -319,7 +318,7 @@ field::ErrorList Check(const Object& object, SchemaPart part, bool duplicates) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (part == SchemaPart::kNone || version == nullptr || version->schema == nullptr) return errors;
   const bool is_struct = object.kind().semantics() == Semantics::kStruct;
-  Whole whole{object.kind().facts(), is_struct, "", duplicates, errors};
+  Whole whole{is_struct, "", duplicates, errors};
   if (part == SchemaPart::kObject) {
     CheckTree(*version->schema, object.root(), whole);
     return errors;

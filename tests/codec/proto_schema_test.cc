@@ -31,18 +31,19 @@ std::string TypeText(const Schema& schema) {
   switch (schema.type) {
     case SchemaType::kList: {
       const char* const open = schema.proto_message ? "message[" : "[";
-      std::string text = open + TypeText(*schema.items) + "]";
+      std::string text = open + TypeText(*schema.items()) + "]";
       if (schema.list_type == Schema::ListType::kSet) text += " set";
       if (schema.list_type == Schema::ListType::kMap) {
         text += " map";
-        for (const std::string& key : schema.list_map_keys) text += " " + key;
+        for (const std::string_view key : schema.list_map_keys()) text.append(" ").append(key);
       }
       return text;
     }
     case SchemaType::kMap:
-      return "{" + TypeText(*schema.items) + "}" + (schema.atomic ? " atomic" : "");
+      return "{" + TypeText(*schema.items()) + "}" + (schema.atomic ? " atomic" : "");
     case SchemaType::kStruct:
-      return schema.name.substr(schema.name.rfind('.') + 1) + (schema.atomic ? " atomic" : "");
+      return std::string(schema.name().substr(schema.name().rfind('.') + 1)) +
+             (schema.atomic ? " atomic" : "");
     case SchemaType::kInteger:
       return schema.bits == 32 ? "int32" : "int64";
     default:
@@ -55,23 +56,24 @@ std::string TypeText(const Schema& schema) {
 
 // "3 replicas int32 pointer empty": number, name, type, presence, omission and the rest.
 std::string Line(const Field& field) {
-  std::string line =
-      std::to_string(field.proto_number) + " " + field.name + " " + TypeText(*field.schema);
+  std::string line = std::to_string(field.proto_number) + " " + std::string(field.name()) + " " +
+                     TypeText(*field.schema);
   if (field.presence == Field::Presence::kPointer) line += " pointer";
   constexpr const char* kOmit[] = {" never", " empty", " zero"};
   line += kOmit[static_cast<int>(field.omit)];
   if (field.required) line += " required";
   if (field.inlined) line += " inlined";
-  if (field.default_value) line += " default=" + testing::Json(field.default_value->get());
-  if (!field.schema->patch_strategy.empty()) line += " patch=" + field.schema->patch_strategy;
-  if (!field.schema->patch_merge_key.empty()) line += ":" + field.schema->patch_merge_key;
+  if (field.default_value() != nullptr) line += " default=" + testing::Json(*field.default_value());
+  const Schema& schema = *field.schema;
+  if (!schema.patch_strategy().empty()) line.append(" patch=").append(schema.patch_strategy());
+  if (!schema.patch_merge_key().empty()) line.append(":").append(schema.patch_merge_key());
   if (field.schema->nullable) line += " nullable";
   return line;
 }
 
 std::vector<std::string> Lines(const Schema& schema) {
   std::vector<std::string> lines;
-  for (const Field& field : schema.fields) lines.push_back(Line(field));
+  for (const Field& field : schema.fields()) lines.push_back(Line(field));
   return lines;
 }
 
@@ -123,9 +125,9 @@ TEST_CASE("codec: a message becomes a schema by options, markers and rules", "[c
 
 TEST_CASE("codec: messages of k8s.io/apimachinery are what they are in Go", "[codec]") {
   const SchemaPtr gadget = Gadget();
-  CHECK(gadget->fields[0].schema == runtime::ObjectMetaSchema());
-  const SchemaPtr spec = gadget->fields[1].schema;
-  CHECK(spec->FindField("selector")->schema->name ==
+  CHECK(gadget->fields()[0].schema == runtime::ObjectMetaSchema());
+  const SchemaPtr spec = gadget->fields()[1].schema;
+  CHECK(spec->FindField("selector")->schema->name() ==
         "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector");
   using Expected = std::vector<std::string>;
   CHECK(Lines(*spec->FindField("selector")->schema) ==
@@ -138,38 +140,41 @@ TEST_CASE("codec: messages of k8s.io/apimachinery are what they are in Go", "[co
 }
 
 TEST_CASE("codec: names of OpenAPI definitions follow the package", "[codec]") {
-  CHECK(Gadget("GadgetSpec")->name == "com.example.gadget.v1.GadgetSpec");
-  CHECK(Gadget("GadgetSpec")->FindField("selector")->schema->name ==
+  CHECK(Gadget("GadgetSpec")->name() == "com.example.gadget.v1.GadgetSpec");
+  CHECK(Gadget("GadgetSpec")->FindField("selector")->schema->name() ==
         "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector");
   const ProtoSchemas cases = ProtoSchemas::Load(schema_cases::Descriptors()).value();
-  CHECK(cases.Find("p.N").value()->name == "p.N");
-  CHECK(cases.Find("p.Renamed").value()->name == "b.C");
+  CHECK(cases.Find("p.N").value()->name() == "p.N");
+  CHECK(cases.Find("p.Renamed").value()->name() == "b.C");
 }
 
 TEST_CASE("codec: comments are descriptions without their markers", "[codec]") {
   const SchemaPtr gadget = Gadget();
-  CHECK(gadget->description ==
+  CHECK(gadget->description() ==
         "A gadget and what became of it. It is described in two lines.\n\n"
         "And in a second paragraph:\n  indented");
-  CHECK(gadget->fields[1].description == "What is wanted.");
-  CHECK(Gadget("GadgetSpec")->FindField("replicas")->description ==
-        "How many; one if nothing is said.");
-  CHECK(Gadget("GadgetSpec")->FindField("nickname")->description == "Left out when empty.");
-  CHECK(Gadget("GadgetSpec")->FindField("big")->description.empty());
+  CHECK(gadget->DescriptionOf(gadget->fields()[1]) == "What is wanted.");
+  const SchemaPtr spec = Gadget("GadgetSpec");
+  const auto described = [&](std::string_view field) {
+    return spec->DescriptionOf(*spec->FindField(field));
+  };
+  CHECK(described("replicas") == "How many; one if nothing is said.");
+  CHECK(described("nickname") == "Left out when empty.");
+  CHECK(described("big").empty());
 }
 
 TEST_CASE("codec: markers of validation become constraints", "[codec]") {
   const SchemaPtr spec = Gadget("GadgetSpec");
-  const runtime::Constraints& replicas = spec->FindField("replicas")->schema->constraints;
-  CHECK(replicas.minimum == 0);
-  CHECK(replicas.maximum == 100);
+  const runtime::ConstraintsView replicas = spec->FindField("replicas")->schema->constraints();
+  CHECK(replicas.minimum() == 0);
+  CHECK(replicas.maximum() == 100);
   const Schema& tags = *spec->FindField("tags")->schema;
-  CHECK(tags.constraints.max_items == 4);
-  CHECK(tags.items->constraints.pattern == "^[a-z]+$");
-  const auto& colors = spec->FindField("color")->schema->constraints.enum_values;
+  CHECK(tags.constraints().max_items() == 4);
+  CHECK(tags.items()->constraints().pattern() == "^[a-z]+$");
+  const auto& colors = spec->FindField("color")->schema->constraints().enum_values();
   REQUIRE(colors.size() == 2);
-  CHECK(colors[0].get().AsString() == "Red");
-  CHECK(colors[1].get().AsString() == "Blue");
+  CHECK(colors[0].AsString() == "Red");
+  CHECK(colors[1].AsString() == "Blue");
 }
 
 TEST_CASE("codec: every spelling of a marker is understood", "[codec]") {
@@ -179,49 +184,47 @@ TEST_CASE("codec: every spelling of a marker is understood", "[codec]") {
     const char* field;
     bool (*holds)(const Field&);
   } rows[] = {
-      {"f1", [](const Field& f) { return !f.schema->constraints.minimum; }},
-      {"f2", [](const Field& f) { return f.schema->constraints.minimum == 1; }},
-      {"f3", [](const Field& f) { return f.schema->constraints.minimum == -1.5; }},
-      {"f4", [](const Field& f) { return f.schema->constraints.minimum == 1; }},
-      {"f5", [](const Field& f) { return f.schema->constraints.maximum == 9; }},
-      {"f6", [](const Field& f) { return f.schema->constraints.exclusive_minimum; }},
-      {"f7", [](const Field& f) { return f.schema->constraints.exclusive_maximum; }},
-      {"f8", [](const Field& f) { return f.schema->constraints.multiple_of == 5; }},
+      {"f1", [](const Field& f) { return !f.schema->constraints().minimum(); }},
+      {"f2", [](const Field& f) { return f.schema->constraints().minimum() == 1; }},
+      {"f3", [](const Field& f) { return f.schema->constraints().minimum() == -1.5; }},
+      {"f4", [](const Field& f) { return f.schema->constraints().minimum() == 1; }},
+      {"f5", [](const Field& f) { return f.schema->constraints().maximum() == 9; }},
+      {"f6", [](const Field& f) { return f.schema->constraints().exclusive_minimum(); }},
+      {"f7", [](const Field& f) { return f.schema->constraints().exclusive_maximum(); }},
+      {"f8", [](const Field& f) { return f.schema->constraints().multiple_of() == 5; }},
       {"f9",
        [](const Field& f) {
-         return f.schema->constraints.enum_values.size() == 2 &&
-                f.schema->constraints.enum_values[1].get().AsInt() == 2;
+         return f.schema->constraints().enum_values().size() == 2 &&
+                f.schema->constraints().enum_values()[1].AsInt() == 2;
        }},
-      {"f10", [](const Field& f) { return f.schema->constraints.enum_values.size() == 3; }},
-      {"f11", [](const Field& f) { return f.schema->constraints.enum_values.empty(); }},
-      {"f12", [](const Field& f) { return f.schema->constraints.enum_values.size() == 2; }},
+      {"f10", [](const Field& f) { return f.schema->constraints().enum_values().size() == 3; }},
+      {"f11", [](const Field& f) { return f.schema->constraints().enum_values().empty(); }},
+      {"f12", [](const Field& f) { return f.schema->constraints().enum_values().size() == 2; }},
       {"f13",
-       [](const Field& f) {
-         return f.schema->constraints.enum_values[1].get().AsString().empty();
-       }},
-      {"f14", [](const Field& f) { return f.schema->constraints.min_length == 1; }},
-      {"f15", [](const Field& f) { return f.schema->constraints.max_length == 3; }},
-      {"f16", [](const Field& f) { return f.schema->constraints.pattern == "^a=b$"; }},
-      {"f17", [](const Field& f) { return f.schema->constraints.format == "k8s-short-name"; }},
-      {"f18", [](const Field& f) { return f.schema->constraints.min_items == 1; }},
-      {"f19", [](const Field& f) { return f.schema->constraints.unique_items; }},
+       [](const Field& f) { return f.schema->constraints().enum_values()[1].AsString().empty(); }},
+      {"f14", [](const Field& f) { return f.schema->constraints().min_length() == 1; }},
+      {"f15", [](const Field& f) { return f.schema->constraints().max_length() == 3; }},
+      {"f16", [](const Field& f) { return f.schema->constraints().pattern() == "^a=b$"; }},
+      {"f17", [](const Field& f) { return f.schema->constraints().format() == "k8s-short-name"; }},
+      {"f18", [](const Field& f) { return f.schema->constraints().min_items() == 1; }},
+      {"f19", [](const Field& f) { return f.schema->constraints().unique_items(); }},
       {"f20", [](const Field& f) { return f.schema->list_type == Schema::ListType::kSet; }},
-      {"f21", [](const Field& f) { return f.schema->items->constraints.max_length == 2; }},
-      {"f22", [](const Field& f) { return f.schema->constraints.max_properties == 2; }},
+      {"f21", [](const Field& f) { return f.schema->items()->constraints().max_length() == 2; }},
+      {"f22", [](const Field& f) { return f.schema->constraints().max_properties() == 2; }},
       {"f23", [](const Field& f) { return !f.schema->atomic; }},
       {"f24", [](const Field& f) { return f.schema->atomic; }},
       {"f25", [](const Field& f) { return f.required; }},
       {"f26", [](const Field& f) { return !f.required && f.omit == Field::Omit::kWhenEmpty; }},
       {"f27", [](const Field& f) { return f.schema->nullable; }},
-      {"f28", [](const Field& f) { return f.default_value->get().AsString() == "x"; }},
-      {"f29", [](const Field& f) { return f.default_value->get().is_map(); }},
+      {"f28", [](const Field& f) { return f.default_value()->AsString() == "x"; }},
+      {"f29", [](const Field& f) { return f.default_value()->is_map(); }},
       {"f30", [](const Field& f) { return f.required; }},
-      {"f31", [](const Field& f) { return f.description.empty(); }},
   };
   for (const auto& row : rows) {
     INFO(row.field);
     CHECK(row.holds(*schema->FindField(row.field)));
   }
+  CHECK(schema->DescriptionOf(*schema->FindField("f31")).empty());
 }
 
 // Pairs of a message in refused.proto and why it is refused.

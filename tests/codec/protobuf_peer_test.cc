@@ -153,13 +153,13 @@ class Generator {
       case SchemaType::kMap: {
         runtime::MapBuilder map(arena_);
         for (int i = Roll(3); i >= 0; --i) {
-          map.Add(arena_.Copy(std::string(Word()) + std::to_string(i)), Make(*schema.items));
+          map.Add(arena_.Copy(std::string(Word()) + std::to_string(i)), Make(*schema.items()));
         }
         return map.Build();
       }
       case SchemaType::kList: {
         runtime::ListBuilder list(arena_);
-        for (int i = Roll(3); i >= 0; --i) list.Add(Make(*schema.items));
+        for (int i = Roll(3); i >= 0; --i) list.Add(Make(*schema.items()));
         return list.Build();
       }
       default:
@@ -171,11 +171,11 @@ class Generator {
   int Roll(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
 
   void AddFields(const Schema& schema, runtime::MapBuilder& map) {
-    for (const Field& field : schema.fields) {
+    for (const Field& field : schema.fields()) {
       if (field.inlined) {
         AddFields(*field.schema, map);
       } else if (Roll(3) > 0 && field.proto_number != Field::kNotInProto) {
-        map.Add(field.name, Make(*field.schema));
+        map.Add(field.name(), Make(*field.schema));
       }
     }
   }

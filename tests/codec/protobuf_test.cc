@@ -85,9 +85,9 @@ TEST_CASE("codec: every type goes to protobuf and comes back", "[codec]") {
 
 // What a Go slice type with a name of its own is: authentication's ExtraValue, meta's Verbs.
 SchemaPtr NamedSlice() {
-  runtime::Schema list = *runtime::ListOf(runtime::StringSchema());
+  runtime::SchemaParts list(*runtime::ListOf(runtime::StringSchema()));
   list.proto_message = true;
-  return std::make_shared<const runtime::Schema>(std::move(list));
+  return MakeSchema(list);
 }
 
 TEST_CASE("codec: a list that is a message can be nil, empty, and stand in a map", "[codec]") {

@@ -84,37 +84,37 @@ TEST_CASE("codec: schemas keep types, bounds and Kubernetes' extensions", "[code
   const auto options = KindOptionsFromCrd(kCrd);
   REQUIRE(options.ok());
   const runtime::Schema& root = *options->versions[1].schema;
-  REQUIRE(root.fields.size() == 2);
-  CHECK(root.fields[0].name == "metadata");
-  CHECK(root.fields[0].schema == runtime::ObjectMetaSchema());
-  CHECK(root.fields[1].required);
-  CHECK(root.fields[1].description == "What it should be.");
-  const runtime::Schema& spec = *root.fields[1].schema;
+  REQUIRE(root.fields().size() == 2);
+  CHECK(root.fields()[0].name() == "metadata");
+  CHECK(root.fields()[0].schema == runtime::ObjectMetaSchema());
+  CHECK(root.fields()[1].required);
+  CHECK(root.DescriptionOf(root.fields()[1]) == "What it should be.");
+  const runtime::Schema& spec = *root.fields()[1].schema;
   const auto at = [&](std::string_view name) -> const Field& { return *spec.FindField(name); };
 
   CHECK(at("size").required);
   CHECK(at("size").schema->bits == 32);
-  CHECK(at("size").schema->constraints.minimum == 1);
-  CHECK(at("size").schema->constraints.exclusive_maximum);
-  CHECK(at("mode").default_value->get().AsString() == "a");
-  CHECK(at("mode").schema->constraints.enum_values.size() == 2);
-  CHECK(at("mode").schema->constraints.max_length == 3);
-  CHECK(at("mode").schema->constraints.pattern == "^[ab]$");
+  CHECK(at("size").schema->constraints().minimum() == 1);
+  CHECK(at("size").schema->constraints().exclusive_maximum());
+  CHECK(at("mode").default_value()->AsString() == "a");
+  CHECK(at("mode").schema->constraints().enum_values().size() == 2);
+  CHECK(at("mode").schema->constraints().max_length() == 3);
+  CHECK(at("mode").schema->constraints().pattern() == "^[ab]$");
   CHECK(at("when").schema->type == SchemaType::kString);
   CHECK(at("when").schema->nullable);
-  CHECK(at("when").schema->constraints.format == "date-time");
+  CHECK(at("when").schema->constraints().format() == "date-time");
   CHECK(at("port").schema->type == SchemaType::kIntOrString);
   CHECK(at("free").schema->type == SchemaType::kAny);
   CHECK(at("open").schema->type == SchemaType::kStruct);
   CHECK(at("open").schema->preserve_unknown_fields);
   CHECK(at("labels").schema->type == SchemaType::kMap);
-  CHECK(at("labels").schema->items->type == SchemaType::kString);
+  CHECK(at("labels").schema->items()->type == SchemaType::kString);
   CHECK(at("tags").schema->list_type == runtime::Schema::ListType::kSet);
-  CHECK(at("tags").schema->constraints.max_items == 4);
-  CHECK(at("parts").schema->list_map_keys == std::vector<std::string>{"name"});
+  CHECK(at("tags").schema->constraints().max_items() == 4);
+  CHECK(at("parts").schema->list_map_keys() == std::vector<std::string_view>{"name"});
   CHECK(at("embedded").schema->embedded_resource);
   CHECK(at("ref").schema->atomic);
-  CHECK(at("ref").schema->fields[0].schema->type == SchemaType::kNumber);
+  CHECK(at("ref").schema->fields()[0].schema->type == SchemaType::kNumber);
 }
 
 TEST_CASE("codec: a schema that is not structural is refused with the culprit's path", "[codec]") {

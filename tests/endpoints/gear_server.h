@@ -43,7 +43,7 @@ class GearStrategy final : public rest::Strategy {
 inline runtime::SchemaPtr GearSchema(const std::string& replicas) {
   using namespace runtime;
   const SchemaPtr text = StringSchema();
-  Schema selector = *MapOf(text);
+  SchemaParts selector(*MapOf(text));
   selector.atomic = true;
   const SchemaPtr port =
       StructBuilder("")
@@ -59,7 +59,7 @@ inline runtime::SchemaPtr GearSchema(const std::string& replicas) {
                              .Field("ports", ListMapOf(port, {"port", "protocol"}))
                              .Field("tags", SetOf(text))
                              .Field("args", ListOf(text))
-                             .Field("selector", std::make_shared<const Schema>(selector))
+                             .Field("selector", MakeSchema(selector))
                              .Build();
   const SchemaPtr status = StructBuilder("").Field("ready", IntegerSchema(32)).Build();
   return StructBuilder("")

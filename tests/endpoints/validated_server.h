@@ -27,10 +27,10 @@ class AnyStrategy final : public rest::Strategy {
 };
 
 inline SchemaPtr Merged(const SchemaPtr& list, const std::string& key) {
-  auto tagged = std::make_shared<runtime::Schema>(*list);
-  tagged->patch_strategy = "merge";
-  tagged->patch_merge_key = key;
-  return tagged;
+  runtime::SchemaParts tagged(*list);
+  tagged.patch_strategy = "merge";
+  tagged.patch_merge_key = key;
+  return MakeSchema(tagged);
 }
 
 // As much of apps/v1 Deployment as the tables need.
@@ -77,16 +77,16 @@ inline runtime::KindPtr CustomKind(const std::string& group, bool preserve) {
                         .Field("name", runtime::StringSchema())
                         .Field("protocol", runtime::StringSchema())
                         .Build();
-  const auto spec = std::make_shared<runtime::Schema>(
+  runtime::SchemaParts spec(
       *runtime::StructBuilder("")
            .Field("cronSpec", runtime::StringSchema())
            .Field("knownField1", runtime::StringSchema())
            .Field("ports", runtime::ListMapOf(port, {"containerPort", "protocol"}))
            .Build());
-  spec->preserve_unknown_fields = preserve;
+  spec.preserve_unknown_fields = preserve;
   const auto schema = runtime::StructBuilder("com." + group + ".v1beta1.Noxu")
                           .Field("metadata", runtime::ObjectMetaSchema())
-                          .Field("spec", spec)
+                          .Field("spec", MakeSchema(spec))
                           .Build();
   return runtime::Kind::New({.group = group,
                              .kind = "Noxu",

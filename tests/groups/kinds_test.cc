@@ -17,7 +17,7 @@ using apiserver::runtime::Field;
 using apiserver::runtime::KindPtr;
 using apiserver::runtime::Schema;
 using apiserver::runtime::SchemaPtr;
-using Keys = std::vector<std::string>;
+using Keys = std::vector<std::string_view>;
 
 KindPtr Find(const Result<std::vector<KindPtr>>& kinds, const std::string& name) {
   REQUIRE(kinds.ok());
@@ -31,9 +31,9 @@ KindPtr Find(const Result<std::vector<KindPtr>>& kinds, const std::string& name)
 const Field& FieldOf(const KindPtr& kind, const Keys& path) {
   SchemaPtr schema = kind->FindVersion("v1")->schema;
   const Field* field = nullptr;
-  for (const std::string& name : path) {
+  for (const std::string_view name : path) {
     INFO(name);
-    if (schema->items) schema = schema->items;
+    if (schema->items()) schema = schema->items();
     field = schema->FindField(name);
     REQUIRE(field != nullptr);
     schema = field->schema;
@@ -46,7 +46,7 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
     std::string group;
     std::string kind;
     std::string plural;
-    Keys short_names;
+    std::vector<std::string> short_names;
     bool namespaced;
   };
   const std::vector<Row> rows{
@@ -133,9 +133,9 @@ TEST_CASE("groups: lists of a pod know how they are merged", "[groups]") {
     INFO(row.path.back());
     const Schema& schema = *FieldOf(pod, row.path).schema;
     CHECK(schema.list_type == row.type);
-    CHECK(schema.list_map_keys == row.keys);
-    CHECK(schema.patch_strategy == row.strategy);
-    CHECK(schema.patch_merge_key == row.merge_key);
+    CHECK(schema.list_map_keys() == row.keys);
+    CHECK(schema.patch_strategy() == row.strategy);
+    CHECK(schema.patch_merge_key() == row.merge_key);
   }
 }
 
@@ -143,11 +143,11 @@ TEST_CASE("groups: a deployment's conditions and strategy know how they are merg
   const KindPtr deployment = Find(apiserver::groups::apps::Kinds(), "Deployment");
 
   const Schema& conditions = *FieldOf(deployment, {"status", "conditions"}).schema;
-  CHECK(conditions.list_map_keys == Keys{"type"});
-  CHECK(conditions.patch_merge_key == "type");
-  CHECK(FieldOf(deployment, {"spec", "strategy"}).schema->patch_strategy == "retainKeys");
+  CHECK(conditions.list_map_keys() == Keys{"type"});
+  CHECK(conditions.patch_merge_key() == "type");
+  CHECK(FieldOf(deployment, {"spec", "strategy"}).schema->patch_strategy() == "retainKeys");
   CHECK(FieldOf(deployment, {"spec", "selector"}).schema->atomic);
-  CHECK(FieldOf(deployment, {"spec", "template", "spec", "containers"}).schema->list_map_keys ==
+  CHECK(FieldOf(deployment, {"spec", "template", "spec", "containers"}).schema->list_map_keys() ==
         Keys{"name"});
 }
 
@@ -157,10 +157,10 @@ TEST_CASE("groups: keys of lists that may be left out have a default", "[groups]
   const Field& protocol = FieldOf(pod, {"spec", "containers", "ports", "protocol"});
   const Field& secret = FieldOf(pod, {"spec", "imagePullSecrets", "name"});
 
-  REQUIRE(protocol.default_value.has_value());
-  CHECK(protocol.default_value->get().AsString() == "TCP");
-  REQUIRE(secret.default_value.has_value());
-  CHECK(secret.default_value->get().is_string());
+  REQUIRE(protocol.default_value() != nullptr);
+  CHECK(protocol.default_value()->AsString() == "TCP");
+  REQUIRE(secret.default_value() != nullptr);
+  CHECK(secret.default_value()->is_string());
 }
 
 TEST_CASE("groups: references within an object are replaced whole", "[groups]") {
@@ -181,12 +181,14 @@ TEST_CASE("groups: every field has a description, a type name and what is requir
   const Field& containers = FieldOf(pod, {"spec", "containers"});
   const Field& policy = FieldOf(pod, {"spec", "restartPolicy"});
 
-  CHECK(pod->FindVersion("v1")->schema->name == "io.k8s.api.core.v1.Pod");
-  CHECK(containers.description == "The containers; at least one. Cannot be added or removed.");
+  CHECK(pod->FindVersion("v1")->schema->name() == "io.k8s.api.core.v1.Pod");
+  const Schema& spec = *FieldOf(pod, {"spec"}).schema;
+  CHECK(spec.DescriptionOf(containers) ==
+        "The containers; at least one. Cannot be added or removed.");
   CHECK(containers.required);
-  CHECK(containers.schema->items->name == "io.k8s.api.core.v1.Container");
+  CHECK(containers.schema->items()->name() == "io.k8s.api.core.v1.Container");
   CHECK_FALSE(policy.required);
-  CHECK(policy.schema->constraints.enum_values.size() == 3);
+  CHECK(policy.schema->constraints().enum_values().size() == 3);
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace apiserver::inline v0::patch {
 // `schema` with patch tags.
 inline runtime::SchemaPtr Tagged(const runtime::SchemaPtr& schema, std::string strategy,
                                  std::string merge_key = "") {
-  auto tagged = std::make_shared<runtime::Schema>(*schema);
-  tagged->patch_strategy = std::move(strategy);
-  tagged->patch_merge_key = std::move(merge_key);
-  return tagged;
+  runtime::SchemaParts tagged(*schema);
+  tagged.patch_strategy = std::move(strategy);
+  tagged.patch_merge_key = std::move(merge_key);
+  return MakeSchema(tagged);
 }
 
 // MergeItem holds itself; here it does `depth` times, then it is anything.

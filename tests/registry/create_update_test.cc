@@ -81,9 +81,9 @@ TEST_CASE("registry: create refuses an invalid object with all that is wrong", "
 TEST_CASE("registry: a store leaves the schema alone if it is told to", "[registry]") {
   for (const bool validate : {true, false}) {
     Fixture fixture;
-    auto small = std::make_shared<runtime::Schema>(*runtime::IntegerSchema(64));
-    small->constraints.maximum = 3;
-    const auto spec = runtime::StructBuilder("").Field("size", std::move(small)).Build();
+    runtime::SchemaParts small(*runtime::IntegerSchema(64));
+    small.constraints.maximum = 3;
+    const auto spec = runtime::StructBuilder("").Field("size", MakeSchema(small)).Build();
     const auto schema = runtime::StructBuilder("")
                             .Field("metadata", runtime::ObjectMetaSchema())
                             .Field("spec", spec)

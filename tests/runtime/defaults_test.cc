@@ -19,7 +19,7 @@ using Presence = Field::Presence;
 using Words = std::vector<std::string>;
 
 SchemaPtr Spec() {
-  Schema nullable = *StringSchema();
+  SchemaParts nullable(*StringSchema());
   nullable.nullable = true;
   const SchemaPtr port = StructBuilder("")
                              .Field("name", StringSchema())
@@ -28,7 +28,7 @@ SchemaPtr Spec() {
   return StructBuilder("")
       .Field("a", StringSchema(), {.default_value = Owned("\"A\"")})
       .Field("b", IntegerSchema(32), {.presence = Presence::kPointer, .default_value = Owned("1")})
-      .Field("maybe", std::make_shared<const Schema>(nullable),
+      .Field("maybe", MakeSchema(nullable),
              {.presence = Presence::kPointer, .default_value = Owned("\"M\"")})
       .Field("main", port, {.presence = Presence::kPointer, .default_value = Owned("{}")})
       .Field("ports", ListOf(port))
@@ -117,15 +117,15 @@ TEST_CASE("runtime: a version's function sets defaults last, and its fields come
 }
 
 SchemaPtr Pruned() {
-  Schema open = *StructBuilder("").Field("known", StructBuilder("").Build()).Build();
+  SchemaParts open(*StructBuilder("").Field("known", StructBuilder("").Build()).Build());
   open.preserve_unknown_fields = true;
-  Schema embedded = *StructBuilder("").Field("spec", StructBuilder("").Build()).Build();
+  SchemaParts embedded(*StructBuilder("").Field("spec", StructBuilder("").Build()).Build());
   embedded.embedded_resource = true;
   return StructBuilder("")
       .Field("list", ListOf(StructBuilder("").Field("a", StringSchema()).Build()))
       .Field("map", MapOf(StructBuilder("").Field("a", StringSchema()).Build()))
-      .Field("open", std::make_shared<const Schema>(open))
-      .Field("embedded", std::make_shared<const Schema>(embedded))
+      .Field("open", MakeSchema(open))
+      .Field("embedded", MakeSchema(embedded))
       .Field("any", AnySchema())
       .Build();
 }

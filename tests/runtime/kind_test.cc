@@ -92,15 +92,15 @@ TEST_CASE("runtime: a hub that converts to itself is refused", "[runtime]") {
 }
 
 TEST_CASE("runtime: a kind with a bad schema is refused with the place", "[runtime]") {
-  Schema bad_pattern = *StringSchema();
+  SchemaParts bad_pattern(*StringSchema());
   bad_pattern.constraints.pattern = "(";
-  Schema list_map = *ListMapOf(StructBuilder("").Field("a", StringSchema()).Build(), {"b"});
+  SchemaParts list_map(*ListMapOf(StructBuilder("").Field("a", StringSchema()).Build(), {"b"}));
   const SchemaPtr spec = StructBuilder("")
-                             .Field("p", std::make_shared<const Schema>(bad_pattern))
+                             .Field("p", MakeSchema(bad_pattern))
                              .Field("list", ListOf(nullptr))
                              .Field("map", MapOf(IntegerSchema(8)))
                              .Field("map", StringSchema())
-                             .Field("keyed", std::make_shared<const Schema>(list_map))
+                             .Field("keyed", MakeSchema(list_map))
                              .Field("", StringSchema())
                              .Build();
   KindOptions options = Flunder();

@@ -318,9 +318,9 @@ TEST_CASE("runtime: fields of inlined structs stand where the struct stands", "[
 }
 
 TEST_CASE("runtime: a struct that preserves unknown fields has them last", "[runtime]") {
-  Schema spec = *StructBuilder("").Field("a", StringSchema()).Build();
+  SchemaParts spec(*StructBuilder("").Field("a", StringSchema()).Build());
   spec.preserve_unknown_fields = true;
-  const KindPtr kind = WidgetKind(WithSpec(std::make_shared<const Schema>(spec)));
+  const KindPtr kind = WidgetKind(WithSpec(MakeSchema(spec)));
   CHECK(Normalized(kind, R"({"spec":{"z":null,"a":"1","b":[]}})") ==
         R"({"metadata":{},"spec":{"a":"1","z":null,"b":[]}})");
 }

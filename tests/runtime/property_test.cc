@@ -110,25 +110,25 @@ class Maker {
     if (Below(8) == 0) return Value();
     if (schema.type == SchemaType::kList) {
       ListBuilder list(arena);
-      for (std::size_t i = Below(4); i > 0; --i) list.Add(Fitting(*schema.items, arena));
+      for (std::size_t i = Below(4); i > 0; --i) list.Add(Fitting(*schema.items(), arena));
       return list.Build();
     }
     if (schema.type == SchemaType::kMap) {
       MapBuilder map(arena);
       for (const char* key : {"z", "y", "x"}) {
-        if (Below(2) == 0) map.Add(key, Fitting(*schema.items, arena));
+        if (Below(2) == 0) map.Add(key, Fitting(*schema.items(), arena));
       }
       return map.Build();
     }
     if (schema.type != SchemaType::kStruct) return ScalarFor(schema, arena);
     std::vector<const Field*> fields;
-    for (const Field& field : schema.fields) fields.push_back(&field);
+    for (const Field& field : schema.fields()) fields.push_back(&field);
     std::shuffle(fields.begin(), fields.end(), random_);
     fields.resize(Below(fields.size() + 1));
     MapBuilder map(arena);
     if (Below(4) == 0) map.Add("unknown", Tree(arena, 2));
     for (const Field* field : fields) {
-      map.Add(arena.Copy(field->name), Fitting(*field->schema, arena));
+      map.Add(arena.Copy(field->name()), Fitting(*field->schema, arena));
     }
     return map.Build();
   }

@@ -9,9 +9,9 @@ namespace {
 // "name=number" for each field, with marks: * pointer, ! never omitted, 0 omitted when zero.
 std::string Outline(const Schema& schema) {
   std::string out;
-  for (const Field& field : schema.fields) {
+  for (const Field& field : schema.fields()) {
     if (!out.empty()) out += ' ';
-    out += field.name + "=" + std::to_string(field.proto_number);
+    out += std::string(field.name()) + "=" + std::to_string(field.proto_number);
     if (field.presence == Field::Presence::kPointer) out += '*';
     if (field.omit == Field::Omit::kNever) out += '!';
     if (field.omit == Field::Omit::kWhenZero) out += '0';
@@ -25,12 +25,12 @@ TEST_CASE("runtime: ObjectMeta has Go's fields in Go's order", "[runtime]") {
         "creationTimestamp=80 deletionTimestamp=9* deletionGracePeriodSeconds=10* labels=11 "
         "annotations=12 ownerReferences=13 finalizers=14 managedFields=17");
   const Schema& owners = *ObjectMetaSchema()->FindField("ownerReferences")->schema;
-  CHECK(owners.list_map_keys == std::vector<std::string>{"uid"});
-  CHECK(owners.patch_merge_key == "uid");
-  CHECK(owners.items->atomic);
-  CHECK(Outline(*owners.items) ==
+  CHECK(owners.list_map_keys() == std::vector<std::string_view>{"uid"});
+  CHECK(owners.patch_merge_key() == "uid");
+  CHECK(owners.items()->atomic);
+  CHECK(Outline(*owners.items()) ==
         "apiVersion=5! kind=1! name=3! uid=4! controller=6* blockOwnerDeletion=7*");
-  const Schema& managed = *ObjectMetaSchema()->FindField("managedFields")->schema->items;
+  const Schema& managed = *ObjectMetaSchema()->FindField("managedFields")->schema->items();
   CHECK(Outline(managed) ==
         "manager=1 operation=2 apiVersion=3 time=4* fieldsType=6 fieldsV1=7* subresource=8");
   CHECK(ObjectMetaSchema()->FindField("finalizers")->schema->list_type == Schema::ListType::kSet);
@@ -62,12 +62,12 @@ TEST_CASE("runtime: a schema of a million levels is destroyed without the stack"
   }
   const SchemaPtr part = deep->FindField("a")->schema;
   deep.reset();
-  CHECK(part->items->FindField("a") != nullptr);
+  CHECK(part->items()->FindField("a") != nullptr);
 }
 
 TEST_CASE("runtime: OpenAPI words of the types", "[runtime]") {
   CHECK(OpenApiType(*IntegerSchema(32)) == "integer");
-  CHECK(IntegerSchema(32)->constraints.format == "int32");
+  CHECK(IntegerSchema(32)->constraints().format() == "int32");
   CHECK(OpenApiType(*NumberSchema()) == "number");
   CHECK(OpenApiType(*BooleanSchema()) == "boolean");
   CHECK(OpenApiType(*TimeSchema()) == "string");

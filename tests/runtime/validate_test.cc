@@ -17,9 +17,9 @@ using testing::WithSpec;
 // A copy of `schema` with something changed.
 template <class Change>
 SchemaPtr Changed(const SchemaPtr& schema, Change change) {
-  Schema copy = *schema;
+  SchemaParts copy(*schema);
   change(copy);
-  return std::make_shared<const Schema>(std::move(copy));
+  return MakeSchema(copy);
 }
 
 // The findings about {"spec":{"f":value}}, where f is of `schema`.
@@ -55,12 +55,12 @@ TEST_CASE("runtime: values of the wrong type are named as OpenAPI does", "[runti
   CHECK(Findings(IntOrStringSchema(), "\"50%\"").empty());
   CHECK(Findings(IntOrStringSchema(), "5").empty());
   CHECK_FALSE(Findings(IntOrStringSchema(), "true").empty());
-  const SchemaPtr nullable = Changed(StringSchema(), [](Schema& s) { s.nullable = true; });
+  const SchemaPtr nullable = Changed(StringSchema(), [](SchemaParts& s) { s.nullable = true; });
   CHECK(Findings(nullable, "null").empty());
 }
 
 TEST_CASE("runtime: numbers are held against their bounds", "[runtime]") {
-  const SchemaPtr bounded = Changed(IntegerSchema(32), [](Schema& s) {
+  const SchemaPtr bounded = Changed(IntegerSchema(32), [](SchemaParts& s) {
     s.constraints.minimum = 2;
     s.constraints.maximum = 10;
     s.constraints.multiple_of = 2;
@@ -73,7 +73,7 @@ TEST_CASE("runtime: numbers are held against their bounds", "[runtime]") {
         "spec.f: Invalid value: 0: spec.f in body should be greater than or equal to 2");
   CHECK(Findings(bounded, "3") ==
         "spec.f: Invalid value: 3: spec.f in body should be a multiple of 2");
-  const SchemaPtr open = Changed(NumberSchema(), [](Schema& s) {
+  const SchemaPtr open = Changed(NumberSchema(), [](SchemaParts& s) {
     s.constraints.minimum = 0.5;
     s.constraints.maximum = 1.5;
     s.constraints.exclusive_minimum = true;
@@ -88,7 +88,7 @@ TEST_CASE("runtime: numbers are held against their bounds", "[runtime]") {
 }
 
 TEST_CASE("runtime: text is held against length, pattern and format", "[runtime]") {
-  const SchemaPtr text = Changed(StringSchema(), [](Schema& s) {
+  const SchemaPtr text = Changed(StringSchema(), [](SchemaParts& s) {
     s.constraints.min_length = 2;
     s.constraints.max_length = 4;
     s.constraints.pattern = "^[a-zäöü]+$";
@@ -118,24 +118,25 @@ TEST_CASE("runtime: text is held against length, pattern and format", "[runtime]
   for (const Row& row : kRows) {
     CAPTURE(row.format);
     const SchemaPtr schema =
-        Changed(StringSchema(), [&](Schema& s) { s.constraints.format = row.format; });
+        Changed(StringSchema(), [&](SchemaParts& s) { s.constraints.format = row.format; });
     CHECK(Findings(schema, row.right).empty());
     CHECK(Findings(schema, row.wrong) == std::string("spec.f: Invalid value: ") + row.wrong +
                                              ": spec.f in body must be of type " + row.format +
                                              ": " + row.wrong);
   }
-  const SchemaPtr odd = Changed(StringSchema(), [](Schema& s) { s.constraints.format = "odd"; });
+  const SchemaPtr odd =
+      Changed(StringSchema(), [](SchemaParts& s) { s.constraints.format = "odd"; });
   CHECK(Findings(odd, "\"whatever\"").empty());
 }
 
 TEST_CASE("runtime: enums list what is supported", "[runtime]") {
-  const SchemaPtr words = Changed(StringSchema(), [](Schema& s) {
+  const SchemaPtr words = Changed(StringSchema(), [](SchemaParts& s) {
     s.constraints.enum_values = {Owned("\"a\""), Owned("\"b\"")};
   });
   CHECK(Findings(words, "\"b\"").empty());
   CHECK(Findings(words, "\"c\"") ==
         R"(spec.f: Unsupported value: "c": supported values: "a", "b")");
-  const SchemaPtr numbers = Changed(NumberSchema(), [](Schema& s) {
+  const SchemaPtr numbers = Changed(NumberSchema(), [](SchemaParts& s) {
     s.constraints.enum_values = {Owned("1"), Owned("2.5")};
   });
   CHECK(Findings(numbers, "1.0").empty());
@@ -143,7 +144,7 @@ TEST_CASE("runtime: enums list what is supported", "[runtime]") {
 }
 
 TEST_CASE("runtime: lists are held against size and uniqueness", "[runtime]") {
-  const SchemaPtr list = Changed(ListOf(IntegerSchema(64)), [](Schema& s) {
+  const SchemaPtr list = Changed(ListOf(IntegerSchema(64)), [](SchemaParts& s) {
     s.constraints.min_items = 1;
     s.constraints.max_items = 2;
     s.constraints.unique_items = true;
@@ -164,7 +165,7 @@ TEST_CASE("runtime: lists are held against size and uniqueness", "[runtime]") {
 }
 
 TEST_CASE("runtime: objects are held against size and required fields", "[runtime]") {
-  const SchemaPtr sized = Changed(MapOf(StringSchema()), [](Schema& s) {
+  const SchemaPtr sized = Changed(MapOf(StringSchema()), [](SchemaParts& s) {
     s.constraints.min_properties = 1;
     s.constraints.max_properties = 2;
   });
@@ -204,7 +205,8 @@ std::string StructFindings(SchemaPtr schema, std::string_view value) {
 }
 
 TEST_CASE("runtime: of a struct only what limits its values is checked", "[runtime]") {
-  const SchemaPtr small = Changed(IntegerSchema(32), [](Schema& s) { s.constraints.maximum = 3; });
+  const SchemaPtr small =
+      Changed(IntegerSchema(32), [](SchemaParts& s) { s.constraints.maximum = 3; });
   const std::string too_large =
       "Invalid value: 4: spec.f in body should be less than or equal to 3";
   CHECK(StructFindings(small, "3").empty());
@@ -224,7 +226,8 @@ TEST_CASE("runtime: of a struct only what limits its values is checked", "[runti
 }
 
 TEST_CASE("runtime: a status is checked alone, and named from there", "[runtime]") {
-  const SchemaPtr small = Changed(IntegerSchema(64), [](Schema& s) { s.constraints.maximum = 3; });
+  const SchemaPtr small =
+      Changed(IntegerSchema(64), [](SchemaParts& s) { s.constraints.maximum = 3; });
   const SchemaPtr part = StructBuilder("").Field("f", small).Build();
   const SchemaPtr schema = StructBuilder("")
                                .Field("metadata", ObjectMetaSchema())

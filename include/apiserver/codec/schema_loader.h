@@ -17,17 +17,23 @@ namespace apiserver::inline v0::codec {
 //
 // kInvalid, with the path of the culprit: it is not structural.
 Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema);
+// The same made in `pool`: what repeats, here or in what was made there before, is shared, and
+// descriptions that lie in the bytes given to its ReadFrom() are not copied.
+Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema, runtime::SchemaPool& pool);
 // The same from YAML or JSON text.
 Result<runtime::SchemaPtr> SchemaFromText(std::string_view text);
 
 // The schema of a whole object: kind and apiVersion left out, metadata put first and replaced by
 // ObjectMetaSchema(), as KindVersion::schema wants it.
 Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema);
+Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema, runtime::SchemaPool& pool);
 
 // What a CustomResourceDefinition (apiextensions.k8s.io/v1, YAML or JSON text) says about its kind:
 // names, scope, versions with schemas and columns. The hub is the stored version.
 //
 // kBadRequest: the text is malformed. kInvalid: a part is missing or a schema is not structural.
 Result<runtime::KindOptions> KindOptionsFromCrd(std::string_view text);
+// The same from the parsed object, with its schemas made in `pool`.
+Result<runtime::KindOptions> KindOptionsFromCrd(runtime::Value crd, runtime::SchemaPool& pool);
 
 }  // namespace apiserver::inline v0::codec

@@ -16,7 +16,6 @@ namespace apiserver::inline v0::runtime {
 
 class Object;
 class Kind;
-struct Facts;  // Private: what is known about the schemas, compiled patterns among it.
 using KindPtr = std::shared_ptr<const Kind>;
 
 // Whose rules an object's JSON obeys.
@@ -111,12 +110,10 @@ class Kind {
   // a structural kind `{`: its body carries kind and apiVersion, sorted among the other keys.
   // Empty for an unknown version.
   std::string_view JsonPrefix(std::string_view version) const;
-  const Facts& facts() const { return *facts_; }
 
  private:
-  Kind(KindOptions options, std::shared_ptr<const Facts> facts);
+  explicit Kind(KindOptions options);
   KindOptions options_;
-  std::shared_ptr<const Facts> facts_;
   std::vector<std::string> prefixes_;  // One per version.
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,32 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/runtime/schema_node.h"
 #include "apiserver/runtime/value.h"
 
-// The single description of a kind's shape. Immutable once built and shared; from the builders
-// below, from OpenAPI or CRD YAML (codec), or from `.proto` (codec).
+// How a Schema is made: by the builders below, from OpenAPI or CRD YAML (codec), or from `.proto`
+// (codec). See schema_node.h for what one is.
 namespace apiserver::inline v0::runtime {
-
-struct Schema;
-using SchemaPtr = std::shared_ptr<const Schema>;
-
-enum class SchemaType : std::uint8_t {
-  kAny,  // Whatever JSON there is, kept as it is.
-  kBoolean,
-  kInteger,  // See Schema::bits.
-  kNumber,
-  kString,
-  kBytes,        // base64 in JSON.
-  kTime,         // RFC 3339, seconds, UTC; null when zero.
-  kMicroTime,    // RFC 3339 with microseconds.
-  kDuration,     // Go's "1h2m3s".
-  kQuantity,     // Canonical resource.Quantity.
-  kIntOrString,  // A number or a string.
-  kRaw,          // JSON text kept as received: RawExtension, FieldsV1.
-  kStruct,       // `fields`.
-  kMap,          // String keys, values of `items`.
-  kList,         // Elements of `items`.
-};
 
 // A JSON value that belongs to a Schema (a default, an enum entry).
 class OwnedValue {
@@ -46,29 +27,32 @@ class OwnedValue {
   Value value_;
 };
 
-struct Field {
-  // How the Go type holds the field: decides whether "absent" and "zero" differ.
-  enum class Presence : std::uint8_t { kValue, kPointer };
-  // When the Go type leaves the field out of JSON: never (zero value or null is written), when
-  // empty (omitempty: false, 0, "", nil, no elements; never for structs held by value), when zero
-  // (omitzero: also a struct whose every field is zero).
-  enum class Omit : std::uint8_t { kNever, kWhenEmpty, kWhenZero };
+// A piece of the bytes that schemas are read from; nothing if `size` is 0.
+struct SourceText {
+  std::uint32_t at = 0;
+  std::uint32_t size = 0;
+  bool escaped = false;  // It has JSON's escapes.
+};
+
+// What a Field is made of; see there for what each means.
+struct FieldParts {
+  using Presence = Field::Presence;
+  using Omit = Field::Omit;
 
   std::string name;
   SchemaPtr schema;
-  std::string description;
+  std::string description = "";
+  // Instead of a `description`: one that lies in the bytes given to SchemaPool::ReadFrom().
+  SourceText source_description = {};
   bool required = false;
   Presence presence = Presence::kValue;
   Omit omit = Omit::kWhenEmpty;
-  bool inlined = false;  // The members of `schema` (a struct) stand in the outer object.
-  // Zero: neither the field nor what holds it has a form in protobuf. kNotInProto: protobuf leaves
-  // out this field alone.
+  bool inlined = false;
   int proto_number = 0;
-  static constexpr int kNotInProto = -1;
-  std::optional<OwnedValue> default_value;  // Filled in when the field is absent.
+  std::optional<OwnedValue> default_value = std::nullopt;
 };
 
-// Value validation as OpenAPI v3 has it; what is not set is not checked.
+// What a ConstraintsView shows.
 struct Constraints {
   std::optional<double> minimum;
   std::optional<double> maximum;
@@ -87,43 +71,65 @@ struct Constraints {
   std::vector<OwnedValue> enum_values;  // Empty: any.
 };
 
-struct Schema {
-  // Takes nested schemas apart one by one, so that their depth cannot exhaust the stack.
-  ~Schema();
-
-  enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
+// What a Schema is made of; see there for what each means.
+struct SchemaParts {
+  SchemaParts() = default;
+  // The parts of `schema`, to make one like it.
+  explicit SchemaParts(const Schema& schema);
 
   SchemaType type = SchemaType::kAny;
-  // The OpenAPI definition's name, "com.example.wardle.v1alpha1.FlunderSpec"; empty: written in
-  // place.
   std::string name;
   std::string description;
-  int bits = 64;  // kInteger: 32 or 64.
+  SourceText source_description;  // Instead of a `description`.
+  int bits = 64;
   bool nullable = false;
 
-  std::vector<Field> fields;  // kStruct, in declaration order, which is the order of its JSON.
-  SchemaPtr items;            // kMap, kList.
+  std::vector<FieldParts> fields;
+  SchemaPtr items;
 
-  ListType list_type = ListType::kAtomic;
-  std::vector<std::string> list_map_keys;  // kList of ListType::kMap.
-  bool atomic = false;                     // kStruct, kMap: x-kubernetes-map-type: atomic.
-  std::string patch_strategy;              // x-kubernetes-patch-strategy: "merge", "replace", ….
+  Schema::ListType list_type = Schema::ListType::kAtomic;
+  std::vector<std::string> list_map_keys;
+  bool atomic = false;
+  std::string patch_strategy;
   std::string patch_merge_key;
-  bool preserve_unknown_fields = false;  // kStruct: keep members that are no fields.
-  bool embedded_resource = false;        // Has apiVersion, kind and metadata of its own.
-  // kList: in protobuf a message of its own, whose field 1 has the items; so a list can be nil, and
-  // stand within a list or map.
+  bool preserve_unknown_fields = false;
+  bool embedded_resource = false;
   bool proto_message = false;
   Constraints constraints;
-
-  // Null when there is no such field; looks into inlined structs.
-  const Field* FindField(std::string_view json_name) const;
 };
 
-// The word OpenAPI has for the type: "object", "integer", …; empty for kAny and kIntOrString.
-std::string_view OpenApiType(const Schema& schema);
+// Makes a Schema by itself; see SchemaPool for many. Throws std::length_error: a text of it is
+// longer than 128 MiB.
+SchemaPtr MakeSchema(const SchemaParts& parts);
 
-// Schemas of what every kind shares; built once per call, cheap to share afterwards.
+// Makes schemas of which equal ones are one: sub-trees that repeat, most of a
+// CustomResourceDefinition's, take memory once, and so do patterns of the same text. A schema may
+// outlive the pool it was made in, and parts may come from elsewhere. One thread at a time.
+class SchemaPool {
+ public:
+  SchemaPool();
+  SchemaPool(SchemaPool&&) noexcept;
+  SchemaPool& operator=(SchemaPool&&) noexcept;
+  ~SchemaPool();
+
+  // The bytes that the next schemas are read from, at most 1 GiB, or null. The schemas whose
+  // descriptions lie there keep them alive.
+  void ReadFrom(std::shared_ptr<const std::string> source);
+  // Where the bytes say `text`: there, if it is a piece of them, or else in a JSON string not far
+  // behind what was found last. Empty: neither.
+  SourceText Find(std::string_view text);
+  SchemaPtr Make(const SchemaParts& parts);
+  // The number of schemas that the pool holds.
+  std::size_t size() const;
+  // Forgets the schemas and patterns that no one else holds; Make() does so now and then.
+  void Sweep();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+// Schemas of what every kind shares.
 SchemaPtr StringSchema();
 SchemaPtr BooleanSchema();
 SchemaPtr IntegerSchema(int bits);
@@ -166,10 +172,11 @@ class StructBuilder {
   StructBuilder& Field(std::string name, SchemaPtr schema) {
     return Field(std::move(name), std::move(schema), Options());
   }
-  SchemaPtr Build();
+  SchemaPtr Build() { return MakeSchema(parts_); }
+  SchemaPtr Build(SchemaPool& pool) { return pool.Make(parts_); }
 
  private:
-  Schema schema_;
+  SchemaParts parts_;
 };
 
 }  // namespace apiserver::inline v0::runtime

@@ -152,7 +152,7 @@ class TypeBuilder {
   const Type* Get(const Schema* schema, bool preserve) {
     if (schema == nullptr || schema->type == SchemaType::kAny) return &TypeGraph::Deduced();
     if (schema->type == SchemaType::kRaw) return &TypeGraph::UntypedAtomic();
-    preserve = schema->preserve_unknown_fields || (preserve && schema->name.empty());
+    preserve = schema->preserve_unknown_fields || (preserve && schema->name().empty());
     Type*& type = made_[{schema, preserve}];
     if (type == nullptr) {
       type = &graph_.types_.emplace_back();
@@ -169,9 +169,9 @@ class TypeBuilder {
       case SchemaType::kMap:
         type.map = true;
         type.map_atomic = schema.atomic;
-        type.values = Get(schema.items.get(), preserve);
+        type.values = Get(schema.items().get(), preserve);
         type.untyped_deduced_map =
-            type.values == &TypeGraph::Deduced() || IsUntypedInPlace(*schema.items);
+            type.values == &TypeGraph::Deduced() || IsUntypedInPlace(*schema.items());
         return;
       case SchemaType::kList:
         FillList(type, schema, preserve);
@@ -198,7 +198,7 @@ class TypeBuilder {
       case SchemaType::kNumber:
         return Scalar::kNumeric;
       case SchemaType::kString:
-        return schema.constraints.format.empty() ? Scalar::kString : Scalar::kUntyped;
+        return schema.constraints().format().empty() ? Scalar::kString : Scalar::kUntyped;
       case SchemaType::kBytes:
       case SchemaType::kDuration:
         return Scalar::kString;
@@ -208,7 +208,7 @@ class TypeBuilder {
   }
 
   static bool IsUntypedInPlace(const Schema& schema) {
-    return schema.name.empty() && schema.type != SchemaType::kStruct &&
+    return schema.name().empty() && schema.type != SchemaType::kStruct &&
            schema.type != SchemaType::kMap && schema.type != SchemaType::kList &&
            schema.type != SchemaType::kRaw && ScalarOf(schema) == Scalar::kUntyped;
   }
@@ -223,7 +223,7 @@ class TypeBuilder {
     };
     const runtime::FieldList list(schema);
     for (std::size_t i = 0; i < list.size(); ++i) {
-      fields.emplace_back(list[i].name, Get(list[i].schema.get(), preserve));
+      fields.emplace_back(list[i].name(), Get(list[i].schema.get(), preserve));
     }
     // A struct that is said to have no fields at all is one of which nothing is known.
     if (preserve || fields.empty()) type.values = &TypeGraph::Deduced();
@@ -238,23 +238,23 @@ class TypeBuilder {
 
   void FillList(Type& type, const Schema& schema, bool preserve) {
     type.list = true;
-    type.items =
-        schema.items == nullptr ? &TypeGraph::UntypedAtomic() : Get(schema.items.get(), preserve);
+    type.items = schema.items() == nullptr ? &TypeGraph::UntypedAtomic()
+                                           : Get(schema.items().get(), preserve);
     const bool merged =
-        schema.patch_strategy == "merge" || schema.patch_strategy == "merge,retainKeys";
+        schema.patch_strategy() == "merge" || schema.patch_strategy() == "merge,retainKeys";
     std::vector<std::string_view> keys;
     if (schema.list_type == Schema::ListType::kMap) {
-      keys.assign(schema.list_map_keys.begin(), schema.list_map_keys.end());
+      keys = schema.list_map_keys();
     } else if (schema.list_type == Schema::ListType::kAtomic && merged &&
-               !schema.patch_merge_key.empty()) {
-      keys.emplace_back(schema.patch_merge_key);
+               !schema.patch_merge_key().empty()) {
+      keys.emplace_back(schema.patch_merge_key());
     }
     type.list_atomic = schema.list_type == Schema::ListType::kAtomic && !merged;
     type.keys_quoted = "[";
     for (const std::string_view key : keys) {
       if (type.keys_quoted.size() > 1) type.keys_quoted += ' ';
       type.keys_quoted += field::Quote(key);
-      type.keys.push_back({key, DefaultOf(schema.items.get(), key)});
+      type.keys.push_back({key, DefaultOf(schema.items().get(), key)});
     }
     type.keys_quoted += ']';
     std::stable_sort(type.keys.begin(), type.keys.end(),
@@ -266,8 +266,8 @@ class TypeBuilder {
     if (item == nullptr || item->type != SchemaType::kStruct) return nullptr;
     const Field* const field = item->FindField(key);
     if (field == nullptr) return nullptr;
-    if (field->default_value) {
-      const Value value = field->default_value->get();
+    if (field->default_value() != nullptr) {
+      const Value value = *field->default_value();
       return value.is_null() ? nullptr : &defaults().emplace_back(value);
     }
     if (field->presence != Field::Presence::kValue || field->omit != Field::Omit::kNever) {

@@ -8,7 +8,7 @@ namespace apiserver::inline v0::testing {
 
 inline runtime::SchemaPtr ApplySchema() {
   using namespace runtime;  // NOLINT: a list of builders.
-  Schema atomic_map = *MapOf(StringSchema());
+  SchemaParts atomic_map(*MapOf(StringSchema()));
   atomic_map.atomic = true;
   const SchemaPtr port =
       StructBuilder("com.example.Port")
@@ -25,7 +25,7 @@ inline runtime::SchemaPtr ApplySchema() {
   const SchemaPtr spec = StructBuilder("com.example.Spec")
                              .Field("replicas", IntegerSchema(32))
                              .Field("labels", MapOf(StringSchema()))
-                             .Field("atomic", std::make_shared<Schema>(atomic_map))
+                             .Field("atomic", MakeSchema(atomic_map))
                              .Field("set", SetOf(StringSchema()))
                              .Field("containers", ListMapOf(container, {"name"}))
                              .Field("any", AnySchema())

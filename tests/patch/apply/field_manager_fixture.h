@@ -31,9 +31,9 @@ class SteppedClock final : public Clock {
 };
 
 inline runtime::SchemaPtr Atomic(const runtime::SchemaPtr& schema) {
-  runtime::Schema atomic = *schema;
+  runtime::SchemaParts atomic(*schema);
   atomic.atomic = true;
-  return std::make_shared<const runtime::Schema>(std::move(atomic));
+  return MakeSchema(atomic);
 }
 
 inline runtime::SchemaPtr WithMetadata(const runtime::SchemaPtr& spec,

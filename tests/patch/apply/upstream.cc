@@ -17,6 +17,7 @@ using patch::apply::ParseableType;
 using patch::apply::PathElement;
 using runtime::Arena;
 using runtime::Schema;
+using runtime::SchemaParts;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
 using runtime::Value;
@@ -59,7 +60,7 @@ class SchemaLoader {
       if (relationship.empty()) relationship = map["elementRelationship"].AsString();
       return relationship == "atomic" ? runtime::RawExtensionSchema() : runtime::AnySchema();
     }
-    Schema schema;
+    SchemaParts schema;
     schema.name = name;
     if (kinds != 1) {
       ok_ = false;
@@ -75,10 +76,10 @@ class SchemaLoader {
                     : scalar == "boolean" ? SchemaType::kBoolean
                                           : SchemaType::kIntOrString;
     }
-    return std::make_shared<Schema>(schema);
+    return MakeSchema(schema);
   }
 
-  void FillMap(Schema& schema, Value map, std::string_view relationship) {
+  void FillMap(SchemaParts& schema, Value map, std::string_view relationship) {
     if (relationship.empty()) relationship = map["elementRelationship"].AsString();
     schema.atomic = relationship == "atomic";
     const Value element = map["elementType"];
@@ -92,7 +93,7 @@ class SchemaLoader {
     // A Schema knows nothing of unknown fields; what upstream's types say of them shows in no test.
     schema.preserve_unknown_fields = element.size() != 0;
     for (const Value& field : map["fields"].items()) {
-      runtime::Field made;
+      runtime::FieldParts made;
       made.name = std::string(field["name"].AsString());
       made.schema = Load(field["type"]);
       if (const Value* fallback = field.Find("default")) {
@@ -102,7 +103,7 @@ class SchemaLoader {
     }
   }
 
-  void FillList(Schema& schema, Value list, std::string_view relationship) {
+  void FillList(SchemaParts& schema, Value list, std::string_view relationship) {
     if (relationship.empty()) relationship = list["elementRelationship"].AsString();
     schema.type = SchemaType::kList;
     schema.items = Load(list["elementType"]);

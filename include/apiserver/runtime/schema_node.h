@@ -1,0 +1,339 @@
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/runtime/value.h"
+
+// A Schema as it is read: the single description of a kind's shape. See schema.h for how one is
+// made.
+namespace apiserver::inline v0::runtime {
+
+class Schema;
+class Pattern;  // Private: a regular expression, compiled when it is first matched.
+
+enum class SchemaType : std::uint8_t {
+  kAny,  // Whatever JSON there is, kept as it is.
+  kBoolean,
+  kInteger,  // See Schema::bits.
+  kNumber,
+  kString,
+  kBytes,        // base64 in JSON.
+  kTime,         // RFC 3339, seconds, UTC; null when zero.
+  kMicroTime,    // RFC 3339 with microseconds.
+  kDuration,     // Go's "1h2m3s".
+  kQuantity,     // Canonical resource.Quantity.
+  kIntOrString,  // A number or a string.
+  kRaw,          // JSON text kept as received: RawExtension, FieldsV1.
+  kStruct,       // `fields()`.
+  kMap,          // String keys, values of `items()`.
+  kList,         // Elements of `items()`.
+};
+
+// A counted reference to an immutable Schema, or null. 8 bytes.
+class SchemaPtr {
+ public:
+  SchemaPtr() = default;
+  SchemaPtr(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): as for every pointer.
+  SchemaPtr(const SchemaPtr& other);
+  SchemaPtr(SchemaPtr&& other) noexcept : schema_(std::exchange(other.schema_, nullptr)) {}
+  SchemaPtr& operator=(SchemaPtr other) noexcept;
+  ~SchemaPtr() { reset(); }
+
+  const Schema* get() const { return schema_; }
+  const Schema& operator*() const { return *schema_; }
+  const Schema* operator->() const { return schema_; }
+  explicit operator bool() const { return schema_ != nullptr; }
+  friend bool operator==(const SchemaPtr&, const SchemaPtr&) = default;
+  friend bool operator==(const SchemaPtr& a, std::nullptr_t) { return a.schema_ == nullptr; }
+  // Gives the reference back; the last one destroys the schema, however deep, without recursion.
+  void reset();
+
+ private:
+  friend class SchemaBlock;
+  // Takes over a reference that is counted already.
+  explicit SchemaPtr(const Schema* schema) : schema_(schema) {}
+  const Schema* schema_ = nullptr;
+};
+
+// A field of a kStruct. Lives in its Schema, 32 bytes.
+class Field {
+ public:
+  // How the Go type holds the field: decides whether "absent" and "zero" differ.
+  enum class Presence : std::uint8_t { kValue, kPointer };
+  // When the Go type leaves the field out of JSON: never (zero value or null is written), when
+  // empty (omitempty: false, 0, "", nil, no elements; never for structs held by value), when zero
+  // (omitzero: also a struct whose every field is zero).
+  enum class Omit : std::uint8_t { kNever, kWhenEmpty, kWhenZero };
+  static constexpr int kNotInProto = -1;
+
+  Field(const Field&) = delete;
+  Field& operator=(const Field&) = delete;
+
+  // Valid as long as the Schema, as is the default value.
+  std::string_view name() const { return {Here() + name_at_, name_size_}; }
+  // Filled in when the field is absent. Null: there is none.
+  const Value* default_value() const;
+
+  const SchemaPtr schema;
+  // Zero: neither the field nor what holds it has a form in protobuf. kNotInProto: protobuf leaves
+  // out this field alone.
+  const int proto_number;
+
+ private:
+  friend class Schema;
+  friend class SchemaBlock;
+  struct Places;
+  Field(SchemaPtr type, int number, const Places& places);
+  const char* Here() const { return reinterpret_cast<const char*>(this); }
+
+  // Distances from this field to its name and default value (0: none); the description is a place
+  // as Schema has it.
+  std::uint32_t name_at_;
+  std::uint32_t default_at_;
+  std::uint32_t description_at_;
+  std::uint32_t description_size_;
+  std::uint32_t name_size_ : 27;
+
+ public:
+  const bool required : 1;
+  const Presence presence : 1;
+  const Omit omit : 2;
+  const bool inlined : 1;  // The members of `schema` (a struct) stand in the outer object.
+};
+
+// Value validation as OpenAPI v3 has it; what is not set is not checked. A view of a Schema.
+class ConstraintsView {
+ public:
+  explicit ConstraintsView(const Schema& schema) : schema_(&schema) {}
+
+  std::optional<double> minimum() const;
+  std::optional<double> maximum() const;
+  bool exclusive_minimum() const;
+  bool exclusive_maximum() const;
+  std::optional<double> multiple_of() const;
+  std::optional<std::int64_t> min_length() const;  // Unicode code points.
+  std::optional<std::int64_t> max_length() const;
+  std::string_view pattern() const;  // RE2 syntax; empty: any.
+  std::string_view format() const;   // OpenAPI's word, also when nothing is checked.
+  std::optional<std::int64_t> min_items() const;
+  std::optional<std::int64_t> max_items() const;
+  bool unique_items() const;
+  std::optional<std::int64_t> min_properties() const;
+  std::optional<std::int64_t> max_properties() const;
+  std::span<const Value> enum_values() const;  // Empty: any.
+  // The compiled form of pattern(), shared by text within a SchemaPool. Null: any text is right.
+  const Pattern* compiled_pattern() const;
+
+ private:
+  template <class Number>
+  static std::optional<Number> Limit(const std::uint64_t* slot);
+
+  const Schema* schema_;
+};
+
+// Immutable, counted and compact: 16 bytes, then its fields, then only what it has of the rare
+// parts (names, constraints, markers, defaults, texts), in one piece of memory.
+class Schema {
+ public:
+  enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
+
+  Schema(const Schema&) = delete;
+  Schema& operator=(const Schema&) = delete;
+
+  // The OpenAPI definition's name, "com.example.wardle.v1alpha1.FlunderSpec"; empty: written in
+  // place.
+  std::string_view name() const { return Text(kName); }
+  std::string description() const;
+  std::string DescriptionOf(const Field& field) const;
+  // kStruct, in declaration order, which is the order of its JSON.
+  std::span<const Field> fields() const {
+    return {reinterpret_cast<const Field*>(this + 1), field_count_};
+  }
+  const SchemaPtr& items() const {  // kMap, kList. Of others null.
+    const std::uint64_t* const slot = Slot(kItems);
+    return slot == nullptr ? kNone : *reinterpret_cast<const SchemaPtr*>(slot);
+  }
+  // Null when there is no such field; looks into inlined structs.
+  const Field* FindField(std::string_view json_name) const;
+  std::vector<std::string_view> list_map_keys() const;  // kList of ListType::kMap.
+  // x-kubernetes-patch-strategy: "merge", "replace", ….
+  std::string_view patch_strategy() const { return Text(kPatchStrategy); }
+  std::string_view patch_merge_key() const { return Text(kPatchMergeKey); }
+  ConstraintsView constraints() const { return ConstraintsView(*this); }
+  // Heap memory of this schema and of all below it, each counted once, without the source's bytes
+  // and compiled patterns.
+  std::size_t MemoryBytes() const;
+
+ private:
+  friend class ConstraintsView;
+  friend class SchemaBlock;
+  friend class SchemaPtr;
+
+  // The rare parts, 8 bytes each in this order; those from kFirstMark on are bits alone.
+  enum Part : std::uint8_t {
+    kItems,
+    kName,
+    kDescription,
+    kSource,  // The counted bytes that descriptions may lie in.
+    kPatchStrategy,
+    kPatchMergeKey,
+    kListMapKeys,
+    kMinimum,
+    kMaximum,
+    kMultipleOf,
+    kMinLength,
+    kMaxLength,
+    kPattern,
+    kFormat,
+    kMinItems,
+    kMaxItems,
+    kMinProperties,
+    kMaxProperties,
+    kEnumValues,
+    kValues,  // The arena of defaults and enum values that are lists or maps.
+    kFirstMark,
+    kExclusiveMinimum = kFirstMark,
+    kExclusiveMaximum,
+    kUniqueItems,
+  };
+  // A text is the distance from this schema to it, and its size. With the first bit of the
+  // distance set it lies in the source instead; with the second too it has JSON's escapes there.
+  static constexpr std::uint32_t kInSource = 1U << 31U;
+  static constexpr std::uint32_t kEscaped = 1U << 30U;
+
+  static const SchemaPtr kNone;
+
+  struct Content;
+  explicit Schema(const Content& content);
+  ~Schema();
+
+  static constexpr std::uint32_t Bit(Part part) { return 1U << part; }
+  bool Has(Part part) const { return (parts_ & Bit(part)) != 0; }
+  // Null: this schema has no such part.
+  const std::uint64_t* Slot(Part part) const {
+    if (!Has(part)) return nullptr;
+    return Slots() + std::popcount(parts_ & (Bit(part) - 1));
+  }
+  const std::uint64_t* Slots() const {
+    return reinterpret_cast<const std::uint64_t*>(fields().data() + field_count_);
+  }
+  const char* Here() const { return reinterpret_cast<const char*>(this); }
+  // The bytes of this schema's piece of memory.
+  std::size_t Size() const;
+  // Default and enum values, which stand together.
+  std::span<const Value> Values() const;
+  std::string_view Text(Part part) const;
+  std::string_view TextAt(std::uint32_t at, std::uint32_t size) const;
+  std::string DescriptionAt(std::uint32_t at, std::uint32_t size) const;
+
+  mutable std::atomic<std::uint32_t> owners_ = 1;
+  std::uint32_t parts_;
+  std::uint32_t field_count_;
+
+ public:
+  const SchemaType type;
+  const std::uint8_t bits;   // kInteger: 32 or 64.
+  const ListType list_type;  // kList.
+  const bool nullable : 1;
+  const bool atomic : 1;                   // kStruct, kMap: x-kubernetes-map-type: atomic.
+  const bool preserve_unknown_fields : 1;  // kStruct: keep members that are no fields.
+  const bool embedded_resource : 1;        // Has apiVersion, kind and metadata of its own.
+  // kList: in protobuf a message of its own, whose field 1 has the items; so a list can be nil, and
+  // stand within a list or map.
+  const bool proto_message : 1;
+  // Whether a field here or below has a default value.
+  const bool has_defaults : 1;
+  // Whether here or below a value of the right Go type can be wrong.
+  const bool limits_values : 1;
+  // Whether this cannot be sent as protobuf: a field without number, a list in a list, or what
+  // holds such a thing.
+  const bool lacks_protobuf : 1;
+};
+
+// The word OpenAPI has for the type: "object", "integer", …; empty for kAny and kIntOrString.
+std::string_view OpenApiType(const Schema& schema);
+
+static_assert(sizeof(SchemaPtr) == 8);
+static_assert(sizeof(Field) == 32);
+static_assert(sizeof(Schema) == 16);
+
+inline SchemaPtr::SchemaPtr(const SchemaPtr& other) : schema_(other.schema_) {
+  if (schema_ != nullptr) schema_->owners_.fetch_add(1, std::memory_order_relaxed);
+}
+inline SchemaPtr& SchemaPtr::operator=(SchemaPtr other) noexcept {
+  std::swap(schema_, other.schema_);
+  return *this;
+}
+inline const Value* Field::default_value() const {
+  return default_at_ == 0 ? nullptr : reinterpret_cast<const Value*>(Here() + default_at_);
+}
+
+template <class Number>
+std::optional<Number> ConstraintsView::Limit(const std::uint64_t* slot) {
+  if (slot == nullptr) return std::nullopt;
+  return std::bit_cast<Number>(*slot);
+}
+inline std::optional<double> ConstraintsView::minimum() const {
+  return Limit<double>(schema_->Slot(Schema::kMinimum));
+}
+inline std::optional<double> ConstraintsView::maximum() const {
+  return Limit<double>(schema_->Slot(Schema::kMaximum));
+}
+inline std::optional<double> ConstraintsView::multiple_of() const {
+  return Limit<double>(schema_->Slot(Schema::kMultipleOf));
+}
+inline std::optional<std::int64_t> ConstraintsView::min_length() const {
+  return Limit<std::int64_t>(schema_->Slot(Schema::kMinLength));
+}
+inline std::optional<std::int64_t> ConstraintsView::max_length() const {
+  return Limit<std::int64_t>(schema_->Slot(Schema::kMaxLength));
+}
+inline std::optional<std::int64_t> ConstraintsView::min_items() const {
+  return Limit<std::int64_t>(schema_->Slot(Schema::kMinItems));
+}
+inline std::optional<std::int64_t> ConstraintsView::max_items() const {
+  return Limit<std::int64_t>(schema_->Slot(Schema::kMaxItems));
+}
+inline std::optional<std::int64_t> ConstraintsView::min_properties() const {
+  return Limit<std::int64_t>(schema_->Slot(Schema::kMinProperties));
+}
+inline std::optional<std::int64_t> ConstraintsView::max_properties() const {
+  return Limit<std::int64_t>(schema_->Slot(Schema::kMaxProperties));
+}
+inline bool ConstraintsView::exclusive_minimum() const {
+  return schema_->Has(Schema::kExclusiveMinimum);
+}
+inline bool ConstraintsView::exclusive_maximum() const {
+  return schema_->Has(Schema::kExclusiveMaximum);
+}
+inline bool ConstraintsView::unique_items() const { return schema_->Has(Schema::kUniqueItems); }
+inline std::string_view ConstraintsView::format() const { return schema_->Text(Schema::kFormat); }
+inline const Pattern* ConstraintsView::compiled_pattern() const {
+  const std::uint64_t* const slot = schema_->Slot(Schema::kPattern);
+  return slot == nullptr ? nullptr : reinterpret_cast<const Pattern*>(*slot);
+}
+inline std::span<const Value> ConstraintsView::enum_values() const {
+  const std::uint64_t* const slot = schema_->Slot(Schema::kEnumValues);
+  if (slot == nullptr) return {};
+  const auto* const values = schema_->Here() + static_cast<std::uint32_t>(*slot);
+  return {reinterpret_cast<const Value*>(values), static_cast<std::size_t>(*slot >> 32U)};
+}
+inline std::string_view Schema::Text(Part part) const {
+  const std::uint64_t* const slot = Slot(part);
+  if (slot == nullptr) return {};
+  return TextAt(static_cast<std::uint32_t>(*slot), static_cast<std::uint32_t>(*slot >> 32U));
+}
+inline std::string_view Schema::TextAt(std::uint32_t at, std::uint32_t size) const {
+  return {Here() + at, size};
+}
+
+}  // namespace apiserver::inline v0::runtime

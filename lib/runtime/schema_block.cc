@@ -1,0 +1,358 @@
+#include "runtime/schema_block.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <unordered_set>
+#include <utility>
+
+namespace apiserver::v0::runtime {
+
+namespace {
+
+// What the distances and sizes within a block can say.
+constexpr std::size_t kTextBytesMax = (1U << 27U) - 1;
+constexpr std::size_t kBlockBytesMax = (1U << 31U) - 1;
+
+std::uint64_t Pair(std::uint32_t at, std::size_t size) {
+  return at | static_cast<std::uint64_t>(size) << 32U;
+}
+
+bool HoldsText(const Value& value) {
+  return value.is_string() || value.type() == Value::Type::kRaw ||
+         value.type() == Value::Type::kBytes;
+}
+
+// Whether a value of the right type can be wrong. A field that is always written is never missing.
+bool LimitsValues(const SchemaParts& parts) {
+  const Constraints& limits = parts.constraints;
+  if (limits.minimum || limits.maximum || limits.multiple_of || limits.min_length ||
+      limits.max_length || limits.min_items || limits.max_items || limits.unique_items ||
+      limits.min_properties || limits.max_properties) {
+    return true;
+  }
+  if (!limits.pattern.empty() || !limits.enum_values.empty()) return true;
+  if (parts.type == SchemaType::kString && !limits.format.empty()) return true;
+  if (parts.type == SchemaType::kInteger && parts.bits == 64 && limits.format == "int32") {
+    return true;
+  }
+  if (parts.list_type != Schema::ListType::kAtomic) return true;
+  return std::any_of(parts.fields.begin(), parts.fields.end(), [](const FieldParts& field) {
+    return field.required && field.omit != Field::Omit::kNever;
+  });
+}
+
+bool HasDefault(const SchemaParts& parts) {
+  return std::any_of(parts.fields.begin(), parts.fields.end(),
+                     [](const FieldParts& field) { return field.default_value.has_value(); });
+}
+
+bool LacksProtobuf(const SchemaParts& parts) {
+  if (parts.preserve_unknown_fields) return true;
+  if (parts.items != nullptr) {
+    const Schema& items = *parts.items;
+    const bool message = items.type == SchemaType::kList && items.proto_message;
+    return !message && (items.type == SchemaType::kList || items.type == SchemaType::kMap);
+  }
+  return std::any_of(parts.fields.begin(), parts.fields.end(), [](const FieldParts& field) {
+    return field.proto_number == 0 && !field.inlined;
+  });
+}
+
+// Whether `holds` of a schema that this one has as a part.
+template <class Holds>
+bool OfAnyPart(const SchemaParts& parts, const Holds& holds) {
+  if (parts.items != nullptr && holds(*parts.items)) return true;
+  return std::any_of(parts.fields.begin(), parts.fields.end(), [&](const FieldParts& field) {
+    return field.schema != nullptr && holds(*field.schema);
+  });
+}
+
+}  // namespace
+
+struct Schema::Content {
+  const SchemaParts& parts;
+  std::uint32_t mask;
+};
+
+Schema::Schema(const Content& content)
+    : parts_(content.mask),
+      field_count_(static_cast<std::uint32_t>(content.parts.fields.size())),
+      type(content.parts.type),
+      bits(static_cast<std::uint8_t>(std::clamp(content.parts.bits, 0, 255))),
+      list_type(content.parts.list_type),
+      nullable(content.parts.nullable),
+      atomic(content.parts.atomic),
+      preserve_unknown_fields(content.parts.preserve_unknown_fields),
+      embedded_resource(content.parts.embedded_resource),
+      proto_message(content.parts.proto_message),
+      has_defaults(
+          HasDefault(content.parts) ||
+          OfAnyPart(content.parts, [](const Schema& part) { return bool{part.has_defaults}; })),
+      limits_values(
+          LimitsValues(content.parts) ||
+          OfAnyPart(content.parts, [](const Schema& part) { return bool{part.limits_values}; })),
+      lacks_protobuf(
+          LacksProtobuf(content.parts) ||
+          OfAnyPart(content.parts, [](const Schema& part) { return bool{part.lacks_protobuf}; })) {}
+
+Schema::~Schema() {
+  const auto kept = [this](Part part) {
+    const std::uint64_t* const slot = Slot(part);
+    return slot == nullptr ? nullptr : reinterpret_cast<const void*>(*slot);
+  };
+  const Counted<SchemaSource> source(static_cast<const SchemaSource*>(kept(kSource)));
+  const Counted<Pattern> pattern(static_cast<const Pattern*>(kept(kPattern)));
+  delete static_cast<const Arena*>(kept(kValues));
+}
+
+struct Field::Places {
+  const FieldParts& parts;
+  std::uint32_t name_at;
+  std::uint32_t default_at;
+  std::uint32_t description_at;
+  std::uint32_t description_size;
+};
+
+Field::Field(SchemaPtr type, int number, const Places& places)
+    : schema(std::move(type)),
+      proto_number(number),
+      name_at_(places.name_at),
+      default_at_(places.default_at),
+      description_at_(places.description_at),
+      description_size_(places.description_size),
+      name_size_(static_cast<std::uint32_t>(places.parts.name.size()) & kTextBytesMax),
+      required(places.parts.required),
+      presence(places.parts.presence),
+      omit(places.parts.omit),
+      inlined(places.parts.inlined) {}
+
+SchemaBlock::SchemaBlock(const SchemaParts& parts, Counted<SchemaSource> source,
+                         Counted<Pattern> pattern)
+    : parts_(parts), source_(std::move(source)), pattern_(std::move(pattern)) {
+  Gather();
+}
+
+void SchemaBlock::AddText(Schema::Part part, std::string_view text) {
+  if (text.size() > kTextBytesMax) throw std::length_error("a text of a schema is too long");
+  text_bytes_ += text.size();
+  if (part >= Schema::kFirstMark || text.empty()) return;
+  mask_ |= Schema::Bit(part);
+  texts_[part] = text;
+}
+
+void SchemaBlock::AddNumber(Schema::Part part, std::uint64_t number) {
+  mask_ |= Schema::Bit(part);
+  numbers_[part] = number;
+}
+
+void SchemaBlock::AddMark(Schema::Part part, bool holds) {
+  if (holds) mask_ |= Schema::Bit(part);
+}
+
+template <class Number>
+void SchemaBlock::AddLimit(Schema::Part part, const std::optional<Number>& limit) {
+  if (limit) AddNumber(part, std::bit_cast<std::uint64_t>(*limit));
+}
+
+// Text stays in the block, and so does an empty list or map; what is larger is rare.
+void SchemaBlock::AddValue(const Value& value) {
+  if (HoldsText(value)) AddText(Schema::kFirstMark, value.AsString());
+  const bool nested = value.size() > 0 && (value.is_list() || value.is_map());
+  if (nested && arena_ == nullptr) arena_ = std::make_unique<Arena>();
+  values_.push_back(nested ? Copy(value, *arena_) : value);
+}
+
+void SchemaBlock::GatherConstraints() {
+  const Constraints& limits = parts_.constraints;
+  AddLimit(Schema::kMinimum, limits.minimum);
+  AddLimit(Schema::kMaximum, limits.maximum);
+  AddLimit(Schema::kMultipleOf, limits.multiple_of);
+  AddLimit(Schema::kMinLength, limits.min_length);
+  AddLimit(Schema::kMaxLength, limits.max_length);
+  AddText(Schema::kFormat, limits.format);
+  AddLimit(Schema::kMinItems, limits.min_items);
+  AddLimit(Schema::kMaxItems, limits.max_items);
+  AddLimit(Schema::kMinProperties, limits.min_properties);
+  AddLimit(Schema::kMaxProperties, limits.max_properties);
+  AddMark(Schema::kExclusiveMinimum, limits.exclusive_minimum);
+  AddMark(Schema::kExclusiveMaximum, limits.exclusive_maximum);
+  AddMark(Schema::kUniqueItems, limits.unique_items);
+  if (pattern_.get() != nullptr) AddNumber(Schema::kPattern, 0);
+  if (!limits.enum_values.empty()) AddNumber(Schema::kEnumValues, 0);
+  for (const OwnedValue& value : limits.enum_values) AddValue(value.get());
+}
+
+void SchemaBlock::Gather() {
+  AddText(Schema::kName, parts_.name);
+  AddText(Schema::kDescription, parts_.description);
+  AddText(Schema::kPatchStrategy, parts_.patch_strategy);
+  AddText(Schema::kPatchMergeKey, parts_.patch_merge_key);
+  if (!parts_.list_map_keys.empty()) AddNumber(Schema::kListMapKeys, 0);
+  for (const std::string& key : parts_.list_map_keys) AddText(Schema::kFirstMark, key);
+  GatherConstraints();
+  if (parts_.items != nullptr) AddNumber(Schema::kItems, 0);
+  bool described = parts_.source_description.size > 0;
+  if (described) AddNumber(Schema::kDescription, 0);
+  for (const FieldParts& field : parts_.fields) {
+    AddText(Schema::kFirstMark, field.name);
+    AddText(Schema::kFirstMark, field.description);
+    described |= field.source_description.size > 0;
+    if (field.default_value) AddValue(field.default_value->get());
+  }
+  if (described) AddNumber(Schema::kSource, 0);
+  if (arena_ != nullptr) AddNumber(Schema::kValues, 0);
+}
+
+std::size_t SchemaBlock::Size() const {
+  return sizeof(Schema) + parts_.fields.size() * sizeof(Field) +
+         (SlotCount(mask_) + parts_.list_map_keys.size()) * sizeof(std::uint64_t) +
+         values_.size() * sizeof(Value) + text_bytes_;
+}
+
+SchemaPtr SchemaBlock::Make() {
+  const std::size_t size = Size();
+  if (size > kBlockBytesMax) throw std::length_error("a schema is too large");
+  slots_at_ = static_cast<std::uint32_t>(sizeof(Schema) + parts_.fields.size() * sizeof(Field));
+  keys_at_ = slots_at_ + static_cast<std::uint32_t>(SlotCount(mask_) * sizeof(std::uint64_t));
+  values_at_ =
+      keys_at_ + static_cast<std::uint32_t>(parts_.list_map_keys.size() * sizeof(std::uint64_t));
+  end_ = values_at_ + static_cast<std::uint32_t>(values_.size() * sizeof(Value));
+  memory_ = static_cast<char*>(::operator new(size));
+  auto* const schema = new (memory_) Schema(Schema::Content{parts_, mask_});
+  WriteFields(*schema);
+  WriteSlots();
+  WriteValues();
+  return SchemaPtr(schema);
+}
+
+std::uint32_t SchemaBlock::PlaceOf(const SourceText& text) {
+  return text.at | Schema::kInSource | (text.escaped ? Schema::kEscaped : 0);
+}
+
+std::uint32_t SchemaBlock::Write(std::string_view text) {
+  const std::uint32_t at = end_;
+  if (!text.empty()) std::memcpy(memory_ + at, text.data(), text.size());
+  end_ += static_cast<std::uint32_t>(text.size());
+  return at;
+}
+
+void SchemaBlock::WriteFields(Schema& schema) {
+  auto value_at = values_at_ +
+                  static_cast<std::uint32_t>(parts_.constraints.enum_values.size() * sizeof(Value));
+  auto* const fields = reinterpret_cast<char*>(&schema + 1);
+  for (std::size_t i = 0; i < parts_.fields.size(); ++i) {
+    const FieldParts& parts = parts_.fields[i];
+    const auto here = static_cast<std::uint32_t>(sizeof(Schema) + i * sizeof(Field));
+    Field::Places places{parts, Write(parts.name) - here, 0, 0, 0};
+    if (parts.default_value) {
+      places.default_at = value_at - here;
+      value_at += static_cast<std::uint32_t>(sizeof(Value));
+    }
+    if (parts.source_description.size > 0) {
+      places.description_at = PlaceOf(parts.source_description);
+      places.description_size = parts.source_description.size;
+    } else if (!parts.description.empty()) {
+      places.description_at = Write(parts.description);
+      places.description_size = static_cast<std::uint32_t>(parts.description.size());
+    }
+    new (fields + i * sizeof(Field)) Field(parts.schema, parts.proto_number, places);
+  }
+}
+
+void SchemaBlock::WriteSlots() {
+  for (std::uint32_t part = 0; part < Schema::kFirstMark; ++part) {
+    if (const std::string_view text = texts_[part]; !text.empty()) {
+      numbers_[part] = Pair(Write(text), text.size());
+    }
+  }
+  const SourceText own = parts_.source_description;
+  if (own.size > 0) numbers_[Schema::kDescription] = Pair(PlaceOf(own), own.size);
+  numbers_[Schema::kListMapKeys] = Pair(keys_at_, parts_.list_map_keys.size());
+  numbers_[Schema::kEnumValues] = Pair(values_at_, parts_.constraints.enum_values.size());
+  if ((mask_ & Schema::Bit(Schema::kSource)) != 0) {
+    numbers_[Schema::kSource] = reinterpret_cast<std::uint64_t>(source_.Release());
+  }
+  numbers_[Schema::kPattern] = reinterpret_cast<std::uint64_t>(pattern_.Release());
+  numbers_[Schema::kValues] = reinterpret_cast<std::uint64_t>(arena_.release());
+  char* slot = memory_ + slots_at_;
+  for (std::uint32_t part = 0; part < Schema::kFirstMark; ++part) {
+    if ((mask_ & (1U << part)) == 0) continue;
+    if (part == Schema::kItems) {
+      new (slot) SchemaPtr(parts_.items);
+    } else {
+      new (slot) std::uint64_t(numbers_[part]);
+    }
+    slot += sizeof(std::uint64_t);
+  }
+}
+
+Value SchemaBlock::Stored(const Value& value) {
+  if (!HoldsText(value)) return value;
+  const std::string_view text = value.AsString();
+  const std::string_view stored(memory_ + Write(text), text.size());
+  if (value.is_string()) return Value::String(stored);
+  return value.type() == Value::Type::kRaw ? Value::Raw(stored) : Value::Bytes(stored);
+}
+
+void SchemaBlock::WriteValues() {
+  char* key = memory_ + keys_at_;
+  for (const std::string& text : parts_.list_map_keys) {
+    new (key) std::uint64_t(Pair(Write(text), text.size()));
+    key += sizeof(std::uint64_t);
+  }
+  char* at = memory_ + values_at_;
+  for (const Value& value : values_) {
+    new (at) Value(Stored(value));
+    at += sizeof(Value);
+  }
+}
+
+std::array<std::string_view, 3> SchemaBlock::Comparable(const Schema& schema) {
+  const auto between = [](const void* begin, const void* end) {
+    const auto* const from = static_cast<const char*>(begin);
+    return std::string_view(from, static_cast<std::size_t>(static_cast<const char*>(end) - from));
+  };
+  const std::uint64_t* const keys = schema.Slots() + SlotCount(schema.parts_);
+  // The last slot: equal values, not the same memory.
+  const bool nested = schema.Has(Schema::kValues);
+  const std::span<const Value> values = schema.Values();
+  return {between(&schema.parts_, nested ? keys - 1 : keys), between(keys, values.data()),
+          between(values.data() + values.size(), schema.Here() + schema.Size())};
+}
+
+bool SchemaBlock::Equal(const Schema& a, const Schema& b) {
+  return a.parts_ == b.parts_ && Comparable(a) == Comparable(b) &&
+         std::ranges::equal(a.Values(), b.Values());
+}
+
+std::uint32_t SchemaBlock::Hash(const Schema& schema) {
+  std::size_t hash = 0;
+  for (const std::string_view part : Comparable(schema)) {
+    hash = hash * 31 + std::hash<std::string_view>()(part);
+  }
+  return static_cast<std::uint32_t>(hash ^ hash >> 32U);
+}
+
+// What a schema holds is taken out of it first, so that depth cannot exhaust the stack.
+void SchemaBlock::Destroy(const Schema* schema) {
+  std::vector<const Schema*> dead = {schema};
+  const auto take = [&dead](const SchemaPtr& part) {
+    // The end of what holds the reference has come: nobody else can read it.
+    const Schema* const taken = std::exchange(const_cast<SchemaPtr&>(part).schema_, nullptr);
+    if (taken == nullptr) return;
+    if (taken->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push_back(taken);
+  };
+  while (!dead.empty()) {
+    const Schema* const last = dead.back();
+    dead.pop_back();
+    take(last->items());
+    for (const Field& field : last->fields()) take(field.schema);
+    last->~Schema();
+    ::operator delete(const_cast<Schema*>(last));
+  }
+}
+
+}  // namespace apiserver::v0::runtime

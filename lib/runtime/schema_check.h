@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apiserver/runtime/schema.h"
+
+namespace apiserver::inline v0::runtime {
+
+// Appends to `problems` what makes `schema` unusable, each with the path of where it stands.
+// `where` begins each path: "v1".
+void CheckSchema(const SchemaPtr& schema, const std::string& where,
+                 std::vector<std::string>& problems);
+
+}  // namespace apiserver::inline v0::runtime
