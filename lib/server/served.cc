@@ -33,22 +33,6 @@ std::vector<OwnedStoragePtr> OwnedStorages::All() const {
   return all;
 }
 
-class Served::Stay {
- public:
-  Stay(ServedPtr served, std::uint64_t id) : served_(std::move(served)), id_(id) {}
-  ~Stay() {
-    // Destroyed without the lock: a Context's values may be large.
-    decltype(State::long_running)::node_type left;
-    left = served_->state_.Lock()->long_running.extract(id_);
-  }
-  Stay(const Stay&) = delete;
-  Stay& operator=(const Stay&) = delete;
-
- private:
-  const ServedPtr served_;
-  const std::uint64_t id_;
-};
-
 http::Step Served::Serve(http::Exchange& exchange) {
   if (!Enter(exchange)) return meta::NewGenericServerResponse(404, "", {}, "");
   return installed_->Serve(exchange);
@@ -56,15 +40,26 @@ http::Step Served::Serve(http::Exchange& exchange) {
 
 bool Served::Enter(http::Exchange& exchange) {
   if (!IsLongRunning(exchange)) return !ended_;
+  const Context& ctx = exchange.ctx();
   std::uint64_t id = 0;
   {
     const auto state = state_.Lock();
     if (ended_) return false;
     id = ++state->last_id;
-    state->long_running.emplace(id, exchange.ctx());
+    state->long_running.emplace(id, Stay{ctx, {}});
   }
-  exchange.Set(std::make_shared<const Stay>(shared_from_this(), id));
+  Context::Registration leaves = ctx.OnDone([self = shared_from_this(), id] { self->Leave(id); });
+  const auto state = state_.Lock();
+  // It may have left already.
+  const auto stay = state->long_running.find(id);
+  if (stay != state->long_running.end()) stay->second.leaves = std::move(leaves);
   return true;
+}
+
+void Served::Leave(std::uint64_t id) {
+  // Destroyed without the lock: a Context's values may be large.
+  decltype(State::long_running)::node_type left;
+  left = state_.Lock()->long_running.extract(id);
 }
 
 void Served::End() {
@@ -73,7 +68,7 @@ void Served::End() {
     const auto state = state_.Lock();
     ended_ = true;
     running.reserve(state->long_running.size());
-    for (const auto& [id, ctx] : state->long_running) running.push_back(ctx);
+    for (const auto& [id, stay] : state->long_running) running.push_back(stay.ctx);
   }
   for (Context& ctx : running) {
     ctx.Cancel({Reason::kServiceUnavailable, "the resource is not served any more"});

@@ -82,15 +82,19 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
   void End();
 
  private:
-  // A request that may take long. Leaves when the exchange is destroyed.
-  class Stay;
+  // A request that may take long, until its work is done, as it is after every answer.
+  struct Stay {
+    Context ctx;
+    Context::Registration leaves;
+  };
   struct State {
     std::uint64_t last_id = 0;
-    std::unordered_map<std::uint64_t, Context> long_running;
+    std::unordered_map<std::uint64_t, Stay> long_running;
   };
 
   // False: it has ended.
   bool Enter(http::Exchange& exchange);
+  void Leave(std::uint64_t id);
 
   const Owner& owner_;
   const std::vector<OwnedStoragePtr> storages_;

@@ -156,6 +156,16 @@ TEST_CASE("server: watches of a resource that goes end, and others go on", "[ser
   CHECK(Contains(second->Read(Context::Background()).value(), R"("type":"ADDED")"));
 }
 
+TEST_CASE("server: a watch that is over keeps nothing of its server", "[server]") {
+  auto server = StartWidgetServer();
+  const std::weak_ptr<metrics::Registry> metrics = server->server().metrics();
+  REQUIRE(server->Call("GET", std::string(kWidgets) + "?watch=1&timeoutSeconds=1").code == 200);
+
+  server = nullptr;
+
+  CHECK(metrics.expired());
+}
+
 TEST_CASE("server: one version of a resource goes, and its store serves the other", "[server]") {
   const auto server = StartWidgetServer();
   REQUIRE(server->Call("POST", kWidgets, Widget("a", 1)).code == 201);
