@@ -198,7 +198,10 @@ std::optional<Executor::Task> Pool::NextTask() {
     ++state->idle;
     const bool called = state.WaitUntil(std::chrono::steady_clock::now() + options_.idle, ready);
     --state->idle;
-    if (!called && state->live > options_.threads) return std::nullopt;
+    if (!called && state->live > options_.threads) {
+      --state->live;  // Here, or another would think that it is one too many as well.
+      return std::nullopt;
+    }
   }
   if (state->stopping) return std::nullopt;
   Task task = std::move(state->queue.front());
@@ -215,7 +218,6 @@ void Pool::Retire(std::uint64_t id) {
   const auto self = state->running.find(id);
   state->ended.push_back(std::move(self->second));
   state->running.erase(self);
-  --state->live;
 }
 
 void Pool::RunTask(Task task) const {
