@@ -156,6 +156,7 @@ Result<std::vector<std::shared_ptr<const Installed>>> APIGroupVersion::InstallRE
   if (!group_version.group.empty()) prefix += "/" + group_version.group;
   prefix += "/" + group_version.version;
   std::vector<std::shared_ptr<const Installed>> installed;
+  installed.reserve(by_parent.size());
   for (auto& [resource, resources] : by_parent) {
     installed.push_back(NewInstalled({group_version.group, group_version.version, resource}, prefix,
                                      std::move(resources)));

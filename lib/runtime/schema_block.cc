@@ -348,7 +348,8 @@ void SchemaBlock::Destroy(const Schema* schema) {
   while (!dead.empty()) {
     const Schema* const last = dead.back();
     dead.pop_back();
-    take(last->items());
+    // Without any, items() is what all schemas without have in common.
+    if (last->Has(Schema::kItems)) take(last->items());
     for (const Field& field : last->fields()) take(field.schema);
     last->~Schema();
     ::operator delete(const_cast<Schema*>(last));
