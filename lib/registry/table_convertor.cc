@@ -100,6 +100,7 @@ std::shared_ptr<const rest::TableConvertor> NewDefaultTableConvertor() {
 }
 
 std::shared_ptr<const rest::TableConvertor> NewColumnTableConvertor(
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): hosts hand it over.
     std::vector<runtime::PrinterColumn> columns, const Clock& clock) {
   return std::make_shared<ColumnConvertor>(columns, &clock, nullptr);
 }

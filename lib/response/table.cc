@@ -88,6 +88,18 @@ void BeginRows(const meta::Table& table, const TableRequest& request, std::strin
   json += ",\"rows\":[";
 }
 
+// `rows` are those of `objects` from `first` on.
+Status AppendRows(const std::vector<meta::TableRow>& rows,
+                  const std::vector<runtime::ObjectPtr>& objects, std::size_t first,
+                  const TableRequest& request, std::string& json) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t at = first + i;
+    const bool known = at < request.kept.size() && rows[i].object == objects[at];
+    RETURN_IF_ERROR(AppendRow(rows[i], known ? request.kept[at] : nullptr, request, json));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::ObjectPtr>& objects,
@@ -105,12 +117,7 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
         request.target.table->ConvertToTable(ctx, {some.begin(), some.end()}, request.options));
     if (std::exchange(first, false)) BeginRows(table, request, json);
     const std::size_t before = json.size();
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      const meta::TableRow& row = table.rows[i];
-      const std::size_t at = done + i;
-      const bool known = at < request.kept.size() && row.object == objects[at];
-      RETURN_IF_ERROR(AppendRow(row, known ? request.kept[at] : nullptr, request, json));
-    }
+    RETURN_IF_ERROR(AppendRows(table.rows, objects, done, request, json));
     done += some.size();
     // As if the rows to come were like these.
     if (!left.empty()) {
