@@ -58,6 +58,7 @@ void HealthProbe::Ask(Done done) {
   if (options_.pool == nullptr) return done(Call(options_.running.WithMayBlock(false)));
   std::shared_ptr<Run> run;
   std::optional<Status> overdue;
+  Done told_now;
   bool begins = false;
   {
     auto current = run_.Lock();
@@ -68,9 +69,9 @@ void HealthProbe::Ask(Done done) {
     }
     run = *current;
     overdue = run->overdue;
-    if (!overdue) run->waiting.push_back(std::move(done));
+    (overdue ? told_now : run->waiting.emplace_back()) = std::move(done);
   }
-  if (overdue) return done(*overdue);
+  if (told_now) return told_now(*overdue);
   if (begins) Begin(run);
 }
 
