@@ -5,9 +5,11 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/sync.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "widget_server.h"
 
@@ -17,19 +19,25 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Runs `during` while a line is written.
+// Runs `during` while the thread that made it writes a line; a server that stops writes on others
+// too.
 class SlowLog final : public LogSink {
  public:
   bool Enabled(LogLevel level) const override { return level != LogLevel::kDebug; }
   void Write(LogLevel, std::string_view message, std::span<const LogField> fields) override {
-    lines.emplace_back(message);
-    for (const LogField& field : fields) lines.back() += " " + field.value;
+    std::string line(message);
+    for (const LogField& field : fields) line += " " + field.value;
+    lines.Lock()->push_back(std::move(line));
+    if (std::this_thread::get_id() != maker_) return;
     const std::function<void()> now = during;  // It may set another.
     now();
   }
 
   std::function<void()> during = [] {};
-  std::vector<std::string> lines;
+  Guarded<std::vector<std::string>> lines;
+
+ private:
+  const std::thread::id maker_ = std::this_thread::get_id();
 };
 
 }  // namespace
@@ -50,7 +58,7 @@ TEST_CASE("server: a log is blocked when a line has not been written for two min
 
   CHECK(said == std::vector<std::string>{"", "", "logging blocked"});
   CHECK(log.Check().ok());
-  CHECK(slow.lines == std::vector<std::string>{"a line value"});
+  CHECK(*slow.lines.Lock() == std::vector<std::string>{"a line value"});
   CHECK_FALSE(log.Enabled(LogLevel::kDebug));
 }
 
