@@ -393,7 +393,7 @@ void PooledCall::Finish(Result<http::ClientResponse> result) {
   if (!done) return;
   if (timer_) std::exchange(timer_, nullptr)();
   registration_.Reset();
-  // What may still come of the answer belongs to no later call: it ends an HTTP/1.1 connection.
+  // The rest of the answer belongs to no later call: cancelling ends an HTTP/1.1 connection.
   if (auto cancel = std::exchange(cancel_answer_, nullptr)) cancel();
   if (connection_ && connection_->multiplexed()) setup_.pool->GiveBack(key_, connection_);
   connection_.reset();

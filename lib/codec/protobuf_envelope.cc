@@ -26,7 +26,7 @@ using wire::Token;
 constexpr std::string_view kMetaV1 = "v1";
 constexpr int kMetadataNumber = 1;
 constexpr int kItemsNumber = 2;
-// Of an envelope, at most: all but its texts and the message.
+// The most that an envelope takes beside its texts and the message.
 constexpr std::size_t kEnvelopeBytes = 64;
 
 Status BadEnvelope(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }

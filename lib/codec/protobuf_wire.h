@@ -29,7 +29,7 @@ void PutFixed64(std::uint64_t value, std::string& out);
 void PutInt(int number, std::int64_t value, std::string& out);
 // Tag, length and bytes.
 void PutBytes(int number, std::string_view bytes, std::string& out);
-// What a field of so many bytes takes, tag and length included.
+// Returns the size of a field of `bytes` bytes, tag and length included.
 std::size_t FieldBytes(int number, std::size_t bytes);
 
 // A field whose bytes are appended between construction and Close().

@@ -51,11 +51,11 @@ class Installed {
   // Runs the handler of which the RequestInfo says all that it stands for: verb, resource,
   // subresource, name and namespace. 404 and 405 as go-restful answers them.
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
-  // What Serve would refuse without looking at the body: 404, 405, 406, 415. OK: it reads the body.
+  // Returns what Serve would answer without the body: 404, 405, 406, 415. OK: it reads the body.
   virtual Status CheckBeforeBody(http::Exchange& exchange) const = 0;
-  // Whether such a request may stay open for long: it connects, or reads a stream.
+  // Returns whether such a request may stay open for long: it connects, or reads a stream.
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
-  // How much is stored of the resource; nullopt: not known.
+  // Returns how much is stored of the resource; nullopt: not known.
   virtual std::optional<storage::Stats> GetStats() const = 0;
   // Parents before their subresources.
   virtual const std::vector<discovery::APIResource>& resources() const = 0;

@@ -89,7 +89,7 @@ class Connection {
                                            std::shared_ptr<StreamObserver> observer);
   // The server said GOAWAY or Connection: close, or the connection broke.
   virtual bool closed() const = 0;
-  // Whether requests are answered side by side (HTTP/2) rather than one after the other.
+  // Returns whether requests are answered side by side (HTTP/2), not one after the other.
   virtual bool multiplexed() const { return false; }
 };
 

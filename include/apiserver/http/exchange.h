@@ -233,7 +233,7 @@ class Exchange {
   virtual bool OutputOver() const = 0;
 
   virtual ResponseWriter& writer() = 0;
-  // Whether all that is left to do is to send what stands in memory, whole: the last step is done,
+  // Returns whether only sending is left, of bytes that are all in memory: the last step is done,
   // and the answer is no stream. For Filter::Head; before that it is false. On the loop.
   virtual bool answer_is_made() const = 0;
   // Ends the answer from outside the step that runs (deadline, drain): writes `error` if no head

@@ -71,7 +71,7 @@ class ServerTls {
   // Names these authorities (PEM) to clients, so that they choose the right certificate; looked at
   // on each handshake. What is no PEM is not used.
   virtual void OfferClientAuthorities(std::shared_ptr<const Source<std::string>> ca_pem) = 0;
-  // What a new handshake uses now: the listener's, and closed to others.
+  // The OpenSSL context of new handshakes; only a listener can look into it.
   class Context;
   virtual std::shared_ptr<const Context> context() const = 0;
 };

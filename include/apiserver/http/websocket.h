@@ -72,8 +72,8 @@ struct WebSocketOptions {
   std::vector<std::string> protocols = {};
   // The longest message that is taken; a longer one closes with 1009.
   std::size_t message_bytes_max = std::size_t{1} << 20;
-  // What Send() may pile up while the peer does not read; more cuts the connection. Sent from
-  // within OnMessage it piles up less: while 256 KiB wait, the peer's messages are not read.
+  // Limits what Send() piles up while the peer does not read; more cuts the connection. Within
+  // OnMessage less piles up: while 256 KiB wait, the peer's messages are not read.
   std::size_t unsent_bytes_max = std::size_t{16} << 20;
   // A peer from which nothing comes, not even the answers to pings, is cut off after two intervals.
   // Zero: it is not pinged.

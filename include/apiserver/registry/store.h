@@ -64,8 +64,8 @@ struct StoreOptions {
   std::shared_ptr<const rest::Strategy> strategy;
   // Columns of `kubectl get`; null: the columns of the kind's version, or Name and Created At.
   std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
-  // Whether `table_convertor`, `field_value` and the functions of the kind's versions are quick and
-  // never wait. Then reads and watches may call them on a loop. False: a store that has any of them
+  // Promises that `table_convertor`, `field_value` and the kind's functions are quick and never
+  // wait. Then reads and watches may call them on a loop. False: a store that has any of them
   // serves reads and watches on the pool.
   bool functions_inline = false;
   // How long an object lives; absent: for ever. `update`: it exists already. On the thread of the

@@ -34,7 +34,7 @@ struct SourceText {
   bool escaped = false;  // It has JSON's escapes.
 };
 
-// What a Field is made of; see there for what each means.
+// The parts of a Field, which says what each means.
 struct FieldParts {
   using Presence = Field::Presence;
   using Omit = Field::Omit;
@@ -52,7 +52,7 @@ struct FieldParts {
   std::optional<OwnedValue> default_value = std::nullopt;
 };
 
-// What a ConstraintsView shows.
+// The constraints that a ConstraintsView shows.
 struct Constraints {
   std::optional<double> minimum;
   std::optional<double> maximum;
@@ -71,7 +71,7 @@ struct Constraints {
   std::vector<OwnedValue> enum_values;  // Empty: any.
 };
 
-// What a Schema is made of; see there for what each means.
+// The parts of a Schema, which says what each means.
 struct SchemaParts {
   SchemaParts() = default;
   // The parts of `schema`, to make one like it.

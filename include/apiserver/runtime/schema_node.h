@@ -250,12 +250,12 @@ class Schema {
   // kList: in protobuf a message of its own, whose field 1 has the items; so a list can be nil, and
   // stand within a list or map.
   const bool proto_message : 1;
-  // Whether a field here or below has a default value.
+  // A field here or below has a default value.
   const bool has_defaults : 1;
-  // Whether here or below a value of the right Go type can be wrong.
+  // A value of the right Go type can be wrong, here or below.
   const bool limits_values : 1;
-  // Whether this cannot be sent as protobuf: a field without number, a list in a list, or what
-  // holds such a thing.
+  // Protobuf has no form for this: a field without number, a list in a list, or what holds such a
+  // thing.
   const bool lacks_protobuf : 1;
 };
 

@@ -36,7 +36,7 @@ struct APIResourceInfo {
   std::map<std::string, std::shared_ptr<rest::Storage>> storage;
 };
 
-// What hooks are given.
+// The argument of a hook.
 struct HookContext {
   GenericAPIServer& server;
   Context ctx;  // Cancelled when the server stops.
@@ -107,7 +107,7 @@ class Handler {
   virtual Status AddPreShutdownHook(std::string name, Hook hook) = 0;
 };
 
-// What a further handler is made of.
+// The parts of a further handler; see GenericAPIServer::AddHandler.
 struct HandlerOptions {
   std::string name;  // By which errors call it.
   // Run in this order on every write to its resources. Nullopt: Config::admission, as the server's

@@ -18,17 +18,17 @@
 // Requests to what is not installed resource by resource: a proxy's, for example.
 namespace apiserver::inline v0::server {
 
-// What answers a request. Methods from any thread; they must not wait.
+// Answers the requests of a path. Methods from any thread; they must not wait.
 class Route {
  public:
   virtual ~Route() = default;
   // On a loop: see http::Handler. The route outlives the exchange.
   virtual http::Step Serve(http::Exchange& exchange) = 0;
-  // What Serve would refuse without looking at the body. OK: it reads the body.
+  // Returns what Serve would answer without looking at the body. OK: it reads the body.
   virtual Status CheckBeforeBody(http::Exchange& exchange) const = 0;
-  // Whether a request that is no watch may stay open for long: it connects, or reads a stream.
+  // Returns whether a request that is no watch may stay open for long, as a connect does.
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
-  // How much is stored of the resource, by which flow control weighs lists; nullopt: not known.
+  // Returns how much is stored, by which flow control weighs lists; nullopt: not known.
   virtual std::optional<storage::Stats> GetStats() const = 0;
 };
 
@@ -41,8 +41,8 @@ class RouteSource {
   virtual std::shared_ptr<Route> Find(const request::RequestInfo& info) const = 0;
   // Grows after each change of what the methods below return.
   virtual std::uint64_t generation() const { return 0; }
-  // What discovery shows of it. A request for "/apis/<group>/<version>" itself is asked of Find
-  // first.
+  // Returns the groups that discovery lists. Find is asked first for "/apis/<group>/<version>"
+  // itself.
   virtual std::vector<discovery::APIGroup> Groups() const { return {}; }
   // Documents of OpenAPI v3 as they are, by path ("apis/metrics.k8s.io/v1beta1"). There is no
   // merging into OpenAPI v2.

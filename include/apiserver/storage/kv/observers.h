@@ -15,7 +15,7 @@ namespace apiserver::inline v0::storage::kv {
 class Observers final {
  public:
   Observers();
-  // What Add() returned may be left.
+  // Registrations that Add() returned may outlive this.
   ~Observers();
 
   // Registers `observer` for what is committed after `begin`, the revision that readers see now. To
@@ -23,8 +23,8 @@ class Observers final {
   // is in `begin` or finds the observer.
   std::unique_ptr<Observation> Add(std::string_view prefix, Observer& observer, Revision begin);
 
-  // Whether there are none: then Commit() needs no events. To be called after the commit was shown
-  // to readers.
+  // Returns whether nobody observes: Commit() then needs no events. To be called after the commit
+  // was shown to readers.
   bool empty() const;
 
   // Delivers a commit that is durable and shown to readers, before its writers are answered.

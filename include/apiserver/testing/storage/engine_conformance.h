@@ -25,7 +25,7 @@ struct EngineHost {
   // Opens what the last engine, which was stopped and destroyed, has left behind. Empty: nothing
   // survives; the cases about that are left out.
   Open reopen;
-  // Whether Observe works; else the cases about it are left out.
+  // False: the engine has no Observe, and the cases about it are left out.
   bool observers = true;
   // The store is another process's, as etcd: its tails read ahead of their readers, a lease ends
   // all its keys in one transaction, stats are estimates, and a tail from exactly the compacted
