@@ -1,9 +1,12 @@
-# apiserver_module(<room> SOURCES <file>... [DEPENDS <room>...] [LINKS <target>...] [APIS <api>...])
+# apiserver_module(<room> SOURCES <file>... [ALONE <file>...] [DEPENDS <room>...] [LINKS <target>...]
+#                  [APIS <api>...])
 #
 # Adds lib/<room> as the static library apiserver_<room>, alias apiserver::<room>. DEPENDS are rooms
 # of this project; LINKS are third-party targets, always private, so that no public header needs
 # them; ApiserverThirdParty.cmake knows where they come from. APIS are what apiserver_add_api() has
-# made, which becomes part of the room. A DEPENDS that stands later than <room> in
+# made, which becomes part of the room. ALONE are sources that stay a unit of their own in a build of
+# eight sources at a time: the loops of a parser or writer take up to half as many instructions again
+# where GCC sees more callers of what they call, and no longer puts it in place. A DEPENDS that stands later than <room> in
 # ApiserverRooms.cmake stops the configuration.
 include(ApiserverRooms)
 include(ApiserverThirdParty)
@@ -47,7 +50,7 @@ function(apiserver_record_module room depends links)
 endfunction()
 
 function(apiserver_module room)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;LINKS;APIS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;ALONE;DEPENDS;LINKS;APIS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "room '${room}': what is '${ARG_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -59,7 +62,8 @@ function(apiserver_module room)
   endforeach()
   apiserver_third_party(${ARG_LINKS})
 
-  add_library(apiserver_${room} STATIC ${ARG_SOURCES})
+  add_library(apiserver_${room} STATIC ${ARG_SOURCES} ${ARG_ALONE})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_library(apiserver::${room} ALIAS apiserver_${room})
   set_target_properties(apiserver_${room} PROPERTIES
     EXPORT_NAME ${room}
