@@ -25,11 +25,11 @@ bool Take(std::string_view& text, std::string_view prefix) {
 }
 
 // A read has no recorder yet: hardly any has something to warn of.
-void Warn(http::Exchange& exchange, const std::string& text) {
-  if (!exchange.Find<rest::WarningRecorderPtr>()) {
-    exchange.Set(std::make_shared<rest::WarningRecorder>());
+void Warn(http::Exchange& exchange, const rest::WarningPtr& warning) {
+  if (const auto* recorder = exchange.Find<rest::WarningRecorderPtr>()) {
+    return (*recorder)->Add(warning);
   }
-  rest::AddWarning(exchange.ctx(), text);
+  exchange.Set(std::make_shared<rest::WarningRecorder>())->Add(warning);
 }
 
 // Returns the part of the path between the prefix of the group version and the resource.
@@ -140,18 +140,17 @@ class Dispatcher final : public Installed {
       exchange.Set(rest::Namespace{std::string(info.namespace_)});
     }
     ASSIGN_OR_RETURN(const Action* const action, Find(*resource, info, exchange.request().method));
-    const RequestScope& scope = *resource->scope;
-    const std::string& deprecation = scope.kind->FindVersion(scope.version)->deprecation_warning;
-    if (!deprecation.empty()) Warn(exchange, deprecation);
+    if (const auto& deprecation = resource->scope->deprecation) Warn(exchange, deprecation);
     return Found{resource, action};
   }
 
   // Null: no such resource is installed, or it is no resource request.
   const Resource* ResourceOf(const request::RequestInfo& info) const {
     if (!info.is_resource_request) return nullptr;
-    std::string path(info.resource);
-    if (!info.subresource.empty()) path.append("/").append(info.subresource);
-    const auto found = resources_.find(path);
+    auto found = resources_.find(info.resource);
+    if (!info.subresource.empty()) {
+      found = resources_.find(std::string(info.resource).append("/").append(info.subresource));
+    }
     return found == resources_.end() ? nullptr : &found->second;
   }
 

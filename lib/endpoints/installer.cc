@@ -48,6 +48,12 @@ Status Check(const std::string& path, const RequestScope& scope, bool is_subreso
   return {};
 }
 
+rest::WarningPtr DeprecationOf(const RequestScope& scope) {
+  const runtime::KindVersion* const version = scope.kind->FindVersion(scope.version);
+  if (!version || version->deprecation_warning.empty()) return nullptr;
+  return std::make_shared<const rest::Warning>(version->deprecation_warning);
+}
+
 std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::string& path,
                                       std::shared_ptr<rest::Storage> storage,
                                       rest::Storage& parent) {
@@ -67,6 +73,7 @@ std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::s
       if (auto kind = group.scheme->Find(gvk)) scope->kind = kind;
     }
   }
+  scope->deprecation = DeprecationOf(*scope);
   const rest::Scoper* const scoper = rest::Capabilities::Of(parent).scoper;
   scope->namespaced = scoper && scoper->NamespaceScoped();
   scope->resource_kind = subresource.empty() ? scope->kind : parent.New()->kind_ptr();

@@ -27,6 +27,13 @@ TEST_CASE("server: a duration reads as Go reads it", "[server]") {
   }
 }
 
+std::vector<std::string> HeadersOf(const std::vector<std::string>& texts,
+                                   const apiserver::server::WarningLimits& limits = {}) {
+  apiserver::rest::WarningRecorder recorder;
+  for (const std::string& text : texts) recorder.Add(text);
+  return WarningHeaders(recorder.Warnings(), limits);
+}
+
 // filters Test_recorder_AddWarning
 TEST_CASE("server: warnings are quoted, and left out if no header can say them", "[server]") {
   const std::pair<std::vector<std::string>, std::vector<std::string>> rows[] = {
@@ -40,7 +47,7 @@ TEST_CASE("server: warnings are quoted, and left out if no header can say them",
       {{"my\xFFtext"}, {}},
       {{"a \"b\" \\"}, {R"(299 - "a \"b\" \\")"}},
   };
-  for (const auto& [texts, headers] : rows) CHECK(WarningHeaders(texts) == headers);
+  for (const auto& [texts, headers] : rows) CHECK(HeadersOf(texts) == headers);
 }
 
 // filters TestTruncation
@@ -49,16 +56,16 @@ TEST_CASE("server: warnings are cut when together they are too long", "[server]"
   const std::string umlauts = "I\u00f1t\u00ebrn\u00e2ti\u00f4";
   std::vector<std::string> texts = {"aaaaaaaaaa", "bb", "ccc", umlauts};
 
-  CHECK(WarningHeaders(texts, limits) == std::vector<std::string>{"299 - \"aaaaaaaaaa\"",
-                                                                  "299 - \"bb\"", "299 - \"ccc\"",
-                                                                  "299 - \"" + umlauts + "\""});
+  CHECK(HeadersOf(texts, limits) == std::vector<std::string>{"299 - \"aaaaaaaaaa\"", "299 - \"bb\"",
+                                                             "299 - \"ccc\"",
+                                                             "299 - \"" + umlauts + "\""});
   texts.insert(texts.end(), {"e", "ffffffffff", "gggggggggg", "h"});
-  CHECK(WarningHeaders(texts, limits) ==
+  CHECK(HeadersOf(texts, limits) ==
         std::vector<std::string>{"299 - \"aaaaa\"", "299 - \"bb\"", "299 - \"ccc\"",
                                  "299 - \"I\u00f1t\u00ebr\"", "299 - \"e\"", "299 - \"fffff\"",
                                  "299 - \"ggggg\""});
 
-  const auto cut = WarningHeaders({std::string(4000, 'x'), std::string(200, 'y')});
+  const auto cut = HeadersOf({std::string(4000, 'x'), std::string(200, 'y')});
   CHECK(cut == std::vector<std::string>{"299 - \"" + std::string(256, 'x') + "\"",
                                         "299 - \"" + std::string(200, 'y') + "\""});
 }

@@ -14,6 +14,7 @@
 #include "apiserver/request/request_info.h"
 #include "apiserver/response/response.h"
 #include "apiserver/rest/storage.h"
+#include "apiserver/rest/warnings.h"
 
 namespace apiserver::inline v0::endpoints {
 
@@ -29,6 +30,7 @@ struct RequestScope {
   runtime::GroupVersionResource resource;
   std::string subresource;
   bool namespaced = false;
+  rest::WarningPtr deprecation;  // Of the version; null: it is not deprecated.
   // Tracks who owns which field; null where nothing is written.
   patch::apply::FieldManagerPtr field_manager;
   response::Target target;

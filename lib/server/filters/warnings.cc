@@ -24,7 +24,7 @@ class Warnings final : public http::Filter {
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
     const auto* recorder = exchange.Find<rest::WarningRecorderPtr>();
     if (!recorder) return;
-    for (std::string& header : WarningHeaders((*recorder)->Take())) {
+    for (std::string& header : WarningHeaders((*recorder)->Warnings())) {
       head.headers.Add("Warning", std::move(header));
     }
   }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/rest/warnings.h"
+
 namespace apiserver::inline v0::server {
 
 // In characters of text.
@@ -12,10 +14,10 @@ struct WarningLimits {
   std::size_t each_if_cut = 256;
 };
 
-// `299 - "text"` for each text, with quotes escaped, as k8s.io/apiserver's warning filter writes
-// them: what is empty, no UTF-8 or has control characters is left out; once all are over the total,
-// each is cut, and the first ones that reach the total are the last.
-std::vector<std::string> WarningHeaders(const std::vector<std::string>& texts,
+// The values of the Warning headers of a response, as k8s.io/apiserver's warning filter chooses
+// them: what no header can say is left out; if all are over the total, each is cut, and those that
+// reach the total are the last.
+std::vector<std::string> WarningHeaders(const std::vector<rest::WarningPtr>& warnings,
                                         const WarningLimits& limits = {});
 
 }  // namespace apiserver::inline v0::server
