@@ -2,7 +2,7 @@
 # earlier room; a leaf may be linked by nobody but a program.
 set(APISERVER_ROOMS
   # Vocabulary.
-  base runtime meta codec patch patch.apply
+  text base runtime meta codec patch patch.apply
   # Interfaces that everyone above may name.
   http auth request client openapi
   # Policy: who, whether, and what is remembered.

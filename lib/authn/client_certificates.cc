@@ -20,6 +20,7 @@
 
 #include "base/free_with.h"
 #include "base/status_macros.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -88,14 +89,10 @@ bool IsUid(const ASN1_OBJECT* type) {
 }
 
 std::string CredentialId(const std::string& der) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(der.data()), der.size(), digest.data());
   std::string id = "X509SHA256=";
-  for (const unsigned char byte : digest) {
-    id += kHex[byte >> 4];
-    id += kHex[byte & 0xF];
-  }
+  text::AppendHex(digest, id);
   return id;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "apiserver/base/sync.h"
+#include "text/hex.h"
 
 namespace apiserver::v0 {
 namespace {
@@ -113,7 +114,6 @@ std::unique_ptr<Random> NewBufferedRandom(Random& source) {
 }
 
 std::string NewUuid(Random& random) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::array<std::byte, 16> bytes;
   random.Fill(bytes);
   bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};  // Version 4.
@@ -122,8 +122,8 @@ std::string NewUuid(Random& random) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) ++at;  // The hyphens stand there.
-    out[at++] = kHex[std::to_integer<std::size_t>(bytes[i] >> 4)];
-    out[at++] = kHex[std::to_integer<std::size_t>(bytes[i] & std::byte{0x0f})];
+    out[at++] = text::HexDigit(std::to_integer<unsigned>(bytes[i] >> 4));
+    out[at++] = text::HexDigit(std::to_integer<unsigned>(bytes[i]));
   }
   return out;
 }

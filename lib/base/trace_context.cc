@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "apiserver/base/trace.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::trace {
 
@@ -15,19 +16,16 @@ constexpr std::size_t kTenantMax = 241;
 constexpr std::size_t kSystemMax = 14;
 constexpr std::size_t kStateValueMax = 256;
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
+// W3C has lower case alone.
+int LowerHexValue(char c) { return c >= 'A' && c <= 'F' ? -1 : text::HexValue(c); }
 
 // Reads `out.size()` bytes in lower case hex off the front of `text`.
 template <class Bytes>
 bool TakeHex(std::string_view& text, Bytes& out) {
   if (text.size() < 2 * out.size()) return false;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const int high = HexDigit(text[2 * i]);
-    const int low = HexDigit(text[2 * i + 1]);
+    const int high = LowerHexValue(text[2 * i]);
+    const int low = LowerHexValue(text[2 * i + 1]);
     if (high < 0 || low < 0) return false;
     out[i] = static_cast<std::uint8_t>(high * 16 + low);
   }
@@ -39,15 +37,6 @@ bool TakeDash(std::string_view& text) {
   if (!text.starts_with('-')) return false;
   text.remove_prefix(1);
   return true;
-}
-
-template <class Bytes>
-void AppendHex(const Bytes& bytes, std::string& out) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const std::uint8_t byte : bytes) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
 }
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
@@ -92,13 +81,13 @@ bool SpanContext::valid() const {
 
 std::string SpanContext::TraceIdHex() const {
   std::string hex;
-  AppendHex(trace_id, hex);
+  text::AppendHex(trace_id, hex);
   return hex;
 }
 
 std::string SpanContext::SpanIdHex() const {
   std::string hex;
-  AppendHex(span_id, hex);
+  text::AppendHex(span_id, hex);
   return hex;
 }
 
@@ -119,9 +108,9 @@ std::optional<SpanContext> ParseTraceparent(std::string_view text) {
 
 std::string FormatTraceparent(const SpanContext& context) {
   std::string text = "00-";
-  AppendHex(context.trace_id, text);
+  text::AppendHex(context.trace_id, text);
   text += '-';
-  AppendHex(context.span_id, text);
+  text::AppendHex(context.span_id, text);
   text += context.sampled ? "-01" : "-00";
   return text;
 }

@@ -4,7 +4,5 @@
 namespace apiserver::inline v0::codec {
 
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-// Of the lowest four bits.
-inline char HexDigit(unsigned value) { return "0123456789abcdef"[value & 15U]; }
 
 }  // namespace apiserver::inline v0::codec

@@ -15,6 +15,7 @@
 #include "codec/base64.h"
 #include "codec/cbor_head.h"
 #include "codec/utf8.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -94,11 +95,7 @@ bool IsFloat(const Head& head) {
 std::string LaterEncoded(std::uint64_t tag, std::string_view bytes) {
   std::string text;
   if (tag == kCborTagBase16) {
-    for (const char c : bytes) {
-      const auto byte = static_cast<unsigned char>(c);
-      text += "0123456789abcdef"[byte >> 4U];
-      text += "0123456789abcdef"[byte & 15U];
-    }
+    text::AppendHex(bytes, text);
     return text;
   }
   AppendBase64(bytes, text);

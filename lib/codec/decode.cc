@@ -16,6 +16,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/type_meta.h"
 #include "runtime/normalize.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -87,11 +88,7 @@ std::string Summary(std::string_view body) {
   if (body[0] == '{') {
     out = head;
   } else {
-    for (const char c : head) {
-      const auto byte = static_cast<unsigned char>(c);
-      out += "0123456789abcdef"[byte >> 4U];
-      out += "0123456789abcdef"[byte & 15U];
-    }
+    text::AppendHex(head, out);
   }
   return body.size() > kMax ? out + " ..." : out;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codec/ascii.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 constexpr std::string_view kUnexpectedEnd = "unexpected end of JSON input";
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // As Go's quoteChar: the byte taken for a code point, quoted as strconv.Quote does.
 std::string QuoteByte(char c) {
@@ -26,11 +26,11 @@ std::string QuoteByte(char c) {
     out += '\\';
     out += kNamed[byte - 7U];
   } else if (byte < 0x20 || byte == 0x7F) {
-    out += {'\\', 'x', HexDigit(byte >> 4U), HexDigit(byte)};
+    out += {'\\', 'x', text::HexDigit(byte >> 4U), text::HexDigit(byte)};
   } else if (byte < 0x80) {
     out += c;
   } else if (byte <= 0xA0 || byte == 0xAD) {
-    out += {'\\', 'u', '0', '0', HexDigit(byte >> 4U), HexDigit(byte)};
+    out += {'\\', 'u', '0', '0', text::HexDigit(byte >> 4U), text::HexDigit(byte)};
   } else {
     out += static_cast<char>(0xC0U | (byte >> 6U));
     out += static_cast<char>(0x80U | (byte & 0x3FU));
@@ -138,7 +138,7 @@ class Scanner {
     }
     for (int i = 0; i < 4; ++i) {
       if (++at_ >= text_.size()) return Cut("in \\u hexadecimal character escape");
-      if (!IsHex(text_[at_])) return Fail("in \\u hexadecimal character escape");
+      if (!text::IsHexDigit(text_[at_])) return Fail("in \\u hexadecimal character escape");
     }
     return true;
   }

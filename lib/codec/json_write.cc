@@ -15,6 +15,7 @@
 #include "codec/json_write.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -64,8 +65,8 @@ std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
       break;
     default:
       sink.Put("\\u00");
-      sink.Put(HexDigit(byte >> 4U));
-      sink.Put(HexDigit(byte));
+      sink.Put(text::HexDigit(byte >> 4U));
+      sink.Put(text::HexDigit(byte));
   }
   return 1;
 }
@@ -136,8 +137,8 @@ void PutRaw(std::string_view text, JsonSink& sink) {
     if (!in_string && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) continue;
     if (c == '<' || c == '>' || c == '&') {
       sink.Put("\\u00");
-      sink.Put(HexDigit(static_cast<unsigned char>(c) >> 4U));
-      sink.Put(HexDigit(static_cast<unsigned char>(c)));
+      sink.Put(text::HexDigit(static_cast<unsigned char>(c) >> 4U));
+      sink.Put(text::HexDigit(static_cast<unsigned char>(c)));
       continue;
     }
     if (c == '\xE2' &&

@@ -11,6 +11,7 @@
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/response/response.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::discovery {
 
@@ -29,12 +30,8 @@ struct Aggregated {
 std::string Etag(const std::string& json) {
   std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
   SHA512(reinterpret_cast<const unsigned char*>(json.data()), json.size(), digest.data());
-  constexpr char kHex[] = "0123456789ABCDEF";
   std::string etag = "\"";
-  for (unsigned char byte : digest) {
-    etag += kHex[byte >> 4];
-    etag += kHex[byte & 15];
-  }
+  text::AppendUpperHex(digest, etag);
   return etag + "\"";
 }
 

@@ -5,6 +5,7 @@
 #include "apiserver/base/field_path.h"
 #include "base/status_macros.h"
 #include "http/tokens.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -66,7 +67,7 @@ Status IpParser::ParseV4(std::string_view rest) const {
 
 Result<std::size_t> IpParser::DigitsOf(std::string_view rest) const {
   std::size_t digits = 0;
-  while (digits < rest.size() && HexValue(rest[digits]) >= 0) {
+  while (digits < rest.size() && text::IsHexDigit(rest[digits])) {
     if (++digits > 4) return Bad("each group must have 4 or less digits", rest);
   }
   if (digits == 0) return Bad("each colon-separated field must have at least one digit", rest);

@@ -5,6 +5,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/http/message.h"
 #include "http/tokens.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -36,8 +37,8 @@ bool IsPlain(char c, UrlPart part) {
 
 // `escape`: a percent sign and up to two characters.
 Status CheckEscape(std::string_view escape, UrlPart part) {
-  const int high = escape.size() == 3 ? HexValue(escape[1]) : -1;
-  const int low = escape.size() == 3 ? HexValue(escape[2]) : -1;
+  const int high = escape.size() == 3 ? text::HexValue(escape[1]) : -1;
+  const int low = escape.size() == 3 ? text::HexValue(escape[2]) : -1;
   bool good = high >= 0 && low >= 0;
   if (good && escape != "%25") {
     // A host has no other spelling of what it could say plainly; a zone may repeat that, and hold
@@ -70,7 +71,6 @@ Result<std::string> UnescapeUrlPart(std::string_view text, UrlPart part) {
 }
 
 std::string EscapeUrlPart(std::string_view text, UrlPart part) {
-  static constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string escaped;
   for (const char c : text) {
     if (IsPlain(c, part)) {
@@ -79,8 +79,8 @@ std::string EscapeUrlPart(std::string_view text, UrlPart part) {
     }
     const auto byte = static_cast<unsigned char>(c);
     escaped += '%';
-    escaped += kHex[byte >> 4];
-    escaped += kHex[byte & 15];
+    escaped += text::UpperHexDigit(byte >> 4U);
+    escaped += text::UpperHexDigit(byte);
   }
   return escaped;
 }

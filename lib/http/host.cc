@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "http/tokens.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -19,7 +20,7 @@ bool IsNameCharacter(char c) {
 bool IsName(std::string_view name, std::string_view more) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '%') {
-      if (name.size() - i < 3 || HexValue(name[i + 1]) < 0 || HexValue(name[i + 2]) < 0) {
+      if (name.size() - i < 3 || !text::IsHexDigit(name[i + 1]) || !text::IsHexDigit(name[i + 2])) {
         return false;
       }
       i += 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/tokens.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -87,7 +88,7 @@ void BodyDecoder::Take(char c) {
 }
 
 void BodyDecoder::TakeSize(char c) {
-  const int digit = HexValue(c);
+  const int digit = text::HexValue(c);
   if (digit >= 0) {
     left_ = left_ * 16 + static_cast<std::uint64_t>(digit);
     if (++digits_ > kSizeDigitsMax) state_ = State::kBad;

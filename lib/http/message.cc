@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "http/tokens.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -42,13 +43,6 @@ bool HasToken(std::string_view value, std::string_view token) {
     value.remove_prefix(comma + 1);
   }
   return false;
-}
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 std::string_view Trim(std::string_view text) {
@@ -169,8 +163,8 @@ std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_spa
     } else if (text[i] != '%') {
       decoded.push_back(text[i]);
     } else {
-      const int high = text.size() - i > 2 ? HexValue(text[i + 1]) : -1;
-      const int low = text.size() - i > 2 ? HexValue(text[i + 2]) : -1;
+      const int high = text.size() - i > 2 ? text::HexValue(text[i + 1]) : -1;
+      const int low = text.size() - i > 2 ? text::HexValue(text[i + 2]) : -1;
       if (high < 0 || low < 0) return std::nullopt;
       decoded.push_back(static_cast<char>(high * 16 + low));
       i += 2;
@@ -180,7 +174,6 @@ std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_spa
 }
 
 std::string PercentEncode(std::string_view text) {
-  static constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string encoded;
   encoded.reserve(text.size());
   for (const char c : text) {
@@ -190,8 +183,8 @@ std::string PercentEncode(std::string_view text) {
     }
     const auto byte = static_cast<std::uint8_t>(c);
     encoded.push_back('%');
-    encoded.push_back(kHex[byte >> 4]);
-    encoded.push_back(kHex[byte & 15]);
+    encoded.push_back(text::UpperHexDigit(byte >> 4U));
+    encoded.push_back(text::UpperHexDigit(byte));
   }
   return encoded;
 }

@@ -11,8 +11,6 @@ namespace apiserver::inline v0::http {
 bool HasToken(std::string_view value, std::string_view token);
 // Without spaces and tabs at both ends.
 std::string_view Trim(std::string_view text);
-// Of a hexadecimal digit; -1: it is none.
-int HexValue(char c);
 // Appends `value` with what could end a line replaced by spaces, as Go's net/http does.
 void AppendSafe(std::string& out, std::string_view value);
 // A non-empty header name of token characters.

@@ -14,6 +14,7 @@
 #include "openapi/definitions.h"
 #include "openapi/gnostic.h"
 #include "openapi/paths.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::openapi {
 
@@ -26,12 +27,8 @@ using Routes = std::vector<const Route*>;
 std::string HexSha512(const std::string& text) {
   std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
   SHA512(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr char kHex[] = "0123456789ABCDEF";
   std::string hex;
-  for (unsigned char byte : digest) {
-    hex += kHex[byte >> 4];
-    hex += kHex[byte & 15];
-  }
+  text::AppendUpperHex(digest, hex);
   return hex;
 }
 

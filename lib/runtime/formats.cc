@@ -9,14 +9,11 @@
 
 #include "apiserver/runtime/time.h"
 #include "runtime/base64.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::runtime {
 
 namespace {
-
-bool IsHex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 bool IsDateTime(std::string_view text) { return ParseTime(text).ok(); }
 
@@ -30,7 +27,8 @@ bool IsUuid(std::string_view text) {
   for (std::size_t i = 0; i < kGroups.size(); ++i) {
     if (i > 0 && text.starts_with('-')) text.remove_prefix(1);
     const std::string_view group = text.substr(0, kGroups[i]);
-    if (group.size() != kGroups[i] || !std::all_of(group.begin(), group.end(), IsHex)) return false;
+    const bool hex = std::all_of(group.begin(), group.end(), text::IsHexDigit);
+    if (group.size() != kGroups[i] || !hex) return false;
     text.remove_prefix(group.size());
   }
   return text.empty();
@@ -59,7 +57,7 @@ bool IsCidr(std::string_view text) {
 bool IsMac(std::string_view text) {
   if (text.size() != 17 || (text[2] != ':' && text[2] != '-')) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i % 3 == 2 ? text[i] != text[2] : !IsHex(text[i])) return false;
+    if (i % 3 == 2 ? text[i] != text[2] : !text::IsHexDigit(text[i])) return false;
   }
   return true;
 }

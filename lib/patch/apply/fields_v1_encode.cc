@@ -9,6 +9,7 @@
 #include "codec/base64.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
+#include "text/hex.h"
 
 // The bytes of json-iterator, which writes names as they are but escapes HTML in values.
 namespace apiserver::v0::patch::apply {
@@ -21,8 +22,8 @@ using runtime::Value;
 void AppendControl(char c, std::string& out) {
   const auto byte = static_cast<unsigned char>(c);
   out += "\\u00";
-  out += codec::HexDigit(byte >> 4U);
-  out += codec::HexDigit(byte);
+  out += text::HexDigit(byte >> 4U);
+  out += text::HexDigit(byte);
 }
 
 // False: the character stands for itself.

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "text/hex.h"
+
 namespace apiserver::v0::server {
 
 namespace {
@@ -21,13 +23,8 @@ std::uint64_t DownTo(std::uint64_t number, std::uint64_t step) { return number -
 std::size_t Padded(std::size_t size) { return (size + 3) / 4 * 4; }
 
 std::string Hexadecimal(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
+  text::AppendHex(bytes, text);
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "apiserver/meta/validation.h"
 #include "codec/protobuf_wire.h"
 #include "storage/kms/errors.h"
+#include "text/hex.h"
 
 namespace apiserver::v0::storage::kms {
 namespace {
@@ -75,12 +76,8 @@ Status ValidateEncryptedObject(const EncryptedObject& object) {
 
 std::string HashIfNotEmpty(std::string_view text) {
   if (text.empty()) return "";
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "sha256:";
-  for (const char c : Sha256(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += {kDigits[byte >> 4U], kDigits[byte & 15U]};
-  }
+  text::AppendHex(Sha256(text), out);
   return out;
 }
 
