@@ -7,8 +7,8 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
 #include "apiserver/runtime/value.h"
-#include "authn/base64url.h"
 #include "base/status_macros.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -20,7 +20,7 @@ Status Unusable(std::string why) { return Status(Reason::kInvalid, std::move(why
 // The bytes of a member that must be there.
 Result<std::string> JwkBytes(Value jwk, std::string_view name) {
   const std::string_view text = jwk[name].AsString();
-  std::optional<std::string> bytes = DecodeBase64Url(text);
+  std::optional<std::string> bytes = text::DecodeBase64Url(text);
   if (text.empty() || !bytes) {
     return Unusable("member " + field::Quote(name) + " is absent or not base64url");
   }

@@ -7,8 +7,8 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
-#include "authn/base64url.h"
 #include "base/status_macros.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -54,7 +54,7 @@ Result<Value> ParseObject(std::string_view json, runtime::Arena& arena, std::siz
 }
 
 Status ReadHeader(std::string_view encoded, Jwt& jwt) {
-  const std::optional<std::string> json = DecodeBase64Url(encoded);
+  const std::optional<std::string> json = text::DecodeBase64Url(encoded);
   if (!json) return BadToken("malformed jwt header: not base64url");
   runtime::Arena arena;
   auto header = ParseObject(*json, arena, kHeaderDepthMax);
@@ -80,7 +80,7 @@ bool IsMeant(const Jwt& jwt, const Jwk& key) { return jwt.key_id.empty() || key.
 std::string UntrustedIssuer(std::string_view token) {
   const std::optional<TokenParts> parts = SplitToken(token);
   if (!parts) return "";
-  const std::optional<std::string> json = DecodeBase64Url(parts->payload);
+  const std::optional<std::string> json = text::DecodeBase64Url(parts->payload);
   if (!json) return "";
   runtime::Arena arena;
   const auto claims = ParseObject(*json, arena, kClaimsDepthMax);
@@ -93,12 +93,12 @@ Result<Jwt> ParseJwt(std::string_view token) {
   Jwt jwt;
   jwt.signing_input = parts->signing_input;
   RETURN_IF_ERROR(ReadHeader(parts->header, jwt));
-  std::optional<std::string> signature = DecodeBase64Url(parts->signature);
+  std::optional<std::string> signature = text::DecodeBase64Url(parts->signature);
   if (!signature || signature->empty() || signature->size() > kSignatureBytesMax) {
     return BadToken("malformed jwt signature");
   }
   jwt.signature = *std::move(signature);
-  std::optional<std::string> payload = DecodeBase64Url(parts->payload);
+  std::optional<std::string> payload = text::DecodeBase64Url(parts->payload);
   if (!payload) return BadToken("malformed jwt payload: not base64url");
   // Held by the arena: a string may move its bytes when it is moved.
   const auto kept = std::make_shared<const std::string>(*std::move(payload));
@@ -179,12 +179,12 @@ Result<std::string> SignJwt(const SigningKey& key, SigningAlgorithm algorithm,
   }
   header += '}';
   std::string token;
-  AppendBase64Url(header, token);
+  text::AppendBase64Url(header, token);
   token += '.';
-  AppendBase64Url(claims, token);
+  text::AppendBase64Url(claims, token);
   ASSIGN_OR_RETURN(const std::string signature, key.Sign(algorithm, token));
   token += '.';
-  AppendBase64Url(signature, token);
+  text::AppendBase64Url(signature, token);
   return token;
 }
 

@@ -18,9 +18,9 @@
 #include <optional>
 #include <utility>
 
-#include "authn/base64url.h"
 #include "base/free_with.h"
 #include "base/status_macros.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -118,7 +118,7 @@ std::string Base64UrlOf(const BIGNUM* number, std::size_t bytes) {
   std::string text(bytes, '\0');
   BN_bn2binpad(number, BytesOf(text), static_cast<int>(bytes));
   std::string out;
-  AppendBase64Url(text, out);
+  text::AppendBase64Url(text, out);
   return out;
 }
 
@@ -281,7 +281,7 @@ std::string VerificationKey::KeyId() const {
   SHA256(der, static_cast<std::size_t>(size), BytesOf(digest));
   OPENSSL_free(der);
   std::string id;
-  AppendBase64Url(digest, id);
+  text::AppendBase64Url(digest, id);
   return id;
 }
 
@@ -304,7 +304,7 @@ VerificationKey::Jwk VerificationKey::ToJwk() const {
     EVP_PKEY_get_raw_public_key(key_.get(), BytesOf(bytes), &size);
     jwk.kty = "OKP";
     jwk.crv = "Ed25519";
-    AppendBase64Url(bytes, jwk.x);
+    text::AppendBase64Url(bytes, jwk.x);
   }
   return jwk;
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "apiserver/http/message.h"
-#include "authn/base64url.h"
 #include "base/status_macros.h"
 #include "codec/utf8.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -55,7 +55,7 @@ Result<std::string> TokenOfProtocols(const Protocols& protocols) {
   if (protocols.tokens.size() > 1) {
     return BadProtocol("multiple base64.bearer.authorization tokens specified");
   }
-  std::optional<std::string> token = DecodeBase64Url(protocols.tokens.front());
+  std::optional<std::string> token = text::DecodeBase64Url(protocols.tokens.front());
   if (!token) return BadProtocol("invalid base64.bearer.authorization token encoding");
   if (!codec::ValidUtf8(*token)) return BadProtocol("invalid base64.bearer.authorization token");
   if (!token->empty() && protocols.others.empty()) {

@@ -6,7 +6,7 @@
 #include "apiserver/client/client_config.h"
 #include "apiserver/client/pooled_client.h"
 #include "base/status_macros.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::client {
 namespace {
@@ -68,7 +68,7 @@ class FollowedClient final : public HttpClient {
     if (!token.empty()) return "Bearer " + token;
     if (config_.username.empty() && config_.password.empty()) return "";
     std::string header = "Basic ";
-    codec::AppendBase64(config_.username + ":" + config_.password, header);
+    text::AppendBase64(config_.username + ":" + config_.password, header);
     return header;
   }
 

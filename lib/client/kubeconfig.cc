@@ -6,7 +6,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 #include "base/status_macros.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::client {
 namespace {
@@ -15,7 +15,7 @@ using runtime::Value;
 
 std::string Base64(std::string_view bytes) {
   std::string text;
-  codec::AppendBase64(bytes, text);
+  text::AppendBase64(bytes, text);
   return text;
 }
 
@@ -35,7 +35,7 @@ Value Named(Value list, std::string_view name, std::string_view key) {
 }
 
 Result<std::string> Decoded(Value data, std::string_view field) {
-  std::optional<std::string> bytes = codec::DecodeBase64(data.AsString());
+  std::optional<std::string> bytes = text::DecodeBase64(data.AsString());
   if (!bytes) {
     return Status(Reason::kInvalid, "kubeconfig: " + std::string(field) + " is not base64");
   }

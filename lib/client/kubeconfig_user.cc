@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/status_macros.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::client {
 
@@ -23,7 +23,7 @@ Status TakeFile(Value map, const std::string& field, const std::string& folder, 
   file = map[field].AsString();
   if (!file.empty() && !file.starts_with('/')) file = folder + "/" + file;
   const std::string data_field = field + "-data";
-  std::optional<std::string> decoded = codec::DecodeBase64(map[data_field].AsString());
+  std::optional<std::string> decoded = text::DecodeBase64(map[data_field].AsString());
   if (!decoded) return BadKubeconfig(data_field + " is not base64");
   data = *std::move(decoded);
   if (!data.empty()) file.clear();

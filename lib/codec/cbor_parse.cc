@@ -12,9 +12,9 @@
 #include "apiserver/runtime/time.h"
 
 #include "base/status_macros.h"
-#include "codec/base64.h"
 #include "codec/cbor_head.h"
 #include "codec/utf8.h"
+#include "text/base64.h"
 #include "text/hex.h"
 
 namespace apiserver::v0::codec {
@@ -98,7 +98,7 @@ std::string LaterEncoded(std::uint64_t tag, std::string_view bytes) {
     text::AppendHex(bytes, text);
     return text;
   }
-  AppendBase64(bytes, text);
+  text::AppendBase64(bytes, text);
   if (tag == kCborTagBase64) return text;
   while (text.ends_with('=')) text.pop_back();
   for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;

@@ -10,11 +10,11 @@
 #include "apiserver/codec/json.h"
 
 #include "codec/ascii.h"
-#include "codec/base64.h"
 #include "codec/json_sink.h"
 #include "codec/json_write.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
+#include "text/base64.h"
 #include "text/hex.h"
 
 namespace apiserver::v0::codec {
@@ -171,7 +171,7 @@ void PutScalar(const Value& value, JsonSink& sink) {
       return PutRaw(value.AsString(), sink);
     case Value::Type::kBytes: {
       std::string text;
-      AppendBase64(value.AsString(), text);
+      text::AppendBase64(value.AsString(), text);
       sink.Put('"');
       sink.Put(text);
       return sink.Put('"');

@@ -5,10 +5,10 @@
 #include "apiserver/runtime/time.h"
 
 #include "base/status_macros.h"
-#include "codec/base64.h"
 #include "codec/json_write.h"
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -139,7 +139,7 @@ class Encoder {
       wire::PutBytes(number, value.AsString(), out_);
       return {};
     }
-    const std::optional<std::string> bytes = DecodeBase64(value.AsString());
+    const std::optional<std::string> bytes = text::DecodeBase64(value.AsString());
     if (!bytes) return Misfit("illegal base64 data");
     wire::PutBytes(number, *bytes, out_);
     return {};

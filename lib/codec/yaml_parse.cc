@@ -10,8 +10,8 @@
 #include "apiserver/codec/yaml.h"
 
 #include "base/status_macros.h"
-#include "codec/base64.h"
 #include "codec/yaml_scalar.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -162,7 +162,7 @@ class YamlBuilder {
     node.key_repr = field::Quote(text);
     if (tag.empty() && scalar.plain_implicit == 0) return node;
     if (tag == "binary") {
-      const std::optional<std::string> bytes = DecodeBase64(text);
+      const std::optional<std::string> bytes = text::DecodeBase64(text);
       if (!bytes) Misfit(BadYaml("!!binary value contains invalid base64 data"));
       if (bytes) node.value = Value::String(arena_.Copy(*bytes));
       return node;

@@ -6,9 +6,9 @@
 
 #include "apiserver/codec/yaml.h"
 
-#include "codec/base64.h"
 #include "codec/utf8.h"
 #include "codec/yaml_scalar.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -124,7 +124,7 @@ void EmitScalar(const Value& value, Arena& arena, Emitter& emitter) {
     case Value::Type::kString:
       return EmitText(value.AsString(), arena, emitter);
     case Value::Type::kBytes:
-      AppendBase64(value.AsString(), text);
+      text::AppendBase64(value.AsString(), text);
       return EmitText(text, arena, emitter);
     default:
       return emitter.Scalar("null", YAML_PLAIN_SCALAR_STYLE);

@@ -9,8 +9,8 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/http/certificates.h"
 #include "apiserver/runtime/arena.h"
-#include "codec/base64.h"
 #include "delegation/doctor_yaml.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::delegation {
 
@@ -361,7 +361,7 @@ class Doctor {
       return;
     }
     if (options_.serving_certificate_pem.empty()) return;
-    const auto bundle = codec::DecodeBase64(spec["caBundle"].AsString());
+    const auto bundle = text::DecodeBase64(spec["caBundle"].AsString());
     if (!bundle || bundle->empty()) {
       Add(Level::kProblem, check, "has no caBundle, so the aggregator does not connect",
           "Give it the authority:", yaml);

@@ -1,7 +1,7 @@
 #include "delegation/doctor_yaml.h"
 
 #include "apiserver/codec/json.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::delegation {
 
@@ -68,7 +68,7 @@ std::string AuthDelegatorYaml(std::string_view user) {
 std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
                            const ServiceReference& service, std::string_view ca_pem) {
   std::string ca;
-  codec::AppendBase64(ca_pem, ca);
+  text::AppendBase64(ca_pem, ca);
   const std::string name = group_version.version + "." + group_version.group;
   return "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata:\n  name: " +
          Quoted(name) + "\nspec:\n  group: " + Quoted(group_version.group) +

@@ -10,6 +10,7 @@
 #include "apiserver/base/sync.h"
 #include "http/tokens.h"
 #include "http/websocket_frame.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -27,9 +28,9 @@ std::string AcceptOf(std::string_view key) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr);
-  std::array<unsigned char, 64> base64{};
-  const int length = EVP_EncodeBlock(base64.data(), digest.data(), static_cast<int>(size));
-  return {base64.begin(), base64.begin() + length};
+  std::string base64;
+  text::AppendBase64({reinterpret_cast<const char*>(digest.data()), size}, base64);
+  return base64;
 }
 
 bool IsKey(std::string_view key) {

@@ -10,8 +10,8 @@
 
 #include "apiserver/base/field_path.h"
 
-#include "codec/base64.h"
 #include "runtime/scalar.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::patch {
 
@@ -80,7 +80,7 @@ class Printer {
       }
       case Value::Type::kBytes: {
         std::string text;
-        codec::AppendBase64(value.AsString(), text);
+        text::AppendBase64(value.AsString(), text);
         return PrintString(text);
       }
       case Value::Type::kString:

@@ -5,7 +5,7 @@
 
 #include "apiserver/codec/json.h"
 
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::patch {
 
@@ -75,7 +75,7 @@ Tree::Node* Tree::NewMember(Container& map, std::string_view key, Value value) {
 void Tree::Resolve(Node* node) {
   if (node->value.type() == Value::Type::kBytes) {
     std::string text;
-    codec::AppendBase64(node->value.AsString(), text);
+    text::AppendBase64(node->value.AsString(), text);
     node->value = Value::String(arena_.Copy(text));
   } else if (node->value.type() == Value::Type::kRaw) {
     const Result<Value> parsed = codec::ParseJson(node->value.AsString(), arena_);

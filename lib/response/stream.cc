@@ -5,6 +5,7 @@
 #include "apiserver/http/websocket.h"
 #include "apiserver/response/response.h"
 #include "response/end_signal.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::response {
 
@@ -12,22 +13,6 @@ namespace {
 
 constexpr std::string_view kBinaryProtocol = "binary.k8s.io";
 constexpr std::string_view kBase64Protocol = "base64.binary.k8s.io";
-
-void AppendBase64(std::string_view bytes, std::string& out) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    unsigned group = 0;
-    for (std::size_t i = at; i < at + 3; ++i) {
-      group = group << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U);
-    }
-    const std::size_t rest = bytes.size() - at;
-    out += kDigits[group >> 18];
-    out += kDigits[group >> 12 & 63];
-    out += rest > 1 ? kDigits[group >> 6 & 63] : '=';
-    out += rest > 2 ? kDigits[group & 63] : '=';
-  }
-}
 
 // What a body writes becomes one message.
 class MessageBytes final : public http::ChunkWriter {
@@ -76,7 +61,7 @@ class StreamSocket final : public http::WebSocketHandler {
     if (message.bytes.empty()) return pulled;
     if (base64_) {
       std::string text;
-      AppendBase64(message.bytes, text);
+      text::AppendBase64(message.bytes, text);
       out.Write(text, /*binary=*/false);
     } else {
       out.Write(message.bytes, /*binary=*/true);

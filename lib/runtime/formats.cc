@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apiserver/runtime/time.h"
-#include "runtime/base64.h"
+#include "text/base64.h"
 #include "text/hex.h"
 
 namespace apiserver::v0::runtime {
@@ -62,11 +62,7 @@ bool IsMac(std::string_view text) {
   return true;
 }
 
-bool IsBase64(std::string_view text) {
-  Arena scratch;
-  std::size_t error_at = 0;
-  return DecodeBase64(text, scratch, error_at).has_value();
-}
+bool IsBase64(std::string_view text) { return text::DecodeBase64(text).has_value(); }
 
 struct Row {
   std::string_view format;

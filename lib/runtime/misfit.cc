@@ -2,8 +2,8 @@
 
 #include "apiserver/runtime/quantity.h"
 #include "apiserver/runtime/time.h"
-#include "runtime/base64.h"
 #include "runtime/scalar.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::runtime {
 
@@ -48,9 +48,8 @@ Misfit BytesMisfit(const Value& value) {
     }
   }
   if (!value.is_string()) return {Word(value, false), "[]uint8", ""};
-  Arena scratch;
   std::size_t error_at = 0;
-  (void)DecodeBase64(value.AsString(), scratch, error_at);  // It fails, and says where.
+  (void)text::DecodeBase64(value.AsString(), &error_at);  // It fails, and says where.
   return {"", "", "illegal base64 data at input byte " + std::to_string(error_at)};
 }
 

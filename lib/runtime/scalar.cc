@@ -7,7 +7,7 @@
 
 #include "apiserver/runtime/quantity.h"
 #include "apiserver/runtime/time.h"
-#include "runtime/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::runtime {
 
@@ -56,10 +56,11 @@ void NormalizeNumber(Value& value, bool& changed) {
 
 bool NormalizeBytes(Value& value, Arena& arena) {
   if (value.is_string()) {
-    std::size_t error_at = 0;
-    const auto bytes = DecodeBase64(value.AsString(), arena, error_at);
-    if (bytes) value = Value::Bytes(*bytes);
-    return bytes.has_value();
+    const std::string_view digits = value.AsString();
+    auto* const room = static_cast<char*>(arena.Allocate(text::Base64BytesMax(digits.size()), 1));
+    const std::optional<std::size_t> size = text::DecodeBase64To(digits, room, nullptr);
+    if (size) value = Value::Bytes({room, *size});
+    return size.has_value();
   }
   if (!value.is_list()) return false;
   // As a []uint8.

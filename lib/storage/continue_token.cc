@@ -9,13 +9,12 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/storage/interface.h"
 #include "base/status_macros.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::storage {
 namespace {
 
 constexpr std::string_view kVersion = "meta.k8s.io/v1";
-constexpr std::string_view kDigits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 Status Refuse(std::string_view why) {
   std::string text = "invalid continue token: continue key is not valid";
@@ -23,48 +22,12 @@ Status Refuse(std::string_view why) {
   return meta::NewBadRequest(std::move(text));
 }
 
-// As base64.RawURLEncoding.
-std::string EncodeBase64Url(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() * 4 + 2) / 3);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = (bits << 8) | static_cast<unsigned char>(c);
-    count += 8;
-    while (count >= 6) {
-      count -= 6;
-      out.push_back(kDigits[(bits >> count) & 63]);
-    }
-  }
-  if (count > 0) out.push_back(kDigits[(bits << (6 - count)) & 63]);
-  return out;
-}
-
-Result<std::string> DecodeBase64Url(std::string_view text) {
-  const auto illegal = [](std::size_t at) {
-    return Refuse(": illegal base64 data at input byte " + std::to_string(at));
-  };
-  std::string out;
-  out.reserve(text.size() * 3 / 4);
-  std::uint32_t bits = 0;
-  int count = 0;
-  std::size_t digits = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    // Go's decoder skips line ends.
-    if (text[i] == '\r' || text[i] == '\n') continue;
-    const std::size_t digit = kDigits.find(text[i]);
-    if (digit == std::string_view::npos) return illegal(i);
-    bits = (bits << 6) | static_cast<std::uint32_t>(digit);
-    count += 6;
-    ++digits;
-    if (count >= 8) {
-      count -= 8;
-      out.push_back(static_cast<char>((bits >> count) & 255));
-    }
-  }
-  if (digits % 4 == 1) return illegal(text.size() - 1);
-  return out;
+// Read as base64.RawURLEncoding.
+Result<std::string> Decoded(std::string_view token) {
+  std::size_t error_at = 0;
+  std::optional<std::string> json = text::DecodeLooseBase64Url(token, &error_at);
+  if (json) return *std::move(json);
+  return Refuse(": illegal base64 data at input byte " + std::to_string(error_at));
 }
 
 // Go's path.Clean for a path that begins with '/'.
@@ -159,7 +122,7 @@ Result<ContinueToken> FromContent(runtime::Value content) {
 }  // namespace
 
 Result<ContinueToken> DecodeContinueToken(std::string_view token) {
-  ASSIGN_OR_RETURN(const std::string json, DecodeBase64Url(token));
+  ASSIGN_OR_RETURN(const std::string json, Decoded(token));
   runtime::Arena arena;
   const auto content = codec::ParseJson(json, arena);
   if (!content.ok()) return Refuse(": " + std::string(content.status().message()));
@@ -171,7 +134,9 @@ std::string EncodeContinueToken(const ContinueToken& token) {
       R"({"v":"meta.k8s.io/v1","rv":)" + std::to_string(token.resource_version) + R"(,"start":)";
   codec::AppendJsonString(token.start_key, json);
   json.push_back('}');
-  return EncodeBase64Url(json);
+  std::string encoded;
+  text::AppendBase64Url(json, encoded);
+  return encoded;
 }
 
 }  // namespace apiserver::v0::storage

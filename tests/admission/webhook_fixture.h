@@ -13,7 +13,7 @@
 #include "apiserver/client/tracing.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/rest/warnings.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 #include "widget_server.h"
 
 // Webhooks without a network: what they are told is kept, what they answer is chosen by their path.
@@ -78,7 +78,7 @@ class FakeWebhookServers {
 
 inline std::string PatchResponse(const std::string& patch) {
   std::string text = R"("allowed":true,"patchType":"JSONPatch","patch":")";
-  codec::AppendBase64(patch, text);
+  text::AppendBase64(patch, text);
   return text + "\"";
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "admission/webhook/review.h"
+#include "text/base64.h"
 #include "webhook_fixture.h"
 
 using namespace apiserver;  // NOLINT: tests only.
@@ -34,7 +35,7 @@ constexpr char kPatch[] = R"([{"op":"add","path":"/foo","value":"bar"}])";
 
 std::string Base64(const std::string& text) {
   std::string encoded;
-  codec::AppendBase64(text, encoded);
+  text::AppendBase64(text, encoded);
   return encoded;
 }
 

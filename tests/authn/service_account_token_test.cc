@@ -8,6 +8,7 @@
 #include "authn/fakes.h"
 #include "authn/signed_tokens.h"
 #include "base/manual.h"
+#include "text/base64.h"
 
 namespace apiserver::inline v0::authn {
 namespace {
@@ -171,7 +172,8 @@ TEST_CASE("security 65: only a known key signs tokens of accounts, whatever thei
   REQUIRE(jwt.ok());
   REQUIRE(accounts.Ask(good).ok());
   const std::size_t dot = good.find('.');
-  const std::string claims = *DecodeBase64Url(good.substr(dot + 1, good.rfind('.') - dot - 1));
+  const std::string claims =
+      *text::DecodeBase64Url(good.substr(dot + 1, good.rfind('.') - dot - 1));
   const std::string signature = good.substr(good.rfind('.'));
   const SigningKey other = NewEcKey("P-256");
   const SigningAlgorithm es256 = SigningAlgorithm::kEs256;

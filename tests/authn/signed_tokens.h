@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "authn/base64url.h"
 #include "authn/jwt.h"
+#include "text/base64.h"
 
 // Keys of the tests' own, and tokens signed with them.
 namespace apiserver::inline v0::authn {
@@ -42,7 +42,7 @@ inline const SigningKey& P256Key() {
 
 inline std::string Base64Url(std::string_view bytes) {
   std::string out;
-  AppendBase64Url(bytes, out);
+  text::AppendBase64Url(bytes, out);
   return out;
 }
 // A token of any parts, whatever they are worth.

@@ -12,7 +12,7 @@
 #include "apiserver/codec/yaml.h"
 #include "apiserver/http/tls.h"
 #include "apiserver/testing/server/fake_clock.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::inline v0::delegation {
 namespace {
@@ -112,7 +112,7 @@ struct Patient {
   }
   static std::string CaBundle(const std::string& pem) {
     std::string base64;
-    codec::AppendBase64(pem, base64);
+    text::AppendBase64(pem, base64);
     return R"(,"caBundle":")" + base64 + "\"";
   }
   void SetService(const std::string& trust, const std::string& available) {
@@ -356,7 +356,7 @@ TEST_CASE("doctor: each way in which an APIService is wrong is told", "[server]"
   REQUIRE(yaml.ok());
   CHECK((*yaml)["metadata"]["name"].AsString() == "v1.example.com");
   CHECK((*yaml)["spec"]["service"]["name"].AsString() == "api");
-  CHECK(codec::DecodeBase64((*yaml)["spec"]["caBundle"].AsString()) == patient.ca.certificate_pem);
+  CHECK(text::DecodeBase64((*yaml)["spec"]["caBundle"].AsString()) == patient.ca.certificate_pem);
 }
 
 TEST_CASE("doctor: what it says ends with everything to apply, once", "[server]") {

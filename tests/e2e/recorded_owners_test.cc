@@ -9,7 +9,7 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/testing/server/test_server.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 #include "wardle/flunder.h"
 
 namespace apiserver::inline v0 {
@@ -51,7 +51,7 @@ std::map<std::string, std::string> RecordedOwners() {
     if (what != "plain") continue;
     std::string name = key.substr(key.rfind('/') + 1);
     if (name.starts_with("f-generated-")) name = "f-generated-";
-    owners[name] = OwnersOf(*codec::DecodeBase64(base64));
+    owners[name] = OwnersOf(*text::DecodeBase64(base64));
   }
   REQUIRE(owners.size() == 8);
   return owners;

@@ -14,7 +14,7 @@
 #include "apiserver/rest/update.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/value/transformer.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 #include "wardle/flunder.h"
 
 // What a Go sample-apiserver left in its etcd: see tests/testdata/go-storage/README.md.
@@ -52,7 +52,7 @@ std::string ReadName(std::istringstream& words) {
 std::string ReadBytes(std::istringstream& words) {
   std::string base64;
   words >> base64;
-  const auto bytes = codec::DecodeBase64(base64);
+  const auto bytes = text::DecodeBase64(base64);
   REQUIRE(bytes.has_value());
   return *bytes;
 }

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "authn/base64url.h"
 #include "authn/distributed_claims.h"
 #include "authn/jwt.h"
+#include "text/base64.h"
 
 // A token is refused with a reason or taken apart; nobody's key has signed one that was not signed.
 namespace {
@@ -20,9 +20,9 @@ void Require(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view token(reinterpret_cast<const char*>(data), size);
-  if (const auto bytes = authn::DecodeBase64Url(token)) {
+  if (const auto bytes = apiserver::text::DecodeBase64Url(token)) {
     std::string text;
-    authn::AppendBase64Url(*bytes, text);
+    apiserver::text::AppendBase64Url(*bytes, text);
     Require(text == token);
   }
   const std::string issuer = authn::UntrustedIssuer(token);
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // RFC 8037 A.2; the seeds hold nothing that it signed.
   static const auto key = authn::VerificationKey::Ed25519(
-      *authn::DecodeBase64Url("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"));
+      *apiserver::text::DecodeBase64Url("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"));
   constexpr authn::SigningAlgorithm kAllowed[] = {authn::SigningAlgorithm::kEdDsa};
   const std::vector<authn::Jwk> known = {{*key, jwt->key_id}};
   Require(authn::HasKeyFor(*jwt, known));

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "apiserver/codec/json.h"
-#include "codec/base64.h"
 #include "groups/core/kinds.h"
 #include "groups/core/strategy.h"
 #include "groups/core/validation.h"
 #include "groups/validation_rows.h"
+#include "text/base64.h"
 
 namespace {
 
@@ -26,7 +26,7 @@ std::unique_ptr<Object> Parse(const std::string& kind_name, const std::string& j
 
 std::string Base64(std::string_view bytes) {
   std::string text;
-  apiserver::codec::AppendBase64(bytes, text);
+  apiserver::text::AppendBase64(bytes, text);
   return text;
 }
 

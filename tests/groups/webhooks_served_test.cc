@@ -18,7 +18,7 @@
 #include "apiserver/http/listener.h"
 #include "apiserver/http/tls.h"
 #include "apiserver/storage/memory/engine.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: tests only.
@@ -86,7 +86,7 @@ class HookServer {
   std::string Configuration(const std::string& kind, const std::string& path,
                             const std::string& more = "") const {
     std::string bundle;
-    codec::AppendBase64(authority_.certificate_pem, bundle);
+    text::AppendBase64(authority_.certificate_pem, bundle);
     return R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":")" + kind +
            R"(","metadata":{"name":"hooks"},"webhooks":[{"name":"x.hooks.test","sideEffects":)"
            R"("None","admissionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:)" +
@@ -171,7 +171,7 @@ TEST_CASE("webhooks: a configuration that is created takes effect, and its end t
 TEST_CASE("webhooks: a mutating webhook changes what is stored", "[groups]") {
   HookServer hooks;
   std::string patch;
-  codec::AppendBase64(R"([{"op":"add","path":"/spec/color","value":"blue"}])", patch);
+  text::AppendBase64(R"([{"op":"add","path":"/spec/color","value":"blue"}])", patch);
   hooks.Answer("/paint", R"("allowed":true,"patchType":"JSONPatch","patch":")" + patch + "\"");
   const Served served;
   CHECK(served.server

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "authn/signed_tokens.h"
+#include "text/base64.h"
 
 // Row 65 of docs/security.md: CVE-2024-28180, CVE-2025-30204, CVE-2024-51744, CVE-2016-9122 and
 // their relatives. What an issuer's audience and times say is in tests/authn/oidc_test.cc.
@@ -60,7 +61,7 @@ std::vector<std::string> FormsOf(EVP_PKEY* raw, const SigningKey& key) {
   return {pem,
           pem.substr(0, pem.size() - 1),
           DerOfPublic(raw),
-          *DecodeBase64Url(key.public_key().ToJwk().n),
+          *text::DecodeBase64Url(key.public_key().ToJwk().n),
           key.public_key().KeyId(),
           JwkText(key.public_key(), "rsa")};
 }
@@ -141,7 +142,7 @@ TEST_CASE("security 65: another algorithm than the key's is refused", "[security
 
 TEST_CASE("security 65: an ES256 signature of zeros, or of the order, is refused", "[security]") {
   // CVE-2022-21449. The order of P-256 is zero to whoever reduces it.
-  const std::string order = *DecodeBase64Url("_____wAAAAD__________7zm-q2nF56E87nKwvxjJVE");
+  const std::string order = *text::DecodeBase64Url("_____wAAAAD__________7zm-q2nF56E87nKwvxjJVE");
   const std::string zero(32, '\0');
   const std::string one = std::string(31, '\0') + '\x01';
   const std::string header = R"({"alg":"ES256","kid":"ec"})";
@@ -156,7 +157,7 @@ TEST_CASE("security 65: an ECDSA signature of another form is refused", "[securi
   const std::string token = *SignJwt(P256Key(), SigningAlgorithm::kEs256, "ec", kClaims);
   const std::size_t dot = token.rfind('.');
   const std::string input = token.substr(0, dot);
-  const std::string raw = *DecodeBase64Url(token.substr(dot + 1));
+  const std::string raw = *text::DecodeBase64Url(token.substr(dot + 1));
   for (const std::string& signature :
        {raw + '\0', '\0' + raw, raw.substr(0, 63), raw + raw, std::string(), raw.substr(32)}) {
     CHECK_FALSE(Accepted(input + "." + Base64Url(signature)));

@@ -6,7 +6,7 @@
 #include "admission/webhook/review.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/status.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::admission {
 
@@ -90,7 +90,7 @@ void ReadResult(const Value& status, AnswerReader& reader, runtime::Arena& arena
 
 void ReadPatch(const Value& response, AnswerReader& reader, ReviewAnswer& answer) {
   const std::string text = reader.Text(response, "patch", "AdmissionResponse.response.patch");
-  if (std::optional<std::string> patch = codec::DecodeBase64(text)) {
+  if (std::optional<std::string> patch = text::DecodeBase64(text)) {
     answer.patch = std::move(*patch);
   } else {
     reader.Fail("illegal base64 data in response.patch");

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "apiserver/meta/label_selector_value.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::admission {
 
@@ -45,7 +45,7 @@ client::WebhookClientConfig ClientConfigOf(const Value& config) {
   if (bundle.type() == Value::Type::kBytes) made.ca_bundle = bundle.AsString();
   if (bundle.is_string()) {
     // What is no base64 is no authority either: the call fails, it does not trust anybody else.
-    made.ca_bundle = codec::DecodeBase64(bundle.AsString()).value_or("malformed");
+    made.ca_bundle = text::DecodeBase64(bundle.AsString()).value_or("malformed");
   }
   return made;
 }

@@ -3,7 +3,7 @@
 #include <map>
 #include <string_view>
 
-#include "codec/base64.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::groups::core {
 
@@ -11,7 +11,7 @@ using runtime::Value;
 
 std::optional<std::string> SecretValue(Value value) {
   if (value.type() == Value::Type::kBytes) return std::string(value.AsString());
-  return codec::DecodeBase64(value.AsString());
+  return text::DecodeBase64(value.AsString());
 }
 
 void MoveStringData(runtime::Object& secret) {
@@ -22,7 +22,7 @@ void MoveStringData(runtime::Object& secret) {
   for (const runtime::Member& member : secret["data"].members()) merged[member.key] = member.value;
   for (const runtime::Member& member : texts.members()) {
     std::string encoded;
-    codec::AppendBase64(member.value.AsString(), encoded);
+    text::AppendBase64(member.value.AsString(), encoded);
     merged[member.key] = Value::String(secret.arena().Copy(encoded));
   }
   runtime::MapBuilder data(secret.arena());

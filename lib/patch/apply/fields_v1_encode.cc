@@ -6,9 +6,9 @@
 #include "apiserver/patch/apply/field_set.h"
 
 #include "codec/ascii.h"
-#include "codec/base64.h"
 #include "codec/text_scan.h"
 #include "codec/utf8.h"
+#include "text/base64.h"
 #include "text/hex.h"
 
 // The bytes of json-iterator, which writes names as they are but escapes HTML in values.
@@ -111,7 +111,7 @@ void AppendValue(const Value& value, int depth, std::string& out) {
       return;
     case Value::Type::kBytes: {
       std::string text;
-      codec::AppendBase64(value.AsString(), text);
+      text::AppendBase64(value.AsString(), text);
       AppendHtmlSafe(text, out);
       return;
     }

@@ -11,9 +11,9 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/typed.h"
 
-#include "codec/base64.h"
 #include "patch/go_print.h"
 #include "runtime/member_index.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::patch::apply {
 
@@ -66,7 +66,7 @@ class Plain {
   Value Of(const Value& value) {
     if (value.type() == ValueType::kBytes) {
       std::string text;
-      codec::AppendBase64(value.AsString(), text);
+      text::AppendBase64(value.AsString(), text);
       return Value::String(arena().Copy(text));
     }
     if (value.type() != ValueType::kRaw) return value;

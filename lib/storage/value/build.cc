@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "codec/base64.h"
 #include "storage/value/resource_name.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::storage::value {
 namespace {
@@ -23,7 +23,7 @@ Result<Prefixed> NewKeyed(std::string prefix, const std::vector<Key>& keys, NewW
                           std::string_view name, Random& random) {
   std::vector<Prefixed> transformers;
   for (const Key& key : keys) {
-    const auto secret = codec::DecodeBase64(key.secret);
+    const auto secret = text::DecodeBase64(key.secret);
     if (!secret)
       return Status(Reason::kInvalid, "could not obtain secret for named key " + key.name);
     ASSIGN_OR_RETURN(TransformerPtr transformer, make(*secret, random));

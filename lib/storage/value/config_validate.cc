@@ -6,8 +6,8 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/storage/value/config.h"
-#include "codec/base64.h"
 #include "storage/value/resource_name.h"
+#include "text/base64.h"
 
 namespace apiserver::v0::storage::value {
 namespace {
@@ -103,7 +103,7 @@ void ValidateKey(const Key& key, const Path& path, std::span<const std::size_t> 
     errors.Required(secret_path, Mandatory("secret", "key"));
     return;
   }
-  const auto secret = codec::DecodeBase64(key.secret);
+  const auto secret = text::DecodeBase64(key.secret);
   if (!secret) {
     errors.Invalid(secret_path, kRedacted, "secrets must be base64 encoded");
     return;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "apiserver/base/file_system.h"
-#include "codec/base64.h"
+#include "text/base64.h"
 
 // What tests/testdata/storage-value/golden.txt holds: see the README.md beside it.
 namespace apiserver::inline v0::testing {
@@ -36,7 +36,7 @@ inline std::map<std::string, std::string> GoldenValues() {
   std::string name;
   std::string base64;
   while (lines >> name >> base64) {
-    const auto value = codec::DecodeBase64(base64);
+    const auto value = text::DecodeBase64(base64);
     REQUIRE(value.has_value());
     values[name] = *value;
   }
