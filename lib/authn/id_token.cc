@@ -9,6 +9,7 @@
 #include "authn/claims.h"
 #include "authn/distributed_claims.h"
 #include "base/status_macros.h"
+#include "text/quote.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -28,11 +29,12 @@ std::string AudienceProblem(const std::vector<std::string>& wanted, runtime::Val
     if (std::ranges::find(wanted, audience) != wanted.end()) return "";
   }
   if (wanted.size() == 1) {
-    return "oidc: expected audience " + field::Quote(wanted.front()) + " got " + QuoteAll(*found);
+    return "oidc: expected audience " + field::Quote(wanted.front()) + " got " +
+           text::QuoteAll(*found);
   }
   std::vector<std::string> sorted = wanted;
   std::ranges::sort(sorted);
-  return "oidc: expected audience in " + QuoteAll(sorted) + " got " + QuoteAll(*found);
+  return "oidc: expected audience in " + text::QuoteAll(sorted) + " got " + text::QuoteAll(*found);
 }
 
 std::string TimeProblem(const Clock& clock, runtime::Value claims) {

@@ -9,6 +9,7 @@
 #include "apiserver/codec/json.h"
 #include "base/status_macros.h"
 #include "text/base64.h"
+#include "text/quote.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -116,8 +117,8 @@ Status VerifySignature(const Jwt& jwt, std::span<const SigningAlgorithm> allowed
   if (std::ranges::find(allowed, jwt.algorithm) == allowed.end()) {
     std::vector<std::string> names;
     for (const SigningAlgorithm one : allowed) names.emplace_back(NameOf(one));
-    return BadToken("id token signed with unsupported algorithm, expected " + QuoteAll(names) +
-                    " got " + field::Quote(NameOf(jwt.algorithm)));
+    return BadToken("id token signed with unsupported algorithm, expected " +
+                    text::QuoteAll(names) + " got " + field::Quote(NameOf(jwt.algorithm)));
   }
   std::size_t tried = 0;
   for (const Jwk& key : keys) {
@@ -157,15 +158,6 @@ std::optional<std::vector<std::string>> AudienceOf(Value claims) {
     audiences.emplace_back(one.AsString());
   }
   return audiences;
-}
-
-std::string QuoteAll(std::span<const std::string> texts) {
-  std::string quoted = "[";
-  for (const std::string& text : texts) {
-    if (quoted.size() > 1) quoted += ' ';
-    quoted += field::Quote(text);
-  }
-  return quoted + "]";
 }
 
 Result<std::string> SignJwt(const SigningKey& key, SigningAlgorithm algorithm,

@@ -52,8 +52,6 @@ bool HasKeyFor(const Jwt& jwt, std::span<const Jwk> keys);
 std::optional<std::int64_t> NumericDate(runtime::Value value);
 // The claim `aud`, one text or a list; nullopt: anything else, or absent.
 std::optional<std::vector<std::string>> AudienceOf(runtime::Value claims);
-// Go's %q of a list: ["a" "b"].
-std::string QuoteAll(std::span<const std::string> texts);
 
 // `claims` as a signed token; `key_id` empty: none in its header.
 Result<std::string> SignJwt(const SigningKey& key, SigningAlgorithm algorithm,

@@ -11,6 +11,7 @@
 #include "authn/jwt.h"
 #include "authn/service_account_claims.h"
 #include "base/status_macros.h"
+#include "text/quote.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -95,9 +96,9 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
     const std::vector<std::string>& wanted = asked ? *asked : options_.api_audiences;
     std::vector<std::string> both = auth::Intersect(of_token, wanted);
     if (!both.empty() || options_.api_audiences.empty()) return both;
-    return Status(Reason::kUnauthorized, "token audiences " + QuoteAll(of_token) +
+    return Status(Reason::kUnauthorized, "token audiences " + text::QuoteAll(of_token) +
                                              " is invalid for the target audiences " +
-                                             QuoteAll(wanted));
+                                             text::QuoteAll(wanted));
   }
 
   const ServiceAccountTokenOptions options_;

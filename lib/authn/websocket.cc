@@ -7,8 +7,8 @@
 
 #include "apiserver/http/message.h"
 #include "base/status_macros.h"
-#include "codec/utf8.h"
 #include "text/base64.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -57,7 +57,7 @@ Result<std::string> TokenOfProtocols(const Protocols& protocols) {
   }
   std::optional<std::string> token = text::DecodeBase64Url(protocols.tokens.front());
   if (!token) return BadProtocol("invalid base64.bearer.authorization token encoding");
-  if (!codec::ValidUtf8(*token)) return BadProtocol("invalid base64.bearer.authorization token");
+  if (!text::ValidUtf8(*token)) return BadProtocol("invalid base64.bearer.authorization token");
   if (!token->empty() && protocols.others.empty()) {
     return BadProtocol("missing additional subprotocol");
   }

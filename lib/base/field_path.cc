@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_set>
 
+#include "text/quote.h"
+
 namespace apiserver::v0::field {
 namespace {
 
@@ -68,6 +70,8 @@ std::string Shorten(std::string_view text, std::size_t bytes_max) {
   out += kCut;
   return out;
 }
+
+std::string Quote(std::string_view text) { return text::Quote(text); }
 
 // The rest of what is long is not even looked at: it may be megabytes, once for each error.
 std::string QuoteShort(std::string_view text) {

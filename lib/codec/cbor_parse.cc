@@ -13,9 +13,9 @@
 
 #include "base/status_macros.h"
 #include "codec/cbor_head.h"
-#include "codec/utf8.h"
 #include "text/base64.h"
 #include "text/hex.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -272,9 +272,9 @@ class Parser {
     if (head.major == CborMajor::kBytes && later_tag != 0) {
       return Value::String(arena_.Copy(LaterEncoded(later_tag, text)));
     }
-    if (!ValidUtf8(text)) {
+    if (!text::ValidUtf8(text)) {
       if (head.major == CborMajor::kText) return Bad("cbor: invalid UTF-8 string");
-      text = ReplaceInvalidUtf8(text, arena_);
+      text = arena_.Copy(text::ReplaceInvalidUtf8(text));
     }
     return Value::String(text);
   }
@@ -298,7 +298,7 @@ class Parser {
                    " chunk is not definite-length");
       }
       ASSIGN_OR_RETURN(const std::string_view text, Take(chunk.argument));
-      if (head.major == CborMajor::kText && !ValidUtf8(text)) {
+      if (head.major == CborMajor::kText && !text::ValidUtf8(text)) {
         return Bad("cbor: invalid UTF-8 string");
       }
       joined += text;

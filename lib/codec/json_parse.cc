@@ -13,8 +13,8 @@
 #include "codec/json_duplicates.h"
 #include "codec/json_syntax.h"
 #include "codec/rapidjson.h"
-#include "codec/text_scan.h"
-#include "codec/utf8.h"
+#include "text/scan.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -56,7 +56,7 @@ class BorrowingStream {
   Ch* PutBegin() {
     if (at_[-1] != '"') return nullptr;  // A number; see RawNumber().
     const char* const start = at_;
-    const std::size_t plain = PlainPrefix({start, static_cast<std::size_t>(end_ - start)});
+    const std::size_t plain = text::PlainPrefix({start, static_cast<std::size_t>(end_ - start)});
     at_ += plain;
     if (at_ == end_ || *at_ == '"') {
       put_ = nullptr;
@@ -370,7 +370,8 @@ Result<Value> ParseJsonKeepingDuplicates(std::string_view text, Arena& arena,
                                          std::vector<DuplicateKey>* duplicates,
                                          const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) return BadJson("the document is too large");
-  const std::string_view clean = ValidUtf8(text) ? text : ReplaceInvalidUtf8(text, arena);
+  const std::string_view clean =
+      text::ValidUtf8(text) ? text : arena.Copy(text::ReplaceInvalidUtf8(text));
   Result<Value> root = ParseClean(clean, arena, duplicates, limits);
   if (root.ok() || root.status().reason() == Reason::kBadRequest) return root;
   return ParseClean(ReplaceLoneSurrogates(clean, arena), arena, duplicates, limits);

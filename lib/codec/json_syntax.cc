@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "codec/ascii.h"
+#include "text/ascii.h"
 #include "text/hex.h"
 
 namespace apiserver::v0::codec {
@@ -68,7 +68,7 @@ class Scanner {
     if (at_ >= text_.size()) return End();
     const char c = text_[at_];
     if (c == '"') return String();
-    if (c == '-' || IsDigit(c)) return Number();
+    if (c == '-' || text::IsDigit(c)) return Number();
     if (c == 't') return Literal("true");
     if (c == 'f') return Literal("false");
     if (c == 'n') return Literal("null");
@@ -145,7 +145,7 @@ class Scanner {
 
   bool Number() {
     if (text_[at_] == '-' && ++at_ >= text_.size()) return Cut("in numeric literal");
-    if (!IsDigit(text_[at_])) return Fail("in numeric literal");
+    if (!text::IsDigit(text_[at_])) return Fail("in numeric literal");
     if (text_[at_] == '0') {
       ++at_;
     } else {
@@ -153,21 +153,21 @@ class Scanner {
     }
     if (at_ < text_.size() && text_[at_] == '.') {
       if (++at_ >= text_.size()) return Cut("after decimal point in numeric literal");
-      if (!IsDigit(text_[at_])) return Fail("after decimal point in numeric literal");
+      if (!text::IsDigit(text_[at_])) return Fail("after decimal point in numeric literal");
       Digits();
     }
     if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
       ++at_;
       if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) ++at_;
       if (at_ >= text_.size()) return Cut("in exponent of numeric literal");
-      if (!IsDigit(text_[at_])) return Fail("in exponent of numeric literal");
+      if (!text::IsDigit(text_[at_])) return Fail("in exponent of numeric literal");
       Digits();
     }
     return true;
   }
 
   void Digits() {
-    while (at_ < text_.size() && IsDigit(text_[at_])) ++at_;
+    while (at_ < text_.size() && text::IsDigit(text_[at_])) ++at_;
   }
 
   bool Literal(std::string_view word) {

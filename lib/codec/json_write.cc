@@ -9,13 +9,12 @@
 
 #include "apiserver/codec/json.h"
 
-#include "codec/ascii.h"
 #include "codec/json_sink.h"
 #include "codec/json_write.h"
-#include "codec/text_scan.h"
-#include "codec/utf8.h"
 #include "text/base64.h"
 #include "text/hex.h"
+#include "text/scan.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -28,7 +27,7 @@ using runtime::Value;
 std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
   const auto byte = static_cast<unsigned char>(rest[0]);
   if (byte >= 0x80) {
-    const std::size_t length = Utf8SequenceLength(rest);
+    const std::size_t length = text::Utf8SequenceLength(rest);
     if (length == 0) {
       sink.Put("\\ufffd");
       return 1;
@@ -76,8 +75,9 @@ std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
 void PutJsonString(std::string_view text, JsonSink& sink) {
   sink.Put('"');
   while (!text.empty()) {
-    const std::string_view piece = text.substr(0, JsonSink::kRoomMax - sizeof(scan::Block));
-    const std::size_t plain = CopyUnescaped(piece, sink.Room(piece.size() + sizeof(scan::Block)));
+    const std::string_view piece = text.substr(0, JsonSink::kRoomMax - sizeof(text::scan::Block));
+    const std::size_t plain =
+        text::CopyUnescaped(piece, sink.Room(piece.size() + sizeof(text::scan::Block)));
     sink.Advance(plain);
     text.remove_prefix(plain);
     if (plain < piece.size()) text.remove_prefix(PutSpecial(text, sink));
@@ -254,7 +254,7 @@ void AppendPrettyJson(Value value, std::string& out) {
 
 void AppendJsonString(std::string_view text, std::string& out) {
   // Most texts stand for themselves: names, paths, times.
-  if (UnescapedPrefix(text) == text.size()) {
+  if (text::UnescapedPrefix(text) == text.size()) {
     out.append(1, '"').append(text).append(1, '"');
     return;
   }

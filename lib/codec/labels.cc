@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "apiserver/codec/codec.h"
-#include "codec/text_scan.h"
+#include "text/scan.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -56,7 +56,7 @@ class Skimmer {
   bool TakeString() {
     text_.remove_prefix(1);
     for (;;) {
-      text_.remove_prefix(PlainPrefix(text_));
+      text_.remove_prefix(text::PlainPrefix(text_));
       if (text_.empty()) return false;
       const bool escape = text_.front() == '\\';
       const bool end = text_.front() == '"';

@@ -14,7 +14,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
 #include "codec/type_meta.h"
-#include "codec/utf8.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -73,7 +73,7 @@ std::string StatusEnvelope(const Value& status) {
 
 // Returns whether every string of `value`, a Status and so three levels deep, is UTF-8.
 bool HasOnlyUtf8(const Value& value) {
-  return ValidUtf8(value.AsString()) && std::ranges::all_of(value.items(), HasOnlyUtf8) &&
+  return text::ValidUtf8(value.AsString()) && std::ranges::all_of(value.items(), HasOnlyUtf8) &&
          std::ranges::all_of(value.members(),
                              [](const runtime::Member& m) { return HasOnlyUtf8(m.value); });
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codec/ascii.h"
+#include "text/ascii.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -101,7 +101,7 @@ std::optional<std::int64_t> ParseInt(std::string_view text) {
 }
 
 std::size_t SkipDigits(std::string_view text, std::size_t at) {
-  while (at < text.size() && IsDigit(text[at])) ++at;
+  while (at < text.size() && text::IsDigit(text[at])) ++at;
   return at;
 }
 
@@ -144,7 +144,7 @@ std::optional<double> ParseFloat(std::string_view text) {
 bool TakeNumber(std::string_view& text, std::size_t digits_max, int low, int high, int* out) {
   std::size_t digits = 0;
   int number = 0;
-  while (digits < digits_max && digits < text.size() && IsDigit(text[digits])) {
+  while (digits < digits_max && digits < text.size() && text::IsDigit(text[digits])) {
     number = number * 10 + (text[digits++] - '0');
   }
   if (digits == 0 || number < low || number > high) return false;
@@ -164,7 +164,7 @@ bool TakeClock(std::string_view& text) {
   if (!TakeNumber(text, 2, 0, 23, &ignored) || !Take(text, ':')) return false;
   if (!TakeNumber(text, 2, 0, 59, &ignored) || !Take(text, ':')) return false;
   if (!TakeNumber(text, 2, 0, 59, &ignored)) return false;
-  if (text.size() > 1 && (text[0] == '.' || text[0] == ',') && IsDigit(text[1])) {
+  if (text.size() > 1 && (text[0] == '.' || text[0] == ',') && text::IsDigit(text[1])) {
     text.remove_prefix(SkipDigits(text, 1));
   }
   return true;
@@ -173,7 +173,8 @@ bool TakeClock(std::string_view& text) {
 bool IsZone(std::string_view text) {
   if (text == "Z") return true;
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return false;
-  return IsDigit(text[1]) && IsDigit(text[2]) && IsDigit(text[4]) && IsDigit(text[5]);
+  return text::IsDigit(text[1]) && text::IsDigit(text[2]) && text::IsDigit(text[4]) &&
+         text::IsDigit(text[5]);
 }
 
 // The formats of yaml.v2's parseTimestamp.
@@ -215,7 +216,7 @@ bool IsLetter(char c) {
 // The digits at `at` as a number, wrapping as Go's int64 does.
 std::uint64_t NumberAt(std::string_view text, std::size_t at, std::size_t* end) {
   std::uint64_t number = 0;
-  for (*end = at; *end < text.size() && IsDigit(text[*end]); ++*end) {
+  for (*end = at; *end < text.size() && text::IsDigit(text[*end]); ++*end) {
     number = number * 10 + static_cast<std::uint64_t>(text[*end] - '0');
   }
   return number;
@@ -233,15 +234,15 @@ YamlScalar ResolveYamlScalar(std::string_view text) {
     if (number) return {Kind::kFloat, Value::Double(*number)};
     return {};
   }
-  if (first == '+' || first == '-' || IsDigit(first)) return Number(text);
+  if (first == '+' || first == '-' || text::IsDigit(first)) return Number(text);
   return {};
 }
 
 bool IsBase60Number(std::string_view text) {
   // ^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$
   std::size_t at = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  if (at >= text.size() || !IsDigit(text[at])) return false;
-  while (at < text.size() && (IsDigit(text[at]) || text[at] == '_')) ++at;
+  if (at >= text.size() || !text::IsDigit(text[at])) return false;
+  while (at < text.size() && (text::IsDigit(text[at]) || text[at] == '_')) ++at;
   std::size_t parts = 0;
   while (at < text.size() && text[at] == ':') {
     const std::size_t digits = SkipDigits(text, at + 1) - (at + 1);
@@ -252,7 +253,7 @@ bool IsBase60Number(std::string_view text) {
   if (parts == 0) return false;
   if (at < text.size() && text[at] == '.') {
     ++at;
-    while (at < text.size() && (IsDigit(text[at]) || text[at] == '_')) ++at;
+    while (at < text.size() && (text::IsDigit(text[at]) || text[at] == '_')) ++at;
   }
   return at == text.size();
 }
@@ -298,7 +299,7 @@ bool YamlKeyLess(std::string_view a, std::string_view b) {
   // A zero after other digits of the same number does not lead it.
   bool within_number = false;
   if (a[i] == '0' || b[i] == '0') {
-    for (std::size_t j = i; j-- > 0 && IsDigit(a[j]);) {
+    for (std::size_t j = i; j-- > 0 && text::IsDigit(a[j]);) {
       if (a[j] != '0') within_number = true;
     }
   }

@@ -6,9 +6,9 @@
 
 #include "apiserver/codec/yaml.h"
 
-#include "codec/utf8.h"
 #include "codec/yaml_scalar.h"
 #include "text/base64.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -87,7 +87,7 @@ class Emitter {
 };
 
 void EmitText(std::string_view text, Arena& arena, Emitter& emitter) {
-  if (!ValidUtf8(text)) text = ReplaceInvalidUtf8(text, arena);
+  if (!text::ValidUtf8(text)) text = arena.Copy(text::ReplaceInvalidUtf8(text));
   yaml_scalar_style_t style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
   if (text.find('\n') != std::string_view::npos) {
     style = YAML_LITERAL_SCALAR_STYLE;

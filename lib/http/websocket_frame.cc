@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/utf8.h"
+
 namespace apiserver::v0::http {
 namespace {
 
@@ -17,39 +19,6 @@ constexpr std::size_t kControlBytesMax = 125;
 
 std::uint8_t Byte(std::string_view text, std::size_t at) {
   return static_cast<std::uint8_t>(text[at]);
-}
-
-// How many bytes follow a first byte, and the range of the first of them (Unicode, table 3-7).
-struct Sequence {
-  int more = -1;  // -1: begins no character.
-  std::uint8_t low = 0x80;
-  std::uint8_t high = 0xbf;
-};
-
-Sequence SequenceOf(std::uint8_t first) {
-  if (first < 0x80) return {.more = 0};
-  if (first < 0xc2) return {};
-  if (first < 0xe0) return {.more = 1};
-  if (first == 0xe0) return {.more = 2, .low = 0xa0};
-  if (first == 0xed) return {.more = 2, .high = 0x9f};
-  if (first < 0xf0) return {.more = 2};
-  if (first == 0xf0) return {.more = 3, .low = 0x90};
-  if (first < 0xf4) return {.more = 3};
-  if (first == 0xf4) return {.more = 3, .high = 0x8f};
-  return {};
-}
-
-bool ValidUtf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    Sequence next = SequenceOf(Byte(text, at++));
-    if (next.more < 0 || text.size() - at < static_cast<std::size_t>(next.more)) return false;
-    for (; next.more > 0; --next.more, ++at) {
-      if (Byte(text, at) < next.low || Byte(text, at) > next.high) return false;
-      next.low = 0x80;
-      next.high = 0xbf;
-    }
-  }
-  return true;
 }
 
 // RFC 6455, 7.4: those defined, and those left to libraries and applications.
@@ -85,7 +54,7 @@ std::string WebSocketClosePayload(int code, std::string_view reason) {
   if (code == kWebSocketNoCode) return {};
   std::string payload{static_cast<char>(code >> 8), static_cast<char>(code & 0xff)};
   reason = reason.substr(0, kControlBytesMax - payload.size());
-  while (!reason.empty() && !ValidUtf8(reason)) reason.remove_suffix(1);
+  while (!reason.empty() && !text::ValidUtf8(reason)) reason.remove_suffix(1);
   return payload.append(reason);
 }
 
@@ -179,7 +148,7 @@ std::optional<WebSocketReader::Failure> WebSocketReader::EndFrame(Sink& sink) {
   if (!final_) return std::nullopt;
   in_message_ = false;
   WebSocketMessage message = std::exchange(message_, {});
-  if (!message.binary && !ValidUtf8(message.data)) {
+  if (!message.binary && !text::ValidUtf8(message.data)) {
     return Failure{kWebSocketInvalidData, "text must be UTF-8"};
   }
   sink.OnData(std::move(message));
@@ -196,7 +165,7 @@ std::optional<WebSocketReader::Failure> WebSocketReader::EndControl(Sink& sink) 
     code = Byte(control_, 0) << 8 | Byte(control_, 1);
     reason = std::string_view(control_).substr(2);
     if (!ValidCloseCode(code)) return Bad("no such close code");
-    if (!ValidUtf8(reason)) return Failure{kWebSocketInvalidData, "text must be UTF-8"};
+    if (!text::ValidUtf8(reason)) return Failure{kWebSocketInvalidData, "text must be UTF-8"};
   }
   done_ = true;
   sink.OnCloseFrame(code, reason);

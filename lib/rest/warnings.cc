@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "apiserver/base/field_path.h"
-#include "codec/utf8.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::rest {
 
@@ -28,7 +28,7 @@ bool HasControls(std::string_view text) {
 }
 
 std::string HeaderOf(std::string_view text) {
-  if (text.empty() || !codec::ValidUtf8(text) || HasControls(text)) return {};
+  if (text.empty() || !text::ValidUtf8(text) || HasControls(text)) return {};
   std::string header = "299 - \"";
   for (const char c : text) {
     if (c == '"' || c == '\\') header += '\\';

@@ -1,8 +1,8 @@
 #pragma once  // Library-internal: other rooms include this header.
 
-// Characters as JSON and YAML know them.
-namespace apiserver::inline v0::codec {
+// Characters as formats of machines know them, whatever the locale.
+namespace apiserver::inline v0::text {
 
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::inline v0::text

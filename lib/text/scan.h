@@ -8,7 +8,7 @@
 #include <string_view>
 
 // Finding the end of text that stands for itself, eight or sixteen bytes at a time.
-namespace apiserver::inline v0::codec {
+namespace apiserver::inline v0::text {
 
 namespace scan {
 inline constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
@@ -123,4 +123,4 @@ inline std::size_t AsciiPrefix(std::string_view text) {
       [](unsigned char c) { return c >= 0x80; });
 }
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::inline v0::text

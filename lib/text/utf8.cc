@@ -1,10 +1,8 @@
-#include "codec/utf8.h"
+#include "text/utf8.h"
 
-#include <string>
+#include "text/scan.h"
 
-#include "codec/text_scan.h"
-
-namespace apiserver::v0::codec {
+namespace apiserver::v0::text {
 namespace {
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
@@ -40,7 +38,7 @@ bool ValidUtf8(std::string_view text) {
   }
 }
 
-std::string_view ReplaceInvalidUtf8(std::string_view text, runtime::Arena& arena) {
+std::string ReplaceInvalidUtf8(std::string_view text) {
   std::string clean;
   clean.reserve(text.size() + 64);
   while (!text.empty()) {
@@ -53,7 +51,36 @@ std::string_view ReplaceInvalidUtf8(std::string_view text, runtime::Arena& arena
     clean.append(text.substr(0, length));
     text.remove_prefix(length);
   }
-  return arena.Copy(clean);
+  return clean;
 }
 
-}  // namespace apiserver::v0::codec
+Rune FirstRune(std::string_view text) {
+  const std::size_t length = Utf8SequenceLength(text);
+  if (length == 0) return {kReplacementRune, text.substr(0, 1)};
+  const std::uint32_t first = static_cast<unsigned char>(text[0]);
+  if (length == 1) return {first, text.substr(0, 1)};
+  std::uint32_t code = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    code = code << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  return {code, text.substr(0, length)};
+}
+
+void AppendRune(std::uint32_t code, std::string& out) {
+  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0U | code >> 6U);
+  } else {
+    if (code < 0x10000) {
+      put(0xE0U | code >> 12U);
+    } else {
+      put(0xF0U | code >> 18U);
+      put(0x80U | (code >> 12U & 0x3FU));
+    }
+    put(0x80U | (code >> 6U & 0x3FU));
+  }
+  put(0x80U | (code & 0x3FU));
+}
+
+}  // namespace apiserver::v0::text

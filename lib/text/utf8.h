@@ -1,18 +1,32 @@
 #pragma once  // Library-internal: other rooms include this header.
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "apiserver/runtime/arena.h"
-
 // UTF-8 as Go's unicode/utf8 judges it.
-namespace apiserver::inline v0::codec {
+namespace apiserver::inline v0::text {
+
+// What a rune is that stands for no character, and for bytes that are no UTF-8.
+inline constexpr std::uint32_t kReplacementRune = 0xFFFD;
 
 // The length of the well-formed sequence that starts `text`, which must not be empty; 0: there is
 // none (overlong, surrogate, out of range, truncated).
 std::size_t Utf8SequenceLength(std::string_view text);
 bool ValidUtf8(std::string_view text);
 // `text` with every byte that starts no well-formed sequence replaced by U+FFFD.
-std::string_view ReplaceInvalidUtf8(std::string_view text, runtime::Arena& arena);
+std::string ReplaceInvalidUtf8(std::string_view text);
 
-}  // namespace apiserver::inline v0::codec
+// One character, and the bytes that say it.
+struct Rune {
+  std::uint32_t code = 0;
+  std::string_view text;
+};
+// The rune that starts `text`, which must not be empty, as Go's range over a string has it:
+// kReplacementRune and one byte where no well-formed sequence starts.
+Rune FirstRune(std::string_view text);
+// Appends the bytes of `code`, which is at most U+10FFFF.
+void AppendRune(std::uint32_t code, std::string& out);
+
+}  // namespace apiserver::inline v0::text

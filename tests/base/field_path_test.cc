@@ -163,19 +163,5 @@ TEST_CASE("base: a text is cut between characters, and quoted as far as it is sh
   CHECK(QuoteShort(std::string(1 << 20, 'a')) == '"' + std::string(8188, 'a') + "...");
 }
 
-TEST_CASE("base: quoting follows Go's %q", "[base]") {
-  CHECK(Quote("plain") == "\"plain\"");
-  CHECK(Quote("a\"b\\c") == R"("a\"b\\c")");
-  CHECK(Quote("\a\b\f\n\r\t\v") == R"("\a\b\f\n\r\t\v")");
-  CHECK(Quote(std::string_view("\0\x1f\x7f", 3)) == R"("\x00\x1f\x7f")");
-  CHECK(Quote("\xc3\xa9 \xe4\xb8\x96 \xf0\x9f\x98\x80") ==
-        "\"\xc3\xa9 \xe4\xb8\x96 \xf0\x9f\x98\x80\"");
-  CHECK(Quote("\xc2\xa0\xe2\x80\x8b\xf3\xa0\x80\x81") == R"("\u00a0\u200b\U000e0001")");
-  CHECK(Quote("\xff\xc3") == R"("\xff\xc3")");
-  CHECK(Quote("\xed\xa0\x80") == R"("\xed\xa0\x80")");
-  CHECK(Quote("\xc0\xaf") == R"("\xc0\xaf")");
-  CHECK(Quote("\xef\xbf\xbd") == "\"\xef\xbf\xbd\"");
-}
-
 }  // namespace
 }  // namespace apiserver::inline v0::field

@@ -9,7 +9,7 @@
 
 #include "apiserver/authn/websocket.h"
 #include "apiserver/http/message.h"
-#include "codec/utf8.h"
+#include "text/utf8.h"
 
 // Of a WebSocket's subprotocols, given a line each as header fields, a token that is taken for one
 // is text, and none is left once it is taken out.
@@ -28,7 +28,7 @@ class Checking final : public auth::TokenAuthenticator {
  public:
   apiserver::Result<std::optional<auth::AuthenticateResponse>> AuthenticateToken(
       const apiserver::Context& /*ctx*/, std::string_view token) const override {
-    Require(!token.empty() && apiserver::codec::ValidUtf8(token));
+    Require(!token.empty() && apiserver::text::ValidUtf8(token));
     return std::nullopt;
   }
 };

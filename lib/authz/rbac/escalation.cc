@@ -10,6 +10,7 @@
 #include "authz/aggregate.h"
 #include "authz/rbac/coverage.h"
 #include "authz/rbac/rules.h"
+#include "text/quote.h"
 
 namespace apiserver::v0::authz::rbac {
 namespace {
@@ -90,7 +91,7 @@ Status ConfirmNoEscalation(const Context& ctx, const RbacAuthorizer& authorizer,
   if (missing.ok() && missing->parts.empty()) return {};
   if (!missing.ok() && missing.status().reason() != Reason::kForbidden) return missing.status();
   std::string message = "user " + field::QuoteShort(user.name) +
-                        " (groups=" + field::Shorten(QuotedList(user.groups)) +
+                        " (groups=" + field::Shorten(text::QuoteAll(user.groups)) +
                         ") is attempting to grant RBAC permissions not currently held:";
   message += missing.ok() ? Describe(*missing) : "\n" + std::string(missing.status().message());
   if (!held.errors.empty()) {

@@ -3,6 +3,7 @@
 #include "apiserver/authz/rbac.h"
 #include "apiserver/base/field_path.h"
 #include "authz/rbac/rules.h"
+#include "text/quote.h"
 
 namespace apiserver::v0::authz::rbac {
 namespace {
@@ -10,19 +11,10 @@ namespace {
 void AppendTexts(std::string_view name, const std::vector<std::string>& texts, std::string& out) {
   if (texts.empty()) return;
   if (out.size() > 1) out += ", ";
-  out.append(name).append(":").append(QuotedList(texts));
+  out.append(name).append(":").append(text::QuoteAll(texts));
 }
 
 }  // namespace
-
-std::string QuotedList(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const std::string& text : texts) {
-    if (out.size() > 1) out += ' ';
-    out += field::Quote(text);
-  }
-  return out + "]";
-}
 
 bool HasText(const std::vector<std::string>& texts, std::string_view text) {
   return std::ranges::find(texts, text) != texts.end();

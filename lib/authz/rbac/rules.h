@@ -21,7 +21,4 @@ bool UrlCovers(std::string_view url, std::string_view path);
 // Whether `rule` fits in all but the resource, of a request for one.
 bool AllowsBesideResource(const auth::Attributes& asked, const PolicyRule& rule);
 
-// `["a" "b"]`, as Go's %q prints strings.
-std::string QuotedList(const std::vector<std::string>& texts);
-
 }  // namespace apiserver::inline v0::authz::rbac

@@ -9,10 +9,10 @@
 #include "apiserver/patch/apply/field_set.h"
 
 #include "base/status_macros.h"
-#include "codec/ascii.h"
-#include "codec/text_scan.h"
-#include "codec/utf8.h"
 #include "patch/apply/set_builder.h"
+#include "text/ascii.h"
+#include "text/scan.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::patch::apply {
 
@@ -90,12 +90,12 @@ class Scanner {
 // The length of the string literal's body at the start of `text`; nullopt: it is not closed, or has
 // a control character. Tells whether there are escapes.
 std::optional<std::size_t> BodyLength(std::string_view text, bool& escapes) {
-  for (std::size_t i = codec::PlainPrefix(text); i < text.size();) {
+  for (std::size_t i = text::PlainPrefix(text); i < text.size();) {
     if (text[i] == '"') return i;
     if (text[i] != '\\') return std::nullopt;
     escapes = true;
     i += 2;
-    if (i < text.size()) i += codec::PlainPrefix(text.substr(i));
+    if (i < text.size()) i += text::PlainPrefix(text.substr(i));
   }
   return std::nullopt;
 }
@@ -117,7 +117,7 @@ Result<std::string_view> Scanner::Unescape(std::string_view whole) {
   auto* const to = static_cast<char*>(arena_.Allocate(body.size(), 1));
   std::size_t size = 0;
   while (!body.empty()) {
-    const std::size_t plain = codec::PlainPrefix(body);
+    const std::size_t plain = text::PlainPrefix(body);
     std::memcpy(to + size, body.data(), plain);
     size += plain;
     if (plain == body.size()) break;
@@ -142,7 +142,7 @@ std::size_t Scanner::NumberLength() const {
   std::size_t i = 0;
   const auto digits = [&] {
     const std::size_t first = i;
-    while (i < rest_.size() && codec::IsDigit(rest_[i])) ++i;
+    while (i < rest_.size() && text::IsDigit(rest_[i])) ++i;
     return i - first;
   };
   const auto at = [&](std::string_view any) {
@@ -197,7 +197,7 @@ Value WithDoubles(const Value& value, Arena& arena) {
 
 Result<Value> Scanner::Text() {
   ASSIGN_OR_RETURN(const std::string_view text, String());
-  return Value::String(codec::ValidUtf8(text) ? text : codec::ReplaceInvalidUtf8(text, arena_));
+  return Value::String(text::ValidUtf8(text) ? text : arena_.Copy(text::ReplaceInvalidUtf8(text)));
 }
 
 Result<Value> Scanner::Container() {

@@ -5,11 +5,10 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/field_set.h"
 
-#include "codec/ascii.h"
-#include "codec/text_scan.h"
-#include "codec/utf8.h"
 #include "text/base64.h"
 #include "text/hex.h"
+#include "text/scan.h"
+#include "text/utf8.h"
 
 // The bytes of json-iterator, which writes names as they are but escapes HTML in values.
 namespace apiserver::v0::patch::apply {
@@ -54,7 +53,7 @@ bool AppendEscape(char c, std::string& out) {
 // The inside of a string, nothing but quotes, backslashes and control characters escaped.
 void AppendName(std::string_view text, std::string& out) {
   while (!text.empty()) {
-    const std::size_t plain = codec::PlainPrefix(text);
+    const std::size_t plain = text::PlainPrefix(text);
     out.append(text, 0, plain);
     if (plain == text.size()) return;
     AppendEscape(text[plain], out);
@@ -65,7 +64,7 @@ void AppendName(std::string_view text, std::string& out) {
 void AppendHtmlSafe(std::string_view text, std::string& out) {
   out += '"';
   for (;;) {
-    const std::size_t plain = codec::UnescapedPrefix(text);
+    const std::size_t plain = text::UnescapedPrefix(text);
     out.append(text, 0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
@@ -75,7 +74,7 @@ void AppendHtmlSafe(std::string_view text, std::string& out) {
       AppendControl(c, out);
     } else if (static_cast<unsigned char>(c) < 0x80) {
       if (!AppendEscape(c, out)) out += c;
-    } else if (length = codec::Utf8SequenceLength(text); length == 0) {
+    } else if (length = text::Utf8SequenceLength(text); length == 0) {
       length = 1;
       out += "\\ufffd";
     } else if (const std::string_view rune = text.substr(0, length);
