@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "apiserver/base/field_path.h"
+#include "base/from_text.h"
+#include "text/duration.h"
 
 namespace apiserver::v0::runtime {
 
@@ -211,6 +213,14 @@ Result<UnixTime> ParseTime(std::string_view text) {
 
 Result<UnixTime> ParseMicroTime(std::string_view text) {
   return TimeParser(text, kMicroLayout).Parse(/*micro=*/true);
+}
+
+Result<std::chrono::nanoseconds> ParseDuration(std::string_view text) {
+  return FromText(text::ParseDuration(text), Reason::kBadRequest);
+}
+
+std::string FormatDuration(std::chrono::nanoseconds duration) {
+  return text::FormatDuration(duration);
 }
 
 std::string FormatTime(UnixTime time) { return FormatUtc(time, /*micro=*/false); }

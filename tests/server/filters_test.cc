@@ -94,6 +94,7 @@ TEST_CASE("server: a bad timeout is refused, a short one ends the request", "[se
               .ok());
 
   const auto bad = server->Call("GET", std::string(kWidgets) + "?timeout=soon");
+  const auto bare = server->Call("GET", std::string(kWidgets) + "?timeout=3");
   const auto slow = server->Call("GET", "/slow?timeout=50ms");
   release.Notify();
 
@@ -101,6 +102,10 @@ TEST_CASE("server: a bad timeout is refused, a short one ends the request", "[se
   CHECK(Contains(
       bad.body,
       R"(invalid timeout specified in the request URL - time: invalid duration \"soon\")"));
+  CHECK(bare.code == 400);
+  CHECK(Contains(
+      bare.body,
+      R"(invalid timeout specified in the request URL - time: missing unit in duration \"3\")"));
   CHECK(slow.code == 504);
   CHECK(Contains(slow.body, "request did not complete within the allotted timeout"));
 }

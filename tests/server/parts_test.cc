@@ -4,28 +4,14 @@
 #include <chrono>
 
 #include "server/mux/path_mux.h"
-#include "server/requests/go_duration.h"
 #include "server/requests/in_flight.h"
 #include "server/requests/warning_header.h"
 
 using apiserver::Context;
 using apiserver::Status;
 using apiserver::server::InFlight;
-using apiserver::server::ParseGoDuration;
 using apiserver::server::PathMux;
 using apiserver::server::WarningHeaders;
-using std::chrono::nanoseconds;
-
-TEST_CASE("server: a duration reads as Go reads it", "[server]") {
-  CHECK(ParseGoDuration("300ms") == nanoseconds(300'000'000));
-  CHECK(ParseGoDuration("-1.5h") == nanoseconds(-5'400'000'000'000));
-  CHECK(ParseGoDuration("2h45m") == nanoseconds(9'900'000'000'000));
-  CHECK(ParseGoDuration("0") == nanoseconds(0));
-  for (const char* bad : {"", "3", "1x", ".s", "1h-2m", "9999999999999h", "-"}) {
-    INFO(bad);
-    CHECK_FALSE(ParseGoDuration(bad));
-  }
-}
 
 std::vector<std::string> HeadersOf(const std::vector<std::string>& texts,
                                    const apiserver::server::WarningLimits& limits = {}) {

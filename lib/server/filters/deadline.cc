@@ -2,8 +2,8 @@
 
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/storage.h"
+#include "apiserver/runtime/time.h"
 #include "server/filters/filters.h"
-#include "server/requests/go_duration.h"
 
 namespace apiserver::v0::server {
 
@@ -25,11 +25,10 @@ class Deadline final : public http::Filter {
     std::chrono::nanoseconds allowed = longest_;
     const std::string_view wish = exchange.query().Get("timeout");
     if (!wish.empty()) {
-      const auto parsed = ParseGoDuration(wish);
-      if (!parsed) {
-        return meta::NewBadRequest(
-            "invalid timeout specified in the request URL - time: invalid duration " +
-            field::Quote(wish));
+      const auto parsed = runtime::ParseDuration(wish);
+      if (!parsed.ok()) {
+        return meta::NewBadRequest("invalid timeout specified in the request URL - " +
+                                   std::string(parsed.status().message()));
       }
       if (*parsed > std::chrono::nanoseconds(0)) allowed = std::min(allowed, *parsed);
     }

@@ -1,9 +1,11 @@
-#include <limits>
+#include "text/duration.h"
 
-#include "apiserver/base/field_path.h"
-#include "apiserver/runtime/time.h"
+#include <cstdint>
 
-namespace apiserver::v0::runtime {
+#include "text/ascii.h"
+#include "text/quote.h"
+
+namespace apiserver::v0::text {
 
 namespace {
 
@@ -24,11 +26,9 @@ std::uint64_t NanosOf(std::string_view unit) {
   return unit == "h" ? kHour : 0;
 }
 
-Status Error(std::string_view what, std::string_view text) {
-  return Status(Reason::kBadRequest, "time: " + std::string(what) + " " + field::Quote(text));
+Error BadDuration(std::string_view what, std::string_view text) {
+  return Error("time: " + std::string(what) + " " + Quote(text));
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // One number with its unit, off the front of `rest`.
 class Term {
@@ -83,30 +83,30 @@ std::string Decimal(std::uint64_t number, int digits) {
 
 }  // namespace
 
-Result<std::chrono::nanoseconds> ParseDuration(std::string_view text) {
+Read<std::chrono::nanoseconds> ParseDuration(std::string_view text) {
   std::string_view rest = text;
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
   if (rest == "0") return std::chrono::nanoseconds(0);
-  if (rest.empty()) return Error("invalid duration", text);
+  if (rest.empty()) return BadDuration("invalid duration", text);
   std::uint64_t total = 0;
   while (!rest.empty()) {
     Term term;
-    if (!term.TakeNumber(rest)) return Error("invalid duration", text);
+    if (!term.TakeNumber(rest)) return BadDuration("invalid duration", text);
     std::size_t size = 0;
     while (size < rest.size() && rest[size] != '.' && !IsDigit(rest[size])) ++size;
-    if (size == 0) return Error("missing unit in duration", text);
+    if (size == 0) return BadDuration("missing unit in duration", text);
     const std::string_view unit = rest.substr(0, size);
     rest.remove_prefix(size);
     if (NanosOf(unit) == 0) {
-      return Error("unknown unit " + field::Quote(unit) + " in duration", text);
+      return BadDuration("unknown unit " + Quote(unit) + " in duration", text);
     }
     std::uint64_t nanos = 0;
-    if (!term.InNanos(NanosOf(unit), nanos)) return Error("invalid duration", text);
+    if (!term.InNanos(NanosOf(unit), nanos)) return BadDuration("invalid duration", text);
     total += nanos;  // Both at most 2^63.
-    if (total > kLimit || total < nanos) return Error("invalid duration", text);
+    if (total > kLimit || total < nanos) return BadDuration("invalid duration", text);
   }
-  if (total == kLimit && !negative) return Error("invalid duration", text);
+  if (total == kLimit && !negative) return BadDuration("invalid duration", text);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(negative ? 0 - total : total));
 }
 
@@ -126,4 +126,4 @@ std::string FormatDuration(std::chrono::nanoseconds duration) {
   return sign + text;
 }
 
-}  // namespace apiserver::v0::runtime
+}  // namespace apiserver::v0::text
