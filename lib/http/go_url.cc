@@ -5,8 +5,8 @@
 
 #include "apiserver/base/field_path.h"
 #include "base/status_macros.h"
-#include "http/go_ip.h"
 #include "http/go_url_escapes.h"
+#include "text/ip.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -68,9 +68,9 @@ Result<std::string> ParseLiteral(std::string_view host) {
   const std::string_view colon_port = host.substr(end + 1);
   RETURN_IF_ERROR(CheckPort(colon_port));
   ASSIGN_OR_RETURN(const std::string name, UnescapeLiteral(host.substr(1, end - 1)));
-  const Result<IpFamily> family = ParseGoIp(name);
-  if (!family.ok()) return BadGoUrl("invalid host: " + std::string(family.status().message()));
-  if (*family == IpFamily::kV4) return BadGoUrl("invalid IP-literal");
+  const text::Read<text::IpFamily> family = text::ParseGoIp(name);
+  if (!family.ok()) return BadGoUrl("invalid host: " + family.error().message());
+  if (*family == text::IpFamily::kV4) return BadGoUrl("invalid IP-literal");
   return ("[" + name + "]").append(colon_port);
 }
 

@@ -1,15 +1,13 @@
 #include "runtime/formats.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 #include "apiserver/runtime/time.h"
 #include "text/base64.h"
 #include "text/hex.h"
+#include "text/ip.h"
 
 namespace apiserver::v0::runtime {
 
@@ -34,26 +32,6 @@ bool IsUuid(std::string_view text) {
   return text.empty();
 }
 
-bool IsIp(int family, std::string_view text) {
-  std::array<unsigned char, 16> address;
-  return inet_pton(family, std::string(text).c_str(), address.data()) == 1 &&
-         text.find('\0') == std::string_view::npos;
-}
-
-bool IsIpv4(std::string_view text) { return IsIp(AF_INET, text); }
-bool IsIpv6(std::string_view text) { return IsIp(AF_INET6, text); }
-
-bool IsCidr(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return false;
-  const std::string_view address = text.substr(0, slash);
-  const std::string_view bits = text.substr(slash + 1);
-  const unsigned max = IsIpv4(address) ? 32 : IsIpv6(address) ? 128 : 0;
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), number);
-  return max > 0 && error == std::errc() && end == bits.data() + bits.size() && number <= max;
-}
-
 bool IsMac(std::string_view text) {
   if (text.size() != 17 || (text[2] != ':' && text[2] != '-')) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -71,8 +49,8 @@ struct Row {
 
 constexpr Row kFormats[] = {
     {"date-time", IsDateTime}, {"datetime", IsDateTime}, {"date", IsDate},
-    {"uuid", IsUuid},          {"ipv4", IsIpv4},         {"ipv6", IsIpv6},
-    {"cidr", IsCidr},          {"mac", IsMac},           {"byte", IsBase64},
+    {"uuid", IsUuid},          {"ipv4", text::IsIpv4},   {"ipv6", text::IsIpv6},
+    {"cidr", text::IsCidr},    {"mac", IsMac},           {"byte", IsBase64},
 };
 
 }  // namespace

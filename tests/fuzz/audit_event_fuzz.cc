@@ -9,6 +9,7 @@
 #include "apiserver/runtime/arena.h"
 #include "server/requests/redact.h"
 #include "server/requests/source_ips.h"
+#include "text/ip.h"
 
 // Lines of a request: target, X-Forwarded-For, X-Real-Ip, User-Agent. Whatever they are, the event
 // is one line of valid JSON, and one of text, without control bytes.
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.headers.Add("X-Real-Ip", TakeLine(rest));
   event.source_ips = apiserver::server::SourceIPs(request);
   for (const std::string& ip : event.source_ips) {
-    Require(apiserver::server::CanonicalIP(ip) == ip);
+    Require(apiserver::text::CanonicalIP(ip) == ip);
   }
   event.user_agent = std::string(rest);
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "apiserver/base/field_path.h"
-#include "http/go_ip.h"
 
 namespace apiserver::inline v0::http {
 namespace {
@@ -392,71 +391,6 @@ TEST_CASE("http: a host is a name and a port", "[http]") {
     const GoUrl url{.host = row.host};
     CHECK(url.Hostname() == row.name);
     CHECK(url.Port() == row.port);
-  }
-}
-
-// TestParseAddr.
-TEST_CASE("http: IP addresses are read as Go does", "[http]") {
-  for (const std::string text : {"0.0.0.0", "192.168.140.255"}) {
-    CAPTURE(text);
-    CHECK(ParseGoIp(text).value() == IpFamily::kV4);
-  }
-  for (const std::string text :
-       {"::", "::1", "fd7a:115c:a1e0:ab12:4843:cd96:626b:430b", "fd7a:115c::626b:430b",
-        "fd7a:115c:a1e0:ab12:4843:cd96::", "fd7a:115c:a1e0:ab12:4843:cd96:626b::",
-        "fd7a:115c:a1e0::4843:cd96:626b:430b", "::ffff:192.168.140.255",
-        "fd7a:115c:a1e0:ab12:4843:cd96:626b:430b%eth0", "1:2::ffff:192.168.140.255%eth1",
-        "::ffff:192.168.140.255%eth1", "FD9E:1A04:F01D::1"}) {
-    CAPTURE(text);
-    CHECK(ParseGoIp(text).value() == IpFamily::kV6);
-  }
-  const std::vector<Verdict> rows{
-      {"010.000.015.001", "IPv4 field has octet with leading zero"},
-      {"000001.00000002.00000003.000000004", "IPv4 field has octet with leading zero"},
-      {"::ffff:1.2.03.4", "IPv4 field has octet with leading zero"},
-      {"::ffff:1.2.3.z", R"(unexpected character (at "z"))"},
-      {"", "unable to parse IP"},
-      {"bad", "unable to parse IP"},
-      {"1234", "unable to parse IP"},
-      {"1.2.3.4%eth0", R"(unexpected character (at "%eth0"))"},
-      {".1.2.3", R"(IPv4 field must have at least one digit (at ".1.2.3"))"},
-      {"1.2.3.", R"(IPv4 field must have at least one digit (at "."))"},
-      {"1..2.3", R"(IPv4 field must have at least one digit (at ".2.3"))"},
-      {"1.2.3.4.5", "IPv4 address too long"},
-      {"0300.0250.0214.0377", "IPv4 field has octet with leading zero"},
-      {"0xc0.0xa8.0x8c.0xff", R"(unexpected character (at "xc0.0xa8.0x8c.0xff"))"},
-      {"192.168.12345", "IPv4 field has value >255"},
-      {"127.0.1", "IPv4 address too short"},
-      {"192.1234567", "IPv4 field has value >255"},
-      {"127.1", "IPv4 address too short"},
-      {"192.168.300.1", "IPv4 field has value >255"},
-      {"192.168.0.1.5.6", "IPv4 address too long"},
-      {"1:2:3:4:5:6:7", "address string too short"},
-      {"1:2:3:4:5:6:7:8:9", R"(trailing garbage after address (at "9"))"},
-      {"1:2:3:4::5:6:7:8", "the :: must expand to at least one field of zeros"},
-      {"fe801::1", R"(each group must have 4 or less digits (at "fe801::1"))"},
-      {"fe80:tail:scal:e::",
-       R"(each colon-separated field must have at least one digit (at "tail:scal:e::"))"},
-      {"fe80::1%", "zone must be a non-empty string"},
-      {"ffff:ffff:ffff:ffff:ffff:ffff:ffff:192.168.140.255",
-       R"(embedded IPv4 address must replace the final 2 fields )"
-       R"(of the address (at "192.168.140.255"))"},
-      {"ffff::ffff:ffff:ffff:ffff:ffff:ffff:192.168.140.255",
-       R"(too many hex fields to fit an embedded IPv4 at the end )"
-       R"(of the address (at "192.168.140.255"))"},
-      {"::ffff:192.168.140.bad", R"(unexpected character (at "bad"))"},
-      {"fe80::1::1", R"(multiple :: in address (at ":1"))"},
-      {"fe80:1?:1", R"(unexpected character, want colon (at "?:1"))"},
-      {"fe80:", R"(colon must be followed by more characters (at ":"))"},
-      {"0:0:0:0:0:ffff:0:00000", R"(each group must have 4 or less digits (at "00000"))"},
-      {"0:0:0:0:00000:ffff:127.1.2.3",
-       R"(each group must have 4 or less digits (at "00000:ffff:127.1.2.3"))"},
-      {"%eth0", "missing IPv6 address"},
-  };
-  for (const Verdict& row : rows) {
-    CAPTURE(row.text);
-    CHECK(ParseGoIp(row.text).status() ==
-          Status(Reason::kInvalid, "ParseAddr(" + field::Quote(row.text) + "): " + row.error));
   }
 }
 

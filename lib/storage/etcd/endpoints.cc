@@ -1,11 +1,10 @@
 #include "storage/etcd/endpoints.h"
 
-#include <arpa/inet.h>
-
 #include <charconv>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "text/ip.h"
 
 namespace apiserver::v0::storage::etcd {
 namespace {
@@ -15,11 +14,6 @@ constexpr std::string_view kDefaultPort = "2379";
 Status Wrong(const std::string& text, const std::string& why) {
   return Status(Reason::kInvalid,
                 "the etcd server \"" + text + "\" " + why + "; write it as http://127.0.0.1:2379");
-}
-
-bool IsAddress(int family, const std::string& host) {
-  in6_addr room{};
-  return inet_pton(family, host.c_str(), &room) == 1;
 }
 
 bool IsPort(std::string_view port) {
@@ -41,7 +35,7 @@ Result<HostPort> Split(const std::string& text, std::string_view authority) {
     if (close == std::string_view::npos) return Wrong(text, "lacks a ]");
     split.host = authority.substr(1, close - 1);
     rest = authority.substr(close + 1);
-    if (!IsAddress(AF_INET6, split.host)) return Wrong(text, "has no IPv6 address in its brackets");
+    if (!text::IsIpv6(split.host)) return Wrong(text, "has no IPv6 address in its brackets");
   } else {
     const std::size_t colon = authority.find(':');
     split.host = authority.substr(0, colon);
@@ -72,9 +66,9 @@ Result<Endpoint> Parse(const std::string& text) {
     return Wrong(text, "is more than a host and a port");
   }
   ASSIGN_OR_RETURN(const HostPort split, Split(text, rest));
-  if (IsAddress(AF_INET6, split.host)) {
+  if (text::IsIpv6(split.host)) {
     endpoint.target = "ipv6:[" + split.host + "]:" + split.port;
-  } else if (IsAddress(AF_INET, split.host)) {
+  } else if (text::IsIpv4(split.host)) {
     endpoint.target = "ipv4:" + split.host + ":" + split.port;
   } else {
     endpoint.target = "dns:///" + split.host + ":" + split.port;
