@@ -1,7 +1,7 @@
 #include "authn/called_url.h"
 
 #include "apiserver/base/field_path.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::authn {
 
@@ -17,7 +17,7 @@ std::string ShownUrl(const std::string& url) {
 
 std::string CalledUrlProblem(std::string_view what, const std::string& url) {
   const std::string name(what);
-  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
+  const text::Read<text::GoUrl> parsed = text::ParseGoUrl(url);
   if (!parsed.ok()) return name + " is no URL";
   const std::string shown = name + " " + field::Quote(ShownUrl(url));
   if (parsed->scheme != "https") return shown + " must be https";

@@ -6,7 +6,7 @@
 #include "apiserver/authn/x509.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/validation.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -39,9 +39,9 @@ void ValidateUrl(const std::string& url, const std::vector<std::string>& disallo
     errors.Invalid(path, url,
                    "URL must not overlap with disallowed issuers: " + SortedList(disallowed));
   }
-  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
+  const text::Read<text::GoUrl> parsed = text::ParseGoUrl(url);
   if (!parsed.ok()) {
-    errors.Invalid(path, url, std::string(parsed.status().message()));
+    errors.Invalid(path, url, parsed.error().message());
     return;
   }
   if (parsed->scheme != "https") errors.Invalid(path, url, "URL scheme must be https");

@@ -8,7 +8,7 @@
 #include "authn/called_url.h"
 #include "authn/claims.h"
 #include "base/status_macros.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -156,7 +156,7 @@ Result<std::shared_ptr<const IssuerKeys>> DistributedClaims::KeysOf(
     const std::string& issuer) const {
   if (issuer == options_.issuer) return options_.keys;
   const std::string before = "verifying untrusted issuer " + field::Quote(ShownUrl(issuer));
-  const Result<http::GoUrl> url = http::ParseGoUrl(issuer);
+  const text::Read<text::GoUrl> url = text::ParseGoUrl(issuer);
   const bool good = issuer.size() <= kEndpointBytesMax && CalledUrlProblem("", issuer).empty() &&
                     url->raw_query.empty() && url->fragment.empty();
   if (!good) return NotExpanded(before.substr(0, kEndpointBytesMax) + " failed: no https URL");

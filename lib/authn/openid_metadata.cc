@@ -7,8 +7,9 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 #include "authn/signature_key.h"
+#include "base/from_text.h"
 #include "base/status_macros.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::authn {
 namespace {
@@ -17,7 +18,7 @@ Status BadMetadata(std::string why) { return Status(Reason::kInvalid, std::move(
 
 Status CheckIssuerUrl(const std::string& issuer) {
   if (issuer.empty()) return BadMetadata("empty issuer URL");
-  ASSIGN_OR_RETURN(const http::GoUrl url, http::ParseGoUrl(issuer));
+  ASSIGN_OR_RETURN(const text::GoUrl url, FromText(text::ParseGoUrl(issuer), Reason::kInvalid));
   if (url.scheme != "https") {
     return BadMetadata("issuer URL must use https scheme, got: " + issuer);
   }
@@ -32,7 +33,8 @@ Status CheckIssuerUrl(const std::string& issuer) {
 
 Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
   if (!options.jwks_uri.empty()) {
-    ASSIGN_OR_RETURN(const http::GoUrl url, http::ParseGoUrl(options.jwks_uri));
+    ASSIGN_OR_RETURN(const text::GoUrl url,
+                     FromText(text::ParseGoUrl(options.jwks_uri), Reason::kInvalid));
     if (url.scheme == "https") return options.jwks_uri;
     return BadMetadata("jwksURI requires https scheme, parsed as: " + url.String());
   }
@@ -40,14 +42,14 @@ Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
   if (address.empty()) {
     return BadMetadata("either the JWKS URI or the default external address, or both, must be set");
   }
-  const http::GoUrl wanted{.scheme = "https", .host = address, .path = std::string(kJWKSPath)};
+  const text::GoUrl wanted{.scheme = "https", .host = address, .path = std::string(kJWKSPath)};
   std::string uri = wanted.String();
-  const Result<http::GoUrl> url = http::ParseGoUrl(uri);
+  const text::Read<text::GoUrl> url = text::ParseGoUrl(uri);
   if (url.ok() && url->host == wanted.host && url->path == wanted.path) return uri;
-  return BadMetadata("attempted to build jwks_uri from external address " + address +
-                     ", but could not construct a valid URL. Error: " +
-                     (url.ok() ? "got " + url->String() + ", expected " + uri
-                               : std::string(url.status().message())));
+  return BadMetadata(
+      "attempted to build jwks_uri from external address " + address +
+      ", but could not construct a valid URL. Error: " +
+      (url.ok() ? "got " + url->String() + ", expected " + uri : url.error().message()));
 }
 
 // What Kubernetes signs with such a key.
@@ -125,10 +127,9 @@ Result<OpenIDMetadata> NewOpenIDMetadata(const OpenIDMetadataOptions& options) {
 }
 
 Status CheckJwksUri(std::string_view uri) {
-  const Result<http::GoUrl> url = http::ParseGoUrl(uri);
+  const text::Read<text::GoUrl> url = text::ParseGoUrl(uri);
   if (!url.ok()) {
-    return BadMetadata("service-account-jwks-uri must be a valid URL: " +
-                       std::string(url.status().message()));
+    return BadMetadata("service-account-jwks-uri must be a valid URL: " + url.error().message());
   }
   if (url->scheme == "https") return {};
   return BadMetadata("service-account-jwks-uri requires https scheme, parsed as: " + url->String());
@@ -139,11 +140,10 @@ Status CheckServiceAccountIssuer(std::string_view issuer) {
     return BadMetadata("service-account-issuer should not be an empty string");
   }
   if (issuer.find(':') == std::string_view::npos) return {};
-  const Result<http::GoUrl> url = http::ParseGoUrl(issuer);
+  const text::Read<text::GoUrl> url = text::ParseGoUrl(issuer);
   if (url.ok()) return {};
-  return BadMetadata(
-      "service-account-issuer " + field::Quote(issuer) +
-      " contained a ':' but was not a valid URL: " + std::string(url.status().message()));
+  return BadMetadata("service-account-issuer " + field::Quote(issuer) +
+                     " contained a ':' but was not a valid URL: " + url.error().message());
 }
 
 }  // namespace apiserver::v0::authn

@@ -7,7 +7,7 @@
 #include "apiserver/codec/yaml.h"
 #include "base/status_macros.h"
 #include "client/kubeconfig_user.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::client {
 namespace {
@@ -26,8 +26,8 @@ Value EntryOf(Value list, std::string_view name, std::string_view key) {
 
 // Also writes the scheme in lower case.
 Status CheckServer(std::string& server, Cleartext cleartext) {
-  const Result<http::GoUrl> url = http::ParseGoUrl(server);
-  if (!url.ok()) return BadKubeconfig("server: " + std::string(url.status().message()));
+  const text::Read<text::GoUrl> url = text::ParseGoUrl(server);
+  if (!url.ok()) return BadKubeconfig("server: " + url.error().message());
   // Not shown: it may be a password.
   if (url->user) {
     return BadKubeconfig("server names a user in its URL; give username and password instead");

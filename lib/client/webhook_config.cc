@@ -5,8 +5,8 @@
 
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
-#include "http/go_url.h"
 #include "http/pem.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::client {
 namespace {
@@ -65,10 +65,9 @@ field::ErrorList ValidateWebhookURL(const field::Path& path, std::string_view ur
                                     bool force_https) {
   field::ErrorList errors;
   const std::string form(kUrlForm);
-  const Result<http::GoUrl> parsed = http::ParseGoUrl(url);
+  const text::Read<text::GoUrl> parsed = text::ParseGoUrl(url);
   if (!parsed.ok()) {
-    errors.Required(path,
-                    "url must be a valid URL: " + std::string(parsed.status().message()) + form);
+    errors.Required(path, "url must be a valid URL: " + parsed.error().message() + form);
     return errors;
   }
   if (force_https && parsed->scheme != "https") {

@@ -9,6 +9,7 @@
 #include "http/beast.h"
 #include "http/host.h"
 #include "http/tokens.h"
+#include "text/percent.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -239,7 +240,7 @@ bool SplitTarget(Request& request) {
   if (path.find('%') == std::string_view::npos) {
     request.path = path;
   } else {
-    auto decoded = PercentDecode(path);
+    auto decoded = text::PercentDecode(path);
     if (!decoded) return false;
     request.path = std::move(*decoded);
   }

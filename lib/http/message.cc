@@ -2,24 +2,15 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "http/tokens.h"
-#include "text/hex.h"
+#include "text/percent.h"
 
 namespace apiserver::v0::http {
 namespace {
 
 // Of an object's answer: its type, its body, a line end.
 constexpr std::size_t kUsualPieces = 3;
-
-constexpr bool IsAlphaNumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool IsUnreserved(char c) {
-  return IsAlphaNumeric(c) || c == '-' || c == '.' || c == '_' || c == '~';
-}
 
 // A token's characters in lower case; zero for what a token has not.
 constexpr auto kLowerTokenChars = [] {
@@ -119,8 +110,8 @@ Query Query::Parse(std::string_view raw) {
     raw.remove_prefix(end == std::string_view::npos ? raw.size() : end + 1);
     if (pair.empty() || pair.find(';') != std::string_view::npos) continue;
     const std::size_t equals = pair.find('=');
-    auto key = PercentDecode(pair.substr(0, equals), true);
-    auto value = PercentDecode(
+    auto key = text::PercentDecode(pair.substr(0, equals), true);
+    auto value = text::PercentDecode(
         equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
     if (key && value) query.values_.emplace_back(std::move(*key), std::move(*value));
   }
@@ -150,43 +141,9 @@ std::vector<std::string_view> Query::GetAll(std::string_view key) const {
 }
 
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space) {
-  constexpr auto kNone = std::string_view::npos;
-  // Most texts stand for themselves.
-  if (text.find('%') == kNone && (!plus_is_space || text.find('+') == kNone)) {
-    return std::string(text);
-  }
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_space) {
-      decoded.push_back(' ');
-    } else if (text[i] != '%') {
-      decoded.push_back(text[i]);
-    } else {
-      const int high = text.size() - i > 2 ? text::HexValue(text[i + 1]) : -1;
-      const int low = text.size() - i > 2 ? text::HexValue(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      decoded.push_back(static_cast<char>(high * 16 + low));
-      i += 2;
-    }
-  }
-  return decoded;
+  return text::PercentDecode(text, plus_is_space);
 }
 
-std::string PercentEncode(std::string_view text) {
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    if (IsUnreserved(c)) {
-      encoded.push_back(c);
-      continue;
-    }
-    const auto byte = static_cast<std::uint8_t>(c);
-    encoded.push_back('%');
-    encoded.push_back(text::UpperHexDigit(byte >> 4U));
-    encoded.push_back(text::UpperHexDigit(byte));
-  }
-  return encoded;
-}
+std::string PercentEncode(std::string_view text) { return text::PercentEncode(text); }
 
 }  // namespace apiserver::v0::http

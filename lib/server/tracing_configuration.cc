@@ -6,7 +6,7 @@
 #include "apiserver/server/tracing.h"
 #include "base/status_macros.h"
 #include "codec/config_reader.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::server {
 
@@ -28,7 +28,7 @@ bool IsPort(std::string_view text) {
 bool IsEndpoint(std::string_view text) {
   const bool plain =
       std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~' && c != '#'; });
-  const Result<http::GoUrl> url = http::ParseGoUrl(text);
+  const text::Read<text::GoUrl> url = text::ParseGoUrl(text);
   if (!plain || !url.ok()) return false;
   const bool web = url->scheme == "http" || url->scheme == "https";
   const bool bare = !url->user && !url->force_query && url->raw_query.empty();

@@ -4,5 +4,6 @@
 namespace apiserver::inline v0::text {
 
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+inline bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 }  // namespace apiserver::inline v0::text

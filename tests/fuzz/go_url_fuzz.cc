@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 // A URL is refused with Go's words about it, or its parts make a URL that is read as the same.
 namespace {
 
-using apiserver::Result;
-using apiserver::http::GoUrl;
-using apiserver::http::ParseGoUrl;
+using apiserver::text::GoUrl;
+using apiserver::text::ParseGoUrl;
+using apiserver::text::Read;
 
 void Require(bool holds) {
   if (!holds) std::abort();
@@ -33,16 +33,15 @@ bool IsWrittenTheSame(const GoUrl& url) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Result<GoUrl> url = ParseGoUrl(text);
+  const Read<GoUrl> url = ParseGoUrl(text);
   if (!url.ok()) {
-    Require(url.status().reason() == apiserver::Reason::kInvalid);
-    Require(url.status().message().starts_with("parse \""));
+    Require(url.error().message().starts_with("parse \""));
     return 0;
   }
   Require(url->Hostname().size() + url->Port().size() <= url->host.size());
   if (!IsWrittenTheSame(*url)) return 0;
   const std::string written = url->String();
-  const Result<GoUrl> again = ParseGoUrl(written);
+  const Read<GoUrl> again = ParseGoUrl(written);
   Require(again.ok() && again->String() == written);
   GoUrl parts = *again;
   // Spelling alone may differ.

@@ -6,15 +6,6 @@
 namespace http_test {
 namespace {
 
-// Whether `share` comes to `used`, soon.
-bool Comes(const FairShare& share, std::size_t used) {
-  const auto until = RealClock().Now() + kPatience;
-  while (share.used() != used && RealClock().Now() < until) {
-    Notification().WaitFor(std::chrono::milliseconds(1));
-  }
-  return share.used() == used;
-}
-
 bool Waits(const FairShare& share, std::size_t waiting) {
   const auto until = RealClock().Now() + kPatience;
   while (share.waiting() != waiting && RealClock().Now() < until) {

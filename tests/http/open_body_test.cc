@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
-bool Comes(const FairShare& share, std::size_t used) {
-  const auto until = RealClock().Now() + kPatience;
-  while (share.used() != used && RealClock().Now() < until) {
-    Notification().WaitFor(std::chrono::milliseconds(1));
-  }
-  return share.used() == used;
-}
-
 // Reads one body, counts it and answers with the count. On the exchange's loop.
 struct Reader : std::enable_shared_from_this<Reader> {
   explicit Reader(Exchange& exchange) : exchange_(exchange.Share()) {}

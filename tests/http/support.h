@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apiserver/base/executor.h"
+#include "apiserver/base/fair_share.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/http/dialer.h"
@@ -30,6 +31,15 @@ inline constexpr auto kPatience = std::chrono::seconds(60);
 // A context that ends by itself, so that a failing test does not hang.
 inline Context Soon() {
   return Context::Child(Context::Background(), RealClock().Now() + kPatience);
+}
+
+// Waits until so much of `share` is used; false: it never was.
+inline bool Comes(const FairShare& share, std::size_t used) {
+  const auto until = RealClock().Now() + kPatience;
+  while (share.used() != used && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(1));
+  }
+  return share.used() == used;
 }
 
 // A text that several threads add to, and wait for.

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/from_text.h"
 #include "base/status_macros.h"
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 namespace apiserver::v0::admission {
 
@@ -14,7 +15,7 @@ namespace {
 Status Unreachable(std::string why) { return {Reason::kInvalid, std::move(why)}; }
 
 // Cleaned as client-go does: no slash at the end.
-std::string PathOf(const http::GoUrl& url) {
+std::string PathOf(const text::GoUrl& url) {
   std::string path = url.EscapedPath();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path.empty() ? "/" : path;
@@ -81,8 +82,8 @@ Result<WebhookAddress> WebhookClients::For(const Webhook& webhook) {
   ASSIGN_OR_RETURN(client::WebhookTarget target,
                    client::TargetOf(webhook.client_config, resolver_));
   target.options.response_bytes_max = response_bytes_max_;
-  ASSIGN_OR_RETURN(const http::GoUrl url, http::ParseGoUrl(target.url));
-  const std::string origin = http::GoUrl{.scheme = url.scheme, .host = url.host}.String();
+  ASSIGN_OR_RETURN(const text::GoUrl url, FromText(text::ParseGoUrl(target.url), Reason::kInvalid));
+  const std::string origin = text::GoUrl{.scheme = url.scheme, .host = url.host}.String();
   ASSIGN_OR_RETURN(auto client, ClientFor(origin, target.options));
   return WebhookAddress{.url = origin + PathOf(url), .client = std::move(client)};
 }

@@ -1,20 +1,17 @@
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "apiserver/base/field_path.h"
-#include "base/status_macros.h"
-#include "http/go_url_escapes.h"
+#include "text/ascii.h"
+#include "text/go_url_escapes.h"
 #include "text/ip.h"
+#include "text/quote.h"
 
-namespace apiserver::v0::http {
+namespace apiserver::v0::text {
 namespace {
 
-Status BadGoUrl(std::string why) { return {Reason::kInvalid, std::move(why)}; }
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsDecimal(char c) { return c >= '0' && c <= '9'; }
+Error BadGoUrl(std::string why) { return Error(std::move(why)); }
 
 // Cuts `text` at the first `mark`, which goes; what stood behind it.
 std::string_view CutAt(std::string_view& text, char mark) {
@@ -26,8 +23,8 @@ std::string_view CutAt(std::string_view& text, char mark) {
 }
 
 // Takes the scheme, if there is one, from the front of `rest`.
-Status TakeScheme(std::string_view& rest, std::string& scheme) {
-  const auto later = [](char c) { return IsDecimal(c) || c == '+' || c == '-' || c == '.'; };
+Error TakeScheme(std::string_view& rest, std::string& scheme) {
+  const auto later = [](char c) { return IsDigit(c) || c == '+' || c == '-' || c == '.'; };
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const char c = rest[i];
     if (IsLetter(c) || (i > 0 && later(c))) continue;
@@ -45,69 +42,80 @@ Status TakeScheme(std::string_view& rest, std::string& scheme) {
 
 // "" or ":" and digits.
 bool IsOptionalPort(std::string_view text) {
-  return text.empty() || (text[0] == ':' && std::ranges::all_of(text.substr(1), IsDecimal));
+  return text.empty() || (text[0] == ':' && std::ranges::all_of(text.substr(1), IsDigit));
 }
 
-Status CheckPort(std::string_view colon_port) {
+Error CheckPort(std::string_view colon_port) {
   if (IsOptionalPort(colon_port)) return {};
-  return BadGoUrl("invalid port " + field::Quote(colon_port) + " after host");
+  return BadGoUrl("invalid port " + Quote(colon_port) + " after host");
 }
 
 // What stands between brackets, decoded.
-Result<std::string> UnescapeLiteral(std::string_view text) {
+Read<std::string> UnescapeLiteral(std::string_view text) {
   const std::size_t zone = std::min(text.find("%25"), text.size());
-  ASSIGN_OR_RETURN(std::string host, UnescapeUrlPart(text.substr(0, zone), UrlPart::kHost));
-  ASSIGN_OR_RETURN(const std::string rest, UnescapeUrlPart(text.substr(zone), UrlPart::kZone));
-  return host + rest;
+  Read<std::string> host = UnescapeUrlPart(text.substr(0, zone), UrlPart::kHost);
+  if (!host.ok()) return host;
+  const Read<std::string> rest = UnescapeUrlPart(text.substr(zone), UrlPart::kZone);
+  if (!rest.ok()) return rest;
+  return *host + *rest;
 }
 
 // "[fe80::1%25en0]:80": of addresses only those of IPv6 stand in brackets.
-Result<std::string> ParseLiteral(std::string_view host) {
+Read<std::string> ParseLiteral(std::string_view host) {
   const std::size_t end = host.rfind(']');
   if (end == std::string_view::npos) return BadGoUrl("missing ']' in host");
   const std::string_view colon_port = host.substr(end + 1);
-  RETURN_IF_ERROR(CheckPort(colon_port));
-  ASSIGN_OR_RETURN(const std::string name, UnescapeLiteral(host.substr(1, end - 1)));
-  const text::Read<text::IpFamily> family = text::ParseGoIp(name);
+  if (Error wrong = CheckPort(colon_port)) return wrong;
+  const Read<std::string> name = UnescapeLiteral(host.substr(1, end - 1));
+  if (!name.ok()) return name;
+  const Read<IpFamily> family = ParseGoIp(*name);
   if (!family.ok()) return BadGoUrl("invalid host: " + family.error().message());
-  if (*family == text::IpFamily::kV4) return BadGoUrl("invalid IP-literal");
-  return ("[" + name + "]").append(colon_port);
+  if (*family == IpFamily::kV4) return BadGoUrl("invalid IP-literal");
+  return ("[" + *name + "]").append(colon_port);
 }
 
-Result<std::string> ParseHost(std::string_view scheme, std::string_view host) {
+Read<std::string> ParseHost(std::string_view scheme, std::string_view host) {
   const std::size_t bracket = host.rfind('[');
   if (bracket == 0) return ParseLiteral(host);
   if (bracket != std::string_view::npos) return BadGoUrl("invalid IP-literal");
   // Databases have lists of hosts with ports.
   const bool web = scheme == "http" || scheme == "https";
   const std::size_t colon = web ? host.find(':') : host.rfind(':');
-  if (colon != std::string_view::npos) RETURN_IF_ERROR(CheckPort(host.substr(colon)));
+  if (colon != std::string_view::npos) {
+    if (Error wrong = CheckPort(host.substr(colon))) return wrong;
+  }
   return UnescapeUrlPart(host, UrlPart::kHost);
 }
 
-Result<GoUserInfo> ParseUserInfo(std::string_view text) {
+Read<GoUserInfo> ParseUserInfo(std::string_view text) {
   const bool good = std::ranges::all_of(text, [](char c) {
-    return IsLetter(c) || IsDecimal(c) ||
+    return IsLetter(c) || IsDigit(c) ||
            std::string_view("-._:~!$&'()*+,;=%@").find(c) != std::string_view::npos;
   });
   if (!good) return BadGoUrl("net/url: invalid userinfo");
   const bool has_password = text.find(':') != std::string_view::npos;
   const std::string_view password = CutAt(text, ':');
-  GoUserInfo user;
-  ASSIGN_OR_RETURN(user.username, UnescapeUrlPart(text, UrlPart::kUserPassword));
+  Read<std::string> name = UnescapeUrlPart(text, UrlPart::kUserPassword);
+  if (!name.ok()) return name.error();
+  GoUserInfo user{.username = *std::move(name)};
   if (has_password) {
-    ASSIGN_OR_RETURN(user.password, UnescapeUrlPart(password, UrlPart::kUserPassword));
+    Read<std::string> word = UnescapeUrlPart(password, UrlPart::kUserPassword);
+    if (!word.ok()) return word.error();
+    user.password = *std::move(word);
   }
   return user;
 }
 
-Status ParseAuthority(std::string_view authority, GoUrl& url) {
+Error ParseAuthority(std::string_view authority, GoUrl& url) {
   const std::size_t at = authority.rfind('@');
   const bool has_user = at != std::string_view::npos;
-  ASSIGN_OR_RETURN(url.host,
-                   ParseHost(url.scheme, has_user ? authority.substr(at + 1) : authority));
+  Read<std::string> host = ParseHost(url.scheme, has_user ? authority.substr(at + 1) : authority);
+  if (!host.ok()) return host.error();
+  url.host = *std::move(host);
   if (!has_user) return {};
-  ASSIGN_OR_RETURN(url.user, ParseUserInfo(authority.substr(0, at)));
+  Read<GoUserInfo> user = ParseUserInfo(authority.substr(0, at));
+  if (!user.ok()) return user.error();
+  url.user = *std::move(user);
   return {};
 }
 
@@ -117,14 +125,16 @@ void TakeQuery(std::string_view& rest, GoUrl& url) {
 }
 
 // `decoded`, and `raw` if it would not be written like that.
-Status TakeEscaped(std::string_view text, UrlPart part, std::string& decoded, std::string& raw) {
-  ASSIGN_OR_RETURN(decoded, UnescapeUrlPart(text, part));
+Error TakeEscaped(std::string_view text, UrlPart part, std::string& decoded, std::string& raw) {
+  Read<std::string> read = UnescapeUrlPart(text, part);
+  if (!read.ok()) return read.error();
+  decoded = *std::move(read);
   if (EscapeUrlPart(decoded, part) != text) raw = text;
   return {};
 }
 
 // `text` has no fragment.
-Result<GoUrl> ParseBeforeFragment(std::string_view text) {
+Read<GoUrl> ParseBeforeFragment(std::string_view text) {
   const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
   if (std::ranges::any_of(text, control)) {
     return BadGoUrl("net/url: invalid control character in URL");
@@ -135,7 +145,7 @@ Result<GoUrl> ParseBeforeFragment(std::string_view text) {
     return url;
   }
   std::string_view rest = text;
-  RETURN_IF_ERROR(TakeScheme(rest, url.scheme));
+  if (Error wrong = TakeScheme(rest, url.scheme)) return wrong;
   TakeQuery(rest, url);
   const bool rooted = rest.starts_with('/');
   if (!rooted && !url.scheme.empty()) {
@@ -149,16 +159,16 @@ Result<GoUrl> ParseBeforeFragment(std::string_view text) {
     rest.remove_prefix(2);
     const std::string_view authority = rest.substr(0, rest.find('/'));
     rest.remove_prefix(authority.size());
-    RETURN_IF_ERROR(ParseAuthority(authority, url));
+    if (Error wrong = ParseAuthority(authority, url)) return wrong;
   } else {
     url.omit_host = rooted && !url.scheme.empty();
   }
-  RETURN_IF_ERROR(TakeEscaped(rest, UrlPart::kPath, url.path, url.raw_path));
+  if (Error wrong = TakeEscaped(rest, UrlPart::kPath, url.path, url.raw_path)) return wrong;
   return url;
 }
 
-Status InUrl(std::string_view url, const Status& why) {
-  return BadGoUrl("parse " + field::Quote(url) + ": " + std::string(why.message()));
+Error InUrl(std::string_view url, const Error& why) {
+  return BadGoUrl("parse " + Quote(url) + ": " + why.message());
 }
 
 // Where the port of a host begins, with its colon; the end: there is none.
@@ -171,7 +181,7 @@ std::size_t PortBegin(std::string_view host) {
 // `raw` if it spells `decoded`.
 std::string Spelled(const std::string& decoded, const std::string& raw, UrlPart part) {
   if (!raw.empty() && IsEncodedUrlPart(raw, part)) {
-    const Result<std::string> read = UnescapeUrlPart(raw, part);
+    const Read<std::string> read = UnescapeUrlPart(raw, part);
     if (read.ok() && *read == decoded) return raw;
   }
   if (part == UrlPart::kPath && decoded == "*") return decoded;
@@ -231,14 +241,14 @@ std::string GoUrl::String() const {
   return text;
 }
 
-Result<GoUrl> ParseGoUrl(std::string_view text) {
+Read<GoUrl> ParseGoUrl(std::string_view text) {
   std::string_view before = text;
   const std::string_view fragment = CutAt(before, '#');
-  Result<GoUrl> url = ParseBeforeFragment(before);
-  if (!url.ok()) return InUrl(before, url.status());
-  const Status read = TakeEscaped(fragment, UrlPart::kFragment, url->fragment, url->raw_fragment);
-  if (!read.ok()) return InUrl(text, read);
+  Read<GoUrl> url = ParseBeforeFragment(before);
+  if (!url.ok()) return InUrl(before, url.error());
+  const Error wrong = TakeEscaped(fragment, UrlPart::kFragment, url->fragment, url->raw_fragment);
+  if (wrong) return InUrl(text, wrong);
   return url;
 }
 
-}  // namespace apiserver::v0::http
+}  // namespace apiserver::v0::text

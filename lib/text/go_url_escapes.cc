@@ -1,18 +1,14 @@
-#include "http/go_url_escapes.h"
+#include "text/go_url_escapes.h"
 
 #include <algorithm>
 
-#include "apiserver/base/field_path.h"
-#include "apiserver/http/message.h"
-#include "http/tokens.h"
+#include "text/ascii.h"
 #include "text/hex.h"
+#include "text/percent.h"
+#include "text/quote.h"
 
-namespace apiserver::v0::http {
+namespace apiserver::v0::text {
 namespace {
-
-bool IsAlphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 // What stands unescaped in a part beside letters, digits and "-_.~".
 std::string_view PlainIn(UrlPart part) {
@@ -31,14 +27,14 @@ std::string_view PlainIn(UrlPart part) {
 }
 
 bool IsPlain(char c, UrlPart part) {
-  return IsAlphanumeric(c) || std::string_view("-_.~").find(c) != std::string_view::npos ||
+  return IsLetter(c) || IsDigit(c) || std::string_view("-_.~").find(c) != std::string_view::npos ||
          PlainIn(part).find(c) != std::string_view::npos;
 }
 
 // `escape`: a percent sign and up to two characters.
-Status CheckEscape(std::string_view escape, UrlPart part) {
-  const int high = escape.size() == 3 ? text::HexValue(escape[1]) : -1;
-  const int low = escape.size() == 3 ? text::HexValue(escape[2]) : -1;
+Error CheckEscape(std::string_view escape, UrlPart part) {
+  const int high = escape.size() == 3 ? HexValue(escape[1]) : -1;
+  const int low = escape.size() == 3 ? HexValue(escape[2]) : -1;
   bool good = high >= 0 && low >= 0;
   if (good && escape != "%25") {
     // A host has no other spelling of what it could say plainly; a zone may repeat that, and hold
@@ -50,21 +46,19 @@ Status CheckEscape(std::string_view escape, UrlPart part) {
     }
   }
   if (good) return {};
-  return {Reason::kInvalid, "invalid URL escape " + field::Quote(escape)};
+  return Error("invalid URL escape " + Quote(escape));
 }
 
 }  // namespace
 
-Result<std::string> UnescapeUrlPart(std::string_view text, UrlPart part) {
+Read<std::string> UnescapeUrlPart(std::string_view text, UrlPart part) {
   const bool host = part == UrlPart::kHost || part == UrlPart::kZone;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%') {
-      const Status escape = CheckEscape(text.substr(i, 3), part);
-      if (!escape.ok()) return escape;
+      if (Error wrong = CheckEscape(text.substr(i, 3), part)) return wrong;
       i += 2;
     } else if (host && static_cast<unsigned char>(text[i]) < 0x80 && !IsPlain(text[i], part)) {
-      return Status(Reason::kInvalid,
-                    "invalid character " + field::Quote(text.substr(i, 1)) + " in host name");
+      return Error("invalid character " + Quote(text.substr(i, 1)) + " in host name");
     }
   }
   return *PercentDecode(text);
@@ -77,10 +71,7 @@ std::string EscapeUrlPart(std::string_view text, UrlPart part) {
       escaped += c;
       continue;
     }
-    const auto byte = static_cast<unsigned char>(c);
-    escaped += '%';
-    escaped += text::UpperHexDigit(byte >> 4U);
-    escaped += text::UpperHexDigit(byte);
+    AppendPercentEscape(c, escaped);
   }
   return escaped;
 }
@@ -91,4 +82,4 @@ bool IsEncodedUrlPart(std::string_view text, UrlPart part) {
   });
 }
 
-}  // namespace apiserver::v0::http
+}  // namespace apiserver::v0::text

@@ -1,13 +1,13 @@
-#include "http/go_url.h"
+#include "text/go_url.h"
 
 #include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>
 
-#include "apiserver/base/field_path.h"
+#include "text/quote.h"
 
-namespace apiserver::inline v0::http {
+namespace apiserver::inline v0::text {
 namespace {
 
 // Tables of Go 1.26's src/net/url/url_test.go and src/net/netip/netip_test.go; the words of each
@@ -26,13 +26,13 @@ struct Verdict {
 
 void CheckVerdict(const Verdict& verdict) {
   CAPTURE(verdict.text);
-  const Result<GoUrl> url = ParseGoUrl(verdict.text);
+  const Read<GoUrl> url = ParseGoUrl(verdict.text);
   if (verdict.error.empty()) {
     CHECK(url.ok());
     return;
   }
-  CHECK(url.status() ==
-        Status(Reason::kInvalid, "parse " + field::Quote(verdict.text) + ": " + verdict.error));
+  REQUIRE_FALSE(url.ok());
+  CHECK(url.error().message() == "parse " + Quote(verdict.text) + ": " + verdict.error);
 }
 
 // urltests of TestParse and TestURLString.
@@ -191,10 +191,10 @@ const std::vector<Parsed> kUrls{
       .host = "host1:1,host2:2,host3:3"}},
 };
 
-TEST_CASE("http: URLs are taken apart and put together as Go does", "[http]") {
+TEST_CASE("text: URLs are taken apart and put together as Go does", "[text]") {
   for (const Parsed& row : kUrls) {
     CAPTURE(row.text);
-    const Result<GoUrl> url = ParseGoUrl(row.text);
+    const Read<GoUrl> url = ParseGoUrl(row.text);
     REQUIRE(url.ok());
     CHECK(*url == row.url);
     CHECK(url->String() == (row.written.empty() ? row.text : row.written));
@@ -255,7 +255,7 @@ const std::vector<Verdict> kInBrackets{
     {"https://example.com:80:", R"(invalid port ":80:" after host)"},
 };
 
-TEST_CASE("http: addresses in brackets are those of IPv6", "[http]") {
+TEST_CASE("text: addresses in brackets are those of IPv6", "[text]") {
   for (const Verdict& row : kInBrackets) CheckVerdict(row);
 }
 
@@ -311,11 +311,11 @@ const std::vector<Verdict> kRefused{
     {"hxxp://mathepqo[.]serveftp(.)com:9059", "invalid IP-literal"},
 };
 
-TEST_CASE("http: what is no URL is refused in Go's words", "[http]") {
+TEST_CASE("text: what is no URL is refused in Go's words", "[text]") {
   for (const Verdict& row : kRefused) CheckVerdict(row);
 }
 
-TEST_CASE("http: users, controls and escapes of a URL are Go's", "[http]") {
+TEST_CASE("text: users, controls and escapes of a URL are Go's", "[text]") {
   // TestInvalidUserPassword.
   CheckVerdict({"http://user^:passwo^rd@foo.com/", "net/url: invalid userinfo"});
   // TestRejectControlCharacters.
@@ -330,15 +330,15 @@ TEST_CASE("http: users, controls and escapes of a URL are Go's", "[http]") {
   CheckVerdict({"https://a/#%", R"(invalid URL escape "%")"});
   // Controls count before the fragment only, and an error there shows no fragment.
   CheckVerdict({"https://a/#\n"});
-  CHECK(ParseGoUrl("https://a/%#b%").status().message() ==
+  CHECK(ParseGoUrl("https://a/%#b%").error().message() ==
         R"(parse "https://a/%": invalid URL escape "%")");
-  CHECK(ParseGoUrl(":foo#x").status().message() == R"(parse ":foo": missing protocol scheme)");
+  CHECK(ParseGoUrl(":foo#x").error().message() == R"(parse ":foo": missing protocol scheme)");
   // TestNilUser.
   CHECK(!ParseGoUrl("http://foo.com/")->user);
 }
 
 // stringURLTests of TestURLString.
-TEST_CASE("http: parts of a URL are put together so that they are read again", "[http]") {
+TEST_CASE("text: parts of a URL are put together so that they are read again", "[text]") {
   CHECK(GoUrl{.scheme = "http", .host = "www.google.com", .path = "search"}.String() ==
         "http://www.google.com/search");
   CHECK(GoUrl{.path = "this:that"}.String() == "./this:that");
@@ -348,7 +348,7 @@ TEST_CASE("http: parts of a URL are put together so that they are read again", "
 }
 
 // TestRequestURI: which spelling of a path is kept.
-TEST_CASE("http: a path is written as it was if that is right", "[http]") {
+TEST_CASE("text: a path is written as it was if that is right", "[text]") {
   CHECK(GoUrl{.path = "/a b"}.EscapedPath() == "/a%20b");
   CHECK(GoUrl{.path = "/////", .raw_path = "/%2F/%2F/"}.EscapedPath() == "/%2F/%2F/");
   CHECK(GoUrl{.path = "/////", .raw_path = "/WRONG/"}.EscapedPath() == "/////");
@@ -358,7 +358,7 @@ TEST_CASE("http: a path is written as it was if that is right", "[http]") {
 }
 
 // TestURLHostnameAndPort.
-TEST_CASE("http: a host is a name and a port", "[http]") {
+TEST_CASE("text: a host is a name and a port", "[text]") {
   struct Row {
     std::string host, name, port;
   };
@@ -395,4 +395,4 @@ TEST_CASE("http: a host is a name and a port", "[http]") {
 }
 
 }  // namespace
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::inline v0::text

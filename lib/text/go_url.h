@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver/base/status.h"
+#include "text/read.h"
 
 // URLs as Go 1.26's net/url reads them: what Kubernetes means by a valid one.
-namespace apiserver::inline v0::http {
+namespace apiserver::inline v0::text {
 
 // Decoded. A password may be there and empty.
 struct GoUserInfo {
@@ -44,7 +44,7 @@ struct GoUrl {
   bool operator==(const GoUrl&) const = default;
 };
 
-// As net/url.Parse, with its words: `parse "…": missing protocol scheme`. kInvalid.
-Result<GoUrl> ParseGoUrl(std::string_view text);
+// As net/url.Parse, with its words: `parse "…": missing protocol scheme`.
+Read<GoUrl> ParseGoUrl(std::string_view text);
 
-}  // namespace apiserver::inline v0::http
+}  // namespace apiserver::inline v0::text

@@ -1,0 +1,16 @@
+#pragma once  // Library-internal: other rooms include this header.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Percent signs in front of two hexadecimal digits.
+namespace apiserver::inline v0::text {
+
+// nullopt: malformed.
+std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space = false);
+// Everything but letters, digits and "-._~" is escaped.
+std::string PercentEncode(std::string_view text);
+void AppendPercentEscape(char c, std::string& out);
+
+}  // namespace apiserver::inline v0::text
