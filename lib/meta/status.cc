@@ -1,10 +1,12 @@
 #include "apiserver/meta/status.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
+#include "text/utf8.h"
 
 namespace apiserver::v0::meta {
 namespace {
@@ -67,13 +69,14 @@ constexpr std::size_t kNameBytesMax = std::size_t{8} << 10;
 constexpr std::size_t kMessageBytesMax = std::size_t{128} << 10;
 constexpr std::size_t kCausesBytesMax = kStatusBytesMax - kMessageBytesMax - 5 * kNameBytesMax;
 
-// What one byte of a text takes in JSON, at most.
-std::size_t JsonBytes(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  // A byte that is no UTF-8 becomes U+FFFD.
-  if (byte >= 0x80) return 3;
-  if (byte < 0x20 || c == '<' || c == '>' || c == '&' || byte == 0x7F) return kUnicodeEscape;
-  return c == '"' || c == '\\' ? 2 : 1;
+// What a rune takes in JSON, at most.
+std::size_t JsonBytes(const text::Rune& rune) {
+  if (rune.text.size() > 1) return 3 * rune.text.size();
+  const std::uint32_t code = rune.code;
+  // A byte that is no UTF-8 is a replacement rune, which is written as an escape.
+  const bool escaped = code < 0x20 || code >= 0x7F || code == '<' || code == '>' || code == '&';
+  if (escaped) return kUnicodeEscape;
+  return code == '"' || code == '\\' ? 2 : 1;
 }
 
 // Hands out room for texts.
@@ -84,9 +87,11 @@ class Room {
   // Takes the room of the whole `text`; false, and nothing is taken: there is not as much.
   bool TakeAll(std::string_view text) {
     std::size_t needed = 0;
-    for (const char c : text) {
-      needed += JsonBytes(c);
+    while (!text.empty()) {
+      const text::Rune rune = text::FirstRune(text);
+      needed += JsonBytes(rune);
       if (needed > left_) return false;
+      text.remove_prefix(rune.text.size());
     }
     left_ -= needed;
     return true;
@@ -108,7 +113,12 @@ class Room {
     if (TakeAll(text)) return std::string(text);
     std::size_t size = 0;
     std::size_t used = kDots;
-    while (used + JsonBytes(text[size]) <= left_) used += JsonBytes(text[size++]);
+    while (true) {
+      const text::Rune rune = text::FirstRune(text.substr(size));
+      if (used + JsonBytes(rune) > left_) break;
+      used += JsonBytes(rune);
+      size += rune.text.size();
+    }
     left_ -= std::min(left_, used);
     return field::Shorten(text, size + kDots);
   }
