@@ -6,7 +6,7 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
-#include "codec/json_sink.h"
+#include "text/json_sink.h"
 
 namespace apiserver::v0::audit {
 
@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, kLevels> kLevelWords = {"None", "Metadata
 constexpr std::array<std::string_view, kStages> kStageWords = {"RequestReceived", "ResponseStarted",
                                                                "ResponseComplete", "Panic"};
 
-using codec::JsonSink;
-using codec::PutJsonString;
+using text::JsonSink;
+using text::PutJsonString;
 
 // Writes the members of one JSON object in the order of the calls. Their names are literals that
 // need no escapes; as their sizes are known, a name costs a few stores.

@@ -9,12 +9,11 @@
 
 #include "apiserver/codec/json.h"
 
-#include "codec/json_sink.h"
 #include "codec/json_write.h"
 #include "text/base64.h"
 #include "text/hex.h"
-#include "text/scan.h"
-#include "text/utf8.h"
+#include "text/json_sink.h"
+#include "text/json_string.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -23,73 +22,9 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// One special byte, or the sequence it starts; returns how many bytes were used up.
-std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
-  const auto byte = static_cast<unsigned char>(rest[0]);
-  if (byte >= 0x80) {
-    const std::size_t length = text::Utf8SequenceLength(rest);
-    if (length == 0) {
-      sink.Put("\\ufffd");
-      return 1;
-    }
-    const std::string_view sequence = rest.substr(0, length);
-    if (sequence == "\xE2\x80\xA8" || sequence == "\xE2\x80\xA9") {
-      sink.Put(sequence.back() == '\xA8' ? "\\u2028" : "\\u2029");
-    } else {
-      sink.Put(sequence);
-    }
-    return length;
-  }
-  switch (rest[0]) {
-    case '"':
-      sink.Put("\\\"");
-      break;
-    case '\\':
-      sink.Put("\\\\");
-      break;
-    case '\b':
-      sink.Put("\\b");
-      break;
-    case '\f':
-      sink.Put("\\f");
-      break;
-    case '\n':
-      sink.Put("\\n");
-      break;
-    case '\r':
-      sink.Put("\\r");
-      break;
-    case '\t':
-      sink.Put("\\t");
-      break;
-    default:
-      sink.Put("\\u00");
-      sink.Put(text::HexDigit(byte >> 4U));
-      sink.Put(text::HexDigit(byte));
-  }
-  return 1;
-}
-
-}  // namespace
-
-void PutJsonString(std::string_view text, JsonSink& sink) {
-  sink.Put('"');
-  while (!text.empty()) {
-    const std::string_view piece = text.substr(0, JsonSink::kRoomMax - sizeof(text::scan::Block));
-    const std::size_t plain =
-        text::CopyUnescaped(piece, sink.Room(piece.size() + sizeof(text::scan::Block)));
-    sink.Advance(plain);
-    text.remove_prefix(plain);
-    if (plain < piece.size()) text.remove_prefix(PutSpecial(text, sink));
-  }
-  sink.Put('"');
-}
-
-namespace {
-
 // As encoding/json: strconv's shortest form, plain from 1e-6 up to 1e21, else with an exponent
 // that has no leading zero.
-void PutDouble(double number, JsonSink& sink) {
+void PutDouble(double number, text::JsonSink& sink) {
   if (!std::isfinite(number)) return sink.Put("null");  // JSON has no word for it.
   if (number == 0) return sink.Put(std::signbit(number) ? "-0" : "0");
   // to_chars in plain form prints all digits of large numbers; only the scientific form is
@@ -130,7 +65,7 @@ void PutDouble(double number, JsonSink& sink) {
 }
 
 // What Go's encoder does to a json.RawMessage: no space outside strings, HTML escaped inside.
-void PutRaw(std::string_view text, JsonSink& sink) {
+void PutRaw(std::string_view text, text::JsonSink& sink) {
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -153,7 +88,7 @@ void PutRaw(std::string_view text, JsonSink& sink) {
   }
 }
 
-void PutScalar(const Value& value, JsonSink& sink) {
+void PutScalar(const Value& value, text::JsonSink& sink) {
   switch (value.type()) {
     case Value::Type::kBool:
       return sink.Put(value.AsBool() ? "true" : "false");
@@ -165,7 +100,7 @@ void PutScalar(const Value& value, JsonSink& sink) {
     case Value::Type::kDouble:
       return PutDouble(value.AsDouble(), sink);
     case Value::Type::kString:
-      return PutJsonString(value.AsString(), sink);
+      return text::PutJsonString(value.AsString(), sink);
     case Value::Type::kRaw:
       if (value.size() == 0) return sink.Put("null");
       return PutRaw(value.AsString(), sink);
@@ -201,7 +136,7 @@ struct Frame {
   bool map;
 };
 
-void Write(const Value& root, bool sort, JsonSink& sink) {
+void Write(const Value& root, bool sort, text::JsonSink& sink) {
   Arena scratch;
   std::vector<Frame> open;
   const Value* value = &root;
@@ -223,7 +158,7 @@ void Write(const Value& root, bool sort, JsonSink& sink) {
     Frame& frame = open.back();
     --frame.left;
     if (frame.map) {
-      PutJsonString(frame.member->key, sink);
+      text::PutJsonString(frame.member->key, sink);
       sink.Put(':');
       value = &(frame.member++)->value;
     } else {
@@ -235,13 +170,13 @@ void Write(const Value& root, bool sort, JsonSink& sink) {
 }  // namespace
 
 void AppendJson(Value value, std::string& out) {
-  JsonSink sink(out);
+  text::JsonSink sink(out);
   Write(value, /*sort=*/false, sink);
   sink.Flush();
 }
 
 void AppendSortedJson(Value value, std::string& out) {
-  JsonSink sink(out);
+  text::JsonSink sink(out);
   Write(value, /*sort=*/true, sink);
   sink.Flush();
 }
@@ -253,14 +188,7 @@ void AppendPrettyJson(Value value, std::string& out) {
 }
 
 void AppendJsonString(std::string_view text, std::string& out) {
-  // Most texts stand for themselves: names, paths, times.
-  if (text::UnescapedPrefix(text) == text.size()) {
-    out.append(1, '"').append(text).append(1, '"');
-    return;
-  }
-  JsonSink sink(out);
-  PutJsonString(text, sink);
-  sink.Flush();
+  text::AppendJsonString(text, out);
 }
 
 std::string IndentJson(std::string_view compact) {

@@ -2,7 +2,8 @@
 
 #include <array>
 #include <charconv>
-#include <cstdint>
+
+#include "text/json_string.h"
 
 namespace apiserver::v0::meta {
 namespace {
@@ -10,34 +11,6 @@ namespace {
 using runtime::Value;
 
 constexpr int kLevelsMax = 8;
-
-void AppendUnicodeEscape(std::uint32_t code, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(code >> shift) & 0xF];
-}
-
-void AppendString(std::string_view text, std::string& out) {
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || c == '<' || c == '>' || c == '&') {
-      AppendUnicodeEscape(byte, out);
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
 
 void AppendDouble(double number, std::string& out) {
   std::array<char, 32> buffer{};
@@ -60,7 +33,7 @@ void Append(Value value, int levels, std::string& out) {
       AppendDouble(value.AsDouble(), out);
       return;
     case Value::Type::kString:
-      AppendString(value.AsString(), out);
+      text::AppendJsonString(value.AsString(), out);
       return;
     case Value::Type::kRaw:
       out += value.AsString();
@@ -79,7 +52,7 @@ void Append(Value value, int levels, std::string& out) {
     for (const runtime::Member& member : value.members()) {
       if (!first) out += ',';
       first = false;
-      AppendString(member.key, out);
+      text::AppendJsonString(member.key, out);
       out += ':';
       Append(member.value, levels - 1, out);
     }

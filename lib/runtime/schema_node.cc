@@ -4,8 +4,8 @@
 #include <bit>
 #include <unordered_set>
 
-#include "runtime/json_escapes.h"
 #include "runtime/schema_block.h"
+#include "text/json_string.h"
 
 namespace apiserver::v0::runtime {
 
@@ -23,7 +23,7 @@ std::string Schema::DescriptionAt(std::uint32_t at, std::uint32_t size) const {
   const auto* const source = reinterpret_cast<const SchemaSource*>(*Slot(kSource));
   const std::string_view text =
       std::string_view(*source->bytes).substr(at & ~(kInSource | kEscaped), size);
-  return (at & kEscaped) != 0 ? UnescapeJson(text) : std::string(text);
+  return (at & kEscaped) != 0 ? text::UnescapeJson(text) : std::string(text);
 }
 
 std::string Schema::description() const {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/json_escapes.h"
 #include "runtime/schema_block.h"
+#include "text/json_string.h"
 
 namespace apiserver::v0::runtime {
 
@@ -99,7 +99,7 @@ class SchemaPool::State {
     if (!before(text.data(), bytes.data()) && before(text.data(), end)) {
       at = static_cast<std::size_t>(text.data() - bytes.data());
     } else {
-      const std::string wanted = EscapeJson(text);
+      const std::string wanted = text::EscapeJson(text);
       size = wanted.size();
       escaped = true;
       const std::size_t from = std::min<std::size_t>(behind_, bytes.size());

@@ -6,7 +6,6 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/schema.h"
-#include "runtime/json_escapes.h"
 #include "runtime/patterns.h"
 #include "runtime/text.h"
 
@@ -278,13 +277,6 @@ TEST_CASE("runtime: a description with escapes is found in the source behind the
   CHECK(described("A\t") == "not found");        // Go would write it otherwise.
   pool.ReadFrom(std::make_shared<const std::string>(R"("\u003c\u0001\\é\u003e")"));
   CHECK(described("<\x01\\é>") == "<\x01\\é>");
-}
-
-TEST_CASE("runtime: JSON's escapes are written as Go writes them, and all of them read",
-          "[runtime]") {
-  CHECK(EscapeJson("a\"\\\b\f\n\r\t\x1f<>&/é") == R"(a\"\\\b\f\n\r\t\u001f\u003c\u003e\u0026/é)");
-  CHECK(UnescapeJson(R"(a\"\\\b\f\n\r\t\/\u00e9\u20AC\ud83d\ude00\ud800x)") ==
-        "a\"\\\b\f\n\r\t/é€😀\uFFFDx");
 }
 
 TEST_CASE("runtime: the source lives as long as a schema that was read from it", "[runtime]") {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace apiserver::inline v0::codec {
+namespace apiserver::inline v0::text {
 
 // Appends to a string through a small buffer: growing a std::string byte by byte is slow. What is
 // in the buffer is lost without a last Flush(), which needs memory and so is no destructor's work.
@@ -58,4 +58,4 @@ class JsonSink {
 // A quoted string with Go's escapes.
 void PutJsonString(std::string_view text, JsonSink& sink);
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::inline v0::text

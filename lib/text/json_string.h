@@ -1,0 +1,17 @@
+#pragma once  // Library-internal: other rooms include this header.
+
+#include <string>
+#include <string_view>
+
+// Strings of JSON as Go's encoding/json writes them: <, >, &, U+2028 and U+2029 are escaped too,
+// and what is no UTF-8 is U+FFFD.
+namespace apiserver::inline v0::text {
+
+// A quoted string.
+void AppendJsonString(std::string_view text, std::string& out);
+// What stands between the quotes.
+std::string EscapeJson(std::string_view text);
+// What well-formed JSON says between two quotes, which need not be Go's.
+std::string UnescapeJson(std::string_view json);
+
+}  // namespace apiserver::inline v0::text
