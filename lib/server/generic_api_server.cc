@@ -13,6 +13,7 @@
 #include "http/net.h"
 #include "server/debug/flags.h"
 #include "server/debug/metrics.h"
+#include "server/debug/place.h"
 #include "server/debug/pprof.h"
 #include "server/feature_metrics.h"
 #include "server/filter_chain.h"
@@ -288,11 +289,11 @@ Status Server::InstallStandardPaths() {
   const auto index = [this](http::Exchange& exchange) { return ServeIndex(exchange, 200); };
   RETURN_IF_ERROR(HandlePathWithoutBody("/", index, /*listed=*/true));
   RETURN_IF_ERROR(HandlePathWithoutBody("/index.html", index, /*listed=*/true));
-  RETURN_IF_ERROR(HandlePathWithoutBody("/metrics",
-                                        NewMetricsHandler(metrics_, config_.enable_profiling),
-                                        /*listed=*/true));
+  RETURN_IF_ERROR(HandlePathWithoutBody(
+      "/metrics", debug::NewMetricsHandler(metrics_, config_.enable_profiling),
+      /*listed=*/true));
   RETURN_IF_ERROR(HandlePathWithoutBody("/metrics/slis",
-                                        NewMetricsHandler(slis_, config_.enable_profiling),
+                                        debug::NewMetricsHandler(slis_, config_.enable_profiling),
                                         /*listed=*/true));
   RETURN_IF_ERROR(InstallDebugPaths());
   const http::Handler version = NewVersionHandler(config_.version);
@@ -302,10 +303,15 @@ Status Server::InstallStandardPaths() {
 }
 
 Status Server::InstallDebugPaths() {
-  const auto profiler = std::make_shared<Profiler>(CpuProfile::Needs{.clock = config_.clock});
+  const auto profiler =
+      std::make_shared<debug::Profiler>(debug::CpuProfile::Needs{.clock = config_.clock});
   const auto install = [this, &profiler](PathMux& mux, bool cmdline) -> Status {
-    RETURN_IF_ERROR(InstallProfiling(mux, profiler, cmdline));
-    return config_.set_verbosity ? InstallDebugFlags(mux, config_.set_verbosity) : Status();
+    const debug::Place place = [&mux](std::string path, http::Handler handler, bool reads_body) {
+      return mux.Handle(std::move(path), std::move(handler), /*listed=*/false,
+                        reads_body ? PathMux::Body::kRead : PathMux::Body::kLeft);
+    };
+    RETURN_IF_ERROR(debug::InstallProfiling(place, profiler, cmdline));
+    return config_.set_verbosity ? debug::InstallFlags(place, config_.set_verbosity) : Status();
   };
   if (config_.enable_profiling) RETURN_IF_ERROR(install(mux_, /*cmdline=*/false));
   if (config_.debug_socket_path.empty()) return {};

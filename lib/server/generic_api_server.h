@@ -9,7 +9,7 @@
 #include "apiserver/server/server.h"
 #include "server/added_handler.h"
 #include "server/api_documents.h"
-#include "server/debug/debug_socket.h"
+#include "server/debug_socket.h"
 #include "server/equivalent_resources.h"
 #include "server/filter_chain.h"
 #include "server/health.h"

@@ -14,11 +14,11 @@ using apiserver::RealClock;
 using apiserver::Reason;
 using apiserver::Result;
 using apiserver::Status;
-using apiserver::server::CpuProfile;
-using apiserver::server::LoadedObject;
-using apiserver::server::LoadedObjects;
-using apiserver::server::OpenPerfEvents;
-using apiserver::server::ThreadSamples;
+using apiserver::server::debug::CpuProfile;
+using apiserver::server::debug::LoadedObject;
+using apiserver::server::debug::LoadedObjects;
+using apiserver::server::debug::OpenPerfEvents;
+using apiserver::server::debug::ThreadSamples;
 using apiserver::testing::DecodedProfile;
 
 namespace {

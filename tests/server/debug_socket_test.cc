@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "apiserver/base/verbosity.h"
-#include "server/debug/debug_socket.h"
+#include "server/debug_socket.h"
 #include "widget_server.h"
 
 using apiserver::Reason;

@@ -11,7 +11,9 @@
 #include "apiserver/http/in_process.h"
 #include "decoded_profile.h"
 #include "filter_fixture.h"
+#include "server/debug/place.h"
 #include "server/debug/pprof.h"
+#include "server/mux/path_mux.h"
 #include "widget_server.h"
 
 using apiserver::Clock;
@@ -22,10 +24,10 @@ using apiserver::Reason;
 using apiserver::Result;
 using apiserver::Status;
 using apiserver::Thread;
-using apiserver::server::CpuProfile;
 using apiserver::server::PathMux;
-using apiserver::server::Profiler;
-using apiserver::server::ThreadSamples;
+using apiserver::server::debug::CpuProfile;
+using apiserver::server::debug::Profiler;
+using apiserver::server::debug::ThreadSamples;
 using apiserver::testing::Contains;
 using apiserver::testing::DecodedProfile;
 using apiserver::testing::FilterFixture;
@@ -87,7 +89,10 @@ class PprofFixture {
   explicit PprofFixture(bool cmdline = false, const Clock* other_clock = nullptr) {
     const CpuProfile::Needs needs{.open = [this](int thread) { return Open(thread); },
                                   .clock = other_clock ? other_clock : &clock};
-    CHECK(InstallProfiling(mux_, std::make_shared<Profiler>(needs), cmdline).ok());
+    const server::debug::Place place = [this](std::string path, http::Handler handler, bool) {
+      return mux_.Handle(std::move(path), std::move(handler), /*listed=*/false);
+    };
+    CHECK(InstallProfiling(place, std::make_shared<Profiler>(needs), cmdline).ok());
     fixture_.handler = [this](http::Exchange& exchange) -> http::Step {
       if (const auto handler = mux_.Find(exchange.request().path).handler)
         return (*handler)(exchange);

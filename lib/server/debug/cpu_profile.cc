@@ -8,7 +8,7 @@
 #include "server/debug/loaded_objects.h"
 #include "server/debug/profile_message.h"
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::string CpuProfile::Finish() {
        .remarks = Remarks()});
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

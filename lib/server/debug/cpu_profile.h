@@ -14,7 +14,7 @@
 #include "apiserver/base/status.h"
 #include "server/debug/perf_events.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // On what the threads of this process spend processor time, from Start() to Finish(). One thread at
 // a time.
@@ -62,4 +62,4 @@ class CpuProfile {
   std::size_t threads_not_seen_ = 0;
 };
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

@@ -9,7 +9,7 @@
 #include "apiserver/base/field_path.h"
 #include "base/status_macros.h"
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 namespace {
 
@@ -72,13 +72,13 @@ http::Step PutVerbosity(http::Exchange& exchange,
 
 }  // namespace
 
-Status InstallDebugFlags(PathMux& mux, std::function<Status(std::uint32_t)> set_verbosity) {
-  RETURN_IF_ERROR(mux.Handle("/debug/flags", &FlagsIndex, /*listed=*/false, PathMux::Body::kLeft));
-  RETURN_IF_ERROR(mux.Handle("/debug/flags/", &FlagsIndex, /*listed=*/false, PathMux::Body::kLeft));
+Status InstallFlags(const Place& place, std::function<Status(std::uint32_t)> set_verbosity) {
+  RETURN_IF_ERROR(place("/debug/flags", &FlagsIndex, /*reads_body=*/false));
+  RETURN_IF_ERROR(place("/debug/flags/", &FlagsIndex, /*reads_body=*/false));
   const auto put = [set_verbosity = std::move(set_verbosity)](http::Exchange& exchange) {
     return PutVerbosity(exchange, set_verbosity);
   };
-  return mux.Handle("/debug/flags/v", put, /*listed=*/false);
+  return place("/debug/flags/v", put, /*reads_body=*/true);
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

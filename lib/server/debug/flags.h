@@ -1,15 +1,15 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 #include <cstdint>
 #include <functional>
 
 #include "apiserver/base/status.h"
-#include "server/mux/path_mux.h"
+#include "server/debug/place.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // PUT /debug/flags/v changes the verbosity of logs by `set_verbosity`; /debug/flags/ names the
 // flags. k8s.io/apiserver/pkg/server/routes/flags.go. kConflict: a path is taken.
-Status InstallDebugFlags(PathMux& mux, std::function<Status(std::uint32_t)> set_verbosity);
+Status InstallFlags(const Place& place, std::function<Status(std::uint32_t)> set_verbosity);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

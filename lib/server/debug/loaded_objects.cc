@@ -13,7 +13,7 @@
 
 #include "text/hex.h"
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::vector<LoadedObject> LoadedObjects() {
   return objects;
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

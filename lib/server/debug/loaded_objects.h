@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // Where a piece of a program's or library's code lies in this process.
 struct LoadedObject {
@@ -18,4 +18,4 @@ struct LoadedObject {
 // The program's first, then its libraries'.
 std::vector<LoadedObject> LoadedObjects();
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

@@ -5,7 +5,7 @@
 
 #include "apiserver/response/response.h"
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 http::Handler NewMetricsHandler(std::shared_ptr<metrics::Registry> registry, bool resets) {
   return [registry = std::move(registry), resets](http::Exchange& exchange) {
@@ -19,4 +19,4 @@ http::Handler NewMetricsHandler(std::shared_ptr<metrics::Registry> registry, boo
   };
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

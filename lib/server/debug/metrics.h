@@ -1,14 +1,14 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 #include <memory>
 
 #include "apiserver/base/metrics.h"
 #include "apiserver/http/exchange.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // What `registry` counts, in Prometheus' text; `resets`: DELETE sets it to zero.
 // k8s.io/apiserver/pkg/server/routes/metrics.go.
 http::Handler NewMetricsHandler(std::shared_ptr<metrics::Registry> registry, bool resets);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 namespace {
 
@@ -137,4 +137,4 @@ Result<std::unique_ptr<ThreadSamples>> OpenPerfEvents(int thread) {
   return std::make_unique<PerfEvents>(fd, pages, size);
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

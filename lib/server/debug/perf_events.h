@@ -7,7 +7,7 @@
 
 #include "apiserver/base/status.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // A sample stands for so much time of a thread on a processor, as in Go.
 inline constexpr std::int64_t kSamplePeriodNanoseconds = 10'000'000;
@@ -31,4 +31,4 @@ using OpenThreadSamples = std::function<Result<std::unique_ptr<ThreadSamples>>(i
 // From perf_event_open(2): user code only, and no signals.
 Result<std::unique_ptr<ThreadSamples>> OpenPerfEvents(int thread);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

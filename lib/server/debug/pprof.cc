@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "response/gzip.h"
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 namespace {
 
@@ -182,19 +182,17 @@ http::Step Profiler::Serve(http::Exchange& exchange) {
   });
 }
 
-Status InstallProfiling(PathMux& mux, std::shared_ptr<Profiler> profiler, bool cmdline) {
-  RETURN_IF_ERROR(
-      mux.Handle("/debug/pprof", &RedirectToPprof, /*listed=*/false, PathMux::Body::kLeft));
+Status InstallProfiling(const Place& place, std::shared_ptr<Profiler> profiler, bool cmdline) {
+  RETURN_IF_ERROR(place("/debug/pprof", &RedirectToPprof, /*reads_body=*/false));
   const auto serve = [cmdline](http::Exchange& exchange) { return ServePprof(exchange, cmdline); };
-  RETURN_IF_ERROR(mux.Handle("/debug/pprof/", serve, /*listed=*/false, PathMux::Body::kLeft));
+  RETURN_IF_ERROR(place("/debug/pprof/", serve, /*reads_body=*/false));
   if (cmdline) {
-    RETURN_IF_ERROR(
-        mux.Handle("/debug/pprof/cmdline", &ServeCmdline, /*listed=*/false, PathMux::Body::kLeft));
+    RETURN_IF_ERROR(place("/debug/pprof/cmdline", &ServeCmdline, /*reads_body=*/false));
   }
   const auto profile = [profiler = std::move(profiler)](http::Exchange& exchange) {
     return profiler->Serve(exchange);
   };
-  return mux.Handle("/debug/pprof/profile", profile, /*listed=*/false, PathMux::Body::kLeft);
+  return place("/debug/pprof/profile", profile, /*reads_body=*/false);
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

@@ -1,4 +1,4 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 #include <atomic>
 #include <memory>
@@ -6,9 +6,9 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "server/debug/cpu_profile.h"
-#include "server/mux/path_mux.h"
+#include "server/debug/place.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // Answers /debug/pprof/profile, one request at a time. Any thread.
 class Profiler : public std::enable_shared_from_this<Profiler> {
@@ -29,6 +29,6 @@ class Profiler : public std::enable_shared_from_this<Profiler> {
 // /debug/pprof/ with what there is of Go's net/http/pprof: the CPU profile and, with `cmdline`, the
 // program's arguments. k8s.io/apiserver/pkg/server/routes/profiling.go and debugsocket.go.
 // kConflict: a path is taken.
-Status InstallProfiling(PathMux& mux, std::shared_ptr<Profiler> profiler, bool cmdline);
+Status InstallProfiling(const Place& place, std::shared_ptr<Profiler> profiler, bool cmdline);
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

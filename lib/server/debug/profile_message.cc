@@ -5,7 +5,7 @@
 #include "codec/protobuf_wire.h"
 #include "server/debug/perf_events.h"
 
-namespace apiserver::v0::server {
+namespace apiserver::v0::server::debug {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::string ProfileMessage::Finish(const Facts& facts) && {
   return std::move(message_);
 }
 
-}  // namespace apiserver::v0::server
+}  // namespace apiserver::v0::server::debug

@@ -8,7 +8,7 @@
 
 #include "server/debug/loaded_objects.h"
 
-namespace apiserver::inline v0::server {
+namespace apiserver::inline v0::server::debug {
 
 // Writes perftools.profiles.Profile of github.com/google/pprof/proto/profile.proto: samples of
 // processor time. Samples first, the rest in Finish().
@@ -49,4 +49,4 @@ class ProfileMessage {
   std::string message_;
 };
 
-}  // namespace apiserver::inline v0::server
+}  // namespace apiserver::inline v0::server::debug

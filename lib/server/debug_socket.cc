@@ -1,4 +1,4 @@
-#include "server/debug/debug_socket.h"
+#include "server/debug_socket.h"
 
 #include <filesystem>
 #include <system_error>
