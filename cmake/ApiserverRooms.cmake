@@ -11,7 +11,7 @@ set(APISERVER_ROOMS
   storage storage.kv storage.index storage.memory storage.value storage.store storage.cacher
   rest admission registry
   # Serving.
-  response flowcontrol discovery endpoints server.debug server delegation
+  response flowcontrol discovery endpoints server.debug server delegation options
   # Built-in API groups.
   groups
   # Whole servers built from the above.

@@ -15,7 +15,6 @@
 #include "apiserver/http/dialer.h"
 #include "cluster.h"
 #include "common/run_until_signal.h"
-#include "pflag.h"
 
 namespace sample {
 
@@ -91,14 +90,15 @@ int DoctorMain(int argc, char** argv) {
   options.standalone = false;
   const Parts parts = AllParts();
   CLI::App app("Says why this server does not work behind an aggregator, and what to apply");
-  AddServerFlags(app, options, parts);
+  examples::CliFlags server_flags(app);
+  AddServerFlags(server_flags, options, parts);
   Arrange(app);
   app.add_option("--service-name", flags.service_name,
                  "The Service in front of the server; APIServices are looked at then");
   app.add_option("--service-namespace", flags.service_namespace, "The Service's namespace")
       ->capture_default_str();
   try {
-    app.parse(Arguments(argc, argv));
+    server_flags.Parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }

@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "duration_flag.h"
-#include "pflag.h"
 
 namespace sample {
 
@@ -141,12 +140,11 @@ std::string Problem(const Options& options) {
 
 }  // namespace
 
-void AddServerFlags(CLI::App& app, Options& options, const Parts& parts) {
-  AddOptions(app, options);
-  AddTlsOptions(app, options);
-  AddEtcdOptions(app, options);
-  for (const auto& part : parts) part->AddFlags(app);
-  ReadAsPflag(app);
+void AddServerFlags(examples::CliFlags& flags, Options& options, const Parts& parts) {
+  AddOptions(flags.app(), options);
+  AddTlsOptions(flags.app(), options);
+  AddEtcdOptions(flags.app(), options);
+  for (const auto& part : parts) part->AddFlags(flags);
 }
 
 std::string FinishFlags(Options& options, const Parts& parts) {
@@ -162,10 +160,11 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   Parsed parsed;
   CLI::App app("A Kubernetes-style API server for the group wardle.example.com",
                argc > 0 ? argv[0] : "");
+  examples::CliFlags flags(app);
   parsed.parts = AllParts();
-  AddServerFlags(app, parsed.options, parsed.parts);
+  AddServerFlags(flags, parsed.options, parsed.parts);
   try {
-    app.parse(Arguments(argc, argv));
+    flags.Parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     parsed.exit = true;
     parsed.exit_code = app.exit(error);

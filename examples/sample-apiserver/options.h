@@ -48,9 +48,9 @@ struct Options {
   std::uint32_t v = 0;  // Verbosity; from 4 on debug lines are logged.
 };
 
-// Adds the flags of the server and its parts, which must outlive `app`.
-void AddServerFlags(CLI::App& app, Options& options, const Parts& parts);
-// Once `app` has read the command line, and as long as it lives: sets what depends on several
+// Adds the flags of the server and its parts, which must outlive `flags`.
+void AddServerFlags(examples::CliFlags& flags, Options& options, const Parts& parts);
+// Once `flags` has read the command line, and as long as it lives: sets what depends on several
 // flags; then one line that says what is wrong with them, and what to do. Empty: nothing.
 std::string FinishFlags(Options& options, const Parts& parts);
 

@@ -8,10 +8,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/server.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "common/cli_flags.h"
 
 namespace sample {
 
@@ -28,9 +25,9 @@ struct Environment {
 class Part {
  public:
   virtual ~Part() = default;
-  virtual void AddFlags(CLI::App& app) = 0;
-  // One line that says what is wrong with the flags, and what to do; empty: nothing. The app of
-  // AddFlags() lives still.
+  virtual void AddFlags(examples::CliFlags& flags) = 0;
+  // One line that says what is wrong with the flags, and what to do; empty: nothing. The app
+  // behind AddFlags() lives still.
   virtual std::string Problem(const Options& /*options*/) const { return ""; }
   // Before the server is made.
   virtual apiserver::Status Configure(const Environment& /*environment*/,

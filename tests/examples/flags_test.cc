@@ -5,15 +5,14 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
 #include "apiserver/server/server.h"
+#include "common/cli_flags.h"
 #include "options.h"
 #include "parts/parts.h"
-#include "pflag.h"
 #include "storage/rocks/temp_directory.h"
 
 namespace sample {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Words = std::vector<const char*>;
 
@@ -24,7 +23,7 @@ struct Line {
     AddFlags();
     words.insert(words.begin(), "sample-apiserver");
     try {
-      app.parse(Arguments(static_cast<int>(words.size()), words.data()));
+      flags.Parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::ParseError& error) {
       return error.what();
     }
@@ -41,10 +40,11 @@ struct Line {
 
   void AddFlags() {
     parsed.parts = AllParts();
-    AddServerFlags(app, parsed.options, parsed.parts);
+    AddServerFlags(flags, parsed.options, parsed.parts);
   }
 
   CLI::App app;
+  examples::CliFlags flags{app};
   Parsed parsed;
 };
 
@@ -65,10 +65,10 @@ class Warnings final : public apiserver::LogSink {
 struct Configured {
   Configured(std::unique_ptr<Part> made, Words words) : part(std::move(made)) {
     CLI::App app;
-    part->AddFlags(app);
-    ReadAsPflag(app);
+    examples::CliFlags flags(app);
+    part->AddFlags(flags);
     words.insert(words.begin(), "sample-apiserver");
-    app.parse(Arguments(static_cast<int>(words.size()), words.data()));
+    flags.Parse(static_cast<int>(words.size()), words.data());
     status = part->Configure({.options = options, .log = log}, config);
   }
 
@@ -155,39 +155,6 @@ TEST_CASE("sample: a duration without a unit is refused with the flag and an exa
   CHECK(ErrorOf({"--request-timeout=0"}) == "--request-timeout must be positive, e.g. 60s");
   CHECK(ErrorOf({"--shutdown-delay-duration="}) ==
         "--shutdown-delay-duration: \"\" is no duration; give one like 5s, 1m30s or 500ms");
-}
-
-TEST_CASE("sample: --request-timeout is a duration, a minute unless told otherwise", "[sample]") {
-  CHECK(Configured(NewServerRun(), {}).config.request_timeout == seconds(60));
-  CHECK(Configured(NewServerRun(), {"--request-timeout=1m30s"}).config.request_timeout ==
-        seconds(90));
-  CHECK(Configured(NewServerRun(), {"--request-timeout", "250ms"}).config.request_timeout ==
-        milliseconds(250));
-}
-
-TEST_CASE("sample: --feature-gates given twice is one list, of which the last word counts",
-          "[sample]") {
-  const Configured both(
-      NewServerRun(), {"--feature-gates=CBORServingAndStorage=true,ConstrainedImpersonation=false",
-                       "--feature-gates", "APIResponseCompression=false",
-                       "--feature-gates=ConstrainedImpersonation=true"});
-  REQUIRE(both.status.ok());
-  CHECK(both.config.features.Enabled("CBORServingAndStorage"));
-  CHECK_FALSE(both.config.features.Enabled("APIResponseCompression"));
-  CHECK(both.config.features.Enabled("ConstrainedImpersonation"));
-
-  const Configured wrong(NewServerRun(), {"--feature-gates=Nothing=true"});
-  CHECK(wrong.status.message() == "--feature-gates: unrecognized feature gate: Nothing");
-}
-
-TEST_CASE("sample: no seats to share is refused with the flags that help", "[sample]") {
-  CHECK(ErrorOf({"--max-requests-inflight=0", "--max-mutating-requests-inflight=0"}) ==
-        "--max-requests-inflight=0 and --max-mutating-requests-inflight=0 leave no seats to share; "
-        "raise one, or have no limit with --enable-priority-and-fairness=false");
-  CHECK(ErrorOf({"--max-requests-inflight=0"}).empty());
-  CHECK(ErrorOf({"--max-requests-inflight=0", "--max-mutating-requests-inflight=0",
-                 "--enable-priority-and-fairness=false"})
-            .empty());
 }
 
 // As upstream's ApplyTo, which starts; it says nothing.

@@ -33,7 +33,8 @@ constexpr char kValidating[] = "ValidatingAdmissionWebhook";
 
 class Admission final : public Part {
  public:
-  void AddFlags(CLI::App& app) override {
+  void AddFlags(examples::CliFlags& flags) override {
+    CLI::App& app = flags.app();
     app.add_option("--enable-admission-plugins", selection_.enable,
                    "Admission plugins to run besides those that run anyway, separated by commas")
         ->delimiter(',');

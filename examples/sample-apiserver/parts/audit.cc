@@ -61,7 +61,8 @@ void AddSinkFlags(CLI::App& app, const std::string& prefix, audit::SinkOptions& 
 
 class Audit final : public Part {
  public:
-  void AddFlags(CLI::App& app) override {
+  void AddFlags(examples::CliFlags& flags) override {
+    CLI::App& app = flags.app();
     app.add_option("--audit-policy-file", options_.policy_file,
                    "File that says which requests are recorded, and how much of them");
     app.add_option("--audit-log-path", options_.log_path,

@@ -27,7 +27,8 @@ namespace authn = apiserver::authn;
 // Who else a standalone server knows, beside its administrator and its authority's certificates.
 class Authentication final : public Part {
  public:
-  void AddFlags(CLI::App& app) override {
+  void AddFlags(examples::CliFlags& flags) override {
+    CLI::App& app = flags.app();
     flags_ = {
         app.add_option("--token-auth-file", token_file_,
                        "CSV file of tokens and their users: token,user,uid,\"group1,group2\""),

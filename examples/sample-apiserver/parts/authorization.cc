@@ -43,7 +43,8 @@ constexpr char kPathsFlag[] = "--authorization-always-allow-paths";
 // (--no-standalone).
 class Authorization final : public Part {
  public:
-  void AddFlags(CLI::App& app) override {
+  void AddFlags(examples::CliFlags& flags) override {
+    CLI::App& app = flags.app();
     app.add_option(kConfigFlag, config_file_,
                    "AuthorizationConfiguration: authorizers that are asked one after the other");
     of_standalone_ = {

@@ -24,7 +24,8 @@ namespace server = apiserver::server;
 // is of it, and only with an authority of theirs.
 class Delegation final : public Part {
  public:
-  void AddFlags(CLI::App& app) override {
+  void AddFlags(examples::CliFlags& flags) override {
+    CLI::App& app = flags.app();
     of_cluster_ = {
         app.add_option(
             "--authentication-kubeconfig", authentication_.kubeconfig_file,

@@ -18,7 +18,8 @@ namespace server = apiserver::server;
 
 class Tracing final : public Part {
  public:
-  void AddFlags(CLI::App& app) override {
+  void AddFlags(examples::CliFlags& flags) override {
+    CLI::App& app = flags.app();
     app.add_option("--tracing-config-file", config_file_,
                    "File with a TracingConfiguration: to which collector (OTLP over HTTP) spans of "
                    "requests go, and of how many");

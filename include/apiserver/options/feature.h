@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apiserver/options/flag_set.h"
+#include "apiserver/options/server_run.h"
+#include "apiserver/server/server.h"
+
+// k8s.io/apiserver/pkg/server/options/feature.go.
+namespace apiserver::inline v0::options {
+
+// What a server has beside its resources. Fields have the names and defaults of Go's
+// FeatureOptions.
+struct FeatureOptions {
+  // --profiling: serves /debug/pprof/ and /debug/flags/, and lets /metrics be reset.
+  bool enable_profiling = true;
+  // --debug-socket-path: serves the same on a Unix socket; empty: it does not.
+  std::string debug_socket_path = {};
+  // --enable-priority-and-fairness: requests in flight are shared fairly; off: whatever is one too
+  // many is refused.
+  bool enable_priority_and_fairness = true;
+
+  // Adds the flags. The options must outlive the reading of the command line.
+  void AddFlags(FlagSet& flags);
+  // What is wrong, a line each that names flags and the remedy. `run` has the limits that priority
+  // and fairness share.
+  std::vector<std::string> Validate(const ServerRunOptions& run) const;
+  // Sets what they are about, of flow control the mode.
+  void ApplyTo(server::Config& config) const;
+};
+
+}  // namespace apiserver::inline v0::options

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "apiserver/base/status.h"
+
+// The flags of a program, as groups of options see them: github.com/spf13/pflag, pflag.FlagSet. The
+// library reads no command line. A program puts the parser of its choice behind FlagSet, and the
+// groups tell it their flags, with the names, values and defaults of kube-apiserver.
+namespace apiserver::inline v0::options {
+
+// A flag once it is part of a set.
+struct Flag {
+  std::string name;    // With its dashes: "--secure-port".
+  bool given = false;  // The command line that was read names it.
+};
+// Shared with the set, which sets `given`; it may outlive the set.
+using FlagPtr = std::shared_ptr<const Flag>;
+using Flags = std::vector<FlagPtr>;
+
+// Takes all texts that a flag is given, in their order, once. An error says what is wrong with
+// them; the set puts the flag's name in front.
+using ReadTexts = std::function<Status(const std::vector<std::string>& texts)>;
+
+// Where the value of a flag goes, and so of what type it is. What is pointed to holds the default,
+// is written only when the flag is given, and must outlive the reading.
+//
+// - bool: a switch. It needs no value, and takes one only after '=': the words of Go's
+//   strconv.ParseBool.
+// - std::vector<std::string>: grows with each time that the flag is given; the first time takes the
+//   place of the default.
+// - std::chrono::milliseconds: what ParseDuration reads.
+// - ReadTexts: whatever the group makes of the texts.
+//
+// Of all others the last value counts if a flag is given twice.
+using FlagValue = std::variant<bool*, int*, std::size_t*, double*, std::string*,
+                               std::vector<std::string>*, std::chrono::milliseconds*, ReadTexts>;
+
+// The numbers that a flag takes; others are refused as the command line is read.
+struct FlagRange {
+  int min = 0;
+  int max = 0;
+};
+
+// What a group says of a flag.
+struct FlagSpec {
+  std::string name;  // With its dashes: "--secure-port".
+  FlagValue value;
+  std::string help;
+  // The help also says what `value` holds. False: there is nothing to show, or the help's own words
+  // tell the default.
+  bool show_default = false;
+  std::optional<FlagRange> range = std::nullopt;  // Of an int or std::size_t.
+  std::vector<std::string> one_of = {};           // What a std::string may be; empty: anything.
+  bool comma_separated = false;  // Each text of a list or of ReadTexts is a list itself.
+  std::string off_name = "";     // Of a switch: another flag that turns it off. Empty: none.
+  std::string type_name = "";    // What the help calls a value of ReadTexts.
+};
+
+// Flags by name. A program implements it once, over its parser, and lets groups add their flags
+// before it reads the command line.
+class FlagSet {
+ public:
+  virtual ~FlagSet() = default;
+  // Adds a flag, whose name is not taken.
+  virtual FlagPtr Add(FlagSpec spec) = 0;
+};
+
+// The name of the first of `flags` that is given; empty: none is.
+std::string FirstGiven(const Flags& flags);
+
+// Go's durations of whole milliseconds: "5m", "1m30s", "500ms", "0"; units are h, m, s and ms.
+// kInvalid: it is none; the message shows what one looks like.
+Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
+
+}  // namespace apiserver::inline v0::options
