@@ -2,13 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 
-#include "apiserver/base/file_system.h"
-#include "apiserver/base/log.h"
-#include "apiserver/server/server.h"
 #include "common/cli_flags.h"
 #include "options.h"
-#include "parts/parts.h"
-#include "storage/rocks/temp_directory.h"
 
 namespace sample {
 namespace {
@@ -49,35 +44,6 @@ struct Line {
 };
 
 std::string ErrorOf(Words words) { return Line().Read(std::move(words)); }
-
-class Warnings final : public apiserver::LogSink {
- public:
-  bool Enabled(apiserver::LogLevel) const override { return true; }
-  void Write(apiserver::LogLevel level, std::string_view message,
-             std::span<const apiserver::LogField>) override {
-    if (level == apiserver::LogLevel::kWarning) lines.emplace_back(message);
-  }
-
-  std::vector<std::string> lines;
-};
-
-// What one part makes of its flags.
-struct Configured {
-  Configured(std::unique_ptr<Part> made, Words words) : part(std::move(made)) {
-    CLI::App app;
-    examples::CliFlags flags(app);
-    part->AddFlags(flags);
-    words.insert(words.begin(), "sample-apiserver");
-    flags.Parse(static_cast<int>(words.size()), words.data());
-    status = part->Configure({.options = options, .log = log}, config);
-  }
-
-  std::unique_ptr<Part> part;
-  Options options;
-  Warnings log;
-  apiserver::server::Config config;
-  apiserver::Status status;
-};
 
 std::vector<std::string> Switches() {
   Line line;
@@ -155,28 +121,6 @@ TEST_CASE("sample: a duration without a unit is refused with the flag and an exa
   CHECK(ErrorOf({"--request-timeout=0"}) == "--request-timeout must be positive, e.g. 60s");
   CHECK(ErrorOf({"--shutdown-delay-duration="}) ==
         "--shutdown-delay-duration: \"\" is no duration; give one like 5s, 1m30s or 500ms");
-}
-
-// As upstream's ApplyTo, which starts; it says nothing.
-TEST_CASE("sample: an audit policy that nothing is written by is a warning", "[sample]") {
-  const apiserver::storage::rocks::TempDirectory folder;
-  const std::string policy = folder.path();
-  REQUIRE(apiserver::RealFileSystem()
-              .WriteAtomically(policy,
-                               "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: "
-                               "Metadata\n",
-                               0600)
-              .ok());
-  const Configured alone(NewAudit(), {"--audit-policy-file", policy.c_str()});
-  CHECK(alone.status.ok());
-  CHECK(alone.log.lines ==
-        std::vector<std::string>{"--audit-policy-file records nothing without --audit-log-path or "
-                                 "--audit-webhook-config-file"});
-
-  const Configured written(NewAudit(), {"--audit-policy-file", policy.c_str(), "--audit-log-path=-",
-                                        "--audit-log-truncate-enabled", "--audit-log-maxage=1"});
-  CHECK(written.status.ok());
-  CHECK(written.log.lines.empty());
 }
 
 }  // namespace sample

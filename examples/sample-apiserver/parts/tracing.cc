@@ -1,50 +1,22 @@
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <string>
-#include <utility>
+#include "apiserver/options/tracing.h"
 
-#include "apiserver/base/file_system.h"
-#include "apiserver/server/tracing.h"
-#include "calls_out.h"
 #include "parts/parts.h"
 
 namespace sample {
 
 namespace {
 
-using apiserver::Status;
-namespace client = apiserver::client;
-namespace server = apiserver::server;
-
 class Tracing final : public Part {
  public:
-  void AddFlags(examples::CliFlags& flags) override {
-    CLI::App& app = flags.app();
-    app.add_option("--tracing-config-file", config_file_,
-                   "File with a TracingConfiguration: to which collector (OTLP over HTTP) spans of "
-                   "requests go, and of how many");
-  }
+  void AddFlags(examples::CliFlags& flags) override { tracing_.AddFlags(flags); }
 
-  Status Configure(const Environment& environment, server::Config& config) override {
-    if (config_file_.empty()) return {};
-    const auto configuration =
-        server::LoadTracingConfigurationFile(apiserver::RealFileSystem(), config_file_);
-    if (!configuration.ok()) {
-      return configuration.status().WithMessage("--tracing-config-file: " +
-                                                std::string(configuration.status().message()));
-    }
-    client::HttpClientFactory new_client = CallsOut(config);
-    auto tracer = server::NewTracer(*configuration, {.new_client = std::move(new_client),
-                                                     .service_name = config.name,
-                                                     .metrics = config.metrics,
-                                                     .log = &environment.log});
-    if (!tracer.ok()) return tracer.status();
-    config.tracer = *std::move(tracer);
-    return {};
+  apiserver::Status Configure(const Environment& environment,
+                              apiserver::server::Config& config) override {
+    return tracing_.ApplyTo(config, environment.log);
   }
 
  private:
-  std::string config_file_;
+  apiserver::options::TracingOptions tracing_;
 };
 
 }  // namespace

@@ -1,0 +1,14 @@
+#include "options/calls_out.h"
+
+#include "apiserver/base/metrics.h"
+#include "apiserver/client/call_metrics.h"
+#include "apiserver/client/pooled_client.h"
+
+namespace apiserver::v0::options {
+
+client::HttpClientFactory CallsOut(server::Config& config) {
+  if (!config.metrics) config.metrics = metrics::NewRegistry();
+  return client::WithMetrics(client::NewHttpClientFactory(), config.metrics);
+}
+
+}  // namespace apiserver::v0::options
