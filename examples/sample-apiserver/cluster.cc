@@ -7,8 +7,6 @@
 
 namespace sample {
 
-using apiserver::Result;
-using apiserver::Status;
 namespace client = apiserver::client;
 
 std::optional<client::ClientConfig> InPod() {
@@ -20,21 +18,6 @@ std::optional<client::ClientConfig> InPod() {
   auto config = client::InClusterClientConfig(apiserver::RealFileSystem(), host, port);
   if (!config.ok()) return std::nullopt;
   return *std::move(config);
-}
-
-Result<client::ClientConfig> ClusterConfig(const std::string& flag, const std::string& path) {
-  if (!path.empty()) {
-    auto config = client::ReadClientConfigFile(apiserver::RealFileSystem(), path);
-    if (config.ok()) {
-      config->origin.append(flag).append(": ").append(path);
-      return config;
-    }
-    return config.status().WithMessage(flag + ": " + std::string(config.status().message()));
-  }
-  if (auto pod = InPod()) return *std::move(pod);
-  return Status(
-      apiserver::Reason::kInvalid,
-      "without --standalone this server asks a cluster: give it " + flag + ", or run it in a pod");
 }
 
 }  // namespace sample

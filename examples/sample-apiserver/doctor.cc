@@ -13,6 +13,7 @@
 #include "apiserver/delegation/cluster_client.h"
 #include "apiserver/delegation/doctor.h"
 #include "apiserver/http/dialer.h"
+#include "apiserver/options/environment.h"
 #include "cluster.h"
 #include "common/run_until_signal.h"
 
@@ -34,7 +35,8 @@ Result<ClusterClient> AuthorizationCluster(const DoctorFlags& flags,
                                            apiserver::http::Dialer& dialer) {
   if (flags.authorization_kubeconfig == flags.authentication_kubeconfig) return ClusterClient();
   if (flags.authorization_kubeconfig.empty() && !InPod()) return ClusterClient();
-  const auto config = ClusterConfig(kAuthorizationKubeconfig, flags.authorization_kubeconfig);
+  const auto config = apiserver::options::ClusterConfig(
+      kAuthorizationKubeconfig, flags.authorization_kubeconfig, {.in_cluster = InPod()});
   if (!config.ok()) return config.status();
   return delegation::NewClusterClient(*config, dialer, apiserver::RealFileSystem());
 }
@@ -57,7 +59,8 @@ std::string TextOf(const CLI::App& app, const char* flag) {
 }  // namespace
 
 int Doctor(const DoctorFlags& flags) {
-  const auto config = ClusterConfig(kAuthenticationKubeconfig, flags.authentication_kubeconfig);
+  const auto config = apiserver::options::ClusterConfig(
+      kAuthenticationKubeconfig, flags.authentication_kubeconfig, {.in_cluster = InPod()});
   if (!config.ok()) return examples::Fail(config.status());
   const auto dialer = apiserver::http::NewDialer();
   const auto cluster = delegation::NewClusterClient(*config, *dialer, apiserver::RealFileSystem());

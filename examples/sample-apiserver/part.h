@@ -6,6 +6,7 @@
 
 #include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
+#include "apiserver/options/environment.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/server.h"
 #include "common/cli_flags.h"
@@ -18,6 +19,7 @@ struct Options;
 struct Environment {
   const Options& options;
   apiserver::LogSink& log;
+  apiserver::options::Environment around;
 };
 
 // A topic of the command line and what it does to the server: a class in a file of its own in

@@ -15,6 +15,7 @@
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/rocks/engine.h"
 #include "apiserver/storage/value/encryption.h"
+#include "cluster.h"
 #include "common/run_until_signal.h"
 
 namespace sample {
@@ -191,7 +192,10 @@ int Serve(Parsed parsed, const Program& program) {
   };
   standalone->Apply(config);
   config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
-  const Environment environment{.options = options, .log = *log};
+  const Environment environment{
+      .options = options,
+      .log = *log,
+      .around = {.standalone = options.standalone, .in_cluster = InPod(), .log = log.get()}};
   const Status configured = Configure(environment, parts, config);
   if (!configured.ok()) return examples::Fail(configured);
   auto completed = std::move(config).Complete();

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/admission/configuration.h"
+#include "apiserver/admission/webhook.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+#include "apiserver/options/environment.h"
+#include "apiserver/options/flag_set.h"
+#include "apiserver/server/server.h"
+
+// k8s.io/apiserver/pkg/server/options/admission.go.
+namespace apiserver::inline v0::options {
+
+// What the applied options have made. Must outlive the server.
+struct Admission {
+  // First, so that it goes last: webhooks' credentials are read there.
+  std::unique_ptr<ThreadPool> executor = nullptr;
+  // Where webhooks are told; whoever installs their group fills them:
+  // groups::admissionregistration::Install.
+  std::shared_ptr<admission::InformedWebhooks> mutating = nullptr;
+  std::shared_ptr<admission::InformedWebhooks> validating = nullptr;
+};
+
+// Which admission plugins run, and what they are told.
+struct AdmissionOptions {
+  // --enable-admission-plugins, --disable-admission-plugins.
+  admission::PluginSelection selection = {};
+  // --admission-control-config-file: an AdmissionConfiguration; empty: plugins are told nothing.
+  std::string config_file = {};
+  // The names of the program's own plugins, for the help. Set them before AddFlags.
+  std::vector<std::string> own_plugins = {};
+
+  // Adds the flags. The options must outlive the reading of the command line.
+  void AddFlags(FlagSet& flags);
+  // Puts the webhook plugins before those that `config` has, which are the program's own, and
+  // leaves the chosen ones. kInvalid: a name is unknown or chosen twice, or a file cannot be used;
+  // the message names flag or file and remedy.
+  Result<Admission> ApplyTo(server::Config& config, const Environment& environment) const;
+};
+
+}  // namespace apiserver::inline v0::options

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+#include "apiserver/delegation/delegated_authentication.h"
+#include "apiserver/options/environment.h"
+#include "apiserver/options/flag_set.h"
+#include "apiserver/server/server.h"
+
+// k8s.io/apiserver/pkg/server/options/authentication.go.
+namespace apiserver::inline v0::options {
+
+// Who somebody is, asked of a cluster or of front proxies. A standalone server asks no cluster, but
+// may have front proxies, and then only if it has a file of their authorities.
+struct DelegatingAuthenticationOptions {
+  // The fields of the flags --authentication-* and --requestheader-*, and of --client-ca-file, with
+  // upstream's defaults. ApplyTo sets what a server has of its own: executor, log, metrics,
+  // clients.
+  delegation::DelegatedAuthenticationOptions values = {};
+
+  // Set by AddFlags: what a standalone server has no use for, and what front proxies are like.
+  Flags of_cluster = {};
+  Flags of_proxies = {};
+
+  // Adds the flags. The options must outlive the reading of the command line.
+  void AddFlags(FlagSet& flags);
+  // What is wrong, a line each that names a flag and the remedy. `standalone`: as in Environment.
+  std::vector<std::string> Validate(bool standalone) const;
+  // Sets who authenticates; standalone puts it before what `config` has already. Asks the cluster,
+  // so it waits. What comes back are the threads that it needs, which must outlive the server;
+  // null: none. Errors are those of delegation::NewDelegatedAuthentication.
+  Result<std::unique_ptr<ThreadPool>> ApplyTo(server::Config& config,
+                                              const Environment& environment) const;
+};
+
+}  // namespace apiserver::inline v0::options

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/authz/config_file.h"
+#include "apiserver/authz/rbac.h"
+#include "apiserver/base/executor.h"
+#include "apiserver/base/status.h"
+#include "apiserver/options/environment.h"
+#include "apiserver/options/flag_set.h"
+#include "apiserver/server/server.h"
+
+// k8s.io/apiserver/pkg/server/options/authorization.go, and of kube-apiserver
+// k8s.io/kubernetes/pkg/kubeapiserver/options/authorization.go.
+namespace apiserver::inline v0::options {
+
+// What the applied options have made. Must outlive the server.
+struct Authorization {
+  // First, so that it goes last: files are read and webhooks answered there.
+  std::unique_ptr<ThreadPool> executor = nullptr;
+  std::unique_ptr<authz::AuthorizationConfigFile> file = nullptr;
+  // Whom to tell of roles and bindings: groups::rbac::Install. Null: roles are not asked.
+  std::shared_ptr<authz::rbac::RbacAuthorizer> rbac = nullptr;
+  // What somebody may do, as far as it can be listed; null: it cannot.
+  std::shared_ptr<const auth::RuleResolver> rules = nullptr;
+  // As config.authorizer; null: everybody who is known may do everything.
+  std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
+};
+
+// Who may do what: by a file, by roles of the server's own, or by a cluster that is asked.
+struct AuthorizationOptions {
+  using Paths = std::vector<std::string>;
+
+  // --authorization-config: an AuthorizationConfiguration. Empty: the mode says it, or the cluster.
+  std::string config_file = {};
+  // --authorization-mode of a standalone server: "RBAC" or "AlwaysAllow". Upstream's default is
+  // AlwaysAllow.
+  std::string mode = "RBAC";
+  // --authorization-kubeconfig: the cluster that is asked; empty: the pod's.
+  std::string kubeconfig_file = {};
+  // --authorization-webhook-cache-authorized-ttl, -unauthorized-ttl: how long the cluster's answers
+  // hold.
+  std::chrono::milliseconds authorized_ttl = std::chrono::seconds(10);
+  std::chrono::milliseconds unauthorized_ttl = std::chrono::seconds(10);
+  // --authorization-always-allow-paths: what everybody may read who is known; a trailing '*' is a
+  // prefix. nullopt: of a server that asks a cluster /healthz, /readyz and /livez; standalone none.
+  std::optional<Paths> always_allow_paths = std::nullopt;
+
+  // Set by AddFlags: what only a standalone server has, and what only one that asks a cluster has.
+  Flags of_standalone = {};
+  Flags of_cluster = {};
+
+  // Adds the flags. The options must outlive the reading of the command line.
+  void AddFlags(FlagSet& flags);
+  // What is wrong, a line each that names a flag and the remedy. `standalone`: as in Environment.
+  std::vector<std::string> Validate(bool standalone) const;
+  // Sets the authorizer, and the metrics if there are none. kInvalid: a file cannot be used, or
+  // there is no cluster to ask; the message names the flag.
+  Result<Authorization> ApplyTo(server::Config& config, const Environment& environment) const;
+};
+
+}  // namespace apiserver::inline v0::options

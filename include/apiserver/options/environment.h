@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/status.h"
+#include "apiserver/client/client_config.h"
+
+// What surrounds a server whose options are applied.
+namespace apiserver::inline v0::options {
+
+struct Environment {
+  // Whether the server knows by itself who somebody is and what they may do (--standalone). False:
+  // it asks a cluster, as every server behind an aggregator (--no-standalone).
+  bool standalone = true;
+  // The cluster of the pod that this process runs in, from client::InClusterClientConfig. nullopt:
+  // it runs in no pod.
+  std::optional<client::ClientConfig> in_cluster = std::nullopt;
+  // Both must outlive the server.
+  FileSystem* files = &RealFileSystem();
+  LogSink* log = &NullLogSink();
+};
+
+// The cluster that `flag` names by its kubeconfig `path`; of an empty path that of the environment.
+// kInvalid: there is neither, or the file cannot be used; the message names the flag.
+Result<client::ClientConfig> ClusterConfig(const std::string& flag, const std::string& path,
+                                           const Environment& environment);
+
+}  // namespace apiserver::inline v0::options
