@@ -51,11 +51,6 @@ void Arrange(CLI::App& app) {
   }
 }
 
-std::string TextOf(const CLI::App& app, const char* flag) {
-  const CLI::Option* option = app.get_option(flag);
-  return option->count() > 0 ? option->as<std::string>() : "";
-}
-
 }  // namespace
 
 int Doctor(const DoctorFlags& flags) {
@@ -90,11 +85,10 @@ int DoctorMain(int argc, char** argv) {
   DoctorFlags flags;
   Options options;
   // Nobody else needs a doctor.
-  options.standalone = false;
-  const Parts parts = AllParts();
+  options.recommended.standalone = false;
   CLI::App app("Says why this server does not work behind an aggregator, and what to apply");
   examples::CliFlags server_flags(app);
-  AddServerFlags(server_flags, options, parts);
+  AddServerFlags(server_flags, options);
   Arrange(app);
   app.add_option("--service-name", flags.service_name,
                  "The Service in front of the server; APIServices are looked at then");
@@ -105,17 +99,17 @@ int DoctorMain(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
-  std::string problem = FinishFlags(options, parts);
-  if (options.standalone) {
+  std::string problem = FinishFlags(options);
+  if (options.recommended.standalone) {
     problem = "doctor looks at a server behind an aggregator: leave out --standalone";
   }
   if (!problem.empty()) {
     std::cerr << "error: " << problem << "\n";
     return 1;
   }
-  flags.authentication_kubeconfig = TextOf(app, kAuthenticationKubeconfig);
-  flags.authorization_kubeconfig = TextOf(app, kAuthorizationKubeconfig);
-  flags.tls_cert_file = options.tls_cert_file;
+  flags.authentication_kubeconfig = options.recommended.authentication.values.kubeconfig_file;
+  flags.authorization_kubeconfig = options.recommended.authorization.kubeconfig_file;
+  flags.tls_cert_file = options.recommended.secure_serving.tls_cert_file;
   return Doctor(flags);
 }
 

@@ -14,9 +14,9 @@
 #include "apiserver/storage/kms/provider.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/storage/rocks/engine.h"
-#include "apiserver/storage/value/encryption.h"
 #include "cluster.h"
 #include "common/run_until_signal.h"
+#include "groups.h"
 
 namespace sample {
 
@@ -28,106 +28,50 @@ namespace registry = apiserver::registry;
 namespace server = apiserver::server;
 namespace storage = apiserver::storage;
 
-// Early return; the library's own macro is private to it.
-#define RETURN_IF_NOT_OK(expr) \
-  if (Status status_ = (expr); !status_.ok()) return status_
-
 Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const Options& options,
                                                         apiserver::LogSink& log) {
   if (options.storage == "memory") return storage::memory::NewEngine();
   if (options.storage == "etcd") {
-    return storage::etcd::Open({.servers = options.etcd_servers,
-                                .ca_file = options.etcd_cafile,
-                                .cert_file = options.etcd_certfile,
-                                .key_file = options.etcd_keyfile,
-                                .health_timeout = options.etcd_healthcheck_timeout,
-                                .compaction_interval = options.etcd_compaction_interval,
+    const apiserver::options::EtcdOptions& etcd = options.recommended.etcd;
+    return storage::etcd::Open({.servers = etcd.servers,
+                                .ca_file = etcd.ca_file,
+                                .cert_file = etcd.cert_file,
+                                .key_file = etcd.key_file,
+                                .health_timeout = etcd.healthcheck_timeout,
+                                .compaction_interval = etcd.compaction_interval,
                                 .log = log});
   }
   return storage::rocks::Open({.path = options.data_dir + "/rocks"});
 }
 
-// Null without --encryption-provider-config.
-Result<std::unique_ptr<storage::value::Encryption>> OpenEncryption(const Options& options,
-                                                                   server::GenericAPIServer& api,
-                                                                   apiserver::LogSink& log) {
-  if (options.encryption_provider_config.empty()) {
-    return std::unique_ptr<storage::value::Encryption>();
-  }
-  auto encryption = storage::value::LoadEncryption(
-      {.path = options.encryption_provider_config,
-       .reload = options.encryption_provider_config_automatic_reload,
-       .new_kms_provider = storage::kms::NewProviders({.executor = &api.pool(), .log = &log}),
-       .executor = &api.pool(),
-       .log = &log});
-  if (!encryption.ok()) {
-    return encryption.status().WithMessage("--encryption-provider-config: " +
-                                           std::string(encryption.status().message()));
-  }
-  if (options.encryption_provider_config_automatic_reload || (*encryption)->uses_kms()) {
-    RETURN_IF_NOT_OK(api.AddHealthCheck(
-        {.name = "kms-providers",
-         .check = [encryption = encryption->get()](
-                      const apiserver::Context&) { return encryption->Health(); },
-         .livez = false}));
-  }
-  return encryption;
-}
-
-void Encrypt(const storage::value::Encryption* encryption, registry::StorageConfig& config) {
-  if (encryption != nullptr) {
-    config.transformer_for = [encryption](const apiserver::runtime::GroupResource& resource) {
-      return encryption->TransformerFor(resource);
-    };
-  }
-}
-
 using ClientAuthorities = std::shared_ptr<apiserver::Variable<std::string>>;
+
+const std::string& ClientCaFile(const Options& options) {
+  return options.recommended.authentication.values.client_ca_file;
+}
 
 Result<server::Standalone> NewStandalone(const Options& options,
                                          const ClientAuthorities& client_ca) {
-  return server::NewStandalone({.data_dir = options.cert_dir,
-                                .address = options.bind_address,
-                                .port = options.secure_port,
-                                .tls_cert_file = options.tls_cert_file,
-                                .tls_key_file = options.tls_private_key_file,
-                                .sni = options.tls_sni_cert_keys,
-                                .tls = {options.tls_cipher_suites, options.tls_min_version},
-                                .client_ca = options.client_ca_file.empty() ? nullptr : client_ca});
+  server::StandaloneOptions standalone;
+  options.recommended.secure_serving.ApplyTo(standalone);
+  if (!ClientCaFile(options).empty()) standalone.client_ca = client_ca;
+  return server::NewStandalone(standalone);
 }
 
 // Null without --client-ca-file. Follows the file into `bundle`.
 Result<std::unique_ptr<apiserver::WatchedFiles>> FollowClientAuthorities(
     const Options& options, const std::string& own_ca, const ClientAuthorities& bundle,
     server::GenericAPIServer& api, apiserver::LogSink& log) {
-  if (options.client_ca_file.empty()) return std::unique_ptr<apiserver::WatchedFiles>();
+  if (ClientCaFile(options).empty()) return std::unique_ptr<apiserver::WatchedFiles>();
   return server::FollowClientCa(
-      options.client_ca_file, own_ca, std::chrono::seconds(1), bundle,
+      ClientCaFile(options), own_ca, std::chrono::seconds(1), bundle,
       {.files = apiserver::RealFileSystem(), .executor = api.pool(), .log = log});
-}
-
-// Before the server is made.
-Status Configure(const Environment& environment, const Parts& parts, server::Config& config) {
-  for (const auto& part : parts) {
-    RETURN_IF_NOT_OK(part->Configure(environment, config));
-  }
-  return {};
-}
-
-// After it: what the parts serve, then what the program does.
-Status Install(const Environment& environment, const Parts& parts, const Program& program,
-               server::GenericAPIServer& api, const registry::StorageConfig& storage) {
-  for (const auto& part : parts) {
-    RETURN_IF_NOT_OK(part->Install(environment, api, storage));
-  }
-  RETURN_IF_NOT_OK(program.install(api, storage));
-  return api.PrepareRun();
 }
 
 // Writes the kubeconfig and says what to do with it. Behind an aggregator there is none: its users
 // have the cluster's.
 void Announce(const Options& options, const server::Standalone& standalone, int port) {
-  if (!options.standalone) {
+  if (!options.recommended.standalone) {
     std::printf("ready: %s, for the cluster's aggregator\n", standalone.Url(port).c_str());
     std::fflush(stdout);
     return;
@@ -143,13 +87,31 @@ void Announce(const Options& options, const server::Standalone& standalone, int 
   }
   const std::string kubectl = "  kubectl --kubeconfig " + path;
   std::string place = options.data_dir;
-  if (options.storage == "etcd") place = options.etcd_servers[0] + options.etcd_prefix;
+  if (options.storage == "etcd") {
+    place = options.recommended.etcd.servers[0] + options.recommended.etcd.prefix;
+  }
   std::printf("ready: %s (%s in %s)\ntry:\n", standalone.Url(port).c_str(), options.storage.c_str(),
               place.c_str());
   std::printf("%s api-resources\n", kubectl.c_str());
   std::printf("%s apply -f examples/sample-apiserver/flunder.yaml\n", kubectl.c_str());
   std::printf("%s get flunders -w\n", kubectl.c_str());
   std::fflush(stdout);
+}
+
+// What is the program's, whatever its command line says.
+server::Config NewConfig(const Program& program, apiserver::VerbositySink& log) {
+  server::Config config;
+  config.name = program.name;
+  config.admission = program.admission;
+  config.openapi_title = program.openapi_title;
+  config.openapi_version = "0.1";
+  config.shutdown_grace = std::chrono::seconds(4);
+  config.log = &log;
+  config.set_verbosity = [&log](std::uint32_t verbosity) {
+    log.SetVerbosity(verbosity);
+    return Status();
+  };
+  return config;
 }
 
 Result<std::unique_ptr<apiserver::DirectoryLock>> LockDataDir(const Options& options) {
@@ -163,13 +125,14 @@ Result<std::unique_ptr<apiserver::DirectoryLock>> LockDataDir(const Options& opt
 }  // namespace
 
 int Serve(Parsed parsed, const Program& program) {
-  const Options& options = parsed.options;
+  Options& options = parsed.options;
   const auto standard_error = apiserver::NewStderrLogSink(apiserver::LogLevel::kDebug);
   const auto log = std::make_unique<apiserver::VerbositySink>(*standard_error, options.v);
   // They log, and the server uses what they own: they go after it and before the log.
-  const Parts parts = std::move(parsed.parts);
-  const Status made = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
-  if (!made.ok()) return examples::Fail(made);
+  const auto tokens = std::make_shared<apiserver::groups::TokenObjects>();
+  apiserver::options::Recommended made;
+  const Status folder = apiserver::RealFileSystem().MakeDirectories(options.data_dir, 0700);
+  if (!folder.ok()) return examples::Fail(folder);
   // Before anything in it is written: the kubeconfig there is another server's while that runs.
   const auto lock = LockDataDir(options);
   if (!lock.ok()) return examples::Fail(lock.status());
@@ -179,25 +142,13 @@ int Serve(Parsed parsed, const Program& program) {
   const auto engine = OpenEngine(options, *log);
   if (!engine.ok()) return examples::Fail(engine.status());
 
-  server::Config config;
-  config.name = program.name;
-  config.admission = program.admission;
-  config.openapi_title = program.openapi_title;
-  config.openapi_version = "0.1";
-  config.shutdown_grace = std::chrono::seconds(4);
-  config.log = log.get();
-  config.set_verbosity = [sink = log.get()](std::uint32_t verbosity) {
-    sink->SetVerbosity(verbosity);
-    return Status();
-  };
+  server::Config config = NewConfig(program, *log);
   standalone->Apply(config);
-  config.serving->streams_max = static_cast<std::size_t>(options.http2_max_streams);
-  const Environment environment{
-      .options = options,
-      .log = *log,
-      .around = {.standalone = options.standalone, .in_cluster = InPod(), .log = log.get()}};
-  const Status configured = Configure(environment, parts, config);
-  if (!configured.ok()) return examples::Fail(configured);
+  options.recommended.built_in_authentication.service_accounts.getter = tokens;
+  options.recommended.built_in_authentication.secrets = tokens->BootstrapSecrets();
+  const apiserver::options::Environment environment{.in_cluster = InPod(), .log = log.get()};
+  const Status applied = options.recommended.ApplyTo(config, environment, made);
+  if (!applied.ok()) return examples::Fail(applied);
   auto completed = std::move(config).Complete();
   if (!completed.ok()) return examples::Fail(completed.status());
   auto api = std::move(*completed).New();
@@ -205,20 +156,14 @@ int Serve(Parsed parsed, const Program& program) {
   const auto authorities =
       FollowClientAuthorities(options, standalone->ca_pem, client_ca, **api, *log);
   if (!authorities.ok()) return examples::Fail(authorities.status());
-  const auto encryption = OpenEncryption(options, **api, *log);
+  registry::StorageConfig stores{.engine = engine->get()};
+  const auto encryption = options.recommended.etcd.ApplyTo(
+      stores, **api, storage::kms::NewProviders({.executor = &(*api)->pool(), .log = log.get()}),
+      environment);
   if (!encryption.ok()) return examples::Fail(encryption.status());
-  registry::StorageConfig storage_config{
-      .engine = engine->get(),
-      .executor = &(*api)->pool(),
-      .prefix = options.etcd_prefix,
-      .watch_cache = options.watch_cache,
-      .delete_collection_workers = options.delete_collection_workers,
-      .enable_garbage_collection = options.enable_garbage_collector,
-      .memory = (*api)->memory(),
-      .metrics = (*api)->metrics(),
-      .log = log.get()};
-  Encrypt(encryption->get(), storage_config);
-  const Status installed = Install(environment, parts, program, **api, storage_config);
+  Status installed = InstallGroups({options.recommended, made, tokens, *log}, **api, stores);
+  if (installed.ok()) installed = program.install(**api, stores);
+  if (installed.ok()) installed = (*api)->PrepareRun();
   if (!installed.ok()) return examples::Fail(installed);
 
   return examples::RunUntilSignal(**api, [&] { Announce(options, *standalone, (*api)->port()); });

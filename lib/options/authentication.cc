@@ -55,6 +55,10 @@ void DelegatingAuthenticationOptions::AddFlags(FlagSet& flags) {
       flags.Add({.name = "--authentication-token-webhook-cache-ttl",
                  .value = &values.token_cache_ttl,
                  .help = "How long what the cluster says of a token holds (default: 10s)"})};
+  flags.Add({.name = "--client-ca-file",
+             .value = &values.client_ca_file,
+             .help = "PEM file of further authorities of client certificates; followed when it "
+                     "changes"});
   flags.Add({.name = "--requestheader-client-ca-file",
              .value = &values.request_header_ca_file,
              .help = "PEM file of the authorities of front proxies (default: the cluster's; "

@@ -27,20 +27,14 @@ struct Line {
   // What is wrong; empty: nothing.
   std::string Read(Words words) {
     std::string problem = Parse(std::move(words));
-    for (const auto& part : parsed.parts) {
-      if (problem.empty()) problem = part->Problem(parsed.options);
-    }
-    return problem;
+    return problem.empty() ? FinishFlags(options) : problem;
   }
 
-  void AddFlags() {
-    parsed.parts = AllParts();
-    AddServerFlags(flags, parsed.options, parsed.parts);
-  }
+  void AddFlags() { AddServerFlags(flags, options); }
 
   CLI::App app;
   examples::CliFlags flags{app};
-  Parsed parsed;
+  Options options;
 };
 
 std::string ErrorOf(Words words) { return Line().Read(std::move(words)); }
@@ -79,7 +73,7 @@ TEST_CASE("sample: a switch needs no value, takes one after =, and leaves the ne
   const auto is_set = [](const std::string& name, const std::string& argument) {
     Line line;
     CHECK(line.Parse({argument.c_str(), "--secure-port=7443"}) == "");
-    CHECK(line.parsed.options.secure_port == 7443);
+    CHECK(line.options.recommended.secure_serving.secure_port == 7443);
     return line.app.get_option(name)->as<bool>();
   };
   for (const std::string& name : names) {
@@ -97,20 +91,20 @@ TEST_CASE("sample: of a flag that is given twice the last value counts", "[sampl
                      "--anonymous-auth=false", "--etcd-healthcheck-timeout=1s",
                      "--etcd-healthcheck-timeout=3s", "--etcd-servers=http://a",
                      "--etcd-servers=http://b,http://c"}) == "");
-  CHECK(line.parsed.options.secure_port == 2);
+  CHECK(line.options.recommended.secure_serving.secure_port == 2);
   CHECK_FALSE(line.app.get_option("--anonymous-auth")->as<bool>());
-  CHECK(line.parsed.options.etcd_healthcheck_timeout == seconds(3));
+  CHECK(line.options.recommended.etcd.healthcheck_timeout == seconds(3));
   // Lists grow.
-  CHECK(line.parsed.options.etcd_servers ==
+  CHECK(line.options.recommended.etcd.servers ==
         std::vector<std::string>{"http://a", "http://b", "http://c"});
 }
 
 TEST_CASE("sample: an empty value is not the next argument, and -v=2 is 2", "[sample]") {
   Line line;
   REQUIRE(line.Read({"--client-ca-file=", "--secure-port=1", "-v=2"}) == "");
-  CHECK(line.parsed.options.client_ca_file.empty());
-  CHECK(line.parsed.options.secure_port == 1);
-  CHECK(line.parsed.options.v == 2);
+  CHECK(line.options.recommended.authentication.values.client_ca_file.empty());
+  CHECK(line.options.recommended.secure_serving.secure_port == 1);
+  CHECK(line.options.v == 2);
 }
 
 TEST_CASE("sample: a duration without a unit is refused with the flag and an example", "[sample]") {

@@ -15,7 +15,7 @@
 // k8s.io/apiserver/pkg/server/options/admission.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the server.
+// What the applied options have made. Must outlive the configuration and the server.
 struct Admission {
   // First, so that it goes last: webhooks' credentials are read there.
   std::unique_ptr<ThreadPool> executor = nullptr;

@@ -31,8 +31,8 @@ struct DelegatingAuthenticationOptions {
   // What is wrong, a line each that names a flag and the remedy. `standalone`: as in Environment.
   std::vector<std::string> Validate(bool standalone) const;
   // Sets who authenticates; standalone puts it before what `config` has already. Asks the cluster,
-  // so it waits. What comes back are the threads that it needs, which must outlive the server;
-  // null: none. Errors are those of delegation::NewDelegatedAuthentication.
+  // so it waits. What comes back are the threads that it needs, which must outlive `config`
+  // and the server; null: none. Errors are those of delegation::NewDelegatedAuthentication.
   Result<std::unique_ptr<ThreadPool>> ApplyTo(server::Config& config,
                                               const Environment& environment) const;
 };

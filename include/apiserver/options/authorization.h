@@ -19,7 +19,7 @@
 // k8s.io/kubernetes/pkg/kubeapiserver/options/authorization.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the server.
+// What the applied options have made. Must outlive the configuration and the server.
 struct Authorization {
   // First, so that it goes last: files are read and webhooks answered there.
   std::unique_ptr<ThreadPool> executor = nullptr;

@@ -17,7 +17,7 @@
 // k8s.io/kubernetes/pkg/kubeapiserver/options/authentication.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the server.
+// What the applied options have made. Must outlive the configuration and the server.
 struct BuiltInAuthentication {
   // First, so that it goes last: files are read and issuers asked there.
   std::unique_ptr<ThreadPool> executor = nullptr;

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/options/environment.h"
+#include "apiserver/options/flag_set.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/server/server.h"
+#include "apiserver/storage/value/encryption.h"
+
+// k8s.io/apiserver/pkg/server/options/etcd.go.
+namespace apiserver::inline v0::options {
+
+// How objects are stored. Most of it is true of every engine: the program opens one, of etcd with
+// the fields that are about etcd.
+struct EtcdOptions {
+  std::vector<std::string> servers = {};  // --etcd-servers: the members of one etcd.
+  // --etcd-prefix: what all keys begin with. Upstream it is the program's to give.
+  std::string prefix = "/registry";
+  std::string ca_file = {};    // --etcd-cafile.
+  std::string cert_file = {};  // --etcd-certfile.
+  std::string key_file = {};   // --etcd-keyfile.
+  // --etcd-compaction-interval; 0: this server does not compact.
+  std::chrono::milliseconds compaction_interval = std::chrono::minutes(5);
+  // --etcd-healthcheck-timeout: within which etcd must answer for the server to be ready.
+  std::chrono::milliseconds healthcheck_timeout = std::chrono::seconds(2);
+
+  bool enable_watch_cache = true;             // --watch-cache.
+  std::size_t delete_collection_workers = 1;  // --delete-collection-workers.
+  bool enable_garbage_collection = true;      // --enable-garbage-collector.
+  // --encryption-provider-config: an EncryptionConfiguration; empty: objects are stored as they
+  // are.
+  std::string encryption_provider_config = {};
+  bool encryption_provider_config_automatic_reload = false;  // The flag of that name.
+
+  // Adds the flags. The options must outlive the reading of the command line.
+  void AddFlags(FlagSet& flags);
+  // What is wrong, a line each that names a flag and the remedy. That there are servers is the
+  // program's to ask: other engines need none.
+  std::vector<std::string> Validate() const;
+  // Sets everything in `storage` but the engine, and the health check "kms-providers" of `server`
+  // where it is needed. What comes back must outlive the stores; null: objects are not encrypted.
+  // `new_kms_provider`: as in storage::value::EncryptionOptions. kInvalid: the file cannot be used;
+  // the message names its flag.
+  Result<std::unique_ptr<storage::value::Encryption>> ApplyTo(
+      registry::StorageConfig& storage, server::GenericAPIServer& server,
+      storage::value::NewKmsProvider new_kms_provider, const Environment& environment) const;
+};
+
+}  // namespace apiserver::inline v0::options

@@ -1,0 +1,123 @@
+#include "apiserver/options/etcd.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace apiserver::v0::options {
+
+namespace {
+
+using EncryptionPtr = std::unique_ptr<storage::value::Encryption>;
+
+void AddStorageFlags(EtcdOptions& options, FlagSet& flags) {
+  flags.Add({.name = "--watch-cache",
+             .value = &options.enable_watch_cache,
+             .help = "Answer reads and watches from memory, as far as that may be",
+             .show_default = true});
+  flags.Add({.name = "--delete-collection-workers",
+             .value = &options.delete_collection_workers,
+             .help = "Objects that a DELETE of a collection deletes at the same time",
+             .show_default = true,
+             .range = FlagRange{.min = 1, .max = 1000}});
+  flags.Add({.name = "--enable-garbage-collector",
+             .value = &options.enable_garbage_collection,
+             .help = "Leave owners' finalizers to a garbage collector; off: there is none",
+             .show_default = true});
+  flags.Add({.name = "--encryption-provider-config",
+             .value = &options.encryption_provider_config,
+             .help = "File with the providers that encrypt objects at rest"});
+  flags.Add({.name = "--encryption-provider-config-automatic-reload",
+             .value = &options.encryption_provider_config_automatic_reload,
+             .help = "Use the file set by --encryption-provider-config anew when it changes"});
+}
+
+// Its health is the server's: without its keys nothing can be read.
+Status AddHealthCheck(const storage::value::Encryption& encryption,
+                      server::GenericAPIServer& server) {
+  return server.AddHealthCheck(
+      {.name = "kms-providers",
+       .check = [&encryption](const Context&) { return encryption.Health(); },
+       .livez = false});
+}
+
+}  // namespace
+
+void EtcdOptions::AddFlags(FlagSet& flags) {
+  AddStorageFlags(*this, flags);
+  flags.Add({.name = "--etcd-servers",
+             .value = &servers,
+             .help = "The members of one etcd, e.g. http://127.0.0.1:2379, separated by commas",
+             .comma_separated = true});
+  flags.Add({.name = "--etcd-prefix",
+             .value = &prefix,
+             .help = "What all keys begin with",
+             .show_default = true});
+  flags.Add({.name = "--etcd-cafile",
+             .value = &ca_file,
+             .help = "PEM file of the authorities that https servers of etcd are signed by"});
+  flags.Add({.name = "--etcd-certfile",
+             .value = &cert_file,
+             .help = "PEM file of our certificate for etcd"});
+  flags.Add({.name = "--etcd-keyfile", .value = &key_file, .help = "PEM file of its key"});
+  flags.Add({.name = "--etcd-compaction-interval",
+             .value = &compaction_interval,
+             .help = "How often etcd's history is compacted; 0: not by this server (default: 5m)"});
+  flags.Add({.name = "--etcd-healthcheck-timeout",
+             .value = &healthcheck_timeout,
+             .help = "Within which etcd must answer for this server to be ready (default: 2s)"});
+}
+
+std::vector<std::string> EtcdOptions::Validate() const {
+  std::vector<std::string> problems;
+  if (cert_file.empty() != key_file.empty()) {
+    problems.emplace_back("--etcd-certfile and --etcd-keyfile go together");
+  }
+  if (prefix.empty() || prefix[0] != '/') {
+    problems.emplace_back("--etcd-prefix must begin with a slash");
+  }
+  if (healthcheck_timeout.count() <= 0) {
+    problems.emplace_back("--etcd-healthcheck-timeout must be positive");
+  }
+  if (encryption_provider_config_automatic_reload && encryption_provider_config.empty()) {
+    problems.emplace_back(
+        "--encryption-provider-config-automatic-reload must be set with "
+        "--encryption-provider-config");
+  }
+  return problems;
+}
+
+Result<EncryptionPtr> EtcdOptions::ApplyTo(registry::StorageConfig& storage,
+                                           server::GenericAPIServer& server,
+                                           storage::value::NewKmsProvider new_kms_provider,
+                                           const Environment& environment) const {
+  storage.executor = &server.pool();
+  storage.prefix = prefix;
+  storage.watch_cache = enable_watch_cache;
+  storage.delete_collection_workers = delete_collection_workers;
+  storage.enable_garbage_collection = enable_garbage_collection;
+  storage.memory = server.memory();
+  storage.metrics = server.metrics();
+  storage.log = environment.log;
+  if (encryption_provider_config.empty()) return EncryptionPtr();
+  auto encryption =
+      storage::value::LoadEncryption({.path = encryption_provider_config,
+                                      .reload = encryption_provider_config_automatic_reload,
+                                      .new_kms_provider = std::move(new_kms_provider),
+                                      .files = environment.files,
+                                      .executor = &server.pool(),
+                                      .log = environment.log});
+  if (!encryption.ok()) {
+    return encryption.status().WithMessage("--encryption-provider-config: " +
+                                           std::string(encryption.status().message()));
+  }
+  if (encryption_provider_config_automatic_reload || (*encryption)->uses_kms()) {
+    RETURN_IF_ERROR(AddHealthCheck(**encryption, server));
+  }
+  storage.transformer_for = [used = encryption->get()](const runtime::GroupResource& resource) {
+    return used->TransformerFor(resource);
+  };
+  return encryption;
+}
+
+}  // namespace apiserver::v0::options

@@ -1,0 +1,50 @@
+#include "apiserver/options/recommended.h"
+
+#include "base/status_macros.h"
+
+namespace apiserver::v0::options {
+
+void RecommendedOptions::AddFlags(FlagSet& flags) {
+  secure_serving.AddFlags(flags);
+  etcd.AddFlags(flags);
+  flags.Add({.name = "--standalone",
+             .value = &standalone,
+             .help = "Be a server of its own, with an authority and an administrator of its own",
+             .off_name = "--no-standalone"});
+  server_run.AddFlags(flags);
+  features.AddFlags(flags);
+  audit.AddFlags(flags);
+  tracing.AddFlags(flags);
+  authentication.AddFlags(flags);
+  built_in_authentication.AddFlags(flags);
+  authorization.AddFlags(flags);
+  admission.AddFlags(flags);
+}
+
+std::vector<std::string> RecommendedOptions::Validate() const {
+  std::vector<std::string> problems;
+  for (const auto& group :
+       {etcd.Validate(), audit.Validate(), authentication.Validate(standalone),
+        built_in_authentication.Validate(standalone), authorization.Validate(standalone),
+        server_run.Validate(), features.Validate(server_run)}) {
+    problems.insert(problems.end(), group.begin(), group.end());
+  }
+  return problems;
+}
+
+Status RecommendedOptions::ApplyTo(server::Config& config, Environment environment,
+                                   Recommended& made) const {
+  environment.standalone = standalone;
+  secure_serving.ApplyTo(config);
+  RETURN_IF_ERROR(audit.ApplyTo(config, *environment.log));
+  RETURN_IF_ERROR(tracing.ApplyTo(config, *environment.log));
+  // Front proxies come before everybody else who is known, and anonymous after them.
+  ASSIGN_OR_RETURN(made.delegation, authentication.ApplyTo(config, environment));
+  ASSIGN_OR_RETURN(made.authentication, built_in_authentication.ApplyTo(config, environment));
+  ASSIGN_OR_RETURN(made.authorization, authorization.ApplyTo(config, environment));
+  ASSIGN_OR_RETURN(made.admission, admission.ApplyTo(config, environment));
+  features.ApplyTo(config);
+  return server_run.ApplyTo(config);
+}
+
+}  // namespace apiserver::v0::options

@@ -1,0 +1,108 @@
+#include "apiserver/options/recommended.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "apiserver/authn/bearer_token.h"
+#include "read_flags.h"
+
+namespace apiserver::inline v0::options {
+namespace {
+
+using testing::ReadFlags;
+using Texts = std::vector<std::string>;
+
+// All groups after a command line.
+struct AllGroups {
+  explicit AllGroups(const ReadFlags::Words& words) {
+    options.AddFlags(flags);
+    CHECK(flags.Read(words).empty());
+  }
+
+  ReadFlags flags;
+  RecommendedOptions options;
+};
+
+}  // namespace
+
+TEST_CASE("options: no two groups have a flag of the same name", "[options]") {
+  const AllGroups all(ReadFlags::Words{});
+  Texts names = all.flags.Names();
+  CHECK(names.size() == 99);
+  std::sort(names.begin(), names.end());
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    CHECK(name.starts_with("--"));
+  }
+}
+
+TEST_CASE("options: the defaults of all groups fit each other, standalone and in a cluster",
+          "[options]") {
+  const AllGroups standalone(ReadFlags::Words{});
+  CHECK(standalone.options.Validate().empty());
+  AllGroups cluster(ReadFlags::Words{{"--standalone", "false"}});
+  CHECK_FALSE(cluster.options.standalone);
+  CHECK(cluster.options.Validate().empty());
+}
+
+TEST_CASE("options: what is wrong with several groups is said of all", "[options]") {
+  const AllGroups wrong({{"--standalone", "false"},
+                         {"--etcd-prefix", "x"},
+                         {"--audit-log-path", "/log"},
+                         {"--requestheader-allowed-names", "proxy"},
+                         {"--external-hostname", "api"},
+                         {"--authorization-mode", "RBAC"},
+                         {"--request-timeout", "0"},
+                         {"--max-requests-inflight", "0"},
+                         {"--max-mutating-requests-inflight", "0"}});
+  const Texts problems = wrong.options.Validate();
+  REQUIRE(problems.size() == 7);
+  const Texts flags = {"--etcd-prefix ",
+                       "--audit-log-path ",
+                       "--requestheader-allowed-names ",
+                       "--external-hostname ",
+                       "--authorization-mode ",
+                       "--request-timeout ",
+                       "--max-requests-inflight=0 "};
+  for (std::size_t i = 0; i < flags.size(); ++i) CHECK(problems[i].starts_with(flags[i]));
+}
+
+TEST_CASE("options: all groups are applied to one configuration", "[options]") {
+  AllGroups all({{"--http2-max-streams-per-connection", "7"},
+                 {"--api-audiences", "here"},
+                 {"--authorization-always-allow-paths", "/metrics"},
+                 {"--disable-admission-plugins", "MutatingAdmissionWebhook"},
+                 {"--goaway-chance", "0.01"},
+                 {"--profiling", "false"}});
+  Recommended made;
+  server::Config config;
+  config.serving.emplace();
+  config.authenticator =
+      authn::NewBearerToken(authn::NewStaticTokens({{"admin", {.name = "admin"}}}));
+  // The options' word counts, not the environment's.
+  REQUIRE(all.options.ApplyTo(config, {.standalone = false}, made).ok());
+  CHECK(config.serving->streams_max == 7);
+  CHECK(config.api_audiences == Texts{"here"});
+  CHECK(config.authenticator == made.authentication.authenticator);
+  CHECK(config.authorizer == made.authorization.authorizer);
+  CHECK(made.authorization.rbac);
+  CHECK_FALSE(made.delegation);
+  REQUIRE(config.admission.size() == 1);
+  CHECK(config.admission[0]->name() == "ValidatingAdmissionWebhook");
+  CHECK(config.goaway_chance == 0.01);
+  CHECK_FALSE(config.enable_profiling);
+}
+
+TEST_CASE("options: the first group that cannot be applied says why", "[options]") {
+  AllGroups all({{"--standalone", "false"},
+                 {"--authentication-skip-lookup", "true"},
+                 {"--authorization-config", "/does/not/exist"}});
+  Recommended made;
+  server::Config config;
+  const Status applied = all.options.ApplyTo(config, {}, made);
+  REQUIRE_FALSE(applied.ok());
+  CHECK(applied.message().starts_with("--authorization-config: "));
+}
+
+}  // namespace apiserver::inline v0::options
