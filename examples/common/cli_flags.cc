@@ -58,7 +58,7 @@ std::string ProblemOfBool(const std::string& text) {
   return "\"" + text + "\" is neither true nor false";
 }
 
-// Where CLI11 reads a command line otherwise than pflag does.
+// Mends what CLI11 reads otherwise than pflag does.
 void ReadAsPflag(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option == app.get_help_ptr()) continue;

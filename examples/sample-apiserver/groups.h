@@ -11,7 +11,7 @@
 
 namespace sample {
 
-// What the groups that go with the options are made of.
+// The parts from which the groups that go with the options are made.
 struct GroupsOf {
   const apiserver::options::RecommendedOptions& options;
   const apiserver::options::Recommended& made;

@@ -46,7 +46,7 @@ void AddOwnFlags(CLI::App& app, Options& options) {
   app.add_option("-v,--v", options.v, "Log verbosity")->capture_default_str();
 }
 
-// One line that says what is wrong with the program's own flags; empty: nothing.
+// Returns one line about the first mistake in the program's own flags; empty: there is none.
 std::string Problem(const Options& options) {
   const bool servers = !options.recommended.etcd.servers.empty();
   if (options.storage != "rocks" && options.storage != "memory" && options.storage != "etcd") {

@@ -98,7 +98,7 @@ void Announce(const Options& options, const server::Standalone& standalone, int 
   std::fflush(stdout);
 }
 
-// What is the program's, whatever its command line says.
+// Returns the part of the configuration that no flag changes.
 server::Config NewConfig(const Program& program, apiserver::VerbositySink& log) {
   server::Config config;
   config.name = program.name;

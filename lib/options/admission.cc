@@ -25,7 +25,7 @@ std::string Listed(std::vector<std::string> names) {
   return list;
 }
 
-// As whom the webhooks of the plugin to which the file says `told` are called; null: nothing.
+// Returns the users as whom a plugin calls webhooks. `told`: its part of the file; null: none.
 Result<client::WebhookUsers> UsersOf(const admission::PluginConfiguration* told,
                                      const Environment& environment) {
   client::WebhookUsers users;
@@ -44,7 +44,7 @@ Result<client::WebhookUsers> UsersOf(const admission::PluginConfiguration* told,
   return users;
 }
 
-// What both webhook plugins are made of, but their webhooks and users.
+// Returns what both webhook plugins share: all but their webhooks and users.
 admission::WebhookAdmissionOptions WebhookOptions(server::Config& config, Executor& executor,
                                                   const Environment& environment) {
   return {.new_client = client::WithTracing(CallsOut(config)),

@@ -35,7 +35,7 @@ void AddBatchFlags(FlagSet& flags, const std::string& prefix, audit::BatchOption
              .show_default = true});
 }
 
-// What the log and the webhook have both.
+// Adds the flags that the log and the webhook both have.
 void AddSinkFlags(FlagSet& flags, const std::string& prefix, audit::SinkOptions& sink) {
   flags.Add({.name = prefix + "mode",
              .value = &sink.mode,

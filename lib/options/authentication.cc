@@ -10,7 +10,7 @@ namespace apiserver::v0::options {
 
 namespace {
 
-// What front proxies are like; the file with their authorities is none of them.
+// Adds the flags that describe front proxies, but for the file of their authorities.
 Flags AddRequestHeaderFlags(delegation::DelegatedAuthenticationOptions& values, FlagSet& flags) {
   auto& names = values.request_header_names;
   return {flags.Add({.name = "--requestheader-allowed-names",
@@ -94,7 +94,7 @@ Result<std::unique_ptr<ThreadPool>> DelegatingAuthenticationOptions::ApplyTo(
   options.metrics = config.metrics;
   if (environment.standalone) {
     options.skip_lookup = true;
-    // Its own authorities of users are the server's concern.
+    // The server has authorities of users of its own.
     options.client_ca_file.clear();
   } else {
     options.http_client = CallsOut(config);

@@ -23,7 +23,7 @@ constexpr char kConfigFlag[] = "--authorization-config";
 constexpr char kKubeconfigFlag[] = "--authorization-kubeconfig";
 constexpr char kPathsFlag[] = "--authorization-always-allow-paths";
 
-// What the file excludes is upstream's to say; why, and which flag to leave out, is ours.
+// Upstream excludes these flags, too. We add why, and which flag to leave out.
 std::string ProblemOfFile(const AuthorizationOptions& options) {
   if (options.config_file.empty()) return "";
   if (!options.kubeconfig_file.empty()) {
@@ -133,7 +133,7 @@ class Maker {
     return {};
   }
 
-  // Those that the options name; no others, for the roles and the file say who may probe.
+  // Allows the paths that the options name and no others: the roles and the file say who may probe.
   Status AllowPathsStandalone() {
     if (!options_.always_allow_paths || !made_.authorizer) return {};
     ASSIGN_OR_RETURN(auto paths, authz::NewAlwaysAllowPaths(*options_.always_allow_paths));

@@ -17,7 +17,7 @@ Status OfFlag(const std::string& flag, const Status& why) {
   return why.WithMessage(flag + ": " + std::string(why.message()));
 }
 
-// By which address others reach a server that bound `bound` and `port`, with a port.
+// Returns the address, with a port, by which others reach a server that bound `bound` and `port`.
 std::string ExternalAddress(const std::string& external_hostname, const std::string& bound,
                             int port) {
   std::string address = external_hostname;
@@ -44,7 +44,7 @@ class Tokens {
     return {};
   }
 
-  // Of objects of the server's own.
+  // Adds tokens that stand for objects of the server's own.
   Status AddObjects(std::vector<authn::LocalTokens>& tokens) const {
     if (options_.WantsServiceAccounts()) {
       server::ServiceAccountOptions accounts = options_.service_accounts;
@@ -60,7 +60,7 @@ class Tokens {
     return {};
   }
 
-  // Of issuers.
+  // Adds tokens of issuers.
   Status AddIssuers(std::vector<authn::LocalTokens>& tokens, server::Config& config) const {
     if (options_.authentication_config.empty()) return {};
     // It makes the metrics that the next line needs.
@@ -194,7 +194,7 @@ Status BuiltInAuthenticationOptions::InstallIssuerDiscovery(server::GenericAPISe
     const auto metadata =
         accounts.Metadata(ExternalAddress(name, bind_address, hook.server.port()));
     if (metadata.ok()) return server::ServeOpenIDMetadata(hook.server, *metadata);
-    // As upstream: tokens are believed all the same.
+    // Upstream believes the tokens all the same.
     Log(log, LogLevel::kWarning,
         "The issuer of service accounts' tokens is not told of at "
         "/.well-known/openid-configuration",

@@ -5,8 +5,8 @@
 
 namespace apiserver::inline v0::options {
 
-// How the server calls other servers. Calls are counted in the metrics of `config`, which are made
-// if there are none.
+// Returns the factory for calls to other servers. Calls are counted in the metrics of `config`,
+// which are made if there are none.
 client::HttpClientFactory CallsOut(server::Config& config);
 
 }  // namespace apiserver::inline v0::options

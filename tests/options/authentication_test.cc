@@ -50,7 +50,7 @@ struct Standalone {
     if (applied.ok()) made = *std::move(applied);
   }
 
-  // The name that a token stands for; "nobody", or what is wrong.
+  // Returns the name that a token stands for; "nobody"; or the error.
   std::string Who(const std::string& token) const {
     http::Request request;
     if (!token.empty()) request.headers.Add("Authorization", "Bearer " + token);

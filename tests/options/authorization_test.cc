@@ -36,7 +36,6 @@ authorizers: [{type: RBAC, name: rbac}]
 
 // A server with the options of a command line.
 struct AuthorizedServer {
-  // By value: AddFlags binds flags to where the options stand.
   AuthorizedServer(const Words& words, bool standalone) {
     CHECK(files->WriteAtomically("/kubeconfig", kKubeconfig, 0600).ok());
     CHECK(files->WriteAtomically("/config", kFile, 0600).ok());
@@ -46,7 +45,7 @@ struct AuthorizedServer {
     if (applied.ok()) made = *std::move(applied);
   }
 
-  // Whether a user of `group` may read `path`.
+  // Returns whether a user of `group` may read `path`.
   bool May(const std::string& group, const std::string& path) const {
     const auto user =
         std::make_shared<const auth::UserInfo>(auth::UserInfo{.name = "jane", .groups = {group}});

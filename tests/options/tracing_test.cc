@@ -16,7 +16,7 @@ using apiserver::testing::Warnings;
 
 namespace {
 
-// What --tracing-config-file makes of a configuration whose file holds `text`.
+// A configuration after --tracing-config-file with a file that holds `text`.
 struct Traced {
   explicit Traced(const std::string& text) {
     CHECK(files->WriteAtomically("/tracing", text, 0600).ok());

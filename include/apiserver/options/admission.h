@@ -15,17 +15,17 @@
 // k8s.io/apiserver/pkg/server/options/admission.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the configuration and the server.
+// The objects that ApplyTo makes. They must outlive the configuration and the server.
 struct Admission {
   // First, so that it goes last: webhooks' credentials are read there.
   std::unique_ptr<ThreadPool> executor = nullptr;
-  // Where webhooks are told; whoever installs their group fills them:
+  // The sources of webhooks, which the installer of their group fills:
   // groups::admissionregistration::Install.
   std::shared_ptr<admission::InformedWebhooks> mutating = nullptr;
   std::shared_ptr<admission::InformedWebhooks> validating = nullptr;
 };
 
-// Which admission plugins run, and what they are told.
+// The choice of admission plugins, and the file of their configurations.
 struct AdmissionOptions {
   // --enable-admission-plugins, --disable-admission-plugins.
   admission::PluginSelection selection = {};

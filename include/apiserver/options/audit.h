@@ -12,7 +12,7 @@
 // k8s.io/apiserver/pkg/server/options/audit.go.
 namespace apiserver::inline v0::options {
 
-// Which requests are recorded, and where: --audit-*.
+// The recording of requests: --audit-*.
 struct AuditOptions {
   // The fields of the flags, with upstream's defaults. `standard_output` is the program's to set:
   // without it --audit-log-path=- is refused.
@@ -20,7 +20,7 @@ struct AuditOptions {
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names a flag and the remedy. Reads no file.
+  // Returns a line for each mistake, which names a flag and the remedy. Reads no file.
   std::vector<std::string> Validate() const;
   // Sets the policy and the backend; a policy that nothing is written by is a warning on `log`,
   // which must outlive the server. Sets the metrics too if there are none. kInvalid: one line that

@@ -14,7 +14,7 @@
 // k8s.io/apiserver/pkg/server/options/authentication.go.
 namespace apiserver::inline v0::options {
 
-// Who somebody is, asked of a cluster or of front proxies. A standalone server asks no cluster, but
+// Authentication left to a cluster or to front proxies. A standalone server asks no cluster, but
 // may have front proxies, and then only if it has a file of their authorities.
 struct DelegatingAuthenticationOptions {
   // The fields of the flags --authentication-* and --requestheader-*, and of --client-ca-file, with
@@ -28,7 +28,8 @@ struct DelegatingAuthenticationOptions {
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names a flag and the remedy. `standalone`: as in Environment.
+  // Returns a line for each mistake, which names a flag and the remedy. `standalone`: as in
+  // Environment.
   std::vector<std::string> Validate(bool standalone) const;
   // Sets who authenticates; standalone puts it before what `config` has already. Asks the cluster,
   // so it waits. What comes back are the threads that it needs, which must outlive `config`

@@ -19,20 +19,20 @@
 // k8s.io/kubernetes/pkg/kubeapiserver/options/authorization.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the configuration and the server.
+// The objects that ApplyTo makes. They must outlive the configuration and the server.
 struct Authorization {
   // First, so that it goes last: files are read and webhooks answered there.
   std::unique_ptr<ThreadPool> executor = nullptr;
   std::unique_ptr<authz::AuthorizationConfigFile> file = nullptr;
-  // Whom to tell of roles and bindings: groups::rbac::Install. Null: roles are not asked.
+  // The keeper of roles and bindings, which groups::rbac::Install fills. Null: roles are not asked.
   std::shared_ptr<authz::rbac::RbacAuthorizer> rbac = nullptr;
-  // What somebody may do, as far as it can be listed; null: it cannot.
+  // Lists what somebody may do, as far as that can be listed; null: it cannot.
   std::shared_ptr<const auth::RuleResolver> rules = nullptr;
-  // As config.authorizer; null: everybody who is known may do everything.
+  // Equals config.authorizer; null: everybody who is known may do everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
 };
 
-// Who may do what: by a file, by roles of the server's own, or by a cluster that is asked.
+// Authorization by a file, by roles of the server's own, or by a cluster that is asked.
 struct AuthorizationOptions {
   using Paths = std::vector<std::string>;
 
@@ -57,7 +57,8 @@ struct AuthorizationOptions {
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names a flag and the remedy. `standalone`: as in Environment.
+  // Returns a line for each mistake, which names a flag and the remedy. `standalone`: as in
+  // Environment.
   std::vector<std::string> Validate(bool standalone) const;
   // Sets the authorizer, and the metrics if there are none. kInvalid: a file cannot be used, or
   // there is no cluster to ask; the message names the flag.

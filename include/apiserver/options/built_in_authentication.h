@@ -17,12 +17,12 @@
 // k8s.io/kubernetes/pkg/kubeapiserver/options/authentication.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the configuration and the server.
+// The objects that ApplyTo makes. They must outlive the configuration and the server.
 struct BuiltInAuthentication {
   // First, so that it goes last: files are read and issuers asked there.
   std::unique_ptr<ThreadPool> executor = nullptr;
   std::unique_ptr<authn::AuthenticationConfigFile> file = nullptr;
-  // Who authenticates, and for which audiences; groups::authentication::Install asks it too. Null:
+  // The authenticator and its audiences; groups::authentication::Install asks it too. Null:
   // the server is not standalone.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
   std::vector<std::string> api_audiences = {};
@@ -30,7 +30,7 @@ struct BuiltInAuthentication {
   server::ServiceAccountAuthentication service_accounts = {};
 };
 
-// Who else a standalone server knows, beside those that its configuration knows already.
+// The users of a standalone server beside those that its configuration knows already.
 struct BuiltInAuthenticationOptions {
   std::string token_auth_file = {};        // --token-auth-file: CSV.
   std::string authentication_config = {};  // --authentication-config: AuthenticationConfiguration.
@@ -43,16 +43,17 @@ struct BuiltInAuthenticationOptions {
   // --external-hostname: by which name others reach this server; empty: by the address it binds.
   std::string external_hostname = {};
   bool enable_bootstrap_token = false;  // --enable-bootstrap-token-auth.
-  // Where bootstrap tokens are: required by ApplyTo with enable_bootstrap_token.
+  // The store of bootstrap tokens; required by ApplyTo with enable_bootstrap_token.
   std::shared_ptr<const authn::SecretGetter> secrets = nullptr;
 
   Flags of_standalone = {};  // Set by AddFlags: all flags.
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names a flag and the remedy. `standalone`: as in Environment.
+  // Returns a line for each mistake, which names a flag and the remedy. `standalone`: as in
+  // Environment.
   std::vector<std::string> Validate(bool standalone) const;
-  // Whether flags ask for tokens of service accounts; for tokens that stand for any objects.
+  // Return whether flags ask for tokens of service accounts; for tokens that stand for any objects.
   bool WantsServiceAccounts() const;
   bool WantsTokenObjects() const { return enable_bootstrap_token || WantsServiceAccounts(); }
 

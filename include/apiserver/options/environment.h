@@ -8,11 +8,11 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/client_config.h"
 
-// What surrounds a server whose options are applied.
+// The surroundings of a server whose options are applied.
 namespace apiserver::inline v0::options {
 
 struct Environment {
-  // Whether the server knows by itself who somebody is and what they may do (--standalone). False:
+  // True: the server knows by itself who somebody is and what they may do (--standalone). False:
   // it asks a cluster, as every server behind an aggregator (--no-standalone).
   bool standalone = true;
   // The cluster of the pod that this process runs in, from client::InClusterClientConfig. nullopt:

@@ -16,8 +16,8 @@
 // k8s.io/apiserver/pkg/server/options/etcd.go.
 namespace apiserver::inline v0::options {
 
-// How objects are stored. Most of it is true of every engine: the program opens one, of etcd with
-// the fields that are about etcd.
+// The storage of objects. Most fields apply to every engine. The program opens the engine, and
+// gives one of etcd the fields that are about etcd.
 struct EtcdOptions {
   std::vector<std::string> servers = {};  // --etcd-servers: the members of one etcd.
   // --etcd-prefix: what all keys begin with. Upstream it is the program's to give.
@@ -40,8 +40,8 @@ struct EtcdOptions {
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names a flag and the remedy. That there are servers is the
-  // program's to ask: other engines need none.
+  // Returns a line for each mistake, which names a flag and the remedy. It asks for no
+  // servers, which other engines do not need.
   std::vector<std::string> Validate() const;
   // Sets everything in `storage` but the engine, and the health check "kms-providers" of `server`
   // where it is needed. What comes back must outlive the stores; null: objects are not encrypted.

@@ -10,7 +10,7 @@
 // k8s.io/apiserver/pkg/server/options/feature.go.
 namespace apiserver::inline v0::options {
 
-// What a server has beside its resources. Fields have the names and defaults of Go's
+// The features of a server beside its resources. Fields have the names and defaults of Go's
 // FeatureOptions.
 struct FeatureOptions {
   // --profiling: serves /debug/pprof/ and /debug/flags/, and lets /metrics be reset.
@@ -23,8 +23,8 @@ struct FeatureOptions {
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names flags and the remedy. `run` has the limits that priority
-  // and fairness share.
+  // Returns a line for each mistake, which names flags and the remedy. `run` has the limits that
+  // priority and fairness share.
   std::vector<std::string> Validate(const ServerRunOptions& run) const;
   // Sets what they are about, of flow control the mode.
   void ApplyTo(server::Config& config) const;

@@ -30,7 +30,7 @@ using Flags = std::vector<FlagPtr>;
 // them; the set puts the flag's name in front.
 using ReadTexts = std::function<Status(const std::vector<std::string>& texts)>;
 
-// Where the value of a flag goes, and so of what type it is. What is pointed to holds the default,
+// The place for a flag's value, which also decides its type. The variable there holds the default,
 // is written only when the flag is given, and must outlive the reading.
 //
 // - bool: a switch. It needs no value, and takes one only after '=': the words of Go's
@@ -40,7 +40,7 @@ using ReadTexts = std::function<Status(const std::vector<std::string>& texts)>;
 // - std::chrono::milliseconds: what ParseDuration reads.
 // - ReadTexts: whatever the group makes of the texts.
 //
-// Of all others the last value counts if a flag is given twice.
+// If a flag of another type is given twice, the last value counts.
 using FlagValue = std::variant<bool*, int*, std::size_t*, double*, std::string*,
                                std::vector<std::string>*, std::chrono::milliseconds*, ReadTexts>;
 
@@ -50,7 +50,7 @@ struct FlagRange {
   int max = 0;
 };
 
-// What a group says of a flag.
+// The description of a flag by its group.
 struct FlagSpec {
   std::string name;  // With its dashes: "--secure-port".
   FlagValue value;

@@ -23,7 +23,7 @@
 // k8s.io/apiserver/pkg/server/options/recommended.go.
 namespace apiserver::inline v0::options {
 
-// What the applied options have made. Must outlive the configuration and the server.
+// The objects that ApplyTo makes. They must outlive the configuration and the server.
 struct Recommended {
   // First, so that it goes last: delegated authentication waits there. Null: there is none.
   std::unique_ptr<ThreadPool> delegation = nullptr;
@@ -49,7 +49,7 @@ struct RecommendedOptions {
 
   // Adds the flags of all groups. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong with all groups, a line each that names a flag and the remedy.
+  // Returns the mistakes of all groups, each in a line that names a flag and the remedy.
   std::vector<std::string> Validate() const;
   // Applies all groups but what NewStandalone and the stores are given: `config` must have who
   // authenticates for a standalone server's administrator, and the program's admission plugins. May

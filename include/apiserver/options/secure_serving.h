@@ -11,7 +11,7 @@
 // k8s.io/apiserver/pkg/server/options/serving.go.
 namespace apiserver::inline v0::options {
 
-// Where a server listens, and with which certificates.
+// The address and the certificates of a server.
 struct SecureServingOptions {
   std::string bind_address = "127.0.0.1";  // --bind-address: an IP. Upstream's default is 0.0.0.0.
   // --secure-port: 0 picks a free one. Upstream's default is 443, kube-apiserver's 6443.

@@ -11,8 +11,8 @@
 // k8s.io/apiserver/pkg/server/options/server_run_options.go.
 namespace apiserver::inline v0::options {
 
-// How long requests take, how many there are at once, and how the server is operated. Fields have
-// the names and defaults of Go's ServerRunOptions.
+// The limits of requests, and the operation of the server. Fields have the names and defaults of
+// Go's ServerRunOptions.
 struct ServerRunOptions {
   // --request-timeout: how long a request may take, watches aside.
   std::chrono::milliseconds request_timeout = std::chrono::minutes(1);
@@ -44,8 +44,8 @@ struct ServerRunOptions {
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // What is wrong, a line each that names a flag and the remedy. What the server itself checks is
-  // not looked at here: see server::Config::Complete.
+  // Returns a line for each mistake, which names a flag and the remedy. The server checks
+  // the rest itself: see server::Config::Complete.
   std::vector<std::string> Validate() const;
   // Sets what they are about, of flow control the limits. kInvalid: a feature gate is unknown.
   Status ApplyTo(server::Config& config) const;

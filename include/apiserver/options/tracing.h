@@ -11,7 +11,7 @@
 // k8s.io/apiserver/pkg/server/options/tracing.go.
 namespace apiserver::inline v0::options {
 
-// Where spans of requests go.
+// The destination of spans of requests.
 struct TracingOptions {
   // --tracing-config-file: a TracingConfiguration; empty: there are no spans.
   std::string config_file = {};

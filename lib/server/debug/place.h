@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::server::debug {
 
-// Where pages are to stand: serves `handler` at a path, which is a prefix if it ends in '/'.
+// Gives a page its place: serves `handler` at a path, which is a prefix if it ends in '/'.
 // `reads_body`: the handler looks at the request's body. kConflict: the path is taken.
 using Place = std::function<Status(std::string path, http::Handler handler, bool reads_body)>;
 
