@@ -84,9 +84,9 @@ Status LoadStored(const KindPtr& kind, std::int64_t revision, std::string_view b
 
 class StorageLoader final : public runtime::ContentLoader {
  public:
-  Status Load(const KindPtr& kind, std::string_view bytes, std::int64_t resource_version,
-              Arena& arena, Value& root) const override {
-    Status status = LoadStored(kind, resource_version, bytes, arena, root);
+  Status Load(const Object& object, Arena& arena, Value& root) const override {
+    const KindPtr& kind = object.kind_ptr();
+    Status status = LoadStored(kind, object.stored_version(), *object.stored_bytes(), arena, root);
     if (status.ok()) return status;
     return Status(Reason::kInternalError, "unable to decode an object of kind " +
                                               field::Quote(kind->kind()) +

@@ -57,8 +57,7 @@ Object::Content& Object::Load() const {
     auto loaded = std::make_unique<Content>();
     Arena arena;
     Value root;
-    loaded->status =
-        source_.loader->Load(kind_, *source_.bytes, source_.resource_version, arena, root);
+    loaded->status = source_.loader->Load(*this, arena, root);
     if (loaded->status.ok()) {
       loaded->arena = std::move(arena);
       loaded->root = root;

@@ -96,8 +96,8 @@ TEST_CASE("runtime: a clone lives on without its original", "[runtime]") {
 
 class CountingLoader final : public ContentLoader {
  public:
-  Status Load(const KindPtr&, std::string_view bytes, std::int64_t, Arena& arena,
-              Value& root) const override {
+  Status Load(const Object& object, Arena& arena, Value& root) const override {
+    const std::string_view bytes = *object.stored_bytes();
     ++calls;
     if (bytes == "x") return Status(Reason::kInternalError, "broken");
     root = Parse(bytes, arena);

@@ -27,10 +27,9 @@ using ObjectPtr = std::shared_ptr<const Object>;
 class ContentLoader {
  public:
   virtual ~ContentLoader() = default;
-  // What an object of `kind` that was stored at `resource_version` as `bytes` holds. Must not fail
-  // for bytes that were validated when they were stored. From any thread.
-  virtual Status Load(const KindPtr& kind, std::string_view bytes, std::int64_t resource_version,
-                      Arena& arena, Value& root) const = 0;
+  // Returns the content that the object's stored_bytes() hold. Must not touch the object's content.
+  // Must not fail for bytes that were validated when they were stored. From any thread.
+  virtual Status Load(const Object& object, Arena& arena, Value& root) const = 0;
 };
 
 // A Kind plus content in one of its versions. Mutable while one owner holds it by unique_ptr (not

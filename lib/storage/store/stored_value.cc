@@ -13,9 +13,8 @@ namespace {
 // The bytes of an unusable object say why it is.
 class Refusal final : public runtime::ContentLoader {
  public:
-  Status Load(const runtime::KindPtr&, std::string_view bytes, std::int64_t, runtime::Arena&,
-              runtime::Value&) const override {
-    return Status(Reason::kInternalError, std::string(bytes));
+  Status Load(const runtime::Object& object, runtime::Arena&, runtime::Value&) const override {
+    return Status(Reason::kInternalError, *object.stored_bytes());
   }
 };
 const Refusal kRefusal;
