@@ -1,7 +1,9 @@
-#include <exception>
+#include "apiserver/runtime/convert.h"
 
-#include "apiserver/runtime/kind.h"
-#include "apiserver/runtime/object.h"
+#include <exception>
+#include <string>
+#include <utility>
+
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 
@@ -27,35 +29,180 @@ Status Call(const std::function<Status(Object&)>& convert, Object& object) {
   }
 }
 
-Status ThroughHub(Object& object, const KindVersion& from, const KindVersion& to) {
-  RETURN_IF_ERROR(Call(from.to_hub, object));
-  object.SetVersion(object.kind().hub_version());
-  RETURN_IF_ERROR(Call(to.from_hub, object));
-  object.SetVersion(to.version);
-  if (from.to_hub == nullptr && to.from_hub == nullptr) return {};
-  // The functions leave fields in any order.
-  const Status settled = Settle(object, {.defaults = false});
-  return settled.ok() ? settled : Failed(object, settled.message());
+// Calls the functions of the versions, through the hub.
+class Functions final : public VersionConverter {
+ public:
+  Status Convert(const Context& /*ctx*/, std::span<Object* const> objects,
+                 std::string_view version) const override {
+    for (Object* const object : objects) RETURN_IF_ERROR(ThroughHub(*object, version));
+    return {};
+  }
+  bool may_wait() const override { return false; }
+
+ private:
+  static Status ThroughHub(Object& object, std::string_view version) {
+    const KindVersion& from = *object.kind().FindVersion(object.version());
+    const KindVersion& to = *object.kind().FindVersion(version);
+    RETURN_IF_ERROR(Call(from.to_hub, object));
+    object.SetVersion(object.kind().hub_version());
+    RETURN_IF_ERROR(Call(to.from_hub, object));
+    object.SetVersion(to.version);
+    if (from.to_hub == nullptr && to.from_hub == nullptr) return {};
+    // The functions leave fields in any order.
+    const Status settled = Settle(object, {.defaults = false});
+    return settled.ok() ? settled : Failed(object, settled.message());
+  }
+};
+
+// What the objects of one call were, to be put back when it fails.
+class Before {
+ public:
+  explicit Before(std::span<Object* const> objects) {
+    was_.reserve(objects.size());
+    for (Object* const object : objects)
+      was_.push_back({object, object->root(), object->version()});
+  }
+  void PutBack() const {
+    for (const One& one : was_) {
+      one.object->SetRoot(one.root);
+      one.object->SetVersion(one.version);
+    }
+  }
+
+ private:
+  struct One {
+    Object* object;
+    Value root;
+    std::string version;
+  };
+  std::vector<One> was_;
+};
+
+Status CallConverter(const Context& ctx, std::span<Object* const> objects,
+                     std::string_view version) {
+  const Object& first = *objects.front();
+  try {
+    RETURN_IF_ERROR(first.kind().converter().Convert(ctx, objects, version));
+  } catch (const std::exception& error) {
+    return Failed(first, error.what());
+  } catch (...) {
+    return Failed(first, "unknown exception");
+  }
+  for (const Object* const object : objects) {
+    if (object->version() != version) return Failed(*object, "the converter left it as it was");
+  }
+  return {};
+}
+
+// OK if the object can be given to its converter.
+Status CheckConvertible(const Object& object, std::string_view version) {
+  const Kind& kind = object.kind();
+  const bool has_from = kind.FindVersion(object.version()) != nullptr;
+  if (!has_from || kind.FindVersion(version) == nullptr) {
+    const std::string_view missing = has_from ? version : std::string_view(object.version());
+    return Status(Reason::kBadRequest,
+                  "no version " + field::Quote(missing) + " of " + kind.group_kind().ToString());
+  }
+  return object.load_status();
+}
+
+// Returns a copy to be converted. It shares the content, which never changes any more: what the
+// conversion leaves as it is, is not copied.
+Result<std::unique_ptr<Object>> Sharing(const ObjectPtr& object) {
+  RETURN_IF_ERROR(object->load_status());
+  Arena arena;
+  arena.Pin(object);
+  return std::make_unique<Object>(object->kind_ptr(), object->version(), std::move(arena),
+                                  object->root());
+}
+
+// `objects` are of versions other than `version`.
+Status ConvertAll(const Context& ctx, std::span<Object* const> objects, std::string_view version) {
+  if (objects.front()->kind().converter().may_wait() && !ctx.may_block()) {
+    return Status(Reason::kWouldBlock, "converting an object");
+  }
+  for (const Object* const object : objects) RETURN_IF_ERROR(CheckConvertible(*object, version));
+  const Before before(objects);
+  Status status = CallConverter(ctx, objects, version);
+  if (!status.ok()) before.PutBack();
+  return status;
 }
 
 }  // namespace
 
-Status ConvertTo(Object& object, std::string_view version) {
-  if (object.version() == version) return {};
-  const KindVersion* const from = object.kind().FindVersion(object.version());
-  const KindVersion* const to = object.kind().FindVersion(version);
-  if (from == nullptr || to == nullptr) {
-    const std::string_view missing = from == nullptr ? object.version() : version;
-    return Status(Reason::kBadRequest, "no version " + field::Quote(missing) + " of " +
-                                           object.kind().group_kind().ToString());
+Status Convert(const Context& ctx, std::span<Object* const> objects, std::string_view version) {
+  std::vector<Object*> others;
+  for (Object* const object : objects) {
+    if (object->version() != version) others.push_back(object);
   }
-  const Value root = object.root();
-  const std::string was = object.version();
-  Status status = ThroughHub(object, *from, *to);
-  if (status.ok()) return status;
-  object.SetRoot(root);
-  object.SetVersion(was);
-  return status;
+  if (others.empty()) return {};
+  return ConvertAll(ctx, others, version);
+}
+
+Status Convert(const Context& ctx, Object& object, std::string_view version) {
+  if (object.version() == version) return {};
+  Object* const one[] = {&object};
+  return ConvertAll(ctx, one, version);
+}
+
+Status ConvertTo(Object& object, std::string_view version) {
+  return Convert(Context::Background(), object, version);
+}
+
+Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::string_view version) {
+  if (object == nullptr || object->version() == version) return object;
+  ASSIGN_OR_RETURN(std::unique_ptr<Object> copy, Sharing(object));
+  RETURN_IF_ERROR(Convert(ctx, *copy, version));
+  return ObjectPtr(std::move(copy));
+}
+
+Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const ObjectPtr> objects,
+                                         std::string_view version) {
+  std::vector<ObjectPtr> converted;
+  converted.reserve(objects.size());
+  std::vector<Object*> copies;
+  for (const ObjectPtr& object : objects) {
+    if (object->version() == version) {
+      converted.push_back(object);
+      continue;
+    }
+    ASSIGN_OR_RETURN(std::unique_ptr<Object> copy, Sharing(object));
+    copies.push_back(copy.get());
+    converted.push_back(std::move(copy));
+  }
+  if (!copies.empty()) RETURN_IF_ERROR(ConvertAll(ctx, copies, version));
+  return converted;
+}
+
+Status VisitConverted(const Context& ctx, std::span<const ObjectPtr> objects,
+                      std::string_view version, const Visit& visit) {
+  std::vector<std::size_t> places;
+  std::vector<std::unique_ptr<Object>> copies;
+  std::vector<Object*> together;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i]->version() == version) {
+      visit(i, *objects[i]);
+      continue;
+    }
+    std::unique_ptr<Object> copy = objects[i]->Clone();
+    const bool readable = copy->load_status().ok();
+    if (readable && copy->kind().converter().may_wait()) {
+      places.push_back(i);
+      together.push_back(copy.get());
+      copies.push_back(std::move(copy));
+      continue;
+    }
+    if (readable) RETURN_IF_ERROR(Convert(ctx, *copy, version));
+    visit(i, *copy);
+  }
+  if (!together.empty()) RETURN_IF_ERROR(ConvertAll(ctx, together, version));
+  for (std::size_t i = 0; i < places.size(); ++i) visit(places[i], *copies[i]);
+  return {};
+}
+
+std::shared_ptr<const VersionConverter> FunctionConverter() {
+  static const auto functions = std::make_shared<const Functions>();
+  return functions;
 }
 
 }  // namespace apiserver::v0::runtime

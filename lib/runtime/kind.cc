@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "apiserver/runtime/convert.h"
 #include "runtime/name_rules.h"
 #include "runtime/schema_check.h"
 
@@ -23,6 +24,7 @@ std::string Lower(std::string_view text) {
 void FillIn(KindOptions& options) {
   if (options.singular.empty()) options.singular = Lower(options.kind);
   if (options.list_kind.empty()) options.list_kind = options.kind + "List";
+  if (options.converter == nullptr) options.converter = FunctionConverter();
   if (options.versions.empty()) return;
   if (options.hub_version.empty()) options.hub_version = options.versions.front().version;
   if (options.storage_version.empty()) options.storage_version = options.hub_version;

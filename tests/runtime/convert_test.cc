@@ -1,9 +1,12 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "base/status_macros.h"
 #include "runtime/text.h"
 
 namespace apiserver::inline v0::runtime {
@@ -11,6 +14,8 @@ namespace {
 
 using testing::ObjectOf;
 using testing::Print;
+
+const Context kCtx = Context::Background();
 
 SchemaPtr WithFields(const std::string& one, const std::string& other) {
   return testing::WithSpec(
@@ -26,8 +31,9 @@ std::function<Status(Object&)> Rename(std::string from, std::string to) {
 }
 
 // The hub v2 says "reference", v1 "ref", v1beta1 what the hub says; v3 is broken.
-KindPtr Versions() {
+KindPtr Versions(std::shared_ptr<const VersionConverter> converter = nullptr) {
   KindOptions options;
+  options.converter = std::move(converter);
   options.group = "example.com";
   options.kind = "Widget";
   options.plural = "widgets";
@@ -56,40 +62,160 @@ KindPtr Versions() {
 TEST_CASE("runtime: versions convert through the hub, fields in the target's order", "[runtime]") {
   const auto object =
       ObjectOf(Versions(), R"({"metadata":{"name":"n"},"spec":{"ref":"r","size":"s"}})", "v1");
-  REQUIRE(ConvertTo(*object, "v1beta1").ok());
+  REQUIRE(Convert(kCtx, *object, "v1beta1").ok());
   CHECK(object->version() == "v1beta1");
   CHECK(Print(*object) == R"({"metadata":{"name":"n"},"spec":{"reference":"r","size":"s"}})");
-  REQUIRE(ConvertTo(*object, "v1").ok());
+  REQUIRE(Convert(kCtx, *object, "v1").ok());
   CHECK(Print(*object) == R"({"metadata":{"name":"n"},"spec":{"ref":"r","size":"s"}})");
 }
 
 TEST_CASE("runtime: converting to the same shape changes the version alone", "[runtime]") {
   const auto object = ObjectOf(Versions(), R"({"spec":{"size":"s"}})", "v2");
   const void* const before = object->root().members().data();
-  REQUIRE(ConvertTo(*object, "v2").ok());
-  REQUIRE(ConvertTo(*object, "v1beta1").ok());
+  REQUIRE(Convert(kCtx, *object, "v2").ok());
+  REQUIRE(Convert(kCtx, *object, "v1beta1").ok());
   CHECK(object->root().members().data() == before);
   CHECK(object->version() == "v1beta1");
 }
 
 TEST_CASE("runtime: a version that does not exist is a bad request", "[runtime]") {
   const auto object = ObjectOf(Versions(), "{}", "v1");
-  const Status status = ConvertTo(*object, "v9");
+  const Status status = Convert(kCtx, *object, "v9");
   CHECK(status.reason() == Reason::kBadRequest);
   CHECK(status.message() == "no version \"v9\" of Widget.example.com");
 }
 
 TEST_CASE("runtime: a failed or throwing conversion leaves the object as it was", "[runtime]") {
   const auto object = ObjectOf(Versions(), R"({"spec":{"ref":"r"}})", "v1");
-  const Status refused = ConvertTo(*object, "v3");
+  const Status refused = Convert(kCtx, *object, "v3");
   CHECK(refused.reason() == Reason::kInternalError);
   CHECK(refused.message() == "conversion of example.com/v2, Kind=Widget failed: refused");
   CHECK(object->version() == "v1");
   CHECK(Print(*object) == R"({"spec":{"ref":"r"}})");
 
   const auto broken = ObjectOf(Versions(), "{}", "v3");
-  CHECK(ConvertTo(*broken, "v1").message() ==
+  CHECK(Convert(kCtx, *broken, "v1").message() ==
         "conversion of example.com/v3, Kind=Widget failed: thrown");
+}
+
+// Asks the functions, as a converter that may wait; changes every object, then fails at the last if
+// it is told to.
+class Counting final : public VersionConverter {
+ public:
+  Status Convert(const Context& ctx, std::span<Object* const> objects,
+                 std::string_view version) const override {
+    calls.push_back(objects.size());
+    RETURN_IF_ERROR(FunctionConverter()->Convert(ctx, objects, version));
+    return fails ? Status(Reason::kTimeout, "nobody answers") : Status();
+  }
+  bool may_wait() const override { return waits; }
+
+  mutable std::vector<std::size_t> calls;
+  bool fails = false;
+  bool waits = true;
+};
+
+ObjectPtr Frozen(const KindPtr& kind, std::string_view json, std::string_view version) {
+  return ObjectOf(kind, json, version);
+}
+
+TEST_CASE("runtime: a kind's converter is asked once for what is in other versions", "[runtime]") {
+  const auto converter = std::make_shared<Counting>();
+  const KindPtr kind = Versions(converter);
+  const std::vector<ObjectPtr> objects = {Frozen(kind, R"({"spec":{"ref":"a"}})", "v1"),
+                                          Frozen(kind, R"({"spec":{"reference":"b"}})", "v2"),
+                                          Frozen(kind, R"({"spec":{"reference":"c"}})", "v1beta1")};
+  const auto converted = Converted(kCtx, objects, "v2").value();
+  CHECK(converter->calls == std::vector<std::size_t>{2});
+  CHECK(Print(*converted[0]) == R"({"metadata":{},"spec":{"reference":"a"}})");
+  CHECK(converted[1] == objects[1]);
+  CHECK(converted[2]->version() == "v2");
+  CHECK(Print(*objects[0]) == R"({"spec":{"ref":"a"}})");
+
+  CHECK(Converted(kCtx, converted, "v2").value() == converted);
+  CHECK(Converted(kCtx, nullptr, "v2").value() == nullptr);
+  CHECK(converter->calls.size() == 1);
+}
+
+TEST_CASE("runtime: a converter that fails leaves all objects as they were", "[runtime]") {
+  const auto converter = std::make_shared<Counting>();
+  converter->fails = true;
+  const KindPtr kind = Versions(converter);
+  const auto one = ObjectOf(kind, R"({"spec":{"ref":"a"}})", "v1");
+  const auto other = ObjectOf(kind, R"({"spec":{"reference":"b"}})", "v1beta1");
+  Object* const objects[] = {one.get(), other.get()};
+  const Status failed = Convert(kCtx, objects, "v2");
+  CHECK(failed.reason() == Reason::kTimeout);
+  CHECK(failed.message() == "nobody answers");
+  CHECK(Print(*one) == R"({"spec":{"ref":"a"}})");
+  CHECK(one->version() == "v1");
+  CHECK(Print(*other) == R"({"spec":{"reference":"b"}})");
+  CHECK(other->version() == "v1beta1");
+}
+
+TEST_CASE("runtime: a converter that may wait is not called where nothing may", "[runtime]") {
+  const auto converter = std::make_shared<Counting>();
+  const Context on_loop = kCtx.WithMayBlock(false);
+  const auto object = ObjectOf(Versions(converter), R"({"spec":{"ref":"a"}})", "v1");
+  CHECK(Convert(on_loop, *object, "v2").reason() == Reason::kWouldBlock);
+  CHECK(Convert(on_loop, *object, "v1").ok());
+  CHECK(converter->calls.empty());
+  converter->waits = false;
+  CHECK(Convert(on_loop, *object, "v2").ok());
+}
+
+TEST_CASE("runtime: a converter that does nothing is found out", "[runtime]") {
+  class Idle final : public VersionConverter {
+    Status Convert(const Context&, std::span<Object* const>, std::string_view) const override {
+      return {};
+    }
+    bool may_wait() const override { return false; }
+  };
+  const auto object = ObjectOf(Versions(std::make_shared<Idle>()), R"({"spec":{}})", "v1");
+  CHECK(Convert(kCtx, *object, "v2").message() ==
+        "conversion of example.com/v1, Kind=Widget failed: the converter left it as it was");
+}
+
+// Fails as bytes do that are no object.
+class Broken final : public ContentLoader {
+  Status Load(const Object&, Arena&, Value&) const override {
+    return Status(Reason::kInternalError, "no object");
+  }
+};
+
+TEST_CASE("runtime: what cannot be read is not converted", "[runtime]") {
+  const auto converter = std::make_shared<Counting>();
+  const KindPtr kind = Versions(converter);
+  const Broken broken;
+  const auto unread = std::make_shared<const Object>(
+      kind, "v1", Object::Source{std::make_shared<const std::string>("x"), 1, &broken});
+  CHECK(Converted(kCtx, unread, "v2").status().message() == "no object");
+  CHECK(converter->calls.empty());
+
+  // It is visited nevertheless, and the others are converted.
+  const std::vector<ObjectPtr> objects = {unread, Frozen(kind, R"({"spec":{"ref":"a"}})", "v1")};
+  std::vector<std::string> seen(2);
+  const auto visit = [&](std::size_t at, const Object& object) { seen[at] = Print(object); };
+  REQUIRE(VisitConverted(kCtx, objects, "v2", visit).ok());
+  CHECK(seen == std::vector<std::string>{"{}", R"({"metadata":{},"spec":{"reference":"a"}})"});
+  CHECK(converter->calls == std::vector<std::size_t>{1});
+}
+
+TEST_CASE("runtime: objects are visited together if converting them may wait", "[runtime]") {
+  const auto converter = std::make_shared<Counting>();
+  const KindPtr kind = Versions(converter);
+  const std::vector<ObjectPtr> objects = {Frozen(kind, R"({"spec":{"ref":"a"}})", "v1"),
+                                          Frozen(kind, R"({"spec":{"ref":"b"}})", "v1")};
+  converter->waits = GENERATE(true, false);
+  int visited = 0;
+  REQUIRE(VisitConverted(kCtx, objects, "v2", [&](std::size_t, const Object& object) {
+            CHECK(object.version() == "v2");
+            ++visited;
+          }).ok());
+  CHECK(visited == 2);
+  const std::vector<std::size_t> together = {2};
+  const std::vector<std::size_t> one_by_one = {1, 1};
+  CHECK(converter->calls == (converter->waits ? together : one_by_one));
 }
 
 }  // namespace

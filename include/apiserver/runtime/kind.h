@@ -15,6 +15,7 @@
 namespace apiserver::inline v0::runtime {
 
 class Object;
+class VersionConverter;
 class Kind;
 using KindPtr = std::shared_ptr<const Kind>;
 
@@ -49,7 +50,8 @@ struct KindVersion {
   // Fills what markers cannot express. Runs after the schema's default values.
   std::function<void(Object&)> set_defaults = nullptr;
   // Rewrite the content from this version into the hub's and back; null on the hub itself and
-  // where the shapes are the same. They keep metadata as it is.
+  // where the shapes are the same. They keep metadata as it is. Called by FunctionConverter()
+  // (convert.h) only: a converter of the kind's own does without them.
   std::function<Status(Object&)> to_hub = nullptr;
   std::function<Status(Object&)> from_hub = nullptr;
   std::vector<PrinterColumn> columns = {};
@@ -68,10 +70,14 @@ struct KindOptions {
   Semantics semantics = Semantics::kStruct;
   // Required. In priority order: the first is what clients prefer.
   std::vector<KindVersion> versions;
-  // The version strategies, validation and admission see; empty: the first.
+  // The version strategies, validation and admission see, and through which functions convert;
+  // empty: the first.
   std::string hub_version = "";
   // The version written to storage; empty: the hub.
   std::string storage_version = "";
+  // How versions turn into each other; null: FunctionConverter(), by the versions' functions. A
+  // converter that may wait makes the kind's store serve reads and watches on the pool.
+  std::shared_ptr<const VersionConverter> converter = nullptr;
   // Fields beside metadata.name and metadata.namespace that field selectors may name, as JSON paths
   // in the hub: "spec.nodeName".
   std::vector<std::string> selectable_fields = {};
@@ -97,6 +103,7 @@ class Kind {
   const std::vector<KindVersion>& versions() const { return options_.versions; }
   const std::string& hub_version() const { return options_.hub_version; }
   const std::string& storage_version() const { return options_.storage_version; }
+  const VersionConverter& converter() const { return *options_.converter; }
   const std::vector<std::string>& selectable_fields() const { return options_.selectable_fields; }
 
   GroupVersionKind gvk(std::string_view version) const {
@@ -117,7 +124,7 @@ class Kind {
   std::vector<std::string> prefixes_;  // One per version.
 };
 
-// Through the hub. kInternalError: a conversion failed; kBadRequest: no such version.
+// As Convert() of convert.h, for callers that have no Context yet.
 Status ConvertTo(Object& object, std::string_view version);
 // Constraints and types of the schema (kStructural), and `required`.
 field::ErrorList ValidateSchema(const Object& object);
