@@ -108,12 +108,21 @@ Status CheckConvertible(const Object& object, std::string_view version) {
 
 // Returns a copy to be converted. It shares the content, which never changes any more: what the
 // conversion leaves as it is, is not copied.
-Result<std::unique_ptr<Object>> Sharing(const ObjectPtr& object) {
-  RETURN_IF_ERROR(object->load_status());
-  Arena arena;
-  arena.Pin(object);
-  return std::make_unique<Object>(object->kind_ptr(), object->version(), std::move(arena),
-                                  object->root());
+Result<std::unique_ptr<Object>> Sharing(const Object& object) {
+  RETURN_IF_ERROR(object.load_status());
+  return std::make_unique<Object>(object.kind_ptr(), object.version(), Arena(), object.root());
+}
+
+// Returns what is kept of `object` in `version`, which keeps the object itself; null: nothing.
+ObjectPtr Kept(const ObjectPtr& object, std::string_view version) {
+  const Object* const kept = object->FindConverted(version);
+  return kept != nullptr ? ObjectPtr(object, kept) : nullptr;
+}
+
+ObjectPtr Keep(const ObjectPtr& object, std::unique_ptr<Object> converted) {
+  if (const Object* kept = object->StoreConverted(converted)) return {object, kept};
+  converted->arena().Pin(object);
+  return ObjectPtr(std::move(converted));
 }
 
 // `objects` are of versions other than `version`.
@@ -151,26 +160,32 @@ Status ConvertTo(Object& object, std::string_view version) {
 
 Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::string_view version) {
   if (object == nullptr || object->version() == version) return object;
-  ASSIGN_OR_RETURN(std::unique_ptr<Object> copy, Sharing(object));
+  if (ObjectPtr kept = Kept(object, version)) return kept;
+  ASSIGN_OR_RETURN(std::unique_ptr<Object> copy, Sharing(*object));
   RETURN_IF_ERROR(Convert(ctx, *copy, version));
-  return ObjectPtr(std::move(copy));
+  return Keep(object, std::move(copy));
 }
 
 Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const ObjectPtr> objects,
                                          std::string_view version) {
   std::vector<ObjectPtr> converted;
   converted.reserve(objects.size());
-  std::vector<Object*> copies;
+  std::vector<std::size_t> places;
+  std::vector<std::unique_ptr<Object>> copies;
+  std::vector<Object*> together;
   for (const ObjectPtr& object : objects) {
-    if (object->version() == version) {
-      converted.push_back(object);
-      continue;
-    }
-    ASSIGN_OR_RETURN(std::unique_ptr<Object> copy, Sharing(object));
-    copies.push_back(copy.get());
-    converted.push_back(std::move(copy));
+    converted.push_back(object->version() == version ? object : Kept(object, version));
+    if (converted.back() != nullptr) continue;
+    ASSIGN_OR_RETURN(std::unique_ptr<Object> copy, Sharing(*object));
+    places.push_back(converted.size() - 1);
+    together.push_back(copy.get());
+    copies.push_back(std::move(copy));
   }
-  if (!copies.empty()) RETURN_IF_ERROR(ConvertAll(ctx, copies, version));
+  if (together.empty()) return converted;
+  RETURN_IF_ERROR(ConvertAll(ctx, together, version));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    converted[places[i]] = Keep(objects[places[i]], std::move(copies[i]));
+  }
   return converted;
 }
 

@@ -40,6 +40,7 @@ Object::Object(KindPtr kind, std::string_view version, Source source)
     : kind_(std::move(kind)), version_(version), source_(std::move(source)) {}
 
 Object::~Object() {
+  delete converted_.load(std::memory_order_acquire);
   delete content_.load(std::memory_order_acquire);
   for (Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;) {
     DeleteSlot(std::exchange(slot, slot->next));
@@ -190,8 +191,23 @@ EncodingPtr Object::StoreEncoding(std::string_view version, Format format, Encod
   return loose ? static_cast<LooseSlot*>(slot)->Keep(std::move(encoding)) : encoding;
 }
 
+const Object* Object::FindConverted(std::string_view version) const {
+  const Object* kept = converted_.load(std::memory_order_acquire);
+  return kept != nullptr && kept->version() == version ? kept : nullptr;
+}
+
+const Object* Object::StoreConverted(std::unique_ptr<Object>& converted) const {
+  const Object* kept = nullptr;
+  if (converted_.compare_exchange_strong(kept, converted.get(), std::memory_order_acq_rel)) {
+    return converted.release();  // The destructor's.
+  }
+  return kept->version() == converted->version() ? kept : nullptr;
+}
+
 std::size_t Object::bytes() const {
   std::size_t bytes = source_.bytes != nullptr ? source_.bytes->size() : 0;
+  const Object* converted = converted_.load(std::memory_order_acquire);
+  if (converted != nullptr) bytes += converted->bytes();
   if (loaded()) bytes += content().arena.bytes_reserved();
   for (const Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;
        slot = slot->next) {

@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -135,6 +137,33 @@ TEST_CASE("runtime: a kind's converter is asked once for what is in other versio
   CHECK(Converted(kCtx, converted, "v2").value() == converted);
   CHECK(Converted(kCtx, nullptr, "v2").value() == nullptr);
   CHECK(converter->calls.size() == 1);
+}
+
+TEST_CASE("runtime: a frozen object keeps its form in one other version", "[runtime]") {
+  const auto converter = std::make_shared<Counting>();
+  const KindPtr kind = Versions(converter);
+  ObjectPtr object = Frozen(kind, R"({"spec":{"ref":"a","size":"s"}})", "v1");
+  const std::size_t bytes = object->bytes();
+  ObjectPtr hub = Converted(kCtx, object, "v2").value();
+  CHECK(object->bytes() > bytes);
+  CHECK(Converted(kCtx, object, "v2").value() == hub);
+  CHECK(Converted(kCtx, std::span(&object, 1), "v2").value().front() == hub);
+  CHECK(converter->calls.size() == 1);
+
+  // There is room for no third one, which is as good nevertheless.
+  ObjectPtr other = Converted(kCtx, object, "v1beta1").value();
+  CHECK(Converted(kCtx, object, "v1beta1").value() != other);
+  CHECK(converter->calls.size() == 3);
+
+  // Each lives as long as somebody has it, whatever becomes of the object.
+  const std::weak_ptr<const Object> gone = object;
+  object.reset();
+  CHECK(Print(*hub) == R"({"metadata":{},"spec":{"reference":"a","size":"s"}})");
+  hub.reset();
+  CHECK(Print(*other) == R"({"metadata":{},"spec":{"reference":"a","size":"s"}})");
+  CHECK_FALSE(gone.expired());
+  other.reset();
+  CHECK(gone.expired());
 }
 
 TEST_CASE("runtime: a converter that fails leaves all objects as they were", "[runtime]") {

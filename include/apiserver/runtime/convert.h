@@ -55,7 +55,8 @@ Status Convert(const Context& ctx, std::span<Object* const> objects, std::string
 Status Convert(const Context& ctx, Object& object, std::string_view version);
 
 // `object` itself if it is in `version`, else a converted copy, which shares what it can with the
-// object and keeps it. The object stays parsed then. Null stays null. Errors as Convert().
+// object. The object stays parsed then and keeps the copy, so that asking again converts nothing;
+// the copy keeps the object. Null stays null. Errors as Convert().
 Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::string_view version);
 // The same of each, in their order. None may be null.
 Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const ObjectPtr> objects,

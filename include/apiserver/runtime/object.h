@@ -138,7 +138,17 @@ class Object {
   // that has bytes of its own is kept only as long as there is room in it.
   EncodingPtr StoreEncoding(std::string_view version, Format format, EncodingPtr encoding,
                             const std::shared_ptr<EvictingShare>& share = nullptr) const;
-  // Bytes it is backed by, of its content and of its encodings but for those in a share.
+  // --- Its form in another version, kept with the frozen object (runtime::Converted). ---
+
+  // Null when none is kept in `version`. Lives as long as this.
+  const Object* FindConverted(std::string_view version) const;
+  // Keeps `converted`, which may share this object's content, and returns it, or the one in the
+  // same version that was there first. There is room for one version: null if another one is there,
+  // and `converted` is left as it is.
+  const Object* StoreConverted(std::unique_ptr<Object>& converted) const;
+
+  // Bytes it is backed by, of its content, of its form in another version, and of its encodings but
+  // for those in a share.
   std::size_t bytes() const;
 
  private:
@@ -176,6 +186,7 @@ class Object {
   Source source_;  // Of an object that was backed by bytes.
   mutable std::atomic<Content*> content_{nullptr};
   mutable std::atomic<Slot*> encodings_{nullptr};
+  mutable std::atomic<const Object*> converted_{nullptr};
 };
 
 // A list as storage returns it; never a Value.
