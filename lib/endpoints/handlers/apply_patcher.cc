@@ -80,7 +80,7 @@ Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& 
                                                             const Context& ctx,
                                                             const runtime::ObjectPtr& old) {
   ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
-                   request.scope.field_manager->Apply(old, request.apply->configuration,
+                   request.scope.field_manager->Apply(ctx, old, request.apply->configuration,
                                                       request.options.field_manager,
                                                       request.options.force.value_or(false)));
   // As in Go, what a strict decoder says is heard only of what could be applied.

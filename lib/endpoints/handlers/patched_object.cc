@@ -10,6 +10,7 @@
 #include "apiserver/meta/managed_fields.h"
 #include "apiserver/rest/meta.h"
 #include "apiserver/rest/warnings.h"
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "codec/type_meta.h"
@@ -139,13 +140,13 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
     const Context& ctx, const runtime::Object& current) const {
   const RequestScope& scope = request_.scope;
   std::unique_ptr<runtime::Object> object = current.Clone();
-  RETURN_IF_ERROR(runtime::ConvertTo(*object, scope.version));
+  RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.version));
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
   meta::KeepManagedFieldsReset(*object);
   RETURN_IF_ERROR(Settle(patched, *object));
   RETURN_IF_ERROR(CheckStrictly(ctx, patched, std::move(unknown)));
-  RETURN_IF_ERROR(runtime::ConvertTo(*object, scope.kind->hub_version()));
+  RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.kind->hub_version()));
   return object;
 }
 

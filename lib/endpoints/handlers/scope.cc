@@ -9,6 +9,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
 #include "apiserver/rest/warnings.h"
+#include "apiserver/runtime/convert.h"
 #include "base/status_macros.h"
 #include "endpoints/handlers/audit.h"
 
@@ -105,7 +106,7 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
                                gvk().group_version().ToString() + ")");
   }
   LogRequestObject(exchange, *this, *decoded.object);
-  RETURN_IF_ERROR(runtime::ConvertTo(*decoded.object, kind->hub_version()));
+  RETURN_IF_ERROR(runtime::Convert(exchange.ctx(), *decoded.object, kind->hub_version()));
   return std::move(decoded.object);
 }
 
@@ -124,9 +125,9 @@ Status RequestScope::Strict(const Context& ctx, const std::vector<std::string>& 
 void RequestScope::TrackFields(const http::Exchange& exchange, const runtime::Object* live,
                                runtime::Object& object, std::string_view manager) const {
   if (field_manager == nullptr) return;
-  if (!manager.empty()) return field_manager->Update(live, object, manager);
+  if (!manager.empty()) return field_manager->Update(exchange.ctx(), live, object, manager);
   const std::string_view agent = exchange.request().headers.Get("User-Agent");
-  field_manager->Update(live, object, meta::FieldManagerOf(agent));
+  field_manager->Update(exchange.ctx(), live, object, meta::FieldManagerOf(agent));
 }
 
 Status RequestScope::CheckName(const runtime::Object& object, std::string_view name,

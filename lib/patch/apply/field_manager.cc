@@ -7,6 +7,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/managed_fields.h"
 #include "apiserver/patch/apply/managed_fields.h"
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "patch/apply/conflict_error.h"
@@ -68,9 +69,10 @@ class FieldManager::Impl {
       : options_(std::move(options)),
         merge_(options_.types, options_.version, options_.reset_fields) {}
 
-  Status Update(const runtime::Object* live, runtime::Object& object,
+  Status Update(const Context& ctx, const runtime::Object* live, runtime::Object& object,
                 std::string_view manager) const {
     runtime::Arena scratch;
+    const Work work{ctx, scratch};
     const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
     Managed managed = DecodeLiveOrNew(before, object.metadata()["managedFields"],
                                       !options_.subresource.empty(), scratch);
@@ -78,22 +80,23 @@ class FieldManager::Impl {
       SetManagedFields(object, Value());
       return {};
     }
-    ASSIGN_OR_RETURN(const Value now, merge_.ToVersioned(object, scratch));
+    ASSIGN_OR_RETURN(const Value now, merge_.ToVersioned(object, work));
     Value was = merge_.empty();
     if (live != nullptr) {
-      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, scratch));
+      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, work));
     }
-    RETURN_IF_ERROR(Track(was, now, manager, managed, scratch));
+    RETURN_IF_ERROR(Track(was, now, manager, managed, work));
     ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(managed, object.arena()));
     SetManagedFields(object, encoded);
     return {};
   }
 
-  Result<std::unique_ptr<runtime::Object>> Apply(const runtime::ObjectPtr& live,
+  Result<std::unique_ptr<runtime::Object>> Apply(const Context& ctx, const runtime::ObjectPtr& live,
                                                  const AppliedConfigurationPtr& applied,
                                                  std::string_view manager, bool force) const {
     RETURN_IF_ERROR(CheckConfiguration(applied->root));
     runtime::Arena arena;
+    const Work work{ctx, arena};
     // The result shares what did not change.
     arena.Pin(live);
     arena.Pin(applied);
@@ -103,17 +106,17 @@ class FieldManager::Impl {
       auto decoded = DecodeManagedFields(live->metadata()["managedFields"], arena);
       if (!decoded.ok()) return Failed("failed to decode managed fields", decoded.status());
       managed = *std::move(decoded);
-      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, arena));
+      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, work));
     }
     if (managed.fields.empty()) {
-      const Status tracked = Track(merge_.empty(), was, kBeforeFirstApply, managed, arena);
+      const Status tracked = Track(merge_.empty(), was, kBeforeFirstApply, managed, work);
       if (!tracked.ok()) return Failed("failed to create manager for existing fields", tracked);
     }
     const Value config =
         runtime::Without(runtime::Without(applied->root, "apiVersion", arena), "kind", arena);
     const Attempt attempt{.live = was, .config = config, .manager = manager, .force = force};
-    ASSIGN_OR_RETURN(const std::optional<Value> merged, ApplyOrTakeOver(attempt, managed, arena));
-    return Finish(live, merged, {applied->root, manager, managed}, std::move(arena));
+    ASSIGN_OR_RETURN(const std::optional<Value> merged, ApplyOrTakeOver(attempt, managed, work));
+    return Finish(live, merged, {applied->root, manager, managed}, work);
   }
 
  private:
@@ -140,10 +143,11 @@ class FieldManager::Impl {
 
   // `managed` once `manager` has made `now` of `was`.
   Status Track(Value was, Value now, std::string_view manager, Managed& managed,
-               runtime::Arena& arena) const {
+               const Work& work) const {
+    runtime::Arena& arena = work.arena;
     const std::string self(kCurrentOperation);
     ASSIGN_OR_RETURN(managed.fields,
-                     merge_.Update(was, now, std::move(managed.fields), self, arena));
+                     merge_.Update(was, now, std::move(managed.fields), self, work));
     StripFields(managed.fields, self, arena);
     if (auto changed = managed.fields.extract(self); !changed.empty()) {
       const std::string identifier = IdentifierOf(manager, "Update");
@@ -174,14 +178,15 @@ class FieldManager::Impl {
 
   // The merged content, or nullopt if nothing changed; kConflict.
   Result<std::optional<Value>> ApplyOrTakeOver(const Attempt& attempt, Managed& managed,
-                                               runtime::Arena& arena) const {
+                                               const Work& work) const {
+    runtime::Arena& arena = work.arena;
     ASSIGN_OR_RETURN(Updater::Applied applied,
-                     ApplyOnce(attempt, attempt.force, managed.fields, arena));
+                     ApplyOnce(attempt, attempt.force, managed.fields, work));
     if (!applied.conflicts.empty() && attempt.manager == kKubectl) {
       const auto allowed = AllowedConflictsFromLastApplied(merge_, attempt.live, arena);
       if (allowed.ok()) applied.conflicts = Remaining(std::move(applied.conflicts), *allowed);
       if (applied.conflicts.empty()) {
-        ASSIGN_OR_RETURN(applied, ApplyOnce(attempt, /*force=*/true, managed.fields, arena));
+        ASSIGN_OR_RETURN(applied, ApplyOnce(attempt, /*force=*/true, managed.fields, work));
       }
     }
     if (!applied.conflicts.empty()) return NewConflictError(applied.conflicts);
@@ -194,26 +199,26 @@ class FieldManager::Impl {
   }
 
   Result<Updater::Applied> ApplyOnce(const Attempt& attempt, bool force, const Managers& managers,
-                                     runtime::Arena& arena) const {
+                                     const Work& work) const {
     return merge_.Apply({.live = attempt.live,
                          .config = attempt.config,
                          .managers = managers,
                          .manager = IdentifierOf(attempt.manager, "Apply"),
                          .force = force},
-                        arena);
+                        work);
   }
 
   // What was merged (nullopt: `live` as it is) as an object in the hub version, with its owners.
   Result<std::unique_ptr<runtime::Object>> Finish(const runtime::ObjectPtr& live,
                                                   std::optional<Value> merged,
-                                                  const Outcome& outcome,
-                                                  runtime::Arena arena) const {
+                                                  const Outcome& outcome, const Work& work) const {
     std::unique_ptr<runtime::Object> object;
     if (merged || live == nullptr) {
-      object =
-          std::make_unique<runtime::Object>(options_.types->kind(), options_.version,
-                                            std::move(arena), merged ? *merged : merge_.empty());
+      object = std::make_unique<runtime::Object>(options_.types->kind(), options_.version,
+                                                 std::move(work.arena),
+                                                 merged ? *merged : merge_.empty());
       RETURN_IF_ERROR(Settle(*object));
+      RETURN_IF_ERROR(runtime::Convert(work.ctx, *object, merge_.kind().hub_version()));
     } else {
       object = live->Clone();
     }
@@ -237,7 +242,7 @@ class FieldManager::Impl {
                         gvk.group_version().ToString() + ", Kind=" + gvk.kind,
                     settled);
     }
-    return runtime::ConvertTo(object, merge_.kind().hub_version());
+    return {};
   }
 
   const Options options_;
@@ -248,18 +253,19 @@ FieldManager::FieldManager(Options options)
     : impl_(std::make_unique<const Impl>(std::move(options))) {}
 FieldManager::~FieldManager() = default;
 
-void FieldManager::Update(const runtime::Object* live, runtime::Object& object,
+void FieldManager::Update(const Context& ctx, const runtime::Object* live, runtime::Object& object,
                           std::string_view manager) const {
-  if (impl_->Update(live, object, manager).ok()) return;
+  if (impl_->Update(ctx, live, object, manager).ok()) return;
   const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
   SetManagedFields(object, runtime::Copy(before, object.arena()));
 }
 
-Result<std::unique_ptr<runtime::Object>> FieldManager::Apply(const runtime::ObjectPtr& live,
+Result<std::unique_ptr<runtime::Object>> FieldManager::Apply(const Context& ctx,
+                                                             const runtime::ObjectPtr& live,
                                                              const AppliedConfigurationPtr& applied,
                                                              std::string_view manager,
                                                              bool force) const {
-  return impl_->Apply(live, applied, manager, force);
+  return impl_->Apply(ctx, live, applied, manager, force);
 }
 
 }  // namespace apiserver::v0::patch::apply

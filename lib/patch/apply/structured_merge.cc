@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 
@@ -27,15 +28,42 @@ Value WithoutManagedFields(Value root, runtime::Arena& arena) {
   return runtime::With(root, "metadata", runtime::Without(metadata, "managedFields", arena), arena);
 }
 
-// Converts by an object that shares the content and lives as long as `arena`.
-Result<Value> Converted(const runtime::KindPtr& kind, std::string_view from, std::string_view to,
-                        Value content, runtime::Arena& arena) {
-  auto view = std::make_shared<runtime::Object>(kind, from, runtime::Arena(), content);
-  RETURN_IF_ERROR(runtime::ConvertTo(*view, to));
+// Versions of one kind.
+struct FromTo {
+  std::string_view from;
+  std::string_view to;
+};
+
+// Converts by an object that shares the content and lives as long as the arena.
+Result<Value> Converted(const runtime::KindPtr& kind, const FromTo& versions, Value content,
+                        const Work& work) {
+  auto view = std::make_shared<runtime::Object>(kind, versions.from, runtime::Arena(), content);
+  RETURN_IF_ERROR(runtime::Convert(work.ctx, *view, versions.to));
   const Value converted = view->root();
-  arena.Pin(std::move(view));
+  work.arena.Pin(std::move(view));
   return converted;
 }
+
+// Upstream's versionConverter, for one call.
+class VersionsOf final : public Converter {
+ public:
+  VersionsOf(const TypeConverter& types, const Context& ctx) : types_(types), ctx_(ctx) {}
+
+  const ParseableType* TypeOf(std::string_view api_version) const override {
+    const auto gv = runtime::GroupVersion::Parse(api_version);
+    return gv.group == types_.kind()->group() ? types_.TypeOf(gv.version) : nullptr;
+  }
+  Result<Value> Convert(Value content, std::string_view from, std::string_view to,
+                        runtime::Arena& arena) const override {
+    const std::string before = runtime::GroupVersion::Parse(from).version;
+    const std::string after = runtime::GroupVersion::Parse(to).version;
+    return Converted(types_.kind(), {before, after}, content, {ctx_, arena});
+  }
+
+ private:
+  const TypeConverter& types_;
+  const Context& ctx_;
+};
 
 }  // namespace
 
@@ -63,18 +91,7 @@ StructuredMerge::StructuredMerge(TypeConverterPtr types, std::string version,
       version_(std::move(version)),
       api_version_(types_->kind()->gvk(version_).group_version().ToString()),
       type_(types_->TypeOf(version_)),
-      updater_(*this, &reset_fields) {}
-
-const ParseableType* StructuredMerge::TypeOf(std::string_view api_version) const {
-  const auto gv = runtime::GroupVersion::Parse(api_version);
-  return gv.group == kind().group() ? types_->TypeOf(gv.version) : nullptr;
-}
-
-Result<Value> StructuredMerge::Convert(Value content, std::string_view from, std::string_view to,
-                                       runtime::Arena& arena) const {
-  return Converted(types_->kind(), runtime::GroupVersion::Parse(from).version,
-                   runtime::GroupVersion::Parse(to).version, content, arena);
-}
+      reset_fields_(reset_fields) {}
 
 std::string StructuredMerge::Describe(Value content) const {
   const Value metadata = content["metadata"];
@@ -82,16 +99,15 @@ std::string StructuredMerge::Describe(Value content) const {
          std::string(metadata["name"].AsString()) + "; " + Printed(kind().gvk(version_));
 }
 
-Result<Value> StructuredMerge::ToVersioned(const runtime::Object& object,
-                                           runtime::Arena& arena) const {
+Result<Value> StructuredMerge::ToVersioned(const runtime::Object& object, const Work& work) const {
   RETURN_IF_ERROR(object.load_status());
-  const Value content = WithoutManagedFields(object.root(), arena);
+  const Value content = WithoutManagedFields(object.root(), work.arena);
   if (object.version() == version_) return content;
-  return Converted(types_->kind(), object.version(), version_, content, arena);
+  return Converted(types_->kind(), {object.version(), version_}, content, work);
 }
 
 Result<Managers> StructuredMerge::Update(Value live, Value now, Managers managers,
-                                         const std::string& manager, runtime::Arena& arena) const {
+                                         const std::string& manager, const Work& work) const {
   const ValidationOptions options{.allow_duplicates = true};
   const auto typed_now = AsTyped(now, *type_, options);
   if (!typed_now.ok()) {
@@ -103,16 +119,19 @@ Result<Managers> StructuredMerge::Update(Value live, Value now, Managers manager
     return Failed("failed to convert live object (" + Describe(live) + ") to smd typed: ",
                   typed_live.status());
   }
-  auto updated = updater_.Update(
-      *typed_live, *typed_now,
-      {.version = api_version_, .managers = std::move(managers), .manager = manager}, arena);
+  const VersionsOf versions(*types_, work.ctx);
+  auto updated =
+      Updater(versions, &reset_fields_)
+          .Update(*typed_live, *typed_now,
+                  {.version = api_version_, .managers = std::move(managers), .manager = manager},
+                  work.arena);
   if (!updated.ok()) {
     return Failed("failed to update ManagedFields (" + Describe(now) + "): ", updated.status());
   }
   return updated;
 }
 
-Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, runtime::Arena& arena) const {
+Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, const Work& work) const {
   const auto config = AsTyped(request.config, *type_);
   if (!config.ok()) {
     return Failed("failed to create typed patch object (" + Describe(request.config) + "): ",
@@ -123,12 +142,14 @@ Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, runtime::A
     return Failed("failed to create typed live object (" + Describe(request.live) + "): ",
                   live.status());
   }
-  auto applied = updater_.Apply(*live, *config,
-                                {.version = api_version_,
-                                 .managers = std::move(request.managers),
-                                 .manager = request.manager,
-                                 .force = request.force},
-                                arena);
+  const VersionsOf versions(*types_, work.ctx);
+  auto applied = Updater(versions, &reset_fields_)
+                     .Apply(*live, *config,
+                            {.version = api_version_,
+                             .managers = std::move(request.managers),
+                             .manager = request.manager,
+                             .force = request.force},
+                            work.arena);
   if (!applied.ok()) return Status(Reason::kUnknown, std::string(applied.status().message()));
   return applied;
 }

@@ -1,25 +1,30 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "apiserver/base/context.h"
 #include "apiserver/patch/apply/field_manager.h"
 #include "apiserver/patch/apply/updater.h"
 
 namespace apiserver::inline v0::patch::apply {
 
-// The merge core for objects of one kind and version: upstream's structuredMergeManager with its
-// versionConverter. Content is in that version, without kind, apiVersion and managedFields.
-class StructuredMerge final : private Converter {
+// One call of a field manager: whose work it is, and where new content lives.
+struct Work {
+  const Context& ctx;
+  runtime::Arena& arena;
+};
+
+// The merge core for objects of one kind and version: upstream's structuredMergeManager. Content is
+// in that version, without kind, apiVersion and managedFields.
+class StructuredMerge final {
  public:
   // `reset_fields` is borrowed.
   StructuredMerge(TypeConverterPtr types, std::string version, const FieldFilters& reset_fields);
 
   // The owners once `now` has replaced `live`.
   Result<Managers> Update(runtime::Value live, runtime::Value now, Managers managers,
-                          const std::string& manager, runtime::Arena& arena) const;
+                          const std::string& manager, const Work& work) const;
 
   struct ApplyRequest {
     runtime::Value live;
@@ -28,10 +33,10 @@ class StructuredMerge final : private Converter {
     std::string manager;
     bool force = false;
   };
-  Result<Updater::Applied> Apply(ApplyRequest request, runtime::Arena& arena) const;
+  Result<Updater::Applied> Apply(ApplyRequest request, const Work& work) const;
 
-  // The content of `object` in this version. What is returned lives in `arena`, or with `object`.
-  Result<runtime::Value> ToVersioned(const runtime::Object& object, runtime::Arena& arena) const;
+  // The content of `object` in this version. What is returned lives in the arena, or with `object`.
+  Result<runtime::Value> ToVersioned(const runtime::Object& object, const Work& work) const;
 
   const ParseableType& type() const { return *type_; }
   const std::string& version() const { return version_; }
@@ -44,15 +49,11 @@ class StructuredMerge final : private Converter {
   std::string Describe(runtime::Value content) const;
 
  private:
-  const ParseableType* TypeOf(std::string_view api_version) const override;
-  Result<runtime::Value> Convert(runtime::Value content, std::string_view from, std::string_view to,
-                                 runtime::Arena& arena) const override;
-
   const TypeConverterPtr types_;
   const std::string version_;
   const std::string api_version_;
   const ParseableType* const type_;
-  const Updater updater_;
+  const FieldFilters& reset_fields_;
 };
 
 }  // namespace apiserver::inline v0::patch::apply

@@ -165,7 +165,7 @@ class TestFieldManager {
   // `yaml` is what the object becomes; its owners count if it has any.
   void Update(std::string_view yaml, std::string_view manager) { Update(Parse(yaml), manager); }
   void Update(std::unique_ptr<runtime::Object> object, std::string_view manager) {
-    manager_.Update(live_.get(), *object, manager);
+    manager_.Update(Context::Background(), live_.get(), *object, manager);
     live_ = std::move(object);
   }
   Status Apply(std::string_view yaml, std::string_view manager, bool force = false) {
@@ -174,7 +174,7 @@ class TestFieldManager {
     INFO(yaml << root.status().ToString());
     REQUIRE(root.ok());
     applied->root = *root;
-    auto object = manager_.Apply(live_, applied, manager, force);
+    auto object = manager_.Apply(Context::Background(), live_, applied, manager, force);
     if (object.ok()) live_ = *std::move(object);
     return object.status();
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 #include "apiserver/patch/apply/field_set.h"
 #include "apiserver/patch/apply/typed.h"
@@ -75,17 +76,19 @@ class FieldManager {
   // `object` is about to replace `live` (null: to be created): gives it the managedFields that say
   // so. What `manager` (empty: "unknown") changes or adds is its own from now on. Owners sent with
   // the object count, unless they come through a subresource or cannot be read; nobody is tracked
-  // in an object that exists and has no owners. Both are in any version of the kind. Where that
-  // fails, the owners stay what they were.
-  void Update(const runtime::Object* live, runtime::Object& object, std::string_view manager) const;
+  // in an object that exists and has no owners. Both are in any version of the kind, and converted
+  // with `ctx`. Where that fails, the owners stay what they were.
+  void Update(const Context& ctx, const runtime::Object* live, runtime::Object& object,
+              std::string_view manager) const;
 
   // `live` (null: nothing is there) with what `manager` applies merged in, and what it applied
   // before and no longer does removed, unless others own it; in the hub version, defaulted.
   //
   // kConflict: others own fields that would change; details and message name them. With `force`
   // they lose them instead. kBadRequest: another kind or version, or managedFields in what is
-  // applied. kUnknown (500, as Go has it): what is applied does not fit the kind's schema.
-  Result<std::unique_ptr<runtime::Object>> Apply(const runtime::ObjectPtr& live,
+  // applied. kUnknown (500, as Go has it): what is applied does not fit the kind's schema. Others
+  // as runtime::Convert: `live` is in the hub version, owners and result may be in others.
+  Result<std::unique_ptr<runtime::Object>> Apply(const Context& ctx, const runtime::ObjectPtr& live,
                                                  const AppliedConfigurationPtr& applied,
                                                  std::string_view manager, bool force) const;
 
