@@ -113,7 +113,7 @@ class MutatingWebhookAdmission final : public Plugin {
     }
     WrittenVersion version(attributes);
     Status status = CallAll(ctx, attributes, *webhooks, version, again);
-    if (status.ok()) status = version.WriteBack();
+    if (status.ok()) status = version.WriteBack(ctx);
     again.last_output = attributes.object ? attributes.object->Clone() : nullptr;
     return status;
   }
@@ -136,7 +136,7 @@ class MutatingWebhookAdmission final : public Plugin {
                        dispatcher_.matcher().Match(ctx, webhook, attributes, version.current()));
       // The second round calls nobody for the first time.
       if (!invocation || (second && !again.reinvoke.contains(webhook.uid))) continue;
-      RETURN_IF_ERROR(version.TurnTo(invocation->kind));
+      RETURN_IF_ERROR(version.TurnTo(ctx, invocation->kind));
       if (!ctx.may_block()) return {Reason::kWouldBlock, "a webhook must be asked"};
       Turn turn{.invocation = *invocation,
                 .version = version,

@@ -66,7 +66,7 @@ class ValidatingWebhookAdmission final : public Plugin {
       ASSIGN_OR_RETURN(const auto invocation,
                        dispatcher_.matcher().Match(ctx, webhook, attributes, attributes.object));
       if (!invocation) continue;
-      ASSIGN_OR_RETURN(const ReviewObjects objects, versions.In(invocation->kind));
+      ASSIGN_OR_RETURN(const ReviewObjects objects, versions.In(ctx, invocation->kind));
       slots.push_back(
           {.invocation = *invocation,
            .call = dispatcher_.caller().Prepare(ctx, attributes, *invocation, objects)});

@@ -1,47 +1,69 @@
 #include "admission/webhook/versions.h"
 
 #include <utility>
+#include <vector>
 
 #include "apiserver/meta/errors.h"
+#include "apiserver/runtime/convert.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::admission {
 
 namespace {
 
-// Null stays null.
-Result<std::unique_ptr<runtime::Object>> Converted(const runtime::Object* object,
-                                                   const runtime::GroupVersionKind& kind) {
-  if (object == nullptr) return std::unique_ptr<runtime::Object>();
-  if (object->kind().group_kind() != runtime::GroupKind{kind.group, kind.kind}) {
-    return meta::NewInternalError("unable to convert a " + object->kind().kind() + " to " +
-                                  kind.group_version().ToString() + " " + kind.kind);
-  }
-  std::unique_ptr<runtime::Object> copy = object->Clone();
-  if (const Status converted = runtime::ConvertTo(*copy, kind.version); !converted.ok()) {
-    return meta::NewInternalError(converted.message());
-  }
-  return copy;
+Status CheckKind(const runtime::Object& object, const runtime::GroupVersionKind& kind) {
+  if (object.kind().group_kind() == runtime::GroupKind{kind.group, kind.kind}) return {};
+  return meta::NewInternalError("unable to convert a " + object.kind().kind() + " to " +
+                                kind.group_version().ToString() + " " + kind.kind);
+}
+
+// Copies of a request's objects; null where there is none.
+struct Copies {
+  std::unique_ptr<runtime::Object> object;
+  std::unique_ptr<runtime::Object> old_object;
+};
+
+// Copies that are converted in one call.
+Result<Copies> Converted(const Context& ctx, const ReviewObjects& objects,
+                         const runtime::GroupVersionKind& kind) {
+  Copies copies;
+  std::vector<runtime::Object*> converted;
+  const auto copy = [&](const runtime::Object* object, std::unique_ptr<runtime::Object>& to) {
+    if (object == nullptr) return Status();
+    RETURN_IF_ERROR(CheckKind(*object, kind));
+    to = object->Clone();
+    converted.push_back(to.get());
+    return Status();
+  };
+  RETURN_IF_ERROR(copy(objects.object, copies.object));
+  RETURN_IF_ERROR(copy(objects.old_object, copies.old_object));
+  const Status status = runtime::Convert(ctx, converted, kind.version);
+  if (status.ok()) return copies;
+  // On a loop nothing has failed: the step is run again where it may wait.
+  if (status.reason() == Reason::kWouldBlock) return status;
+  return meta::NewInternalError(status.message());
 }
 
 }  // namespace
 
-Result<ReviewObjects> ReadVersions::In(const runtime::GroupVersionKind& kind) {
+Result<ReviewObjects> ReadVersions::In(const Context& ctx, const runtime::GroupVersionKind& kind) {
   const Key key(kind.group, kind.version, kind.kind);
   auto at = made_.find(key);
   if (at == made_.end()) {
-    ASSIGN_OR_RETURN(auto object, Converted(attributes_.object, kind));
-    ASSIGN_OR_RETURN(auto old_object, Converted(attributes_.old_object, kind));
-    at = made_.emplace(key, Objects{std::move(object), std::move(old_object)}).first;
+    ASSIGN_OR_RETURN(Copies copies,
+                     Converted(ctx, {attributes_.object, attributes_.old_object}, kind));
+    at = made_.emplace(key, Objects{std::move(copies.object), std::move(copies.old_object)}).first;
   }
   return ReviewObjects{at->second.object.get(), at->second.old_object.get()};
 }
 
-Status WrittenVersion::TurnTo(const runtime::GroupVersionKind& kind) {
+Status WrittenVersion::TurnTo(const Context& ctx, const runtime::GroupVersionKind& kind) {
   if (kind_ == kind) return {};
-  RETURN_IF_ERROR(WriteBack());
-  ASSIGN_OR_RETURN(object_, Converted(attributes_.object, kind));
-  ASSIGN_OR_RETURN(old_object_, Converted(attributes_.old_object, kind));
+  RETURN_IF_ERROR(WriteBack(ctx));
+  ASSIGN_OR_RETURN(Copies copies,
+                   Converted(ctx, {attributes_.object, attributes_.old_object}, kind));
+  object_ = std::move(copies.object);
+  old_object_ = std::move(copies.old_object);
   kind_ = kind;
   return {};
 }
@@ -51,13 +73,13 @@ void WrittenVersion::Set(std::unique_ptr<runtime::Object> object) {
   dirty_ = true;
 }
 
-Status WrittenVersion::WriteBack() {
+Status WrittenVersion::WriteBack(const Context& ctx) {
   if (!std::exchange(dirty_, false)) return {};
   runtime::Object& target = *attributes_.editable;
   runtime::GroupVersionKind hub = kind_;
   hub.version = target.version();
-  ASSIGN_OR_RETURN(const auto converted, Converted(object_.get(), hub));
-  target.SetRoot(runtime::Copy(converted->root(), target.arena()));
+  ASSIGN_OR_RETURN(const Copies copies, Converted(ctx, {object_.get(), nullptr}, hub));
+  target.SetRoot(runtime::Copy(copies.object->root(), target.arena()));
   return {};
 }
 

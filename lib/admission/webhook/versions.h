@@ -16,7 +16,7 @@ class ReadVersions {
  public:
   explicit ReadVersions(const Attributes& attributes) : attributes_(attributes) {}
   // kInternalError: the objects cannot be converted. Lives as long as this.
-  Result<ReviewObjects> In(const runtime::GroupVersionKind& kind);
+  Result<ReviewObjects> In(const Context& ctx, const runtime::GroupVersionKind& kind);
 
  private:
   struct Objects {
@@ -35,7 +35,7 @@ class WrittenVersion {
   explicit WrittenVersion(Attributes& attributes) : attributes_(attributes) {}
 
   // The objects in `kind`, with all changes so far. kInternalError: they cannot be converted.
-  Status TurnTo(const runtime::GroupVersionKind& kind);
+  Status TurnTo(const Context& ctx, const runtime::GroupVersionKind& kind);
   // Only after TurnTo().
   ReviewObjects objects() const { return {object_.get(), old_object_.get()}; }
   // The new state as it is by now; null: there is none.
@@ -43,7 +43,7 @@ class WrittenVersion {
   // Replaces the object; same kind and version.
   void Set(std::unique_ptr<runtime::Object> object);
   // Puts the changes into the request's own object.
-  Status WriteBack();
+  Status WriteBack(const Context& ctx);
 
  private:
   Attributes& attributes_;
