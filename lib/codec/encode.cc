@@ -8,6 +8,7 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/status.h"
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
@@ -98,20 +99,78 @@ class BodyWriter {
   EncodedBody body_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<Object>> CanonicalView(const Object& object, std::string_view version) {
+// Shares the content of `object`, to be converted to `version`.
+Result<std::unique_ptr<Object>> ViewFor(const Object& object, std::string_view version) {
   if (object.kind().FindVersion(version) == nullptr) {
     return CheckRegistered(object.kind(), object.kind().gvk(version));
   }
   RETURN_IF_ERROR(object.load_status());
-  auto view = std::make_unique<Object>(object.kind_ptr(), object.version(), runtime::Arena(),
-                                       object.root());
-  if (version != object.version()) RETURN_IF_ERROR(runtime::ConvertTo(*view, version));
-  if (object.kind().semantics() == runtime::Semantics::kStruct) {
-    const Status fits = runtime::Settle(*view, {.defaults = false});
-    if (!fits.ok()) return Status(Reason::kInternalError, std::string(fits.message()));
+  return std::make_unique<Object>(object.kind_ptr(), object.version(), runtime::Arena(),
+                                  object.root());
+}
+
+Status MakeCanonical(Object& view) {
+  if (view.kind().semantics() != runtime::Semantics::kStruct) return {};
+  const Status fits = runtime::Settle(view, {.defaults = false});
+  return fits.ok() ? Status() : Status(Reason::kInternalError, std::string(fits.message()));
+}
+
+Status CheckHasForm(const runtime::Kind& kind, std::string_view version, runtime::Format format) {
+  if (format != runtime::Format::kProtobuf || HasProtobuf(kind, version)) return {};
+  return Status(Reason::kNotAcceptable, NoProtobufMessage(kind, version));
+}
+
+// Encodes the canonical `view` of `object`, which keeps it.
+Result<EncodingPtr> Encode(const Object& object, const Object& view, const EncodingForm& form) {
+  EncodingPtr encoding;
+  if (form.format == runtime::Format::kProtobuf) {
+    ASSIGN_OR_RETURN(EncodedBody body, EncodeProtobufBody(view));
+    encoding = std::make_shared<const Encoding>(std::move(body));
+  } else {
+    EncodedBody body = EncodeJsonBody(view);
+    encoding = SharedWithStorage(object, form.version, body);
+    if (encoding == nullptr) encoding = std::make_shared<const Encoding>(std::move(body));
   }
+  return object.StoreEncoding(form.version, form.format, std::move(encoding), form.share);
+}
+
+// Some of a list's objects.
+struct Chosen {
+  std::span<const runtime::ObjectPtr> objects;
+  const std::vector<std::size_t>& places;
+};
+
+// Converts all chosen objects in one call.
+Status FillTogether(const Context& ctx, const Chosen& chosen, const EncodingForm& form,
+                    std::span<EncodingPtr> encodings) {
+  std::vector<std::unique_ptr<Object>> passing;  // What views share the content of.
+  std::vector<std::unique_ptr<Object>> views;
+  std::vector<Object*> converted;
+  for (const std::size_t place : chosen.places) {
+    const Object& object = *chosen.objects[place];
+    RETURN_IF_ERROR(CheckHasForm(object.kind(), form.version, form.format));
+    passing.push_back(object.loaded() ? nullptr : object.Clone());
+    ASSIGN_OR_RETURN(auto view,
+                     ViewFor(passing.back() != nullptr ? *passing.back() : object, form.version));
+    converted.push_back(view.get());
+    views.push_back(std::move(view));
+  }
+  RETURN_IF_ERROR(runtime::Convert(ctx, converted, form.version));
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    RETURN_IF_ERROR(MakeCanonical(*views[i]));
+    const std::size_t place = chosen.places[i];
+    ASSIGN_OR_RETURN(encodings[place], Encode(*chosen.objects[place], *views[i], form));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Object>> CanonicalView(const Context& ctx, const Object& object,
+                                              std::string_view version) {
+  ASSIGN_OR_RETURN(auto view, ViewFor(object, version));
+  RETURN_IF_ERROR(runtime::Convert(ctx, *view, version));
+  RETURN_IF_ERROR(MakeCanonical(*view));
   return view;
 }
 
@@ -123,26 +182,30 @@ bool BeforeResourceVersion(std::string_view key, bool sorted) {
 
 EncodedBody EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }
 
-Result<EncodingPtr> EncodingOf(const Object& object, std::string_view version,
+Result<EncodingPtr> EncodingOf(const Context& ctx, const Object& object, std::string_view version,
                                runtime::Format format, const EncodingShare& share) {
   if (EncodingPtr found = object.FindEncoding(version, format)) return found;
-  if (format == runtime::Format::kProtobuf && !HasProtobuf(object.kind(), version)) {
-    return Status(Reason::kNotAcceptable, NoProtobufMessage(object.kind(), version));
-  }
+  RETURN_IF_ERROR(CheckHasForm(object.kind(), version, format));
   // What nobody has looked into is not parsed for good: the encoding is all that is kept.
   const std::unique_ptr<Object> passing = object.loaded() ? nullptr : object.Clone();
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view,
-                   CanonicalView(passing != nullptr ? *passing : object, version));
-  EncodingPtr encoding;
-  if (format == runtime::Format::kProtobuf) {
-    ASSIGN_OR_RETURN(EncodedBody body, EncodeProtobufBody(*view));
-    encoding = std::make_shared<const Encoding>(std::move(body));
-  } else {
-    EncodedBody body = EncodeJsonBody(*view);
-    encoding = SharedWithStorage(object, version, body);
-    if (encoding == nullptr) encoding = std::make_shared<const Encoding>(std::move(body));
+                   CanonicalView(ctx, passing != nullptr ? *passing : object, version));
+  return Encode(object, *view, {version, format, share});
+}
+
+Status FillEncodings(const Context& ctx, std::span<const runtime::ObjectPtr> objects,
+                     const EncodingForm& form, std::span<EncodingPtr> encodings) {
+  std::vector<std::size_t> together;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (encodings[i] != nullptr) continue;
+    const Object& object = *objects[i];
+    if (object.version() != form.version && object.kind().converter().may_wait()) {
+      together.push_back(i);
+      continue;
+    }
+    ASSIGN_OR_RETURN(encodings[i], EncodingOf(ctx, object, form.version, form.format, form.share));
   }
-  return object.StoreEncoding(version, format, std::move(encoding), share);
+  return FillTogether(ctx, {objects, together}, form, encodings);
 }
 
 std::string StatusToJson(const Status& status, bool pretty) {

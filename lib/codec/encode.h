@@ -10,7 +10,8 @@ namespace apiserver::inline v0::codec {
 
 // `object` in `version` and canonical form. Shares the content of `object`, which must outlive it.
 // kBadRequest: no such version; kInternalError: it cannot be converted or does not fit its schema.
-Result<std::unique_ptr<runtime::Object>> CanonicalView(const runtime::Object& object,
+Result<std::unique_ptr<runtime::Object>> CanonicalView(const Context& ctx,
+                                                       const runtime::Object& object,
                                                        std::string_view version);
 // The JSON body of a canonical object.
 runtime::EncodedBody EncodeJsonBody(const runtime::Object& object);

@@ -21,8 +21,9 @@ Status CheckHasProtobuf(const runtime::Object& object) {
 
 Result<std::string> ToMessageBytes(const runtime::Object& object) {
   RETURN_IF_ERROR(CheckHasProtobuf(object));
+  // In the version it is in nothing is converted, and nobody waits.
   ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Object> view,
-                   CanonicalView(object, object.version()));
+                   CanonicalView(Context::Background(), object, object.version()));
   std::string bytes;
   RETURN_IF_ERROR(
       AppendMessage(view->root(), *object.kind().FindVersion(object.version())->schema, bytes));

@@ -115,8 +115,9 @@ std::string WithRevision(const runtime::Encoding& encoding, const std::string& r
 }
 
 // The enveloped object of an event.
-Result<std::string> EventObject(const watch::Event& event, const WatchForm& form) {
-  const auto& [kind, version, meta_version, share] = form;
+Result<std::string> EventObject(const Context& ctx, const watch::Event& event,
+                                const WatchForm& form) {
+  const auto& [kind, version, meta_version, share, made] = form;
   if (event.type == watch::EventType::kError) return EncodeStatusProtobuf(event.error);
   runtime::ObjectPtr object = event.object;
   if (event.type == watch::EventType::kBookmark || object == nullptr) {
@@ -142,8 +143,11 @@ Result<std::string> EventObject(const watch::Event& event, const WatchForm& form
     ASSIGN_OR_RETURN(std::string message, PartialMessage(*object, revision));
     return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadata", message);
   }
-  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   EncodingOf(*object, version, runtime::Format::kProtobuf, share));
+  runtime::EncodingPtr encoding = made;
+  if (encoding == nullptr) {
+    ASSIGN_OR_RETURN(encoding,
+                     EncodingOf(ctx, *object, version, runtime::Format::kProtobuf, share));
+  }
   return Envelope(kind.gvk(version).group_version().ToString(), kind.kind(),
                   WithRevision(*encoding, revision, *object));
 }
@@ -240,23 +244,21 @@ Result<runtime::EncodedBody> EncodeProtobufBody(const Object& object) {
   return encoding;
 }
 
-Result<std::string> EncodeProtobuf(const Object& object, std::string_view version,
-                                   const EncodingShare& share) {
+Result<std::string> EncodeProtobuf(const Context& ctx, const Object& object,
+                                   std::string_view version, const EncodingShare& share) {
   ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                   EncodingOf(object, version, runtime::Format::kProtobuf, share));
+                   EncodingOf(ctx, object, version, runtime::Format::kProtobuf, share));
   return Envelope(object.kind().gvk(version).group_version().ToString(), object.kind().kind(),
                   encoding->ToString());
 }
 
-Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
-                                       std::string_view version, const EncodingShare& share) {
+Result<std::string> EncodeListProtobuf(const Context& ctx, const runtime::List& list,
+                                       const runtime::Kind& kind, std::string_view version,
+                                       const EncodingShare& share) {
   if (!HasProtobuf(kind, version)) return NotMarshalable(kind, version);
-  std::vector<runtime::EncodingPtr> encodings;
-  encodings.reserve(list.items.size());
-  for (const runtime::ObjectPtr& item : list.items) {
-    ASSIGN_OR_RETURN(encodings.emplace_back(),
-                     EncodingOf(*item, version, runtime::Format::kProtobuf, share));
-  }
+  std::vector<runtime::EncodingPtr> encodings(list.items.size());
+  const EncodingForm form{version, runtime::Format::kProtobuf, share};
+  RETURN_IF_ERROR(FillEncodings(ctx, list.items, form, encodings));
   return JoinListProtobuf(list, kind, version, encodings);
 }
 
@@ -331,9 +333,9 @@ Result<std::string> EncodeMetaProtobuf(const Value& document) {
   return Envelope(document["apiVersion"].AsString(), kind, message);
 }
 
-Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form,
-                                std::string& out) {
-  ASSIGN_OR_RETURN(const std::string object, EventObject(event, form));
+Status AppendWatchEventProtobuf(const Context& ctx, const watch::Event& event,
+                                const WatchForm& form, std::string& out) {
+  ASSIGN_OR_RETURN(const std::string object, EventObject(ctx, event, form));
   std::string message;
   wire::PutBytes(1, watch::EventTypeWord(event.type), message);
   wire::Nested raw(2, message);

@@ -120,9 +120,9 @@ runtime::EncodingPtr Splice(const Object& object, std::string_view body, std::si
 
 }  // namespace
 
-Result<StorageEncoding> EncodeForStorage(const Object& object) {
+Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& object) {
   const std::string& version = object.kind().storage_version();
-  ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(object, version));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(ctx, object, version));
   view->Erase("metadata", "resourceVersion");
   view->Erase("metadata", "selfLink");
   const runtime::EncodedBody body = EncodeJsonBody(*view);

@@ -50,17 +50,14 @@ std::size_t SizeOf(const std::vector<runtime::EncodingPtr>& encodings) {
 Result<std::vector<runtime::EncodingPtr>> EncodingsOf(
     const http::Exchange& exchange, const runtime::List& list, const Target& target,
     bool streamed = false, runtime::Format format = runtime::Format::kJson) {
-  const codec::EncodingShare share = EncodingShareOf(exchange);
   auto encodings = runtime::Object::FindEncodings(list.items, target.version, format);
   const auto cold =
       static_cast<std::size_t>(std::count(encodings.begin(), encodings.end(), nullptr));
   RETURN_IF_ERROR(
       MayMakeHere(exchange, {.copied_bytes = streamed ? 0 : SizeOf(encodings), .objects = cold}));
-  for (std::size_t i = 0; i < encodings.size(); ++i) {
-    if (encodings[i] != nullptr) continue;
-    ASSIGN_OR_RETURN(encodings[i],
-                     codec::EncodingOf(*list.items[i], target.version, format, share));
-  }
+  if (cold == 0) return encodings;
+  RETURN_IF_ERROR(codec::FillEncodings(
+      exchange.ctx(), list.items, {target.version, format, EncodingShareOf(exchange)}, encodings));
   return encodings;
 }
 
@@ -147,7 +144,7 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
     if (!codec::HasProtobuf(*target.kind, target.version)) {
       // Says why.
-      return codec::EncodeListProtobuf(list, *target.kind, target.version).status();
+      return codec::EncodeListProtobuf(exchange.ctx(), list, *target.kind, target.version).status();
     }
     ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target, /*streamed=*/false,
                                                        runtime::Format::kProtobuf));

@@ -28,8 +28,8 @@ http::Step SendBody(http::Exchange& exchange, int code, const runtime::Object& o
 // The object as JSON, whatever form it is sent in.
 void LogWhole(const http::Exchange& exchange, const runtime::Object& object, const Target& target) {
   if (!IsAudited(exchange)) return;
-  const auto encoding =
-      codec::EncodingOf(object, target.version, runtime::Format::kJson, EncodingShareOf(exchange));
+  const auto encoding = codec::EncodingOf(exchange.ctx(), object, target.version,
+                                          runtime::Format::kJson, EncodingShareOf(exchange));
   if (!encoding.ok()) return;
   std::string json(object.kind().JsonPrefix(target.version));
   (*encoding)->AppendTo(json);
@@ -41,13 +41,14 @@ http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object&
   LogWhole(exchange, object, target);
   if (negotiated.type == codec::MediaType::kProtobuf) {
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
-    ASSIGN_OR_RETURN(std::string bytes,
-                     codec::EncodeProtobuf(object, target.version, EncodingShareOf(exchange)));
+    ASSIGN_OR_RETURN(
+        std::string bytes,
+        codec::EncodeProtobuf(exchange.ctx(), object, target.version, EncodingShareOf(exchange)));
     return SendAs(exchange, code, std::move(bytes), std::string(kProtobuf));
   }
-  ASSIGN_OR_RETURN(
-      const runtime::EncodingPtr encoding,
-      codec::EncodingOf(object, target.version, runtime::Format::kJson, EncodingShareOf(exchange)));
+  ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
+                   codec::EncodingOf(exchange.ctx(), object, target.version, runtime::Format::kJson,
+                                     EncodingShareOf(exchange)));
   if (negotiated.type == codec::MediaType::kJson && !negotiated.pretty) {
     return SendBody(exchange, code, object, target.version, encoding);
   }
@@ -64,8 +65,8 @@ http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Objec
   std::string json;
   if (!protobuf || IsAudited(exchange)) {
     ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                     codec::EncodingOf(object, target.version, runtime::Format::kJson,
-                                       EncodingShareOf(exchange)));
+                     codec::EncodingOf(exchange.ctx(), object, target.version,
+                                       runtime::Format::kJson, EncodingShareOf(exchange)));
     AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
     LogAnswer(exchange, json);
   }

@@ -31,8 +31,9 @@ void AppendColumns(const meta::Table& table, std::string& json) {
 }
 
 // `kept`: its encoding; null: it is looked up.
-Status AppendObject(const runtime::Object& object, const runtime::EncodingPtr& kept,
-                    const TableRequest& request, std::string& json) {
+Status AppendObject(const Context& ctx, const runtime::Object& object,
+                    const runtime::EncodingPtr& kept, const TableRequest& request,
+                    std::string& json) {
   if (request.options.include_object == meta::IncludeObject::kNone) {
     json += "null";
     return {};
@@ -40,8 +41,8 @@ Status AppendObject(const runtime::Object& object, const runtime::EncodingPtr& k
   const std::string& version = request.target.version;
   runtime::EncodingPtr made;
   if (kept == nullptr) {
-    ASSIGN_OR_RETURN(made,
-                     codec::EncodingOf(object, version, runtime::Format::kJson, request.encodings));
+    ASSIGN_OR_RETURN(
+        made, codec::EncodingOf(ctx, object, version, runtime::Format::kJson, request.encodings));
   }
   const runtime::EncodingPtr& encoding = kept != nullptr ? kept : made;
   if (request.options.include_object == meta::IncludeObject::kObject) {
@@ -64,7 +65,7 @@ Status AppendObject(const runtime::Object& object, const runtime::EncodingPtr& k
 // So many rows are made before they are written.
 constexpr std::size_t kObjectsAtATime = 256;
 
-Status AppendRow(const meta::TableRow& row, const runtime::EncodingPtr& kept,
+Status AppendRow(const Context& ctx, const meta::TableRow& row, const runtime::EncodingPtr& kept,
                  const TableRequest& request, std::string& json) {
   if (json.back() != '[') json += ",";
   json += "{\"cells\":[";
@@ -73,7 +74,7 @@ Status AppendRow(const meta::TableRow& row, const runtime::EncodingPtr& kept,
     codec::AppendJson(cell, json);
   }
   json += "],\"object\":";
-  RETURN_IF_ERROR(AppendObject(*row.object, kept, request, json));
+  RETURN_IF_ERROR(AppendObject(ctx, *row.object, kept, request, json));
   json += "}";
   return {};
 }
@@ -88,14 +89,17 @@ void BeginRows(const meta::Table& table, const TableRequest& request, std::strin
   json += ",\"rows\":[";
 }
 
-// `rows` are those of `objects` from `first` on.
-Status AppendRows(const std::vector<meta::TableRow>& rows,
-                  const std::vector<runtime::ObjectPtr>& objects, std::size_t first,
+// Some objects of a list, and their encodings if they are kept.
+struct Some {
+  std::span<const runtime::ObjectPtr> objects;
+  std::span<const runtime::EncodingPtr> kept;
+};
+
+Status AppendRows(const Context& ctx, const std::vector<meta::TableRow>& rows, const Some& some,
                   const TableRequest& request, std::string& json) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t at = first + i;
-    const bool known = at < request.kept.size() && rows[i].object == objects[at];
-    RETURN_IF_ERROR(AppendRow(rows[i], known ? request.kept[at] : nullptr, request, json));
+    const bool known = i < some.kept.size() && rows[i].object == some.objects[i];
+    RETURN_IF_ERROR(AppendRow(ctx, rows[i], known ? some.kept[i] : nullptr, request, json));
   }
   return {};
 }
@@ -117,7 +121,8 @@ Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::Obj
         request.target.table->ConvertToTable(ctx, {some.begin(), some.end()}, request.options));
     if (std::exchange(first, false)) BeginRows(table, request, json);
     const std::size_t before = json.size();
-    RETURN_IF_ERROR(AppendRows(table.rows, objects, done, request, json));
+    const auto kept = request.kept.subspan(std::min(done, request.kept.size()));
+    RETURN_IF_ERROR(AppendRows(ctx, table.rows, {some, kept}, request, json));
     done += some.size();
     // As if the rows to come were like these.
     if (!left.empty()) {

@@ -11,6 +11,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/http/websocket.h"
 #include "apiserver/meta/errors.h"
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "response/end_signal.h"
@@ -48,23 +49,71 @@ class EventWriter {
     return negotiated_.type == codec::MediaType::kProtobuf ? 4 : 0;
   }
 
-  // Appends one framed event. An object that cannot be encoded becomes an ERROR event.
-  void Append(const Context& ctx, const watch::Event& event, std::string& out) {
+  // Makes the encodings of one turn's objects that must be converted, in one call of a converter
+  // that may wait; the objects of others are converted one by one as they are written. If that
+  // fails the first of them becomes an ERROR event, the last of `events`: false, the watch is over.
+  bool Convert(const Context& ctx, std::vector<watch::Event>& events) {
+    made_.clear();
+    if (!ConvertsTogether()) return true;
+    std::vector<runtime::ObjectPtr> objects;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const runtime::ObjectPtr& object = events[i].object;
+      if (object == nullptr || object->version() == target_.version) continue;
+      objects.push_back(object);
+      places.push_back(i);
+    }
+    auto encodings = runtime::Object::FindEncodings(objects, target_.version, format());
+    Status status =
+        codec::FillEncodings(ctx, objects, {target_.version, format(), share_}, encodings);
+    made_.resize(events.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (encodings[i] == nullptr) {
+        events.resize(places[i]);
+        events.push_back({.type = watch::EventType::kError, .error = std::move(status)});
+        return false;
+      }
+      made_[places[i]] = std::move(encodings[i]);
+    }
+    return true;
+  }
+
+  // Appends one framed event, the one at `place` of those given to Convert(). An object that cannot
+  // be encoded becomes an ERROR event.
+  void Append(const Context& ctx, const watch::Event& event, std::size_t place, std::string& out) {
     const std::size_t before = out.size();
-    AppendFramed(ctx, event, out);
+    AppendFramed(ctx, {event, place < made_.size() ? made_[place] : nullptr}, out);
     counters_.Count(out.size() - before);
   }
 
  private:
-  void AppendFramed(const Context& ctx, const watch::Event& event, std::string& out) {
+  // An event, and its object's encoding; null: it is made.
+  struct Sent {
+    const watch::Event& event;
+    const runtime::EncodingPtr made;
+  };
+
+  runtime::Format format() const {
+    return negotiated_.type == codec::MediaType::kProtobuf ? runtime::Format::kProtobuf
+                                                           : runtime::Format::kJson;
+  }
+  bool ConvertsTogether() const {
+    if (!target_.kind->converter().may_wait()) return false;
+    if (format() == runtime::Format::kProtobuf) return negotiated_.shape == Shape::kObject;
+    return negotiated_.shape != Shape::kTable ||
+           table_options_.include_object != meta::IncludeObject::kNone;
+  }
+
+  void AppendFramed(const Context& ctx, const Sent& sent, std::string& out) {
+    const watch::Event& event = sent.event;
     if (negotiated_.type == codec::MediaType::kProtobuf) {
-      AppendProtobuf(event, out);
+      AppendProtobuf(ctx, sent, out);
       return;
     }
     if (negotiated_.type == codec::MediaType::kCbor) {
       std::string object;
       watch::EventType type = event.type;
-      const Status status = AppendJsonObject(ctx, event, object);
+      const Status status = AppendJsonObject(ctx, sent, object);
       if (!status.ok()) {
         type = watch::EventType::kError;
         object.clear();
@@ -77,7 +126,7 @@ class EventWriter {
     out += "{\"type\":\"";
     out += watch::EventTypeWord(event.type);
     out += "\",\"object\":";
-    const Status status = AppendJsonObject(ctx, event, out);
+    const Status status = AppendJsonObject(ctx, sent, out);
     if (!status.ok()) {
       out.resize(start);
       out += "{\"type\":\"ERROR\",\"object\":";
@@ -103,21 +152,24 @@ class EventWriter {
     if (out.back() == '\n') out.pop_back();
   }
 
-  Status AppendJsonObject(const Context& ctx, const watch::Event& event, std::string& out) {
+  Status AppendJsonObject(const Context& ctx, const Sent& sent, std::string& out) {
+    const watch::Event& event = sent.event;
     if (event.type == watch::EventType::kError) {
       AppendStatus(event.error, out);
       return {};
     }
     if (event.type == watch::EventType::kBookmark) return AppendBookmark(ctx, event, out);
-    return AppendShaped(ctx, event.object, event, out);
+    return AppendShaped(ctx, event.object, sent, out);
   }
 
-  Status AppendShaped(const Context& ctx, const runtime::ObjectPtr& object,
-                      const watch::Event& event, std::string& out) {
+  Status AppendShaped(const Context& ctx, const runtime::ObjectPtr& object, const Sent& sent,
+                      std::string& out) {
+    const watch::Event& event = sent.event;
     // Only a DELETED event carries a revision that is not the object's own.
     const bool deleted = event.type == watch::EventType::kDeleted;
     const std::string revision = deleted ? event.resource_version : "";
     if (negotiated_.shape == Shape::kTable) {
+      const std::size_t known = sent.made != nullptr ? 1 : 0;
       ASSIGN_OR_RETURN(const std::string json,
                        TableJson(ctx, {object},
                                  ListMetaJson(event.resource_version.empty()
@@ -129,12 +181,16 @@ class EventWriter {
                                   .meta_version = negotiated_.meta_version,
                                   .with_columns = !std::exchange(columns_sent_, true),
                                   .resource_version = revision,
-                                  .encodings = share_}));
+                                  .encodings = share_,
+                                  .kept = {&sent.made, known}}));
       out += json;
       return {};
     }
-    ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
-                     codec::EncodingOf(*object, target_.version, runtime::Format::kJson, share_));
+    runtime::EncodingPtr encoding = sent.made;
+    if (encoding == nullptr) {
+      ASSIGN_OR_RETURN(encoding, codec::EncodingOf(ctx, *object, target_.version,
+                                                   runtime::Format::kJson, share_));
+    }
     if (negotiated_.shape != Shape::kObject) {
       out += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/" +
              negotiated_.meta_version + "\",\"metadata\":";
@@ -161,20 +217,21 @@ class EventWriter {
     if (target_.kind->semantics() == runtime::Semantics::kStruct) {
       RETURN_IF_ERROR(runtime::Settle(*object, {.defaults = false}));
     }
-    return AppendShaped(ctx, object, event, out);
+    return AppendShaped(ctx, object, {event, nullptr}, out);
   }
 
-  void AppendProtobuf(const watch::Event& event, std::string& out) {
+  void AppendProtobuf(const Context& ctx, const Sent& sent, std::string& out) {
     const codec::WatchForm form{.kind = *target_.kind,
                                 .version = target_.version,
                                 .meta_version = negotiated_.shape == Shape::kObject
                                                     ? std::string_view()
                                                     : negotiated_.meta_version,
-                                .share = share_};
-    Status status = codec::AppendWatchEventProtobuf(event, form, out);
+                                .share = share_,
+                                .made = sent.made};
+    Status status = codec::AppendWatchEventProtobuf(ctx, sent.event, form, out);
     if (status.ok()) return;
     watch::Event failed{.type = watch::EventType::kError, .error = std::move(status)};
-    (void)codec::AppendWatchEventProtobuf(failed, form, out);
+    (void)codec::AppendWatchEventProtobuf(ctx, failed, form, out);
   }
 
   Target target_;
@@ -183,6 +240,7 @@ class EventWriter {
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
+  std::vector<runtime::EncodingPtr> made_;  // Of the events of this turn; empty: of none.
 };
 
 // The events of one watch until it ends, whichever way they are sent.
@@ -257,12 +315,13 @@ class WatchBody final : public http::BodySource {
 
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
     std::vector<watch::Event> events;
-    const http::Pull pulled = source_->Next(events, out.room(), waker);
+    http::Pull pulled = source_->Next(events, out.room(), waker);
+    if (!writer_.Convert(source_->ctx(), events)) pulled = http::Pull::kEnd;
     std::string bytes;
-    for (const watch::Event& event : events) {
+    for (std::size_t i = 0; i < events.size(); ++i) {
       const std::size_t start = bytes.size();
       if (lengths_) bytes.append(sizeof(EventLength), '\0');
-      writer_.Append(source_->ctx(), event, bytes);
+      writer_.Append(source_->ctx(), events[i], i, bytes);
       if (lengths_) SetLength(bytes, start);
     }
     if (!bytes.empty()) out.Take(std::move(bytes));

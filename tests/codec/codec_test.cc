@@ -195,7 +195,8 @@ ObjectPtr MakeFlunder() {
 TEST_CASE("codec: an encoding is canonical and knows metadata and revision", "[codec]") {
   const ObjectPtr flunder = MakeFlunder();
 
-  const runtime::EncodingPtr encoding = EncodingOf(*flunder, "v1beta1", Format::kJson).value();
+  const runtime::EncodingPtr encoding =
+      EncodingOf(Context::Background(), *flunder, "v1beta1", Format::kJson).value();
 
   CHECK(encoding->ToString() == R"("metadata":{"name":"one","uid":"u","resourceVersion":"42"},)"
                                 R"("spec":{"flunderReference":"a\u003cb"}})");
@@ -211,20 +212,23 @@ TEST_CASE("codec: an encoding in another version is converted, made once, and ch
           "[codec]") {
   const ObjectPtr flunder = MakeFlunder();
 
-  const runtime::EncodingPtr encoding = EncodingOf(*flunder, "v1alpha1", Format::kJson).value();
+  const runtime::EncodingPtr encoding =
+      EncodingOf(Context::Background(), *flunder, "v1alpha1", Format::kJson).value();
 
   CHECK(encoding->ToString() == R"("metadata":{"name":"one","uid":"u","resourceVersion":"42"},)"
                                 R"("spec":{"reference":"a\u003cb"}})");
   CHECK(flunder->version() == "v1beta1");
   CHECK(flunder->root()["spec"]["flunderReference"].AsString() == "a<b");
-  CHECK(EncodingOf(*flunder, "v1alpha1", Format::kJson).value() == encoding);
+  CHECK(EncodingOf(Context::Background(), *flunder, "v1alpha1", Format::kJson).value() == encoding);
 }
 
 TEST_CASE("codec: a version or format that there is not is refused", "[codec]") {
   const ObjectPtr flunder = MakeFlunder();
-  CHECK(EncodingOf(*flunder, "v9", Format::kJson).status().reason() == Reason::kBadRequest);
-  CHECK(EncodingOf(*flunder, "v1beta1", Format::kProtobuf).status().reason() ==
-        Reason::kNotAcceptable);
+  CHECK(EncodingOf(Context::Background(), *flunder, "v9", Format::kJson).status().reason() ==
+        Reason::kBadRequest);
+  CHECK(
+      EncodingOf(Context::Background(), *flunder, "v1beta1", Format::kProtobuf).status().reason() ==
+      Reason::kNotAcceptable);
 }
 
 TEST_CASE("codec: a custom resource's keys are sorted, kind and apiVersion among them", "[codec]") {
@@ -235,7 +239,8 @@ TEST_CASE("codec: a custom resource's keys are sorted, kind and apiVersion among
       {.kind = WidgetKind(), .version = "v1"});
   REQUIRE(decoded.ok());
 
-  const runtime::EncodingPtr encoding = EncodingOf(*decoded->object, "v1", Format::kJson).value();
+  const runtime::EncodingPtr encoding =
+      EncodingOf(Context::Background(), *decoded->object, "v1", Format::kJson).value();
 
   CHECK(std::string(decoded->object->kind().JsonPrefix("v1")) + encoding->ToString() ==
         R"({"aaa":1,"apiVersion":"example.com/v1","data":{"b":"2","z":"1"},"kind":"Widget",)"
@@ -246,13 +251,13 @@ TEST_CASE("codec: a custom resource's keys are sorted, kind and apiVersion among
 
 TEST_CASE("codec: storage keeps the storage version without revision, ending in a newline",
           "[codec]") {
-  CHECK(EncodeForStorage(*MakeFlunder())->bytes ==
+  CHECK(EncodeForStorage(Context::Background(), *MakeFlunder())->bytes ==
         "{\"kind\":\"Flunder\",\"apiVersion\":\"wardle.example.com/v1alpha1\","
         "\"metadata\":{\"name\":\"one\",\"uid\":\"u\"},\"spec\":{\"reference\":\"a\\u003cb\"}}\n");
 }
 
 TEST_CASE("codec: what storage keeps comes back in the hub version with its revision", "[codec]") {
-  const auto bytes = Body(EncodeForStorage(*MakeFlunder())->bytes);
+  const auto bytes = Body(EncodeForStorage(Context::Background(), *MakeFlunder())->bytes);
 
   const ObjectPtr object = DecodeFromStorage(FlunderKind(), bytes, 43).value();
 
@@ -261,20 +266,22 @@ TEST_CASE("codec: what storage keeps comes back in the hub version with its revi
   CHECK(object->resource_version() == "43");
   CHECK(Json(object->metadata()) == R"({"name":"one","uid":"u","resourceVersion":"43"})");
   CHECK(object->root()["spec"]["flunderReference"].AsString() == "a<b");
-  CHECK(EncodeForStorage(*object)->bytes == *bytes);
+  CHECK(EncodeForStorage(Context::Background(), *object)->bytes == *bytes);
 }
 
 // What an object answers right after it was written is what it answers once read back.
 void CheckAnswersAsReadBack(const Object& object) {
   const KindPtr& kind = object.kind_ptr();
-  const StorageEncoding stored = EncodeForStorage(object).value();
+  const StorageEncoding stored = EncodeForStorage(Context::Background(), object).value();
   const ObjectPtr written = DecodeFromStorage(kind, Body(stored.bytes), 1234).value();
   const ObjectPtr read = DecodeFromStorage(kind, Body(stored.bytes), 1234).value();
   INFO(stored.bytes);
   REQUIRE(stored.answer);
   StoreAnswer(*written, *stored.answer, 1234);
-  const auto now = EncodingOf(*written, kind->storage_version(), Format::kJson).value();
-  const auto later = EncodingOf(*read, kind->storage_version(), Format::kJson).value();
+  const auto now =
+      EncodingOf(Context::Background(), *written, kind->storage_version(), Format::kJson).value();
+  const auto later =
+      EncodingOf(Context::Background(), *read, kind->storage_version(), Format::kJson).value();
   CHECK(now->ToString() == later->ToString());
   CHECK(now->marks() == later->marks());
   CHECK(now->own_bytes() == 0);
@@ -305,9 +312,9 @@ TEST_CASE("codec: what was just stored is answered without reading it back", "[c
 TEST_CASE("codec: what reading back adds to must be read back", "[codec]") {
   Object widget(WidgetKind(), "v1");
   widget.Edit("metadata", "name") = "w";
-  CHECK(EncodeForStorage(widget)->answer);
+  CHECK(EncodeForStorage(Context::Background(), widget)->answer);
   widget.Edit("spec", "other") = "x";  // Not size, which has a default.
-  CHECK_FALSE(EncodeForStorage(widget)->answer);
+  CHECK_FALSE(EncodeForStorage(Context::Background(), widget)->answer);
 }
 
 TEST_CASE("codec: stored bytes are read wherever their TypeMeta stands", "[codec]") {
@@ -327,7 +334,7 @@ TEST_CASE("codec: stored bytes that are broken are told, and read as empty", "[c
         "unable to decode an object of kind \"Flunder\" from storage: invalid character '}' "
         "looking for beginning of value");
   CHECK(broken->root().size() == 0);
-  CHECK_FALSE(EncodingOf(*broken, "v1beta1", Format::kJson).ok());
+  CHECK_FALSE(EncodingOf(Context::Background(), *broken, "v1beta1", Format::kJson).ok());
 
   const ObjectPtr other =
       DecodeFromStorage(kind, Body(R"({"kind":"Pod","apiVersion":"v1"})"), 1).value();
@@ -339,7 +346,7 @@ TEST_CASE("codec: stored bytes that are broken are told, and read as empty", "[c
 TEST_CASE("codec: bytes to be stored have no room to spare", "[codec]") {
   runtime::Object object(FlunderKind(), "v1beta1");
   object.Edit("metadata", "name") = std::string(1000, 'a');
-  const auto stored = EncodeForStorage(object);
+  const auto stored = EncodeForStorage(Context::Background(), object);
   REQUIRE(stored.ok());
   // A cache keeps them as they are.
   CHECK(stored->bytes.capacity() - stored->bytes.size() < 16);
@@ -412,17 +419,19 @@ TEST_CASE("codec: labels of bytes in another form are read as well", "[codec]") 
 
 TEST_CASE("codec: stored bytes that are answered as they are are kept once", "[codec]") {
   const ObjectPtr flunder = MakeFlunder();
-  const ObjectPtr read = Stored(flunder->kind_ptr(), EncodeForStorage(*flunder)->bytes);
-  const auto encoding = EncodingOf(*read, "v1alpha1", Format::kJson).value();
+  const ObjectPtr read =
+      Stored(flunder->kind_ptr(), EncodeForStorage(Context::Background(), *flunder)->bytes);
+  const auto encoding = EncodingOf(Context::Background(), *read, "v1alpha1", Format::kJson).value();
   CHECK(encoding->own_bytes() == 0);
   CHECK(!read->loaded());
   CHECK(encoding->ToString() == R"("metadata":{"name":"one","uid":"u","resourceVersion":"7"},)"
                                 R"("spec":{"reference":"a\u003cb"}})");
   // Another version, and bytes in another form, are made anew.
-  CHECK(EncodingOf(*read, "v1beta1", Format::kJson).value()->own_bytes() > 0);
+  CHECK(EncodingOf(Context::Background(), *read, "v1beta1", Format::kJson).value()->own_bytes() >
+        0);
   const ObjectPtr loose = Stored(
       WidgetKind(), R"({ "apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}})");
-  const auto own = EncodingOf(*loose, "v1", Format::kJson).value();
+  const auto own = EncodingOf(Context::Background(), *loose, "v1", Format::kJson).value();
   CHECK(own->own_bytes() == own->size());
   CHECK(own->ToString() == R"("apiVersion":"example.com/v1","kind":"Widget","metadata":)"
                            R"({"name":"a","resourceVersion":"7"}})");

@@ -122,8 +122,9 @@ TEST_CASE("codec: a published object passes through decoding, storage and each e
     CHECK(decoded->strict_errors.empty());
     const runtime::ObjectPtr object = std::move(decoded->object);
 
-    CHECK(EncodeProtobuf(*object, "v1").value() == *protobuf);
-    const runtime::EncodingPtr encoding = EncodingOf(*object, "v1", runtime::Format::kJson).value();
+    CHECK(EncodeProtobuf(Context::Background(), *object, "v1").value() == *protobuf);
+    const runtime::EncodingPtr encoding =
+        EncodingOf(Context::Background(), *object, "v1", runtime::Format::kJson).value();
     CHECK(IndentJson(std::string(kind->JsonPrefix("v1")) + encoding->ToString()) == *json);
   }
 }

@@ -69,10 +69,14 @@ std::string Text(const pb::Message& message) {
 }
 
 std::string Body(const runtime::Object& object) {
-  return EncodingOf(object, "v1", runtime::Format::kProtobuf).value()->ToString();
+  return EncodingOf(Context::Background(), object, "v1", runtime::Format::kProtobuf)
+      .value()
+      ->ToString();
 }
 std::string JsonOf(const runtime::Object& object) {
-  return EncodingOf(object, "v1", runtime::Format::kJson).value()->ToString();
+  return EncodingOf(Context::Background(), object, "v1", runtime::Format::kJson)
+      .value()
+      ->ToString();
 }
 
 // What protobuf's library makes of the message that `json` is written as.

@@ -383,7 +383,8 @@ TEST_CASE("codec: a version without field numbers has no protobuf form", "[codec
   CHECK_FALSE(HasProtobuf(*kind, "v1beta1"));
   CHECK_FALSE(HasProtobuf(*kind, "v2"));
 
-  const Status status = EncodeProtobuf(*Thing("a", "1", 1), "v1alpha1").status();
+  const Status status =
+      EncodeProtobuf(Context::Background(), *Thing("a", "1", 1), "v1alpha1").status();
 
   CHECK(status.reason() == Reason::kNotAcceptable);
   CHECK(status.message() ==
@@ -394,7 +395,8 @@ TEST_CASE("codec: a version without field numbers has no protobuf form", "[codec
 TEST_CASE("codec: a protobuf body tells where metadata and the revision stand", "[codec]") {
   const runtime::ObjectPtr thing = Thing("a", "4711", 3);
 
-  const runtime::EncodingPtr encoding = EncodingOf(*thing, "v1", Format::kProtobuf).value();
+  const runtime::EncodingPtr encoding =
+      EncodingOf(Context::Background(), *thing, "v1", Format::kProtobuf).value();
 
   CHECK(encoding->ToString().substr(encoding->marks().rv_begin,
                                     encoding->marks().rv_end - encoding->marks().rv_begin) ==
@@ -410,7 +412,8 @@ TEST_CASE("codec: lists are protobuf with typed items", "[codec]") {
   list.continue_token = "next";
   list.remaining_item_count = 5;
 
-  const std::string bytes = EncodeListProtobuf(list, *ThingKind(), "v1").value();
+  const std::string bytes =
+      EncodeListProtobuf(Context::Background(), list, *ThingKind(), "v1").value();
 
   const ProtobufEnvelope envelope = OpenProtobufEnvelope(bytes).value();
   CHECK(envelope.kind == "ThingList");
@@ -469,6 +472,7 @@ TEST_CASE("codec: a deleted object is sent with the revision of its deletion", "
   std::string frame;
 
   REQUIRE(AppendWatchEventProtobuf(
+              Context::Background(),
               {.type = watch::EventType::kDeleted, .object = thing, .resource_version = "1000000"},
               {.kind = thing->kind(), .version = "v1"}, frame)
               .ok());
@@ -487,7 +491,8 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
   Arena arena;
   ProtobufEnvelope envelope;
   std::string frame;
-  REQUIRE(AppendWatchEventProtobuf({.type = watch::EventType::kBookmark,
+  REQUIRE(AppendWatchEventProtobuf(Context::Background(),
+                                   {.type = watch::EventType::kBookmark,
                                     .resource_version = "12",
                                     .initial_events_end = true},
                                    {.kind = *ThingKind(), .version = "v1"}, frame)
@@ -501,6 +506,7 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
 
   std::string failed;
   REQUIRE(AppendWatchEventProtobuf(
+              Context::Background(),
               {.type = watch::EventType::kError, .error = meta::NewResourceExpired("too old")},
               {.kind = *ThingKind(), .version = "v1", .meta_version = "v1"}, failed)
               .ok());

@@ -178,7 +178,7 @@ TEST_CASE("sample-apiserver: what a Go server stored is stored as the same bytes
     INFO(value.bytes);
     const auto read = flunders.store->Get(flunders.ctx, value.name, {});
     REQUIRE(read.ok());
-    const auto encoded = codec::EncodeForStorage(**read);
+    const auto encoded = codec::EncodeForStorage(Context::Background(), **read);
     REQUIRE(encoded.ok());
     CHECK(encoded->bytes == value.bytes);
   }

@@ -43,7 +43,7 @@ std::unique_ptr<TestServer> StartGadgetServer() {
 std::string Gadget(const std::string& json) {
   const auto decoded = codec::testing::DecodeGadget(codec::MediaType::kJson, json);
   REQUIRE(decoded.ok());
-  return codec::EncodeProtobuf(*decoded->object, "v1").value();
+  return codec::EncodeProtobuf(Context::Background(), *decoded->object, "v1").value();
 }
 
 // Of an enveloped answer of this kind.

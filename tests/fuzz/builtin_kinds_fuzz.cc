@@ -41,9 +41,12 @@ std::unique_ptr<runtime::Object> Decode(codec::MediaType type, Body body,
 
 Body Encode(codec::MediaType type, const runtime::Object& object) {
   if (type == codec::MediaType::kProtobuf) {
-    return std::make_shared<const std::string>(codec::EncodeProtobuf(object, "v1").value());
+    return std::make_shared<const std::string>(
+        codec::EncodeProtobuf(apiserver::Context::Background(), object, "v1").value());
   }
-  const auto body = codec::EncodingOf(object, "v1", runtime::Format::kJson).value();
+  const auto body =
+      codec::EncodingOf(apiserver::Context::Background(), object, "v1", runtime::Format::kJson)
+          .value();
   return std::make_shared<const std::string>(std::string(object.kind().JsonPrefix("v1")) +
                                              body->ToString());
 }

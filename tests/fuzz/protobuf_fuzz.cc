@@ -35,7 +35,8 @@ void TryMessage(std::string_view bytes, const runtime::Schema& schema) {
 }
 
 std::string JsonOf(const runtime::Object& object) {
-  const auto encoding = codec::EncodingOf(object, "v1", runtime::Format::kJson);
+  const auto encoding =
+      codec::EncodingOf(apiserver::Context::Background(), object, "v1", runtime::Format::kJson);
   Require(encoding.ok());
   return (*encoding)->ToString();
 }
@@ -49,7 +50,7 @@ void TryObject(std::shared_ptr<const std::string> body) {
     Require(first.status().reason() == apiserver::Reason::kBadRequest);
     return;
   }
-  auto written = codec::EncodeProtobuf(*first->object, "v1");
+  auto written = codec::EncodeProtobuf(apiserver::Context::Background(), *first->object, "v1");
   Require(written.ok());
   const auto again =
       codec::DecodeObject(codec::MediaType::kProtobuf,

@@ -296,7 +296,8 @@ TEST_CASE("groups: kubectl auth can-i is answered in protobuf", "[groups]") {
                                                std::make_shared<const std::string>(kCanI),
                                                {.kind = kind, .version = "v1"});
   REQUIRE(review.ok());
-  const std::string body = apiserver::codec::EncodeProtobuf(*review->object, "v1").value();
+  const std::string body =
+      apiserver::codec::EncodeProtobuf(Context::Background(), *review->object, "v1").value();
   const std::string media_type = "application/vnd.kubernetes.protobuf";
 
   const auto answer =

@@ -153,7 +153,7 @@ TEST_CASE("groups: a token review's bytes are those of Go's types", "[groups]") 
       R"("error":"e"}})";
   const auto object = Read("TokenReview", json);
 
-  const auto protobuf = apiserver::codec::EncodeProtobuf(*object, "v1");
+  const auto protobuf = apiserver::codec::EncodeProtobuf(Context::Background(), *object, "v1");
 
   REQUIRE(protobuf.ok());
   // Spec: token 1, audiences 2.

@@ -83,8 +83,10 @@ Encodings Transcode(const KindPtr& kind, MediaType type, const std::string& body
   }
   const apiserver::runtime::ObjectPtr object = std::move(decoded->object);
   Encodings result;
-  const auto json = apiserver::codec::EncodingOf(*object, "v1", apiserver::runtime::Format::kJson);
-  const auto protobuf = apiserver::codec::EncodeProtobuf(*object, "v1");
+  const auto json = apiserver::codec::EncodingOf(apiserver::Context::Background(), *object, "v1",
+                                                 apiserver::runtime::Format::kJson);
+  const auto protobuf =
+      apiserver::codec::EncodeProtobuf(apiserver::Context::Background(), *object, "v1");
   INFO(protobuf.status().ToString());
   REQUIRE(json.ok());
   REQUIRE(protobuf.ok());

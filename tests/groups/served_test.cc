@@ -81,7 +81,9 @@ TEST_CASE("groups: a pod sent in protobuf is served in every encoding", "[groups
                                                   std::make_shared<const std::string>(kPod),
                                                   {.kind = kind, .version = "v1"});
   REQUIRE(pod.ok());
-  const std::string body = apiserver::codec::EncodeProtobuf(*pod->object, "v1").value();
+  const std::string body =
+      apiserver::codec::EncodeProtobuf(apiserver::Context::Background(), *pod->object, "v1")
+          .value();
 
   const auto created =
       server->Call("POST", kPods, body, {{"Content-Type", kProtobuf}, {"Accept", kProtobuf}});

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apiserver/base/context.h"
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/codec/json.h"
@@ -56,10 +58,22 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
 
 // Where encodings count that have bytes of their own; null: they stay as long as their objects.
 using EncodingShare = std::shared_ptr<EvictingShare>;
-// The body of `object` in `version`, made once and kept with the object. kBadRequest: no such
-// version; kNotAcceptable: the kind has no protobuf form; kInternalError: conversion failed.
-Result<runtime::EncodingPtr> EncodingOf(const runtime::Object& object, std::string_view version,
-                                        runtime::Format format, const EncodingShare& share = {});
+// The body of `object` in `version`, made once and kept with the object, which is converted for it
+// if it is in another version (runtime::Convert, with its errors). kBadRequest: no such version;
+// kNotAcceptable: the kind has no protobuf form; kInternalError: the object cannot be read.
+Result<runtime::EncodingPtr> EncodingOf(const Context& ctx, const runtime::Object& object,
+                                        std::string_view version, runtime::Format format,
+                                        const EncodingShare& share = {});
+// Which encodings are wanted.
+struct EncodingForm {
+  std::string_view version;
+  runtime::Format format = runtime::Format::kJson;
+  EncodingShare share = {};
+};
+// As EncodingOf for each of `objects`, which are of one kind, whose place in `encodings` is null.
+// A converter that may wait is called once for all of them.
+Status FillEncodings(const Context& ctx, std::span<const runtime::ObjectPtr> objects,
+                     const EncodingForm& form, std::span<runtime::EncodingPtr> encodings);
 // Bytes as storage keeps them: JSON with TypeMeta, in the storage version, without resourceVersion,
 // ending in a newline as Go's encoder does.
 struct StorageEncoding {
@@ -69,7 +83,9 @@ struct StorageEncoding {
   // nothing is what Kubernetes demands of a kind.)
   std::optional<runtime::BodyMarks> answer;
 };
-Result<StorageEncoding> EncodeForStorage(const runtime::Object& object);
+// Converts the object for it, with the errors of runtime::Convert. kInternalError: it cannot be
+// read, or does not fit its kind.
+Result<StorageEncoding> EncodeForStorage(const Context& ctx, const runtime::Object& object);
 // Gives an object that was just written, and is backed by its bytes, the encoding that it has in
 // the storage version, so that answering need not parse and encode it again.
 void StoreAnswer(const runtime::Object& object, const runtime::BodyMarks& answer,

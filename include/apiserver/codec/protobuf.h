@@ -21,10 +21,11 @@ bool HasProtobuf(const runtime::Kind& kind, std::string_view version);
 
 // Whole answers, envelope included. kNotAcceptable: the kind has no protobuf form.
 // What is made on the way is kept as EncodingOf keeps it.
-Result<std::string> EncodeProtobuf(const runtime::Object& object, std::string_view version,
-                                   const EncodingShare& share = {});
-Result<std::string> EncodeListProtobuf(const runtime::List& list, const runtime::Kind& kind,
-                                       std::string_view version, const EncodingShare& share = {});
+Result<std::string> EncodeProtobuf(const Context& ctx, const runtime::Object& object,
+                                   std::string_view version, const EncodingShare& share = {});
+Result<std::string> EncodeListProtobuf(const Context& ctx, const runtime::List& list,
+                                       const runtime::Kind& kind, std::string_view version,
+                                       const EncodingShare& share = {});
 // The same of a kind that has a protobuf form, from the encodings of the list's items, in order.
 std::string JoinListProtobuf(const runtime::List& list, const runtime::Kind& kind,
                              std::string_view version,
@@ -47,10 +48,12 @@ struct WatchForm {
   std::string_view version;
   std::string_view meta_version = {};
   EncodingShare share = {};
+  runtime::EncodingPtr made = nullptr;  // The encoding of the event's object; null: it is made.
 };
 // Appends one watch event: a four byte big-endian length, then a WatchEvent whose object is a whole
 // enveloped message.
-Status AppendWatchEventProtobuf(const watch::Event& event, const WatchForm& form, std::string& out);
+Status AppendWatchEventProtobuf(const Context& ctx, const watch::Event& event,
+                                const WatchForm& form, std::string& out);
 
 // The envelope of a body, taken off; kind and apiVersion are its TypeMeta. kBadRequest: not one.
 struct ProtobufEnvelope {

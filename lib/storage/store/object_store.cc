@@ -34,7 +34,7 @@ Result<runtime::ObjectPtr> ObjectStore::DecodePlain(std::string_view key, const 
   return codec::DecodeFromStorage(options_.kind, plain, revision);
 }
 
-Result<ObjectStore::Creation> ObjectStore::NewCreation(std::string_view key,
+Result<ObjectStore::Creation> ObjectStore::NewCreation(const Context& ctx, std::string_view key,
                                                        const runtime::Object& object) const {
   Creation creation;
   ASSIGN_OR_RETURN(creation.txn.key, PrepareKey(options_.prefix, key, false));
@@ -42,7 +42,7 @@ Result<ObjectStore::Creation> ObjectStore::NewCreation(std::string_view key,
   if (!version.empty() && version != "0") {
     return Status(Reason::kInvalid, "resourceVersion should not be set on objects to be created");
   }
-  ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(object));
+  ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(ctx, object));
   creation.plain = std::make_shared<const std::string>(std::move(creation.encoded.bytes));
   ASSIGN_OR_RETURN(creation.txn.value, Close(options_, creation.txn.key, creation.plain));
   return creation;
@@ -66,7 +66,7 @@ Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_v
                                                const runtime::Object& object,
                                                std::chrono::seconds ttl) {
   const auto create = [&](const Context& traced) -> Result<runtime::ObjectPtr> {
-    ASSIGN_OR_RETURN(Creation creation, NewCreation(key, object));
+    ASSIGN_OR_RETURN(Creation creation, NewCreation(traced, key, object));
     if (ttl.count() > 0) {
       ASSIGN_OR_RETURN(creation.txn.lease, leases_.Get(traced, ttl));
     }
@@ -80,7 +80,7 @@ void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
                               const runtime::Object& object, CreateDone done) {
   trace::Span span = trace::StartSpan(ctx, "Create store");
   Describe({*options_.kind, key}, span);
-  auto creation = NewCreation(key, object);
+  auto creation = NewCreation(ctx, key, object);
   if (!creation.ok()) {
     span.EndWith(creation.status());
     return done(creation.status());

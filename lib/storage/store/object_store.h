@@ -73,7 +73,8 @@ class ObjectStore final : public Interface {
     codec::StorageEncoding encoded;  // Its bytes are in `plain`.
     kv::Bytes plain;
   };
-  Result<Creation> NewCreation(std::string_view key, const runtime::Object& object) const;
+  Result<Creation> NewCreation(const Context& ctx, std::string_view key,
+                               const runtime::Object& object) const;
   // What `response` means for it.
   Result<runtime::ObjectPtr> Created(const Creation& creation,
                                      const kv::TxnResponse& response) const;

@@ -49,7 +49,8 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
   if (options.suggestion == nullptr) return ReadState(ctx, key);
   ASSIGN_OR_RETURN(const std::int64_t revision,
                    ParseReadVersion(options.suggestion->resource_version()));
-  ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(*options.suggestion));
+  ASSIGN_OR_RETURN(codec::StorageEncoding encoded,
+                   codec::EncodeForStorage(ctx, *options.suggestion));
   return State{options.suggestion,
                std::make_shared<const std::string>(std::move(encoded.bytes)),
                false,
@@ -76,7 +77,7 @@ Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state
 
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
-  ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(*update.object));
+  ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(ctx, *update.object));
   const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
     // Only what is stored now can make a write superfluous, or tell which lease to keep.

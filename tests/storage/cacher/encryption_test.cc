@@ -137,7 +137,8 @@ TEST_CASE("storage.value: objects go in and out as without encryption", "[storag
 TEST_CASE("storage.value: the answer to a create is made of the plain bytes", "[storage.value]") {
   FOR_EVERY_ENCRYPTED_FORM();
   const auto body = [&](const runtime::Object& object) {
-    return (*codec::EncodingOf(object, "v1", runtime::Format::kJson))->ToString();
+    return (*codec::EncodingOf(Context::Background(), object, "v1", runtime::Format::kJson))
+        ->ToString();
   };
 
   const auto object = testing::NewWidget(backend.kind, "one");
