@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status_macros.h"
+#include "storage/look_into.h"
+
 namespace apiserver::v0::storage {
 namespace {
 
@@ -15,20 +18,60 @@ watch::Event NewEvent(watch::EventType type, runtime::ObjectPtr object,
   return event;
 }
 
+// What was seen of an object before a change and is seen of it now.
+struct Seen {
+  bool now = false;
+  bool before = false;
+};
+
+void AppendEvent(const Change& change, const Seen& seen, std::vector<watch::Event>& events) {
+  if (seen.now) {
+    const auto type = seen.before ? watch::EventType::kModified : watch::EventType::kAdded;
+    events.push_back(NewEvent(type, change.now, change.resource_version));
+  } else if (seen.before) {
+    events.push_back(NewEvent(watch::EventType::kDeleted, change.before, change.resource_version));
+  }
+}
+
 }  // namespace
 
-std::optional<watch::Event> EventOf(const Change& change, const SelectionPredicate& predicate) {
-  const bool all = predicate.empty();
-  const bool now = change.now != nullptr && (all || predicate.Matches(*change.now));
-  const bool before = change.before != nullptr && (all || predicate.Matches(*change.before));
-  if (now) {
-    return NewEvent(before ? watch::EventType::kModified : watch::EventType::kAdded, change.now,
-                    change.resource_version);
+EventMaker::EventMaker(const runtime::Kind& kind, const SelectionPredicate& predicate)
+    : predicate_(predicate), all_(predicate.empty()), together_(LooksTogether(kind, predicate)) {}
+
+Status EventMaker::Add(const Context& ctx, const Change& change,
+                       std::vector<watch::Event>& events) {
+  if (together_) {
+    kept_.push_back({change.now, change.before, change.resource_version});
+    return {};
   }
-  if (before) {
-    return NewEvent(watch::EventType::kDeleted, change.before, change.resource_version);
+  Seen seen{change.now != nullptr, change.before != nullptr};
+  if (seen.now && !all_) {
+    ASSIGN_OR_RETURN(seen.now, MatchesOne(ctx, predicate_, change.now));
   }
-  return std::nullopt;
+  if (seen.before && !all_) {
+    ASSIGN_OR_RETURN(seen.before, MatchesOne(ctx, predicate_, change.before));
+  }
+  AppendEvent(change, seen, events);
+  return {};
+}
+
+Status EventMaker::Flush(const Context& ctx, std::vector<watch::Event>& events) {
+  if (kept_.empty()) return {};
+  const std::vector<Kept> kept = std::exchange(kept_, {});
+  std::vector<runtime::ObjectPtr> objects;
+  for (const Kept& change : kept) {
+    if (change.now != nullptr) objects.push_back(change.now);
+    if (change.before != nullptr) objects.push_back(change.before);
+  }
+  ASSIGN_OR_RETURN(const std::vector<bool> matches, MatchAll(ctx, predicate_, objects));
+  std::size_t next = 0;
+  for (const Kept& change : kept) {
+    Seen seen;
+    if (change.now != nullptr) seen.now = matches[next++];
+    if (change.before != nullptr) seen.before = matches[next++];
+    AppendEvent({change.now, change.before, change.resource_version}, seen, events);
+  }
+  return {};
 }
 
 watch::Event NewBookmark(std::string resource_version, bool initial_events_end) {

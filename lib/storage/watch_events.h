@@ -1,8 +1,10 @@
 #pragma once  // Library-internal: other rooms include this header.
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apiserver/meta/watch.h"
 #include "apiserver/storage/interface.h"
@@ -16,9 +18,34 @@ struct Change {
   runtime::ObjectPtr before;  // Null: created.
   const std::string& resource_version;
 };
-// What a watch with `predicate` sees of it; nullopt: nothing. An object that ceases to match is
+// Turns changes into what a watch with a predicate sees of them. An object that ceases to match is
 // deleted for the watcher, one that begins to match is added.
-std::optional<watch::Event> EventOf(const Change& change, const SelectionPredicate& predicate);
+//
+// Where objects must be converted to be selected by, and the kind's converter may wait, changes are
+// kept until Flush(), which converts all of their objects in one call.
+class EventMaker {
+ public:
+  // `predicate` must outlive it.
+  EventMaker(const runtime::Kind& kind, const SelectionPredicate& predicate);
+
+  // Appends the event, if there is one. Errors as runtime::Convert; nothing is appended then.
+  Status Add(const Context& ctx, const Change& change, std::vector<watch::Event>& events);
+  // Appends the events of what is kept; to be called after the last Add() of a turn.
+  Status Flush(const Context& ctx, std::vector<watch::Event>& events);
+  std::size_t kept() const { return kept_.size(); }
+
+ private:
+  struct Kept {
+    runtime::ObjectPtr now;
+    runtime::ObjectPtr before;
+    std::string resource_version;
+  };
+
+  const SelectionPredicate& predicate_;
+  const bool all_;
+  const bool together_;
+  std::vector<Kept> kept_;
+};
 
 watch::Event NewBookmark(std::string resource_version, bool initial_events_end);
 watch::Event NewErrorEvent(Status error);

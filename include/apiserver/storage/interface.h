@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,24 @@ struct SelectionPredicate {
   // The value of a field selector's field for an object; empty function: metadata.name and
   // metadata.namespace only.
   std::function<std::string(const runtime::Object&, std::string_view field)> field_value;
+  // The version in which `field_value` looks at objects; empty: in any.
+  std::string version = "";
 
   bool empty() const { return label.empty() && field.empty(); }
+  // Whether a field is selected by that is neither metadata.name nor metadata.namespace, which are
+  // the same in every version.
+  bool SelectsContent() const;
+  // Whether Matches() needs a copy of `object` that is converted to `version`.
+  bool WantsConverted(const runtime::Object& object) const {
+    return !field.empty() && !version.empty() && object.version() != version && SelectsContent();
+  }
   bool Matches(const runtime::Object& object) const;
 };
+// Whether each of `objects`, which are of one kind, matches. Those that must be looked at in
+// another version are converted, all in one call if the kind's converter may wait; errors as
+// runtime::Convert. Labels are those of the version that an object is in.
+Result<std::vector<bool>> MatchAll(const Context& ctx, const SelectionPredicate& predicate,
+                                   std::span<const runtime::ObjectPtr> objects);
 
 struct GetOptions {
   bool ignore_not_found = false;  // Null instead of kNotFound.

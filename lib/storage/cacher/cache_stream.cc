@@ -21,10 +21,12 @@ Status CorruptionOf(const Change& change, bool select_all) {
 
 }  // namespace
 
-CacheStream::CacheStream(std::shared_ptr<const StreamSource> source, Start start,
-                         BookmarkTimes times)
-    : source_(std::move(source)),
+CacheStream::CacheStream(const Context& ctx, std::shared_ptr<const StreamSource> source,
+                         Start start, BookmarkTimes times)
+    : ctx_(ctx),
+      source_(std::move(source)),
       start_(std::move(start)),
+      maker_(*source_->store.kind, start_.scope.predicate),
       times_(times),
       ticket_(source_->bookmarks),
       position_(start_.after),
@@ -34,7 +36,8 @@ CacheStream::CacheStream(std::shared_ptr<const StreamSource> source, Start start
 
 watch::Stream::State CacheStream::Fail(Status error, std::vector<watch::Event>& events) {
   over_ = true;
-  events.push_back(NewErrorEvent(std::move(error)));
+  const Status unselectable = maker_.Flush(ctx_, events);
+  events.push_back(NewErrorEvent(unselectable.ok() ? std::move(error) : unselectable));
   return State::kEnd;
 }
 
@@ -48,12 +51,17 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
       const Entry& entry = *next.value();
       if (!entry.key.starts_with(scope.key)) break;
       if (!scope.Covers(entry.key)) continue;
-      if (events.size() >= end) return State::kMore;
+      if (SizeOf(events) >= end) break;
       if (!entry.unusable.ok()) return Fail(NewCorruptEvent(entry.unusable, false), events);
       const std::string version = std::to_string(entry.revision);
       const storage::Change change{entry.object, nullptr, version};
-      if (auto event = EventOf(change, scope.predicate)) events.push_back(std::move(*event));
+      const Status error = maker_.Add(ctx_, change, events);
+      if (!error.ok()) return Fail(error, events);
     }
+    const bool full = SizeOf(events) >= end;
+    const Status error = maker_.Flush(ctx_, events);
+    if (!error.ok()) return Fail(error, events);
+    if (full) return State::kMore;
     next_of_state_.reset();
     start_.state.reset();
   }
@@ -68,7 +76,7 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
 Status CacheStream::FollowEngine() {
   ASSIGN_OR_RETURN(auto tail, source_->engine->NewTail(start_.scope.key, kv::After(position_)));
   engine_log_ = std::make_unique<store::TailReader>(
-      std::move(tail), start_.scope,
+      std::move(tail), *source_->store.kind, start_.scope,
       [options = source_->store](std::string_view key, const kv::Bytes& stored,
                                  kv::Revision revision) {
         return store::DecodeStored(options, key, stored, revision);
@@ -82,7 +90,7 @@ CacheStream::Outcome CacheStream::NextOfEngine(std::vector<watch::Event>& events
     const Status error = FollowEngine();
     if (!error.ok()) return Fail(error, events);
   }
-  const State state = engine_log_->Next(events, end - events.size(), waker);
+  const State state = engine_log_->Next(ctx_, events, end - events.size(), waker);
   position_ = std::max(position_, engine_log_->complete_up_to());
   if (state == State::kEnd) over_ = true;
   if (state != State::kWait) return state;
@@ -105,25 +113,34 @@ void CacheStream::AppendBookmark(std::vector<watch::Event>& events, kv::Revision
   ticket_.Set(times_.next(), waker);
 }
 
+Result<ChangeLog::Cursor::Read> CacheStream::Read(std::size_t events_max,
+                                                  std::vector<watch::Event>& events,
+                                                  const Waker& waker) {
+  const store::WatchScope& scope = start_.scope;
+  Status refused;
+  const auto read = cursor_->Next(events_max, waker, [&](const ChangeRef& change) {
+    if (change->revision <= start_.after || !scope.Covers(change->key())) return;
+    if (refused.ok()) refused = CorruptionOf(*change, scope.predicate.empty());
+    if (!refused.ok()) return;
+    const auto object = [](const EntryRef& entry) {
+      return entry ? entry->object : runtime::ObjectPtr();
+    };
+    const storage::Change what{object(change->now), object(change->before), change->version};
+    refused = maker_.Add(ctx_, what, events);
+  });
+  RETURN_IF_ERROR(refused);
+  RETURN_IF_ERROR(maker_.Flush(ctx_, events));
+  return read;
+}
+
 watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, std::size_t end,
                                             const Waker& waker) {
-  const store::WatchScope& scope = start_.scope;
   const kv::Revision seen = source_->cache->published();
   while (events.size() < end) {
-    Status corrupt;
-    const auto read = cursor_->Next(end - events.size(), waker, [&](const ChangeRef& change) {
-      if (change->revision <= start_.after || !scope.Covers(change->key())) return;
-      if (corrupt.ok()) corrupt = CorruptionOf(*change, scope.predicate.empty());
-      if (!corrupt.ok()) return;
-      const auto object = [](const EntryRef& entry) {
-        return entry ? entry->object : runtime::ObjectPtr();
-      };
-      const storage::Change what{object(change->now), object(change->before), change->version};
-      if (auto event = EventOf(what, scope.predicate)) events.push_back(std::move(*event));
-    });
-    if (!corrupt.ok()) return Fail(corrupt, events);
-    position_ = std::max(position_, read.complete_up_to);
-    switch (read.state) {
+    const auto read = Read(end - events.size(), events, waker);
+    if (!read.ok()) return Fail(read.status(), events);
+    position_ = std::max(position_, read->complete_up_to);
+    switch (read->state) {
       case ChangeLog::Cursor::State::kEvents:
         break;
       case ChangeLog::Cursor::State::kWait:

@@ -36,7 +36,9 @@ class CacheStream final : public watch::Stream {
     bool announce_end = false;
     bool bookmarks = false;
   };
-  CacheStream(std::shared_ptr<const StreamSource> source, Start start, BookmarkTimes times);
+  // Objects are converted with `ctx` if the predicate wants it.
+  CacheStream(const Context& ctx, std::shared_ptr<const StreamSource> source, Start start,
+              BookmarkTimes times);
 
   State Next(std::vector<watch::Event>& events, std::size_t events_max,
              const Waker& waker) override;
@@ -50,11 +52,19 @@ class CacheStream final : public watch::Stream {
   void Join();
   void AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen, const Waker& waker);
   Status FollowEngine();
-  // Ends the watch with `error`.
+  // Ends the watch with `error`, behind the events of what came before.
   State Fail(Status error, std::vector<watch::Event>& events);
+  std::size_t SizeOf(const std::vector<watch::Event>& events) const {
+    return events.size() + maker_.kept();
+  }
+  // Reads some changes of the cache's log.
+  Result<ChangeLog::Cursor::Read> Read(std::size_t events_max, std::vector<watch::Event>& events,
+                                       const Waker& waker);
 
+  const Context ctx_;
   const std::shared_ptr<const StreamSource> source_;
   Start start_;
+  EventMaker maker_;
   BookmarkTimes times_;
   BookmarkClock::Ticket ticket_;
   kv::Revision position_;                          // Everything up to here has been sent.

@@ -1,6 +1,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "storage/errors.h"
 #include "storage/in_span.h"
 #include "storage/list_options.h"
+#include "storage/look_into.h"
 
 namespace apiserver::v0::storage::cacher {
 namespace {
@@ -24,6 +26,8 @@ namespace {
 constexpr std::size_t kObjectsPerCheck = 4096;
 // How many objects are looked into where nobody may wait.
 constexpr std::size_t kObjectsOnLoop = 2048;
+// How many objects are converted in one call to be looked into.
+constexpr std::size_t kConvertedAtOnce = 500;
 // How often whoever waits for an engine that is followed asks for its progress.
 constexpr std::chrono::milliseconds kAskAgain{100};
 constexpr int kRetryAfterSeconds = 1;
@@ -43,6 +47,11 @@ struct ListSource {
   std::optional<std::vector<EntryRef>> candidates;
   bool exact = false;  // All candidates match.
 };
+
+// What may be any state is answered whole, as Go's cache does.
+bool IsPaged(const ListOptions& options) {
+  return options.recursive && options.limit > 0 && options.resource_version != "0";
+}
 
 class Cacher final : public Interface {
  public:
@@ -165,6 +174,10 @@ class Cacher final : public Interface {
   // What a list is to be made of; nullopt: only the engine has it.
   Result<std::optional<ListSource>> SourceFor(const Context& ctx, std::string_view prefix,
                                               const ListOptions& options, const ListStart& start);
+  // Of a kind whose objects are converted together to be selected from: leaves in `source` what
+  // matches, some objects at a time, up to one more than the list can take.
+  Status SelectTogether(const Context& ctx, std::string_view prefix, const ListOptions& options,
+                        const ListStart& start, ListSource& source) const;
   Result<runtime::List> ListOf(const Context& ctx, std::string_view prefix,
                                const ListOptions& options, const ListStart& start,
                                ListSource source);
@@ -266,8 +279,8 @@ Result<std::optional<ListSource>> Cacher::SourceFor(const Context& ctx, std::str
                                                     const ListStart& start) {
   std::optional<ListSource> source;
   if (options.recursive && !options.predicate.empty()) {
-    ASSIGN_OR_RETURN(auto found, index_->Find({options.predicate, prefix, start.key, start.revision,
-                                               ctx.may_block()}));
+    ASSIGN_OR_RETURN(auto found,
+                     index_->Find({options.predicate, prefix, start.key, start.revision, ctx}));
     if (found) {
       return std::optional(
           ListSource{std::move(found->view), std::move(found->entries), found->exact});
@@ -281,14 +294,43 @@ Result<std::optional<ListSource>> Cacher::SourceFor(const Context& ctx, std::str
   return std::optional(ListSource{cache_->Now(), std::nullopt});
 }
 
+Status Cacher::SelectTogether(const Context& ctx, std::string_view prefix,
+                              const ListOptions& options, const ListStart& start,
+                              ListSource& source) const {
+  const SelectionPredicate& predicate = options.predicate;
+  std::vector<EntryRef> left;
+  if (source.candidates) {
+    left = std::move(*source.candidates);
+  } else {
+    for (auto next = source.view.tree.LowerBound(start.key); next.Valid(); next.Next()) {
+      if (!next.value()->key.starts_with(prefix)) break;
+      left.push_back(next.value());
+    }
+  }
+  const std::size_t enough = IsPaged(options) ? static_cast<std::size_t>(options.limit) + 1
+                                              : std::numeric_limits<std::size_t>::max();
+  auto& found = source.candidates.emplace();
+  source.exact = true;
+  for (std::size_t first = 0; first < left.size() && found.size() < enough;) {
+    RETURN_IF_ERROR(ctx.Err(*options_.store.clock));
+    const std::size_t end = std::min(left.size(), first + kConvertedAtOnce);
+    std::vector<runtime::ObjectPtr> objects;
+    for (std::size_t i = first; i < end; ++i) objects.push_back(left[i]->object);
+    ASSIGN_OR_RETURN(const auto matches, MatchAll(ctx, predicate, objects));
+    for (std::size_t i = 0; first < end; ++i, ++first) {
+      if (matches[i] || !left[first]->unusable.ok()) found.push_back(left[first]);
+    }
+  }
+  return {};
+}
+
 Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix,
                                      const ListOptions& options, const ListStart& start,
                                      ListSource source) {
   runtime::List list;
   const kv::Revision revision = start.revision > 0 ? start.revision : source.view.revision;
   list.resource_version = std::to_string(revision);
-  // What may be any state is answered whole, as Go's cache does.
-  const bool paged = options.recursive && options.limit > 0 && options.resource_version != "0";
+  const bool paged = IsPaged(options);
   const std::size_t count = source.candidates
                                 ? source.candidates->size()
                                 : source.view.tree.Count(start.key, kv::PrefixEnd(prefix));
@@ -317,9 +359,12 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
     }
     last_key = entry.key;
     if (!entry.unusable.ok()) return corrupt.Add(entry.key, entry.unusable);
-    if (all || options.predicate.Matches(*entry.object)) {
-      list.items.push_back(entry.object);
+    if (!all) {
+      const auto matches = MatchesOne(ctx, options.predicate, entry.object);
+      status = matches.status();
+      if (!status.ok() || !*matches) return status.ok();
     }
+    list.items.push_back(entry.object);
     return true;
   };
   if (source.candidates) {
@@ -368,6 +413,9 @@ Result<runtime::List> Cacher::ReadList(const Context& ctx, std::string_view key,
     RETURN_IF_ERROR(fresh);
   }
   ASSIGN_OR_RETURN(auto source, SourceFor(ctx, prefix, options, start));
+  if (source && LooksTogether(*options_.store.kind, options.predicate)) {
+    RETURN_IF_ERROR(SelectTogether(ctx, prefix, options, start, *source));
+  }
   if (source) return ListOf(ctx, prefix, options, start, std::move(*source));
   auto list = store_->GetList(ctx, key, options);
   if (!list.ok()) return TryAgainIfTooLarge(list.status());
@@ -395,7 +443,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Open(const Context& ctx, std::str
     if (initial) start.state = std::move(view);
     start.announce_end = WantsInitialEventsEnd(options);
   }
-  return std::make_unique<CacheStream>(stream_source_, std::move(start),
+  return std::make_unique<CacheStream>(ctx, stream_source_, std::move(start),
                                        BookmarkTimes(options_.bookmark_interval, options.deadline));
 }
 

@@ -7,6 +7,7 @@
 #include "apiserver/codec/codec.h"
 #include "base/status_macros.h"
 #include "storage/cacher/past_state.h"
+#include "storage/look_into.h"
 
 namespace apiserver::v0::storage::cacher {
 namespace {
@@ -15,6 +16,9 @@ using Operator = meta::LabelSelector::Operator;
 
 // Objects that may be looked into where nobody may wait.
 constexpr std::size_t kObjectsIndexedOnLoop = 256;
+
+// Entries whose values are found together: as many objects as are converted in one call.
+constexpr std::size_t kEntriesAtOnce = 500;
 
 // What stands for the value of an object that cannot be used: it is in every answer, so that a list
 // tells of it. No label or field has it.
@@ -40,20 +44,34 @@ std::vector<SelectorIndex::Demand> SelectorIndex::DemandsOf(const SelectionPredi
   return demands;
 }
 
-std::optional<std::string> SelectorIndex::ValueOf(const Entry& entry, const Term& term,
-                                                  const SelectionPredicate& predicate) {
-  if (!entry.unusable.ok()) return std::string(kUnusable);
-  if (term.label) {
-    runtime::Arena arena;
-    const runtime::Value value = codec::LabelsOf(*entry.object, arena)[term.name];
-    return value.is_string() ? std::optional(std::string(value.AsString())) : std::nullopt;
+Result<SelectorIndex::Values> SelectorIndex::ValuesOf(std::span<const EntryRef> entries,
+                                                      const Term& term, const Query& query) {
+  Values values(entries.size());
+  std::vector<runtime::ObjectPtr> objects;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& entry = *entries[i];
+    if (!entry.unusable.ok()) {
+      values[i] = kUnusable;
+    } else if (term.label) {
+      runtime::Arena arena;
+      const runtime::Value value = codec::LabelsOf(*entry.object, arena)[term.name];
+      if (value.is_string()) values[i] = value.AsString();
+    } else {
+      objects.push_back(entry.object);
+      places.push_back(i);
+    }
   }
-  const auto passing = entry.object->loaded() ? nullptr : entry.object->Clone();
-  return predicate.field_value(passing != nullptr ? *passing : *entry.object, term.name);
+  const SelectionPredicate& predicate = query.predicate;
+  const runtime::Visit look = [&](std::size_t at, const runtime::Object& object) {
+    const auto passing = object.loaded() ? nullptr : object.Clone();
+    values[places[at]] = predicate.field_value(passing != nullptr ? *passing : object, term.name);
+  };
+  RETURN_IF_ERROR(LookInto(query.ctx, predicate, objects, look));
+  return values;
 }
 
-void SelectorIndex::Add(Term& term, const EntryRef& entry, const SelectionPredicate& predicate) {
-  auto value = ValueOf(*entry, term, predicate);
+void SelectorIndex::Add(Term& term, const EntryRef& entry, std::optional<std::string> value) {
   if (!value) return;
   auto* posting = new Posting;
   PostingRef owner(posting);
@@ -62,9 +80,40 @@ void SelectorIndex::Add(Term& term, const EntryRef& entry, const SelectionPredic
   (void)term.postings.Put(std::move(owner));
 }
 
-void SelectorIndex::Remove(Term& term, const EntryRef& entry, const SelectionPredicate& predicate) {
-  const auto value = ValueOf(*entry, term, predicate);
-  if (value) (void)term.postings.Erase({*value, entry->key});
+Status SelectorIndex::AddAll(Term& term, const Tree& tree, const Query& query) {
+  std::vector<EntryRef> some;
+  for (auto next = tree.Begin(); next.Valid();) {
+    some.push_back(next.value());
+    next.Next();
+    if (next.Valid() && some.size() < kEntriesAtOnce) continue;
+    ASSIGN_OR_RETURN(Values values, ValuesOf(some, term, query));
+    for (std::size_t i = 0; i < some.size(); ++i) Add(term, some[i], std::move(values[i]));
+    some.clear();
+  }
+  return {};
+}
+
+Status SelectorIndex::AddChanges(Term& term, const std::vector<ChangeRef>& changes,
+                                 const Query& query) {
+  for (std::span<const ChangeRef> left = changes; !left.empty();) {
+    const auto some = left.first(std::min(left.size(), kEntriesAtOnce));
+    left = left.subspan(some.size());
+    std::vector<EntryRef> entries;
+    for (const ChangeRef& change : some) {
+      if (change->before) entries.push_back(change->before);
+      if (change->now) entries.push_back(change->now);
+    }
+    ASSIGN_OR_RETURN(Values values, ValuesOf(entries, term, query));
+    std::size_t at = 0;
+    for (const ChangeRef& change : some) {
+      if (change->before) {
+        const std::optional<std::string>& value = values[at++];
+        if (value) (void)term.postings.Erase({*value, change->before->key});
+      }
+      if (change->now) Add(term, change->now, std::move(values[at++]));
+    }
+  }
+  return {};
 }
 
 std::size_t SelectorIndex::CountOf(const Term& term, const Demand& demand) {
@@ -152,23 +201,18 @@ void SelectorIndex::Forget(kv::Revision revision) {
 }
 
 Result<View> SelectorIndex::Update(Term& term, const Query& query) {
-  if (!query.may_block && cache_->CountAfter(term.revision) > kObjectsIndexedOnLoop) {
+  if (!query.ctx.may_block() && cache_->CountAfter(term.revision) > kObjectsIndexedOnLoop) {
     return Status(Reason::kWouldBlock, "an index is behind");
   }
   Since since = cache_->ChangesAfter(term.revision);
   if (since.changes && term.revision > 0) {
-    for (const ChangeRef& change : *since.changes) {
-      if (change->before) Remove(term, change->before, query.predicate);
-      if (change->now) Add(term, change->now, query.predicate);
-    }
+    RETURN_IF_ERROR(AddChanges(term, *since.changes, query));
   } else {
-    if (!query.may_block && since.view.tree.size() > kObjectsIndexedOnLoop) {
+    if (!query.ctx.may_block() && since.view.tree.size() > kObjectsIndexedOnLoop) {
       return Status(Reason::kWouldBlock, "making an index");
     }
     term.postings = PostingTree();
-    for (auto next = since.view.tree.Begin(); next.Valid(); next.Next()) {
-      Add(term, next.value(), query.predicate);
-    }
+    RETURN_IF_ERROR(AddAll(term, since.view.tree, query));
   }
   term.revision = since.view.last_change;
   Remember(term);
@@ -177,7 +221,7 @@ Result<View> SelectorIndex::Update(Term& term, const Query& query) {
 
 Result<bool> SelectorIndex::GoBack(const Query& query, Candidates& found) const {
   if (query.revision > found.view.revision) return false;
-  if (!query.may_block && cache_->CountAfter(query.revision) > kChangesOnLoop) {
+  if (!query.ctx.may_block() && cache_->CountAfter(query.revision) > kChangesOnLoop) {
     return Status(Reason::kWouldBlock, "undoing many changes");
   }
   Since since = cache_->ChangesAfter(query.revision);

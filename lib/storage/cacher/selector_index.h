@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,11 @@ class SelectorIndex {
     std::string_view prefix;  // Entries whose key begins with this,
     std::string_view start;   // and is not below this.
     kv::Revision revision;    // As of then; zero: now.
-    bool may_block;
+    const Context& ctx;
   };
   // nullopt: the predicate demands no value, or the cache does not know the revision. kWouldBlock:
-  // there is much to do first.
+  // there is much to do first. Others: as runtime::Convert, where the predicate wants objects
+  // converted; what was indexed before stays.
   Result<std::optional<Candidates>> Find(const Query& query);
 
   // Drops what is of a state before `revision`, up to which the cache has forgotten its changes: it
@@ -80,10 +82,14 @@ class SelectorIndex {
   };
 
   static std::vector<Demand> DemandsOf(const SelectionPredicate& predicate);
-  static std::optional<std::string> ValueOf(const Entry& entry, const Term& term,
-                                            const SelectionPredicate& predicate);
-  static void Add(Term& term, const EntryRef& entry, const SelectionPredicate& predicate);
-  static void Remove(Term& term, const EntryRef& entry, const SelectionPredicate& predicate);
+  // The values of `entries` in the term; nullopt: an entry has none. Converts what must be, all in
+  // one call if the kind's converter may wait.
+  using Values = std::vector<std::optional<std::string>>;
+  static Result<Values> ValuesOf(std::span<const EntryRef> entries, const Term& term,
+                                 const Query& query);
+  static void Add(Term& term, const EntryRef& entry, std::optional<std::string> value);
+  static Status AddAll(Term& term, const Tree& tree, const Query& query);
+  static Status AddChanges(Term& term, const std::vector<ChangeRef>& changes, const Query& query);
   static std::size_t CountOf(const Term& term, const Demand& demand);
   static std::vector<EntryRef> Collect(const Term& term, const Demand& demand, const Query& query);
   // Takes `changes` back.

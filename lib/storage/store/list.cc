@@ -7,6 +7,7 @@
 #include "storage/errors.h"
 #include "storage/in_span.h"
 #include "storage/list_options.h"
+#include "storage/look_into.h"
 #include "storage/store/object_store.h"
 
 namespace apiserver::v0::storage::store {
@@ -65,9 +66,30 @@ Result<kv::RangeResponse> ObjectStore::ReadPage(const Context& ctx, const kv::Ra
   return InterpretListError(page.status(), options, place, *options_.engine, ctx);
 }
 
+Result<std::vector<bool>> ObjectStore::MatchTogether(const Context& ctx,
+                                                     const kv::RangeResponse& page,
+                                                     const ListOptions& options) const {
+  if (!LooksTogether(*options_.kind, options.predicate)) return std::vector<bool>();
+  std::vector<runtime::ObjectPtr> objects;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < page.kvs.size(); ++i) {
+    const kv::KeyValue& kv = page.kvs[i];
+    auto object = Decode(kv.key, kv.value, kv.mod_revision);
+    if (!object.ok() || !(*object)->load_status().ok()) continue;
+    objects.push_back(*std::move(object));
+    places.push_back(i);
+  }
+  ASSIGN_OR_RETURN(const auto matches, MatchAll(ctx, options.predicate, objects));
+  std::vector<bool> of_page(page.kvs.size());
+  for (std::size_t i = 0; i < places.size(); ++i) of_page[places[i]] = matches[i];
+  return of_page;
+}
+
 Status ObjectStore::AppendMatching(const Context& ctx, const kv::RangeResponse& page,
                                    const ListOptions& options, ListState& list) const {
-  for (const kv::KeyValue& kv : page.kvs) {
+  ASSIGN_OR_RETURN(const std::vector<bool> known, MatchTogether(ctx, page, options));
+  for (std::size_t i = 0; i < page.kvs.size(); ++i) {
+    const kv::KeyValue& kv = page.kvs[i];
     if (options.limit > 0 && std::cmp_greater_equal(list.list.items.size(), options.limit)) {
       list.full = true;
       return {};
@@ -79,9 +101,15 @@ Status ObjectStore::AppendMatching(const Context& ctx, const kv::RangeResponse& 
         object.ok() ? UsableFor(options.predicate, **object, kv) : object.status();
     if (!usable.ok()) {
       if (!list.corrupt.Add(kv.key, usable)) return CorruptionOf(list);
-    } else if (options.predicate.empty() || options.predicate.Matches(**object)) {
-      list.list.items.push_back(*std::move(object));
+      continue;
     }
+    bool matches = true;
+    if (!known.empty()) {
+      matches = known[i];
+    } else if (!options.predicate.empty()) {
+      ASSIGN_OR_RETURN(matches, MatchesOne(ctx, options.predicate, *object));
+    }
+    if (matches) list.list.items.push_back(*std::move(object));
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/codec/codec.h"
 #include "apiserver/storage/kv/engine.h"
@@ -136,6 +137,10 @@ class ObjectStore final : public Interface {
 
   Result<kv::RangeResponse> ReadPage(const Context& ctx, const kv::RangeRequest& request,
                                      const ListOptions& options, std::string_view prefix) const;
+  // Says which values of `page` match, of a kind whose objects are converted together for that;
+  // those that cannot be read do not. Empty: each is looked at by itself.
+  Result<std::vector<bool>> MatchTogether(const Context& ctx, const kv::RangeResponse& page,
+                                          const ListOptions& options) const;
   Status AppendMatching(const Context& ctx, const kv::RangeResponse& page,
                         const ListOptions& options, struct ListState& list) const;
   Status CorruptionOf(const struct ListState& list) const;

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "apiserver/meta/errors.h"
+#include "base/status_macros.h"
 #include "storage/corrupt_objects.h"
 #include "storage/errors.h"
 
 namespace apiserver::v0::storage::store {
 
-Status TailReader::Append(const kv::Event& event, std::vector<watch::Event>& events) const {
+Status TailReader::Append(const Context& ctx, const kv::Event& event,
+                          std::vector<watch::Event>& events) {
   if (!scope_.Covers(event.kv.key)) return {};
   const bool put = event.type == kv::Event::Type::kPut;
   if (!(put && event.is_create) && event.previous.value == nullptr) {
@@ -32,8 +34,7 @@ Status TailReader::Append(const kv::Event& event, std::vector<watch::Event>& eve
     if (!before.ok()) return NewCorruptEvent(before.status(), !put);
     change.before = *std::move(before);
   }
-  if (auto seen = EventOf(change, scope_.predicate)) events.push_back(std::move(*seen));
-  return {};
+  return maker_.Add(ctx, change, events);
 }
 
 Status TailReader::Interpret(const Status& error) const {
@@ -49,15 +50,23 @@ watch::Stream::State TailReader::Fail(Status error, std::vector<watch::Event>& e
   return watch::Stream::State::kEnd;
 }
 
-watch::Stream::State TailReader::Next(std::vector<watch::Event>& events, std::size_t events_max,
-                                      const Waker& waker) {
+watch::Stream::State TailReader::Next(const Context& ctx, std::vector<watch::Event>& events,
+                                      std::size_t events_max, const Waker& waker) {
   if (failed_) return watch::Stream::State::kEnd;
-  const std::size_t end = events.size() + events_max;
+  auto state = Read(ctx, events, events.size() + events_max, waker);
+  // The error that ends the watch comes after the events before it.
+  const Status unselectable = maker_.Flush(ctx, events);
+  if (!unselectable.ok()) return Fail(unselectable, events);
+  if (!state.ok()) return Fail(state.status(), events);
+  return *state;
+}
+
+Result<watch::Stream::State> TailReader::Read(const Context& ctx, std::vector<watch::Event>& events,
+                                              std::size_t end, const Waker& waker) {
   for (;;) {
     while (next_ < batch_.events.size()) {
-      if (events.size() >= end) return watch::Stream::State::kMore;
-      const Status error = Append(batch_.events[next_++], events);
-      if (!error.ok()) return Fail(error, events);
+      if (events.size() + maker_.kept() >= end) return watch::Stream::State::kMore;
+      RETURN_IF_ERROR(Append(ctx, batch_.events[next_++], events));
     }
     complete_up_to_ = std::max(complete_up_to_, batch_.complete_up_to);
     batch_ = {};
@@ -73,7 +82,7 @@ watch::Stream::State TailReader::Next(std::vector<watch::Event>& events, std::si
           failed_ = true;
           return watch::Stream::State::kEnd;
         }
-        return Fail(Interpret(tail_->status()), events);
+        return Interpret(tail_->status());
     }
   }
 }

@@ -27,23 +27,33 @@ struct WatchScope {
 // Changes of one scope, read from the engine's log.
 class TailReader {
  public:
-  TailReader(std::unique_ptr<kv::Tail> tail, const WatchScope& scope, DecodeKeyValue decode)
-      : tail_(std::move(tail)), scope_(scope), decode_(std::move(decode)) {}
+  // `kind` and `scope` must outlive it.
+  TailReader(std::unique_ptr<kv::Tail> tail, const runtime::Kind& kind, const WatchScope& scope,
+             DecodeKeyValue decode)
+      : tail_(std::move(tail)),
+        scope_(scope),
+        decode_(std::move(decode)),
+        maker_(kind, scope.predicate) {}
 
-  // As watch::Stream::Next; an error that ends it is appended as an event.
-  watch::Stream::State Next(std::vector<watch::Event>& events, std::size_t events_max,
-                            const Waker& waker);
+  // As watch::Stream::Next; an error that ends it is appended as an event. Objects are converted
+  // with `ctx` if the predicate wants it.
+  watch::Stream::State Next(const Context& ctx, std::vector<watch::Event>& events,
+                            std::size_t events_max, const Waker& waker);
   // All changes up to here have been appended.
   kv::Revision complete_up_to() const { return complete_up_to_; }
 
  private:
-  Status Append(const kv::Event& event, std::vector<watch::Event>& events) const;
+  Status Append(const Context& ctx, const kv::Event& event, std::vector<watch::Event>& events);
+  // Reads until there are `end` events; what is kept by the maker counts.
+  Result<watch::Stream::State> Read(const Context& ctx, std::vector<watch::Event>& events,
+                                    std::size_t end, const Waker& waker);
   watch::Stream::State Fail(Status error, std::vector<watch::Event>& events);
   Status Interpret(const Status& error) const;
 
   std::unique_ptr<kv::Tail> tail_;
   const WatchScope& scope_;
   DecodeKeyValue decode_;
+  EventMaker maker_;
   kv::EventBatch batch_;
   std::size_t next_ = 0;  // In batch_.
   kv::Revision complete_up_to_ = 0;

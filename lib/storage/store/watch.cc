@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -21,52 +22,74 @@ class StoreStream final : public watch::Stream {
     bool announce_end = false;
     kv::Revision revision = 0;  // Of `state`, or what the watch begins behind.
     bool bookmarks = false;
+    std::optional<Clock::Monotonic> deadline;
   };
-  StoreStream(WatchScope scope, Start start, BookmarkTimes times, const Clock& clock)
-      : scope_(std::move(scope)), start_(std::move(start)), times_(times), clock_(clock) {
-    times_.Schedule(clock_.Now());
+  StoreStream(Context ctx, const Options& options, WatchScope scope, Start start)
+      : ctx_(std::move(ctx)),
+        options_(options),
+        scope_(std::move(scope)),
+        start_(std::move(start)),
+        maker_(*options_.kind, scope_.predicate),
+        times_(kBookmarkInterval, start_.deadline) {
+    times_.Schedule(options_.clock->Now());
   }
 
-  Status Follow(kv::Engine& engine, DecodeKeyValue decode) {
-    ASSIGN_OR_RETURN(auto tail, engine.NewTail(scope_.key, kv::After(start_.revision)));
-    tail_ = std::make_unique<TailReader>(std::move(tail), scope_, std::move(decode));
+  Status Follow() {
+    ASSIGN_OR_RETURN(auto tail, options_.engine->NewTail(scope_.key, kv::After(start_.revision)));
+    tail_ = std::make_unique<TailReader>(
+        std::move(tail), *options_.kind, scope_,
+        [this](std::string_view name, const kv::Bytes& stored, kv::Revision revision) {
+          return DecodeStored(options_, name, stored, revision);
+        });
     return {};
   }
 
   State Next(std::vector<watch::Event>& events, std::size_t events_max,
              const Waker& waker) override {
     const std::size_t end = events.size() + events_max;
-    while (next_ < start_.state.size()) {
-      if (events.size() >= end) return State::kMore;
-      runtime::ObjectPtr object = std::move(start_.state[next_++]);
-      const std::string version(object->resource_version());
-      const Change change{std::move(object), nullptr, version};
-      if (auto event = EventOf(change, scope_.predicate)) events.push_back(std::move(*event));
+    const Status error = NextOfState(events, end);
+    if (!error.ok()) {
+      events.push_back(NewErrorEvent(error));
+      failed_ = true;
     }
+    if (failed_) return State::kEnd;
+    if (next_ < start_.state.size()) return State::kMore;
     if (start_.announce_end) {
       if (events.size() >= end) return State::kMore;
       start_.announce_end = false;
       events.push_back(NewBookmark(std::to_string(start_.revision), true));
     }
-    const State state = tail_->Next(events, end - events.size(), waker);
+    const State state = tail_->Next(ctx_, events, end - events.size(), waker);
     if (state == State::kWait) AppendBookmark(events);
     return state;
   }
 
  private:
+  Status NextOfState(std::vector<watch::Event>& events, std::size_t end) {
+    while (next_ < start_.state.size() && events.size() + maker_.kept() < end) {
+      runtime::ObjectPtr object = std::move(start_.state[next_++]);
+      const std::string version(object->resource_version());
+      RETURN_IF_ERROR(maker_.Add(ctx_, {std::move(object), nullptr, version}, events));
+    }
+    return maker_.Flush(ctx_, events);
+  }
+
   void AppendBookmark(std::vector<watch::Event>& events) {
     if (!start_.bookmarks || tail_->complete_up_to() <= start_.revision) return;
-    const Clock::Monotonic now = clock_.Now();
+    const Clock::Monotonic now = options_.clock->Now();
     if (now < times_.next()) return;
     events.push_back(NewBookmark(std::to_string(tail_->complete_up_to()), false));
     times_.Schedule(now);
   }
 
+  const Context ctx_;
+  const Options options_;
   const WatchScope scope_;
   Start start_;
   std::size_t next_ = 0;  // In start_.state.
+  bool failed_ = false;
+  EventMaker maker_;
   BookmarkTimes times_;
-  const Clock& clock_;
   std::unique_ptr<TailReader> tail_;
 };
 
@@ -94,14 +117,10 @@ Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, st
     ASSIGN_OR_RETURN(start.revision, CurrentRevision(ctx));
   }
 
+  start.deadline = options.deadline;
   auto stream = std::make_unique<StoreStream>(
-      WatchScope{prepared, options.recursive, options.predicate}, std::move(start),
-      BookmarkTimes(kBookmarkInterval, options.deadline), *options_.clock);
-  RETURN_IF_ERROR(stream->Follow(
-      *options_.engine,
-      [options = options_](std::string_view name, const kv::Bytes& stored, kv::Revision revision) {
-        return DecodeStored(options, name, stored, revision);
-      }));
+      ctx, options_, WatchScope{prepared, options.recursive, options.predicate}, std::move(start));
+  RETURN_IF_ERROR(stream->Follow());
   return std::unique_ptr<watch::Stream>(std::move(stream));
 }
 

@@ -1,0 +1,21 @@
+#pragma once  // Library-internal: other rooms include this header.
+
+#include <span>
+
+#include "apiserver/runtime/convert.h"
+#include "apiserver/storage/interface.h"
+
+namespace apiserver::inline v0::storage {
+
+// As runtime::VisitConverted, with each of `objects` in the version that `predicate` looks at.
+Status LookInto(const Context& ctx, const SelectionPredicate& predicate,
+                std::span<const runtime::ObjectPtr> objects, const runtime::Visit& look);
+
+// As MatchAll, of one object.
+Result<bool> MatchesOne(const Context& ctx, const SelectionPredicate& predicate,
+                        const runtime::ObjectPtr& object);
+
+// Whether objects of `kind` that `predicate` selects from must be converted together for it.
+bool LooksTogether(const runtime::Kind& kind, const SelectionPredicate& predicate);
+
+}  // namespace apiserver::inline v0::storage
