@@ -5,8 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/encoding.h"
 #include "apiserver/runtime/time.h"
+#include "base/status_macros.h"
 #include "registry/human_duration.h"
 
 namespace apiserver::v0::registry {
@@ -81,9 +83,8 @@ Value TakeCell(std::string_view& packed, Clock::Wall now, meta::Table& table) {
 
 }  // namespace
 
-Cells::Cells(const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
-             std::shared_ptr<EvictingShare> share)
-    : ages_(clock != nullptr), share_(std::move(share)) {
+Cells::Cells(const std::vector<runtime::PrinterColumn>& columns, Options options)
+    : options_(std::move(options)) {
   for (const runtime::PrinterColumn& column : columns) {
     auto path = JsonPath::Parse(column.json_path);
     Column parsed{column.type, {}, path.ok()};
@@ -96,7 +97,7 @@ Cells::Cells(const std::vector<runtime::PrinterColumn>& columns, const Clock* cl
 void Cells::PackCell(const Column& column, const runtime::Object& item, std::string& packed) const {
   const Value value = column.valid ? column.path.First(item.root()) : Value();
   const std::string& type = column.type;
-  if (type == "date" && !ages_) return AppendText(value.AsString(), packed);
+  if (type == "date" && options_.clock == nullptr) return AppendText(value.AsString(), packed);
   if (value.is_null()) return Append(Tag::kNull, packed);
   if (type == "date") return AppendTime(value, packed);
   if (type == "string") return AppendText(TextOf(value), packed);
@@ -125,26 +126,46 @@ std::string Cells::Pack(const runtime::Object& item) const {
   return packed;
 }
 
-// Packs the cells of an object, and keeps them as far as there is room.
-runtime::EncodingPtr Cells::Keep(const runtime::Object& item) const {
-  const std::unique_ptr<runtime::Object> passing = item.loaded() ? nullptr : item.Clone();
+runtime::EncodingPtr Cells::Keep(const runtime::Object& item, const runtime::Object& seen) const {
+  const std::unique_ptr<runtime::Object> passing = seen.loaded() ? nullptr : seen.Clone();
   runtime::EncodedBody body;
-  body.text = Pack(passing != nullptr ? *passing : item);
+  body.text = Pack(passing != nullptr ? *passing : seen);
   auto packed = std::make_shared<const runtime::Encoding>(std::move(body));
-  if (share_ == nullptr) return packed;
-  return item.StoreEncoding(item.version(), runtime::Format::kCells, std::move(packed), share_);
+  if (options_.share == nullptr) return packed;
+  const std::string& version = options_.version.empty() ? item.version() : options_.version;
+  return item.StoreEncoding(version, runtime::Format::kCells, std::move(packed), options_.share);
 }
 
-void Cells::AppendRows(std::span<const runtime::ObjectPtr> items, Clock::Wall now,
-                       meta::Table& table) const {
-  if (items.empty()) return;
-  // Objects of other versions, if there are any, are looked for once more when theirs are stored.
-  auto kept =
-      runtime::Object::FindEncodings(items, items.front()->version(), runtime::Format::kCells);
+Status Cells::Fill(const Context& ctx, std::span<const runtime::ObjectPtr> items,
+                   std::span<runtime::EncodingPtr> kept) const {
+  std::vector<runtime::ObjectPtr> others;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (kept[i] != nullptr) continue;
+    if (options_.version.empty() || items[i]->version() == options_.version) {
+      kept[i] = Keep(*items[i], *items[i]);
+      continue;
+    }
+    others.push_back(items[i]);
+    places.push_back(i);
+  }
+  if (others.empty()) return {};
+  const auto keep = [&](std::size_t at, const runtime::Object& seen) {
+    kept[places[at]] = Keep(*others[at], seen);
+  };
+  return runtime::VisitConverted(ctx, others, options_.version, keep);
+}
+
+Status Cells::AppendRows(const Context& ctx, std::span<const runtime::ObjectPtr> items,
+                         Clock::Wall now, meta::Table& table) const {
+  if (items.empty()) return {};
+  const std::string& version =
+      options_.version.empty() ? items.front()->version() : options_.version;
+  auto kept = runtime::Object::FindEncodings(items, version, runtime::Format::kCells);
+  RETURN_IF_ERROR(Fill(ctx, items, kept));
   table.rows.reserve(table.rows.size() + items.size());
   table.owners.reserve(table.owners.size() + items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (kept[i] == nullptr) kept[i] = Keep(*items[i]);
     std::string_view packed = kept[i]->pieces().back();
     meta::TableRow& row = table.rows.emplace_back();
     row.object = items[i];
@@ -152,6 +173,7 @@ void Cells::AppendRows(std::span<const runtime::ObjectPtr> items, Clock::Wall no
     while (!packed.empty()) row.cells.push_back(TakeCell(packed, now, table));
     table.owners.push_back(std::move(kept[i]));
   }
+  return {};
 }
 
 }  // namespace apiserver::v0::registry

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apiserver/base/clock.h"
+#include "apiserver/base/context.h"
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/meta/table.h"
 #include "apiserver/runtime/kind.h"
@@ -20,14 +21,17 @@ namespace apiserver::inline v0::registry {
 // thread.
 class Cells {
  public:
-  // `share`: where kept cells count; null: none are kept. A null `clock`: dates are shown as they
-  // are.
-  Cells(const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
-        std::shared_ptr<EvictingShare> share);
+  struct Options {
+    const Clock* clock = nullptr;                    // Null: dates are shown as they are.
+    std::shared_ptr<EvictingShare> share = nullptr;  // Counts kept cells; null: none are kept.
+    std::string version = "";  // The version that the columns look at; empty: the items' own.
+  };
+  Cells(const std::vector<runtime::PrinterColumn>& columns, Options options);
 
-  // Appends the rows of `items`, which are not parsed for good.
-  void AppendRows(std::span<const runtime::ObjectPtr> items, Clock::Wall now,
-                  meta::Table& table) const;
+  // Appends the rows of `items`, which are not parsed for good. Errors as runtime::Convert, of
+  // items whose cells are not kept.
+  Status AppendRows(const Context& ctx, std::span<const runtime::ObjectPtr> items, Clock::Wall now,
+                    meta::Table& table) const;
 
  private:
   struct Column {
@@ -36,13 +40,15 @@ class Cells {
     bool valid = true;  // Of a column that cannot be read every cell is null.
   };
 
-  runtime::EncodingPtr Keep(const runtime::Object& item) const;
+  // Packs the cells of `seen`, which is `item` as the columns look at it.
+  runtime::EncodingPtr Keep(const runtime::Object& item, const runtime::Object& seen) const;
+  Status Fill(const Context& ctx, std::span<const runtime::ObjectPtr> items,
+              std::span<runtime::EncodingPtr> kept) const;
   std::string Pack(const runtime::Object& item) const;
   void PackCell(const Column& column, const runtime::Object& item, std::string& packed) const;
 
   std::vector<Column> columns_;
-  const bool ages_;
-  const std::shared_ptr<EvictingShare> share_;
+  const Options options_;
 };
 
 }  // namespace apiserver::inline v0::registry

@@ -4,6 +4,7 @@
 
 #include "apiserver/rest/create.h"
 #include "apiserver/rest/meta.h"
+#include "apiserver/runtime/convert.h"
 #include "base/status_macros.h"
 #include "registry/dry_run.h"
 #include "registry/generic_store.h"
@@ -52,7 +53,7 @@ Result<runtime::ObjectPtr> GenericStore::CreateOnce(const Context& ctx, runtime:
   auto stored = dry_run ? RehearseCreate(*storage_, ctx, key, object)
                         : storage_->Create(ctx, key, object, ttl);
   if (!stored.ok()) return InterpretCreateError(ctx, stored.status(), key, object);
-  if (!dry_run && options_.after_create) options_.after_create(**stored);
+  if (!dry_run) RETURN_IF_ERROR(Tell(ctx, options_.after_create, *stored));
   return stored;
 }
 
@@ -73,8 +74,9 @@ void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Obje
                                const rest::ValidateObject& validate,
                                const meta::CreateOptions& options, Done done) {
   const auto fail = [&done](const Status& why) { done({nullptr, [why] { return why; }}); };
-  // A second try, a rehearsal, a lease and a hook want a thread in any case.
-  if (NeedsName(*object) || options.dry_run || options_.ttl || options_.after_create) {
+  // A second try, a rehearsal, a lease, a hook and converting elsewhere want a thread in any case.
+  if (NeedsName(*object) || options.dry_run || options_.ttl || options_.after_create ||
+      options_.kind->converter().may_wait()) {
     auto stored = Create(ctx, std::move(object), validate, options);
     return stored.ok() ? done({*std::move(stored), nullptr}) : fail(stored.status());
   }

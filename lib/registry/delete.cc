@@ -5,6 +5,7 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
 #include "apiserver/rest/delete.h"
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/time.h"
 #include "base/status_macros.h"
 #include "registry/dry_run.h"
@@ -115,13 +116,14 @@ std::optional<std::vector<std::string>> GenericStore::GarbageCollectionFinalizer
 }
 
 Result<storage::Update> GenericStore::TryMark(DeleteCall& call,
-                                              const runtime::ObjectPtr& existing) const {
+                                              const runtime::ObjectPtr& stored) const {
   using Ending = DeleteCall::Ending;
   const auto end = [&call](Ending ending) {
     call.ending = ending;
     return Status(Reason::kUnknown, "nothing to mark");
   };
   call.ending = Ending::kRefused;
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr existing, ForRules(call.ctx, stored));
   if (call.validate) RETURN_IF_ERROR(call.validate(call.ctx, *existing));
   ASSIGN_OR_RETURN(
       const rest::Grace grace,
@@ -184,9 +186,19 @@ Result<runtime::ObjectPtr> GenericStore::Remove(const Context& ctx, const std::s
                  : storage_->Delete(ctx, key, options, validate);
 }
 
-rest::DeleteResult GenericStore::FinishDelete(const runtime::ObjectPtr& object, bool run_hooks,
-                                              bool immediately) const {
-  if (run_hooks && options_.after_delete) options_.after_delete(*object);
+Status GenericStore::ValidateStored(const Context& ctx, const rest::ValidateObject& validate,
+                                    const runtime::Object& stored) const {
+  const std::string& version = options_.kind->hub_version();
+  if (stored.version() == version) return validate(ctx, stored);
+  const std::unique_ptr<runtime::Object> seen = stored.Clone();
+  RETURN_IF_ERROR(runtime::Convert(ctx, *seen, version));
+  return validate(ctx, *seen);
+}
+
+Result<rest::DeleteResult> GenericStore::FinishDelete(const DeleteCall& call,
+                                                      const runtime::ObjectPtr& object,
+                                                      bool run_hooks, bool immediately) const {
+  if (run_hooks) RETURN_IF_ERROR(Tell(call.ctx, options_.after_delete, object));
   rest::DeleteResult result;
   result.deleted_immediately = immediately;
   if (options_.return_deleted_object) {
@@ -206,12 +218,12 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
   ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
   auto read = storage_->Get(ctx, key, {});
   if (!read.ok()) return Interpret(read.status(), Verb::kDelete, name);
-  const runtime::ObjectPtr first = std::move(*read);
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr first, ForRules(ctx, *read));
 
   DeleteCall call{ctx, name, key, validate, options, options.preconditions};
   ASSIGN_OR_RETURN(const rest::Grace grace, rest::BeforeDelete(*options_.strategy, ctx, *first,
                                                                call.options, *config_.clock));
-  if (grace.pending) return FinishDelete(first, false, false);
+  if (grace.pending) return FinishDelete(call, first, false, false);
 
   const bool run_hooks = !options.dry_run;
   Marked marked;
@@ -220,7 +232,7 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
                     GarbageCollectionFinalizers(ctx, *first, call.options).has_value();
   if (mark) {
     ASSIGN_OR_RETURN(marked, MarkForDeletion(call, first));
-    if (marked.already_deleting) return FinishDelete(marked.object, run_hooks, false);
+    if (marked.already_deleting) return FinishDelete(call, marked.object, run_hooks, false);
     if (!marked.delete_now || (options.dry_run && marked.object != nullptr)) {
       rest::DeleteResult result;
       result.object = std::move(marked.object);
@@ -237,13 +249,17 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
   last.preconditions = call.preconditions;
   Status refusal;
   const auto checked = [&](const Context& work, const runtime::Object& object) {
-    return refusal = validate ? validate(work, object) : Status();
+    if (!validate) return Status();
+    // As it was read: it need not be converted once more.
+    const bool same =
+        object.stored_bytes() != nullptr && object.stored_bytes() == (*read)->stored_bytes();
+    return refusal = same ? validate(work, *first) : ValidateStored(work, validate, object);
   };
   auto removed = Remove(ctx, key, last, checked, options.dry_run);
-  if (removed.ok()) return FinishDelete(*removed, run_hooks, true);
+  if (removed.ok()) return FinishDelete(call, *removed, run_hooks, true);
   if (removed.status().reason() == Reason::kNotFound && marked.ignore_not_found &&
       call.last_existing != nullptr) {
-    return FinishDelete(call.last_existing, run_hooks, true);
+    return FinishDelete(call, call.last_existing, run_hooks, true);
   }
   if (!refusal.ok() && removed.status() == refusal) return refusal;
   return Interpret(removed.status(), Verb::kDelete, name);

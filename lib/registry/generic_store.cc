@@ -5,8 +5,10 @@
 
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
+#include "apiserver/runtime/convert.h"
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
+#include "base/status_macros.h"
 #include "registry/json_path.h"
 #include "registry/storage_stats_metrics.h"
 #include "registry/table_convertor.h"
@@ -58,6 +60,7 @@ std::string FieldOf(const runtime::Object& object, std::string_view field) {
 // Whether reads and watches run functions that a host has given and that may wait. Strategies and
 // decorators run with writes only, on the pool.
 bool CallsHost(const StoreOptions& options) {
+  if (options.kind->converter().may_wait()) return true;
   if (options.functions_inline) return false;
   const auto in_code = [](const runtime::KindVersion& version) {
     return version.set_defaults || version.to_hub || version.from_hub;
@@ -114,6 +117,7 @@ GenericStore::Selection GenericStore::Select(const Context& ctx,
   selection.predicate.label = options.label_selector;
   selection.predicate.field = options.field_selector;
   selection.predicate.field_value = options_.field_value ? options_.field_value : FieldOf;
+  selection.predicate.version = options_.kind->hub_version();
 
   std::string space(NamespaceScoped() ? rest::NamespaceOf(ctx) : "");
   const bool narrow = options.continue_token.empty();
@@ -129,6 +133,19 @@ GenericStore::Selection GenericStore::Select(const Context& ctx,
     selection.recursive = false;
   }
   return selection;
+}
+
+Result<runtime::ObjectPtr> GenericStore::ForRules(const Context& ctx,
+                                                  const runtime::ObjectPtr& object) const {
+  return runtime::Converted(ctx, object, options_.kind->hub_version());
+}
+
+Status GenericStore::Tell(const Context& ctx, const Hook& hook,
+                          const runtime::ObjectPtr& stored) const {
+  if (!hook) return {};
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr seen, ForRules(ctx, stored));
+  hook(*seen);
+  return {};
 }
 
 Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -83,6 +84,13 @@ class GenericStore final : public Store {
     return options_.validate_schema ? part : runtime::SchemaPart::kNone;
   }
 
+  // The object in the version that strategies, admission and hooks see. Errors as
+  // runtime::Convert.
+  Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const;
+  // Calls the host's `hook`, if there is one, with what was stored.
+  using Hook = std::function<void(const runtime::Object&)>;
+  Status Tell(const Context& ctx, const Hook& hook, const runtime::ObjectPtr& stored) const;
+
   // All that comes before the write; returns the key.
   Result<std::string> PrepareCreate(const Context& ctx, runtime::Object& object,
                                     const rest::ValidateObject& validate) const;
@@ -92,7 +100,7 @@ class GenericStore final : public Store {
                               const runtime::Object& object);
 
   struct UpdateCall;
-  Result<storage::Update> TryUpdate(UpdateCall& call, const runtime::ObjectPtr& existing) const;
+  Result<storage::Update> TryUpdate(UpdateCall& call, const runtime::ObjectPtr& stored) const;
   Result<storage::Update> TryCreate(UpdateCall& call) const;
   Status CheckVersion(const UpdateCall& call, runtime::Object& object,
                       const runtime::Object& existing) const;
@@ -106,12 +114,15 @@ class GenericStore final : public Store {
   struct DeleteCall;
   struct Marked;
   Result<Marked> MarkForDeletion(DeleteCall& call, const runtime::ObjectPtr& first);
-  Result<storage::Update> TryMark(DeleteCall& call, const runtime::ObjectPtr& existing) const;
+  Result<storage::Update> TryMark(DeleteCall& call, const runtime::ObjectPtr& stored) const;
   Result<runtime::ObjectPtr> Remove(const Context& ctx, const std::string& key,
                                     const storage::UpdateOptions& options,
                                     const rest::ValidateObject& validate, bool dry_run);
-  rest::DeleteResult FinishDelete(const runtime::ObjectPtr& object, bool run_hooks,
-                                  bool immediately) const;
+  // Calls `validate` with the object as rules see it.
+  Status ValidateStored(const Context& ctx, const rest::ValidateObject& validate,
+                        const runtime::Object& stored) const;
+  Result<rest::DeleteResult> FinishDelete(const DeleteCall& call, const runtime::ObjectPtr& object,
+                                          bool run_hooks, bool immediately) const;
   // The finalizers that the garbage collector is to serve; nullopt: as they are.
   std::optional<std::vector<std::string>> GarbageCollectionFinalizers(
       const Context& ctx, const runtime::Object& object, const meta::DeleteOptions& options) const;

@@ -6,6 +6,7 @@
 #include "apiserver/patch/apply/scale_handler.h"
 #include "apiserver/registry/scale.h"
 #include "apiserver/request/request_info.h"
+#include "apiserver/runtime/convert.h"
 #include "base/status_macros.h"
 #include "registry/scale_view.h"
 
@@ -24,6 +25,10 @@ struct Scaled {
   ScaleView view;
   std::string spec_replicas_path;
 
+  // In the version that the view's paths are of.
+  Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const {
+    return runtime::Converted(ctx, object, main_kind->hub_version());
+  }
   bool structural() const { return main_kind->semantics() == runtime::Semantics::kStructural; }
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
     return view.ScaleOf(scale_kind, object);
@@ -139,7 +144,8 @@ class ScaleStore final : public rest::Storage,
 
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
                                  const meta::GetOptions& options) override {
-    ASSIGN_OR_RETURN(const runtime::ObjectPtr object, scaled_.main->Get(ctx, name, options));
+    ASSIGN_OR_RETURN(const runtime::ObjectPtr stored, scaled_.main->Get(ctx, name, options));
+    ASSIGN_OR_RETURN(const runtime::ObjectPtr object, scaled_.ForRules(ctx, stored));
     ASSIGN_OR_RETURN(const auto replicas, scaled_.view.SpecReplicas(*object));
     if (!replicas && scaled_.structural()) {
       return meta::NewInternalError("the spec replicas field " +
@@ -157,7 +163,8 @@ class ScaleStore final : public rest::Storage,
     const rest::UpdateRequest of_main{info, validate_create, validate_update, false,
                                       request.options};
     ASSIGN_OR_RETURN(const rest::UpdateResult updated, scaled_.main->Update(ctx, name, of_main));
-    auto scale = scaled_.ScaleOf(*updated.object);
+    ASSIGN_OR_RETURN(const runtime::ObjectPtr object, scaled_.ForRules(ctx, updated.object));
+    auto scale = scaled_.ScaleOf(*object);
     if (!scale.ok()) return meta::NewBadRequest(std::string(scale.status().message()));
     return rest::UpdateResult{std::move(*scale), false};
   }

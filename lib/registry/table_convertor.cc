@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "apiserver/meta/table.h"
+#include "apiserver/runtime/convert.h"
+#include "base/status_macros.h"
 #include "registry/cells.h"
 #include "registry/generic_store.h"
 
@@ -49,22 +51,21 @@ runtime::PrinterColumn CreatedAt() {
 // The name, and some columns of a kind's content.
 class ColumnConvertor final : public rest::TableConvertor {
  public:
-  // As Cells.
-  ColumnConvertor(const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
-                  std::shared_ptr<EvictingShare> share)
-      : clock_(clock), cells_(columns, clock, std::move(share)) {
+  ColumnConvertor(const std::vector<runtime::PrinterColumn>& columns, const Cells::Options& options)
+      : clock_(options.clock), cells_(columns, options) {
     definitions_.push_back(NameColumn());
     for (const runtime::PrinterColumn& column : columns) {
       definitions_.push_back(Definition(column));
     }
   }
 
-  Result<meta::Table> ConvertToTable(const Context&, const std::vector<runtime::ObjectPtr>& items,
+  Result<meta::Table> ConvertToTable(const Context& ctx,
+                                     const std::vector<runtime::ObjectPtr>& items,
                                      const meta::TableOptions& options) const override {
     meta::Table table;
     if (!options.no_headers) table.columns = definitions_;
     const Clock::Wall now = clock_ != nullptr ? clock_->WallNow() : Clock::Wall();
-    cells_.AppendRows(items, now, table);
+    RETURN_IF_ERROR(cells_.AppendRows(ctx, items, now, table));
     return table;
   }
 
@@ -74,16 +75,24 @@ class ColumnConvertor final : public rest::TableConvertor {
   std::vector<meta::TableColumnDefinition> definitions_;
 };
 
-// Gives objects that are still bytes to a host's function as copies, so that a table of everything
-// does not keep everything parsed.
+// The items in `version`. Those that are still bytes are copied, so that a table of everything does
+// not keep everything parsed.
+Result<std::vector<runtime::ObjectPtr>> Copies(const Context& ctx,
+                                               const std::vector<runtime::ObjectPtr>& items,
+                                               std::string_view version) {
+  std::vector<runtime::ObjectPtr> copies;
+  copies.reserve(items.size());
+  for (const runtime::ObjectPtr& item : items) {
+    copies.push_back(item->loaded() ? item : runtime::ObjectPtr(item->Clone()));
+  }
+  return runtime::Converted(ctx, copies, version);
+}
+
+// The table that a host's function makes of `passing`, which are copies of `items`.
 Result<meta::Table> ConvertCopies(const rest::TableConvertor& convertor, const Context& ctx,
                                   const std::vector<runtime::ObjectPtr>& items,
+                                  const std::vector<runtime::ObjectPtr>& passing,
                                   const meta::TableOptions& options) {
-  std::vector<runtime::ObjectPtr> passing;
-  passing.reserve(items.size());
-  for (const runtime::ObjectPtr& item : items) {
-    passing.push_back(item->loaded() ? item : runtime::ObjectPtr(item->Clone()));
-  }
   auto table = convertor.ConvertToTable(ctx, passing, options);
   if (!table.ok()) return table;
   // The items have their encodings; their copies would make more.
@@ -96,22 +105,20 @@ Result<meta::Table> ConvertCopies(const rest::TableConvertor& convertor, const C
 }  // namespace
 
 std::shared_ptr<const rest::TableConvertor> NewDefaultTableConvertor() {
-  return NewKeptTableConvertor({}, nullptr, nullptr);
+  return NewKeptTableConvertor({}, {});
 }
 
 std::shared_ptr<const rest::TableConvertor> NewColumnTableConvertor(
     // NOLINTNEXTLINE(performance-unnecessary-value-param): hosts hand it over.
     std::vector<runtime::PrinterColumn> columns, const Clock& clock) {
-  return std::make_shared<ColumnConvertor>(columns, &clock, nullptr);
+  return std::make_shared<ColumnConvertor>(columns, Cells::Options{.clock = &clock});
 }
 
 std::shared_ptr<const rest::TableConvertor> NewKeptTableConvertor(
-    const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
-    std::shared_ptr<EvictingShare> share) {
-  if (!columns.empty()) {
-    return std::make_shared<ColumnConvertor>(columns, clock, std::move(share));
-  }
-  return std::make_shared<ColumnConvertor>(std::vector{CreatedAt()}, nullptr, std::move(share));
+    const std::vector<runtime::PrinterColumn>& columns, Cells::Options options) {
+  if (!columns.empty()) return std::make_shared<ColumnConvertor>(columns, options);
+  options.clock = nullptr;
+  return std::make_shared<ColumnConvertor>(std::vector{CreatedAt()}, options);
 }
 
 std::map<std::string, std::shared_ptr<const rest::TableConvertor>> TablesOf(
@@ -121,7 +128,10 @@ std::map<std::string, std::shared_ptr<const rest::TableConvertor>> TablesOf(
   if (config.memory != nullptr) share = {config.memory, &config.memory->encodings};
   std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables;
   for (const runtime::KindVersion& version : kind.versions()) {
-    tables.emplace(version.version, NewKeptTableConvertor(version.columns, config.clock, share));
+    tables.emplace(
+        version.version,
+        NewKeptTableConvertor(version.columns,
+                              {.clock = config.clock, .share = share, .version = version.version}));
   }
   return tables;
 }
@@ -130,15 +140,12 @@ Result<meta::Table> GenericStore::ConvertToTable(const Context& ctx,
                                                  const std::vector<runtime::ObjectPtr>& items,
                                                  const meta::TableOptions& options) const {
   assert(!calls_host_ || ctx.may_block());
-  if (options_.table_convertor != nullptr) {
-    return ConvertCopies(*options_.table_convertor, ctx, items, options);
+  const std::string& version = options_.kind->hub_version();
+  if (options_.table_convertor == nullptr) {
+    return tables_.at(version)->ConvertToTable(ctx, items, options);
   }
-  const auto found =
-      tables_.find(items.empty() ? options_.kind->hub_version() : items.front()->version());
-  if (found == tables_.end()) {
-    return NewDefaultTableConvertor()->ConvertToTable(ctx, items, options);
-  }
-  return found->second->ConvertToTable(ctx, items, options);
+  ASSIGN_OR_RETURN(const auto passing, Copies(ctx, items, version));
+  return ConvertCopies(*options_.table_convertor, ctx, items, passing, options);
 }
 
 }  // namespace apiserver::v0::registry

@@ -5,20 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/base/clock.h"
-#include "apiserver/base/memory_budget.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/kind.h"
+#include "registry/cells.h"
 
 namespace apiserver::inline v0::registry {
 
 // As NewColumnTableConvertor, or NewDefaultTableConvertor if there are no columns. Keeps the cells
-// with the objects, as far as there is room in `share`; null: it does not. An object may be given
-// to one such convertor only. `clock` is for ages.
+// with the objects, as far as there is room. An object may be given to one such convertor of a
+// version only.
 std::shared_ptr<const rest::TableConvertor> NewKeptTableConvertor(
-    const std::vector<runtime::PrinterColumn>& columns, const Clock* clock,
-    std::shared_ptr<EvictingShare> share);
+    const std::vector<runtime::PrinterColumn>& columns, Cells::Options options);
 
 // The tables of a kind's own columns, by version.
 std::map<std::string, std::shared_ptr<const rest::TableConvertor>> TablesOf(

@@ -78,10 +78,11 @@ Result<storage::Update> GenericStore::TryCreate(UpdateCall& call) const {
 }
 
 Result<storage::Update> GenericStore::TryUpdate(UpdateCall& call,
-                                                const runtime::ObjectPtr& existing) const {
+                                                const runtime::ObjectPtr& stored) const {
   call.creating = false;
   call.emptied = nullptr;
-  if (existing == nullptr) return TryCreate(call);
+  if (stored == nullptr) return TryCreate(call);
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr existing, ForRules(call.ctx, stored));
   ASSIGN_OR_RETURN(auto object, call.request.info.UpdatedObject(call.ctx, existing));
   RETURN_IF_ERROR(CheckVersion(call, *object, *existing));
   RETURN_IF_ERROR(rest::BeforeUpdate(call.strategy, call.ctx, *object, *existing, call.checked));
@@ -112,7 +113,7 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
   const bool dry_run = call.request.options.dry_run;
   if (stored.ok()) {
     const auto& after = call.creating ? options_.after_create : options_.after_update;
-    if (after && !dry_run) after(**stored);
+    if (!dry_run) RETURN_IF_ERROR(Tell(call.ctx, after, *stored));
     return rest::UpdateResult{std::move(*stored), call.creating};
   }
   if (call.emptied != nullptr && stored.status() == call.refusal) {
@@ -125,8 +126,8 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
     if (!removed.ok() && !gone) {
       return Interpret(removed.status(), Verb::kDelete, call.name);
     }
-    if (options_.after_delete && !dry_run) {
-      options_.after_delete(gone ? *call.emptied : **removed);
+    if (!dry_run) {
+      RETURN_IF_ERROR(Tell(call.ctx, options_.after_delete, gone ? call.emptied : *removed));
     }
     // Who sent a PUT expects the object that it sent.
     return rest::UpdateResult{std::move(call.emptied), false};

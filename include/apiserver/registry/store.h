@@ -66,7 +66,8 @@ struct StoreOptions {
   std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
   // Promises that `table_convertor`, `field_value` and the kind's functions are quick and never
   // wait. Then reads and watches may call them on a loop. False: a store that has any of them
-  // serves reads and watches on the pool.
+  // serves reads and watches on the pool. A kind's converter says for itself whether it may wait;
+  // if so the store does that in any case.
   bool functions_inline = false;
   // How long an object lives; absent: for ever. `update`: it exists already. On the thread of the
   // write, before it; may be called again if the write is tried again.
