@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "codec/encode.h"
 #include "codec/protobuf_message.h"
+#include "codec/skimmer.h"
 #include "codec/type_meta.h"
 
 namespace apiserver::v0::codec {
@@ -61,35 +62,34 @@ Result<Stored> ParseStored(const runtime::Kind& kind, std::string_view bytes, Ar
   return stored;
 }
 
-// Bytes -> content in the hub version, with its revision.
-Status LoadStored(const KindPtr& kind, std::int64_t revision, std::string_view bytes, Arena& arena,
-                  Value& root) {
-  ASSIGN_OR_RETURN(Stored stored, ParseStored(*kind, bytes, arena));
+// Content with its revision, in the version of its bytes.
+Status LoadStored(const Object& object, Arena& arena, Value& root) {
+  const KindPtr& kind = object.kind_ptr();
+  ASSIGN_OR_RETURN(Stored stored, ParseStored(*kind, *object.stored_bytes(), arena));
   ASSIGN_OR_RETURN(const runtime::GroupVersion gv, ParseGroupVersion(stored.type.api_version));
   RETURN_IF_ERROR(CheckRegistered(*kind, {gv.group, gv.version, stored.type.kind}));
+  if (gv.version != object.version()) {
+    return Status(Reason::kInternalError, "apiVersion is there twice");
+  }
   const bool structural = kind->semantics() == runtime::Semantics::kStructural;
-  const Value metadata =
-      WithResourceVersion(stored.root["metadata"], std::to_string(revision), structural, arena);
+  const std::string revision = std::to_string(object.stored_version());
+  const Value metadata = WithResourceVersion(stored.root["metadata"], revision, structural, arena);
   stored.root = runtime::With(stored.root, "metadata", metadata, arena);
 
-  Object object(kind, gv.version, std::move(arena), stored.root);
-  RETURN_IF_ERROR(runtime::Settle(object));
-  if (gv.version != kind->hub_version()) {
-    RETURN_IF_ERROR(runtime::ConvertTo(object, kind->hub_version()));
-  }
-  root = object.root();
-  arena = std::move(object.arena());
+  Object content(kind, gv.version, std::move(arena), stored.root);
+  RETURN_IF_ERROR(runtime::Settle(content));
+  root = content.root();
+  arena = std::move(content.arena());
   return {};
 }
 
 class StorageLoader final : public runtime::ContentLoader {
  public:
   Status Load(const Object& object, Arena& arena, Value& root) const override {
-    const KindPtr& kind = object.kind_ptr();
-    Status status = LoadStored(kind, object.stored_version(), *object.stored_bytes(), arena, root);
+    Status status = LoadStored(object, arena, root);
     if (status.ok()) return status;
     return Status(Reason::kInternalError, "unable to decode an object of kind " +
-                                              field::Quote(kind->kind()) +
+                                              field::Quote(object.kind().kind()) +
                                               " from storage: " + std::string(status.message()));
   }
 };
@@ -187,6 +187,39 @@ static bool LooksLikeAnObject(std::string_view bytes) {
   return bytes[first] == '{' && bytes[bytes.find_last_not_of(kSpace)] == '}';
 }
 
+// The apiVersion of stored bytes; empty: it cannot be told. Bytes as our encoder and Go's write
+// them are not parsed for it.
+static std::string ApiVersionOf(std::string_view bytes) {
+  if (bytes.starts_with(kProtobufPrefix)) {
+    auto envelope = OpenProtobufEnvelope(bytes);
+    return envelope.ok() ? std::move(envelope->api_version) : std::string();
+  }
+  Skimmer skimmer(bytes);
+  if (skimmer.Enter("apiVersion") == true) {
+    const auto text = skimmer.Value();
+    const bool plain = text && text->size() > 1 && text->front() == '"' &&
+                       text->find('\\') == std::string_view::npos;
+    if (plain) return std::string(text->substr(1, text->size() - 2));
+  }
+  Arena arena;
+  auto root = ParseJson(bytes, arena);
+  if (!root.ok()) return "";
+  auto type = TakeTypeMeta(*root, arena);
+  return type.ok() ? std::move(type->api_version) : std::string();
+}
+
+// The version whose content `bytes` hold. What is of no version of the kind fails when it is read.
+static std::string StoredVersion(const runtime::Kind& kind, std::string_view bytes) {
+  if (kind.versions().size() == 1) return kind.hub_version();
+  const std::string& usual = kind.storage_version();
+  const bool typed = kind.semantics() == runtime::Semantics::kStruct;
+  if (typed && bytes.starts_with(kind.JsonPrefix(usual))) return usual;
+  const auto stored = ParseGroupVersion(ApiVersionOf(bytes));
+  const bool known =
+      stored.ok() && stored->group == kind.group() && kind.FindVersion(stored->version) != nullptr;
+  return known ? stored->version : kind.hub_version();
+}
+
 Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
                                              std::shared_ptr<const std::string> bytes,
                                              std::int64_t resource_version) {
@@ -196,9 +229,9 @@ Result<runtime::ObjectPtr> DecodeFromStorage(const KindPtr& kind,
                   "unable to decode an object of kind " + field::Quote(kind->kind()) +
                       " from storage: the stored value is not a JSON object; it may be encrypted");
   }
-  const std::string& hub = kind->hub_version();
+  const std::string version = StoredVersion(*kind, *bytes);
   return std::make_shared<const Object>(
-      kind, hub, Object::Source{std::move(bytes), resource_version, &kStorageLoader});
+      kind, version, Object::Source{std::move(bytes), resource_version, &kStorageLoader});
 }
 
 }  // namespace apiserver::v0::codec

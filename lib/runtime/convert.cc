@@ -154,10 +154,6 @@ Status Convert(const Context& ctx, Object& object, std::string_view version) {
   return ConvertAll(ctx, one, version);
 }
 
-Status ConvertTo(Object& object, std::string_view version) {
-  return Convert(Context::Background(), object, version);
-}
-
 Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::string_view version) {
   if (object == nullptr || object->version() == version) return object;
   if (ObjectPtr kept = Kept(object, version)) return kept;

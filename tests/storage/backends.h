@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/base/executor.h"
@@ -110,8 +111,9 @@ class WatchReader {
 // One form over a fresh memory engine.
 struct Backend {
   explicit Backend(Form form, std::size_t history_max = 100'000,
-                   apiserver::storage::value::TransformerPtr transformer = nullptr)
-      : kind(NewWidgetKind()),
+                   apiserver::storage::value::TransformerPtr transformer = nullptr,
+                   runtime::KindPtr of_kind = NewWidgetKind())
+      : kind(std::move(of_kind)),
         engine(apiserver::storage::memory::NewEngine()),
         remote(apiserver::testing::storage::NewRemoteEngine(*engine)) {
     apiserver::storage::store::Options store;

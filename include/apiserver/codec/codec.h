@@ -79,8 +79,7 @@ Status FillEncodings(const Context& ctx, std::span<const runtime::ObjectPtr> obj
 struct StorageEncoding {
   std::string bytes;
   // Where the parts of its body stand, for StoreAnswer. Absent when reading `bytes` back gives more
-  // than they hold, because defaults are added. (That conversion to the hub version and back loses
-  // nothing is what Kubernetes demands of a kind.)
+  // than they hold, because defaults are added.
   std::optional<runtime::BodyMarks> answer;
 };
 // Converts the object for it, with the errors of runtime::Convert. kInternalError: it cannot be
@@ -90,7 +89,9 @@ Result<StorageEncoding> EncodeForStorage(const Context& ctx, const runtime::Obje
 // the storage version, so that answering need not parse and encode it again.
 void StoreAnswer(const runtime::Object& object, const runtime::BodyMarks& answer,
                  std::int64_t revision);
-// The inverse: lazily parsed, converted to the hub, carrying `resource_version`.
+// The inverse: an object in the version that the bytes are of, whichever of its kind's that is,
+// lazily parsed, carrying `resource_version`. It is not converted: whoever looks at its content
+// turns it into the version wanted (runtime::Convert). kInternalError: the bytes are no object.
 Result<runtime::ObjectPtr> DecodeFromStorage(const runtime::KindPtr& kind,
                                              std::shared_ptr<const std::string> bytes,
                                              std::int64_t resource_version);

@@ -23,8 +23,13 @@
 //
 // Methods are plain blocking calls, on threads of the pool, where they may wait, and several at
 // once. On a loop, where nothing may wait, are called: NamespaceScoped, the names and versions a
-// resource has, StatsProvider, InlineReader, and what an InlineReader allows. Objects are in the
-// kind's hub version. Errors are API errors (meta/errors.h): they reach the client as they are.
+// resource has, StatsProvider, InlineReader, and what an InlineReader allows. Errors are API errors
+// (meta/errors.h): they reach the client as they are.
+//
+// Objects that methods are given are in the kind's hub version. Those that they return, and watches
+// carry, may be in any of its versions: the server converts them to what a client asked for, and
+// the generic Store returns them as they are stored. Whoever calls a storage itself and looks at
+// more than metadata first turns them into the version that it knows (runtime::Converted).
 namespace apiserver::inline v0::rest {
 
 // The namespace a request is about, in its Context; unit tests set it themselves. Empty: cluster

@@ -124,8 +124,6 @@ class Kind {
   std::vector<std::string> prefixes_;  // One per version.
 };
 
-// As Convert() of convert.h, for callers that have no Context yet.
-Status ConvertTo(Object& object, std::string_view version);
 // Constraints and types of the schema (kStructural), and `required`.
 field::ErrorList ValidateSchema(const Object& object);
 

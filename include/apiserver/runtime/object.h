@@ -27,8 +27,9 @@ using ObjectPtr = std::shared_ptr<const Object>;
 class ContentLoader {
  public:
   virtual ~ContentLoader() = default;
-  // Returns the content that the object's stored_bytes() hold. Must not touch the object's content.
-  // Must not fail for bytes that were validated when they were stored. From any thread.
+  // Returns the content, in the object's version, that its stored_bytes() hold. Never converts it,
+  // and must not touch the object's content. Must not fail for bytes that were validated when they
+  // were stored. From any thread.
   virtual Status Load(const Object& object, Arena& arena, Value& root) const = 0;
 };
 
@@ -48,8 +49,9 @@ class Object {
     std::int64_t resource_version = 0;
     const ContentLoader* loader = nullptr;  // Must outlive the object.
   };
-  // Backed by bytes alone, which are parsed on first touch of the content (once, on whichever
-  // thread; where that fails the object reads as empty and load_status() says why).
+  // Backed by bytes alone, which hold content of `version` and are parsed on first touch of it
+  // (once, on whichever thread; where that fails the object reads as empty and load_status() says
+  // why).
   Object(KindPtr kind, std::string_view version, Source source);
 
   Object(const Object&) = delete;

@@ -81,15 +81,20 @@ struct Update {
   std::unique_ptr<runtime::Object> object;
   std::optional<std::chrono::seconds> ttl;  // Absent: as before; zero: none.
 };
-// `current` is null when the key is free. May be called several times; must not keep `current`
-// mutable or have effects.
+// `current` is null when the key is free, else in the version it is stored in. May be called
+// several times; must not keep `current` mutable or have effects.
 using TryUpdate = std::function<Result<Update>(const runtime::ObjectPtr& current)>;
-// Refuses a deletion by returning an error.
+// Refuses a deletion by returning an error. The object is in the version it is stored in.
 using ValidateDeletion = std::function<Status(const Context&, const runtime::Object&)>;
 
 // All methods from any thread. Methods may wait until `ctx` is done (kTimeout); where
 // ctx.may_block() is false they return kWouldBlock instead. Keys are relative to the resource's
-// prefix: "/default/one", "/one". Objects are in the kind's hub version.
+// prefix: "/default/one", "/one".
+//
+// Objects are handed out in the version that they are stored in, which may be any of their kind's:
+// storage knows no hub. Whoever looks at more than metadata first turns them into the version that
+// it knows (runtime::Converted; of several objects in one call). Objects to be written may be in
+// any version, and are converted to the storage version with the call's Context.
 //
 // Errors carry storage's own words; registry translates them: kNotFound, kAlreadyExists (the key
 // is taken), kConflict (precondition or revision), kExpired, kTimeout with cause

@@ -14,7 +14,8 @@ namespace apiserver::inline v0::storage::store {
 struct Options {
   // Required; must outlive the store.
   kv::Engine* engine = nullptr;
-  // Required. What is stored: bytes in its storage version, objects in its hub version.
+  // Required. Objects are written in its storage version, and handed out in the version of their
+  // bytes.
   runtime::KindPtr kind;
   // Required. Prepended to every key, leading '/', none trailing:
   // "/registry/wardle.example.com/wardle.example.com/flunders".
