@@ -82,16 +82,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto live = std::make_shared<runtime::Object>(kind, "v1", std::move(arena), *root);
   if (!runtime::Settle(*live, {.defaults = false}).ok()) return 0;
 
-  auto once = manager.Apply(live, applied, "fuzzer", /*force=*/true);
+  const auto ctx = apiserver::Context::Background();
+  auto once = manager.Apply(ctx, live, applied, "fuzzer", /*force=*/true);
   if (!once.ok()) return 0;
   const std::string before = JsonOf(**once);
   const runtime::ObjectPtr result = *std::move(once);
   Require(ValidateManagedFields(result->metadata()["managedFields"]).ok());
   if (!IsWritten(kind, applied->root)) return 0;
-  const auto twice = manager.Apply(result, applied, "fuzzer", /*force=*/false);
+  const auto twice = manager.Apply(ctx, result, applied, "fuzzer", /*force=*/false);
   Require(twice.ok() && JsonOf(**twice) == before);
   const auto updated = result->Clone();
-  manager.Update(result.get(), *updated, "updater");
+  manager.Update(ctx, result.get(), *updated, "updater");
   Require(JsonOf(*updated) == before);
   return 0;
 }
