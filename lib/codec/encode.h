@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/object.h"
 
