@@ -126,9 +126,8 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
     if (!removed.ok() && !gone) {
       return Interpret(removed.status(), Verb::kDelete, call.name);
     }
-    if (!dry_run) {
-      RETURN_IF_ERROR(Tell(call.ctx, options_.after_delete, gone ? call.emptied : *removed));
-    }
+    const runtime::ObjectPtr deleted = gone ? call.emptied : *removed;
+    RETURN_IF_ERROR(dry_run ? Status() : Tell(call.ctx, options_.after_delete, deleted));
     // Who sent a PUT expects the object that it sent.
     return rest::UpdateResult{std::move(call.emptied), false};
   }
