@@ -34,10 +34,10 @@ CacheStream::CacheStream(const Context& ctx, std::shared_ptr<const StreamSource>
   times_.Schedule(source_->clock->Now());
 }
 
-watch::Stream::State CacheStream::Fail(Status error, std::vector<watch::Event>& events) {
+watch::Stream::State CacheStream::Fail(const Status& error, std::vector<watch::Event>& events) {
   over_ = true;
   const Status unselectable = maker_.Flush(ctx_, events);
-  events.push_back(NewErrorEvent(unselectable.ok() ? std::move(error) : unselectable));
+  events.push_back(NewErrorEvent(unselectable.ok() ? error : unselectable));
   return State::kEnd;
 }
 

@@ -53,7 +53,7 @@ class CacheStream final : public watch::Stream {
   void AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen, const Waker& waker);
   Status FollowEngine();
   // Ends the watch with `error`, behind the events of what came before.
-  State Fail(Status error, std::vector<watch::Event>& events);
+  State Fail(const Status& error, std::vector<watch::Event>& events);
   std::size_t SizeOf(const std::vector<watch::Event>& events) const {
     return events.size() + maker_.kept();
   }
