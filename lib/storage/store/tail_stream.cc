@@ -61,13 +61,20 @@ watch::Stream::State TailReader::Next(const Context& ctx, std::vector<watch::Eve
   return *state;
 }
 
+Result<bool> TailReader::AppendBatch(const Context& ctx, std::vector<watch::Event>& events,
+                                     std::size_t end) {
+  while (next_ < batch_.events.size()) {
+    if (events.size() + maker_.kept() >= end) return false;
+    RETURN_IF_ERROR(Append(ctx, batch_.events[next_++], events));
+  }
+  return true;
+}
+
 Result<watch::Stream::State> TailReader::Read(const Context& ctx, std::vector<watch::Event>& events,
                                               std::size_t end, const Waker& waker) {
   for (;;) {
-    while (next_ < batch_.events.size()) {
-      if (events.size() + maker_.kept() >= end) return watch::Stream::State::kMore;
-      RETURN_IF_ERROR(Append(ctx, batch_.events[next_++], events));
-    }
+    ASSIGN_OR_RETURN(const bool all, AppendBatch(ctx, events, end));
+    if (!all) return watch::Stream::State::kMore;
     complete_up_to_ = std::max(complete_up_to_, batch_.complete_up_to);
     batch_ = {};
     next_ = 0;

@@ -44,6 +44,8 @@ class TailReader {
 
  private:
   Status Append(const Context& ctx, const kv::Event& event, std::vector<watch::Event>& events);
+  // Appends what is left of the batch; false: there are `end` events before that.
+  Result<bool> AppendBatch(const Context& ctx, std::vector<watch::Event>& events, std::size_t end);
   // Reads until there are `end` events; what is kept by the maker counts.
   Result<watch::Stream::State> Read(const Context& ctx, std::vector<watch::Event>& events,
                                     std::size_t end, const Waker& waker);
