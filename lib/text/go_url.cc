@@ -50,12 +50,12 @@ Error CheckPort(std::string_view colon_port) {
   return BadGoUrl("invalid port " + Quote(colon_port) + " after host");
 }
 
-// What stands between brackets, decoded.
+// Decodes the host that stands between brackets.
 Read<std::string> UnescapeLiteral(std::string_view text) {
   const std::size_t zone = std::min(text.find("%25"), text.size());
   Read<std::string> host = UnescapeUrlPart(text.substr(0, zone), UrlPart::kHost);
   if (!host.ok()) return host;
-  const Read<std::string> rest = UnescapeUrlPart(text.substr(zone), UrlPart::kZone);
+  Read<std::string> rest = UnescapeUrlPart(text.substr(zone), UrlPart::kZone);
   if (!rest.ok()) return rest;
   return *host + *rest;
 }
@@ -66,7 +66,7 @@ Read<std::string> ParseLiteral(std::string_view host) {
   if (end == std::string_view::npos) return BadGoUrl("missing ']' in host");
   const std::string_view colon_port = host.substr(end + 1);
   if (Error wrong = CheckPort(colon_port)) return wrong;
-  const Read<std::string> name = UnescapeLiteral(host.substr(1, end - 1));
+  Read<std::string> name = UnescapeLiteral(host.substr(1, end - 1));
   if (!name.ok()) return name;
   const Read<IpFamily> family = ParseGoIp(*name);
   if (!family.ok()) return BadGoUrl("invalid host: " + family.error().message());
