@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0 {
 
-// What reading a text gave, as a Result: Go's words become an error for `reason`.
+// Makes a Result of what reading a text gave: Go's words become an error for `reason`.
 template <class T>
 Result<T> FromText(text::Read<T> read, Reason reason) {
   if (read.ok()) return *std::move(read);

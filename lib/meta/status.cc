@@ -69,7 +69,7 @@ constexpr std::size_t kNameBytesMax = std::size_t{8} << 10;
 constexpr std::size_t kMessageBytesMax = std::size_t{128} << 10;
 constexpr std::size_t kCausesBytesMax = kStatusBytesMax - kMessageBytesMax - 5 * kNameBytesMax;
 
-// What a rune takes in JSON, at most.
+// Returns an upper bound of the bytes that a rune takes in JSON.
 std::size_t JsonBytes(const text::Rune& rune) {
   if (rune.text.size() > 1) return 3 * rune.text.size();
   const std::uint32_t code = rune.code;

@@ -54,7 +54,7 @@ class Functions final : public VersionConverter {
   }
 };
 
-// What the objects of one call were, to be put back when it fails.
+// Remembers the objects of one call, to put them back when it fails.
 class Before {
  public:
   explicit Before(std::span<Object* const> objects) {

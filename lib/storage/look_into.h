@@ -15,7 +15,7 @@ Status LookInto(const Context& ctx, const SelectionPredicate& predicate,
 Result<bool> MatchesOne(const Context& ctx, const SelectionPredicate& predicate,
                         const runtime::ObjectPtr& object);
 
-// Whether objects of `kind` that `predicate` selects from must be converted together for it.
+// True if objects of `kind` must be converted together so that `predicate` can select from them.
 bool LooksTogether(const runtime::Kind& kind, const SelectionPredicate& predicate);
 
 }  // namespace apiserver::inline v0::storage

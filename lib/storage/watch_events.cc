@@ -18,7 +18,7 @@ watch::Event NewEvent(watch::EventType type, runtime::ObjectPtr object,
   return event;
 }
 
-// What was seen of an object before a change and is seen of it now.
+// Says whether a watcher saw the object before a change, and whether it sees it now.
 struct Seen {
   bool now = false;
   bool before = false;

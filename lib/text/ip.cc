@@ -22,19 +22,19 @@ class IpParser {
   Error ParseV6();
 
  private:
-  // What is wrong, and where.
+  // Makes the error that says why the text is no address, and at which place.
   Error Bad(const std::string& why, std::string_view at = "") const {
     std::string message = "ParseAddr(" + Quote(text_) + "): " + why;
     if (!at.empty()) message += " (at " + Quote(at) + ")";
     return Error(std::move(message));
   }
-  // How many digits `rest` begins with.
+  // Counts the digits that `rest` begins with.
   Read<std::size_t> DigitsOf(std::string_view rest) const;
   // `bytes_` are all, or "::" stands for the rest.
   Error CheckLength() const;
   // An IPv4 address at the end, after `bytes_` bytes.
   Error ParseEmbedded(std::string_view rest);
-  // What stands behind a group: the end, or a colon and more. Takes the colons.
+  // Takes the colons behind a group. An error unless `rest` is empty or has more behind a colon.
   Error TakeColons(std::string_view& rest);
 
   const std::string_view text_;

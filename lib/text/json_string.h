@@ -9,9 +9,9 @@ namespace apiserver::inline v0::text {
 
 // A quoted string.
 void AppendJsonString(std::string_view text, std::string& out);
-// What stands between the quotes.
+// Returns `text` as it stands between the quotes of a JSON string.
 std::string EscapeJson(std::string_view text);
-// What well-formed JSON says between two quotes, which need not be Go's.
+// Reads what stands between two quotes of well-formed JSON, which need not be Go's.
 std::string UnescapeJson(std::string_view json);
 
 }  // namespace apiserver::inline v0::text

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-// What reading a text gives: Status and Result need base, which stands above this room.
+// Results of reading a text: Status and Result need base, which stands above this room.
 namespace apiserver::inline v0::text {
 
 // Why a text was refused, in Go's words; false: it was not.

@@ -8,7 +8,7 @@
 // UTF-8 as Go's unicode/utf8 judges it.
 namespace apiserver::inline v0::text {
 
-// What a rune is that stands for no character, and for bytes that are no UTF-8.
+// The rune for what is no character, and for bytes that are no UTF-8.
 inline constexpr std::uint32_t kReplacementRune = 0xFFFD;
 
 // The length of the well-formed sequence that starts `text`, which must not be empty; 0: there is

@@ -342,7 +342,7 @@ TEST_CASE("codec: the version of stored bytes is told without parsing what Go wr
   CHECK(version_of("{ " + kind + "v1beta1\" }") == "v1beta1");
   CHECK(version_of(R"({"a":{"apiVersion":"x"},"apiVersion":"wardle.example.com\/v1alpha1"})") ==
         "v1alpha1");
-  // What is of no version of the kind says so when it is read.
+  // Bytes of no version of the kind are refused when they are read.
   CHECK(version_of("{}") == "v1beta1");
   CHECK(version_of(R"({"apiVersion":7})") == "v1beta1");
   CHECK(version_of("{" + kind + "v9\"}") == "v1beta1");

@@ -38,10 +38,10 @@ class VersionConverter {
   virtual Status Convert(const Context& ctx, std::span<Object* const> objects,
                          std::string_view version) const = 0;
 
-  // Whether Convert() may wait, as for another process. Then it is called only where
-  // ctx.may_block(), never on a loop, and once for all objects that an answer, or one turn of a
-  // watch, needs. Else it is called for one object of them after the other, so that a large list
-  // need not be in memory as a whole. Must always say the same.
+  // Returns true if Convert() may wait, as for another process. It is called only where
+  // ctx.may_block() then, never on a loop, and once for all objects that an answer, or one turn of
+  // a watch, needs. Else it is called for one object of them after the other, so that a large list
+  // need not be in memory as a whole. Must always return the same.
   virtual bool may_wait() const = 0;
 };
 

@@ -33,16 +33,16 @@ struct SelectionPredicate {
   std::string version = "";
 
   bool empty() const { return label.empty() && field.empty(); }
-  // Whether a field is selected by that is neither metadata.name nor metadata.namespace, which are
-  // the same in every version.
+  // True if it selects by another field than metadata.name and metadata.namespace, which are the
+  // same in every version.
   bool SelectsContent() const;
-  // Whether Matches() needs a copy of `object` that is converted to `version`.
+  // True if Matches() needs a copy of `object` that is converted to `version`.
   bool WantsConverted(const runtime::Object& object) const {
     return !field.empty() && !version.empty() && object.version() != version && SelectsContent();
   }
   bool Matches(const runtime::Object& object) const;
 };
-// Whether each of `objects`, which are of one kind, matches. Those that must be looked at in
+// Says of each of `objects`, which are of one kind, if it matches. Those that must be looked at in
 // another version are converted, all in one call if the kind's converter may wait; errors as
 // runtime::Convert. Labels are those of the version that an object is in.
 Result<std::vector<bool>> MatchAll(const Context& ctx, const SelectionPredicate& predicate,

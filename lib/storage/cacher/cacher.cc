@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kObjectsPerCheck = 4096;
 // How many objects are looked into where nobody may wait.
 constexpr std::size_t kObjectsOnLoop = 2048;
-// How many objects are converted in one call to be looked into.
+// The objects that are converted in one call to be looked into.
 constexpr std::size_t kConvertedAtOnce = 500;
 // How often whoever waits for an engine that is followed asks for its progress.
 constexpr std::chrono::milliseconds kAskAgain{100};
@@ -48,7 +48,7 @@ struct ListSource {
   bool exact = false;  // All candidates match.
 };
 
-// What may be any state is answered whole, as Go's cache does.
+// A list that may be of any state is answered whole, as Go's cache does.
 bool IsPaged(const ListOptions& options) {
   return options.recursive && options.limit > 0 && options.resource_version != "0";
 }
@@ -174,8 +174,8 @@ class Cacher final : public Interface {
   // What a list is to be made of; nullopt: only the engine has it.
   Result<std::optional<ListSource>> SourceFor(const Context& ctx, std::string_view prefix,
                                               const ListOptions& options, const ListStart& start);
-  // Of a kind whose objects are converted together to be selected from: leaves in `source` what
-  // matches, some objects at a time, up to one more than the list can take.
+  // Leaves in `source` what matches, up to one more than the list can take. Converts some objects
+  // at a time, of a kind whose objects are converted together to be selected from.
   Status SelectTogether(const Context& ctx, std::string_view prefix, const ListOptions& options,
                         const ListStart& start, ListSource& source) const;
   Result<runtime::List> ListOf(const Context& ctx, std::string_view prefix,
