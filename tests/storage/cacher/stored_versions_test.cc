@@ -77,6 +77,14 @@ struct Stored {
     return options;
   }
 
+  // Watches the red ones, which come first as they are.
+  auto WatchRed() {
+    storage::ListOptions options = Red();
+    options.resource_version = "0";
+    options.match = meta::ResourceVersionMatch::kUnset;
+    return backend.Watch(options);
+  }
+
   std::shared_ptr<RemoteConverter> converter = std::make_shared<RemoteConverter>();
   Backend backend;
   std::string last;  // The revision of the last write.
@@ -166,17 +174,14 @@ TEST_CASE("storage: a watch by a field converts what one turn sends in one call"
   INFO(testing::FormName(form));
   Stored stored(form);
   stored.CatchUp();
-  storage::ListOptions options = stored.Red();
-  options.resource_version = "0";
-  options.match = meta::ResourceVersionMatch::kUnset;
-  auto watch = stored.backend.Watch(options);
+  auto watch = stored.WatchRed();
   CHECK(watch.NextText().starts_with("ADDED a"));
   CHECK(watch.NextText().starts_with("ADDED c"));
   CHECK(watch.NextText().starts_with("ADDED e"));
   CHECK(stored.converter->TakeCalls() == 1);
   CHECK(stored.converter->TakeObjects() == 6);
 
-  // What ceases to match is deleted for the watcher; what begins to is added.
+  // An object that ceases to match is deleted for the watcher; one that begins to is added.
   const auto recolor = [&](const char* name, const char* color) {
     const auto update = [color](const runtime::ObjectPtr& now) -> Result<storage::Update> {
       storage::Update made;
@@ -198,11 +203,8 @@ TEST_CASE("storage: a watch that cannot be selected for ends with the converter'
   const Form form = GENERATE(from_range(kForms));
   INFO(testing::FormName(form));
   Stored stored(form);
-  storage::ListOptions options = stored.Red();
-  options.resource_version = "0";
-  options.match = meta::ResourceVersionMatch::kUnset;
   stored.converter->fails = true;
-  auto watch = stored.backend.Watch(options);
+  auto watch = stored.WatchRed();
   const auto event = watch.Next();
   REQUIRE(event);
   CHECK(event->type == watch::EventType::kError);
@@ -216,10 +218,7 @@ TEST_CASE("storage: functions convert object by object for selectors", "[storage
   Stored stored(form, /*remote=*/false);
   CHECK(NamesOf(stored.backend.List(stored.Red())) == "a c e");
   CHECK(NamesOf(stored.backend.List(stored.Red("spec.color!=blue"))) == "a c e");
-  storage::ListOptions options = stored.Red();
-  options.resource_version = "0";
-  options.match = meta::ResourceVersionMatch::kUnset;
-  auto watch = stored.backend.Watch(options);
+  auto watch = stored.WatchRed();
   CHECK(watch.NextText().starts_with("ADDED a"));
   CHECK(watch.NextText().starts_with("ADDED c"));
   CHECK(watch.NextText().starts_with("ADDED e"));
