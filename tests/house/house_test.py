@@ -180,6 +180,11 @@ class Lines(Checkout):
         self.assertEqual(figures.test_code(tree).value, 0.5)
         self.assertEqual(figures.test_lines_of_all(tree).value, 0.75)
 
+    def test_installed_suites_are_tests(self):
+        tree = self.tree({"lib/base/a.cc": "int a;\nint b;\n", "lib/testing/storage/b.cc": "int a;\n",
+                          "lib/testing/server/c.cc": "int a;\nint b;\n", "tests/base/a_test.cc": "int a;\n"})
+        self.assertEqual(figures.test_lines_of_all(tree), figures.Figure(0.5, ["2 / 4"]))
+
     def test_lines_of_a_room(self):
         tree = self.tree({"include/apiserver/storage/kv/a.h": "1\n2\n3\n", "lib/storage/kv/b.h": "1\n2\n",
                           "lib/storage/c.cc": "1\n", "tests/storage/kv/x/d_test.cc": "1\n2\n3\n4\n",
