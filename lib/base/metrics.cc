@@ -1,18 +1,16 @@
 #include "apiserver/base/metrics.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/hash/hash.h>
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <functional>
 #include <map>
 #include <span>
 #include <type_traits>
+#include <unordered_map>
+#include <utility>
 
 #include "apiserver/base/sync.h"
+#include "base/metrics_text.h"
 
 namespace apiserver::v0::metrics {
 namespace {
@@ -26,7 +24,7 @@ struct RowHash {
   std::size_t operator()(const Row& row) const {
     std::size_t hash = row.size();
     for (const auto& value : row) {
-      hash = hash * 31 + absl::Hash<std::string_view>{}(std::string_view(value));
+      hash = hash * 31 + std::hash<std::string_view>{}(std::string_view(value));
     }
     return hash;
   }
@@ -45,30 +43,15 @@ struct Series {
   bool shown = true;
 };
 
-void Fill(const Counter& from, prometheus::ClientMetric& to) { to.counter.value = from.value(); }
-
-void Fill(const Gauge& from, prometheus::ClientMetric& to) { to.gauge.value = from.value(); }
-
-void Fill(const Histogram& from, prometheus::ClientMetric& to) {
-  std::uint64_t cumulative = 0;
-  for (std::size_t i = 0; i <= from.upper_bounds().size(); ++i) {
-    cumulative += from.count(i);
-    const bool last = i == from.upper_bounds().size();
-    to.histogram.bucket.push_back(
-        {cumulative, last ? std::numeric_limits<double>::infinity() : from.upper_bounds()[i]});
-  }
-  to.histogram.sample_count = cumulative;
-  to.histogram.sample_sum = from.sum();
-}
-
-constexpr auto TypeOf(const Counter*) { return prometheus::MetricType::Counter; }
-constexpr auto TypeOf(const Gauge*) { return prometheus::MetricType::Gauge; }
-constexpr auto TypeOf(const Histogram*) { return prometheus::MetricType::Histogram; }
+constexpr std::string_view TypeOf(const Counter*) { return "counter"; }
+constexpr std::string_view TypeOf(const Gauge*) { return "gauge"; }
+constexpr std::string_view TypeOf(const Histogram*) { return "histogram"; }
 
 class AnyFamily {
  public:
   virtual ~AnyFamily() = default;
-  virtual prometheus::MetricFamily Collect() const = 0;
+  // Appends the family's lines; none if no series is shown.
+  virtual void AppendTo(std::string& out) const = 0;
   virtual void Reset() = 0;
 };
 
@@ -105,20 +88,22 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
     found->second.metric->Reset();
   }
 
-  prometheus::MetricFamily Collect() const override {
-    prometheus::MetricFamily out;
-    out.name = options_.name;
-    out.help = options_.help;
-    out.type = TypeOf(static_cast<const Metric*>(nullptr));
+  void AppendTo(std::string& out) const override {
+    std::vector<std::pair<const Row*, const Metric*>> shown;
     {
       const auto all = series_.Lock();
       for (const auto& [values, series] : *all) {
-        if (series.shown) out.metric.push_back(Collect(values, *series.metric));
+        if (series.shown) shown.emplace_back(&values, series.metric.get());
       }
     }
-    std::sort(out.metric.begin(), out.metric.end(),
-              [](const auto& a, const auto& b) { return a.label < b.label; });
-    return out;
+    if (shown.empty()) return;
+    std::sort(shown.begin(), shown.end(),
+              [](const auto& a, const auto& b) { return *a.first < *b.first; });
+    AppendFamilyHead(options_, TypeOf(static_cast<const Metric*>(nullptr)), out);
+    // No series is ever taken out of the map, so what was found can be read without its lock.
+    for (const auto& [values, metric] : shown) {
+      AppendSeries(options_.name, {options_.labels, *values}, *metric, out);
+    }
   }
 
   void Reset() override {
@@ -132,18 +117,9 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
  private:
   using Row = std::vector<std::string>;
 
-  prometheus::ClientMetric Collect(const Row& values, const Metric& metric) const {
-    prometheus::ClientMetric out;
-    for (std::size_t i = 0; i < options_.labels.size(); ++i) {
-      out.label.push_back({options_.labels[i], i < values.size() ? values[i] : ""});
-    }
-    Fill(metric, out);
-    return out;
-  }
-
   const FamilyOptions options_;
   Make make_;  // Called with `series_` locked.
-  mutable Guarded<absl::flat_hash_map<Row, Series<Metric>, RowHash, RowEqual>> series_;
+  mutable Guarded<std::unordered_map<Row, Series<Metric>, RowHash, RowEqual>> series_;
 };
 
 class RegistryImpl final : public Registry {
@@ -180,15 +156,10 @@ class RegistryImpl final : public Registry {
       auto all = refreshers_->Lock();
       for (auto& [id, refresh] : all->by_id) refresh();
     }
-    std::vector<prometheus::MetricFamily> collected;
-    {
-      const auto families = families_.Lock();
-      for (const auto& [name, family] : families->shown) {
-        auto one = family->Collect();
-        if (!one.metric.empty()) collected.push_back(std::move(one));
-      }
-    }
-    return prometheus::TextSerializer().Serialize(collected);
+    std::string text;
+    const auto families = families_.Lock();
+    for (const auto& [name, family] : families->shown) family->AppendTo(text);
+    return text;
   }
 
   void Reset() override {

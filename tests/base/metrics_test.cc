@@ -1,6 +1,10 @@
 #include "apiserver/base/metrics.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apiserver/base/sync.h"
 
@@ -37,11 +41,41 @@ TEST_CASE("base: a histogram's buckets are cumulative and their bounds inclusive
   CHECK(registry->Serialize() ==
         "# HELP seconds Took.\n"
         "# TYPE seconds histogram\n"
-        "seconds_count 4\n"
-        "seconds_sum 10.5\n"
         "seconds_bucket{le=\"1\"} 2\n"
         "seconds_bucket{le=\"2.5\"} 3\n"
-        "seconds_bucket{le=\"+Inf\"} 4\n");
+        "seconds_bucket{le=\"+Inf\"} 4\n"
+        "seconds_sum 10.5\n"
+        "seconds_count 4\n");
+}
+
+// Go's strconv.AppendFloat(value, 'g', -1, 64), which github.com/prometheus/common/expfmt uses.
+TEST_CASE("base: numbers of metrics are the shortest that read back, as Go writes them", "[base]") {
+  const auto registry = NewRegistry();
+  Gauge& gauge = registry->Gauges({"g", "", {}}).With({});
+  for (const auto& [value, text] : std::vector<std::pair<double, std::string>>{
+           {0, "0"},
+           {-3, "-3"},
+           {0.1, "0.1"},
+           {0.005, "0.005"},
+           {0.00001, "1e-05"},
+           {123456, "123456"},
+           {1000000, "1e+06"},
+           {40206336, "4.0206336e+07"},
+           {1700000000.25, "1.70000000025e+09"},
+           {std::numeric_limits<double>::infinity(), "+Inf"},
+           {-std::numeric_limits<double>::infinity(), "-Inf"},
+           {std::numeric_limits<double>::quiet_NaN(), "NaN"}}) {
+    gauge.Set(value);
+    CHECK(registry->Serialize() == "# TYPE g gauge\ng " + text + "\n");
+  }
+}
+
+TEST_CASE("base: a help text of two lines stays one line", "[base]") {
+  const auto registry = NewRegistry();
+
+  registry->Counters({"c", "one\ntwo \\ \"three\"", {}});
+
+  CHECK(registry->Serialize() == "# HELP c one\\ntwo \\\\ \"three\"\n# TYPE c counter\nc 0\n");
 }
 
 TEST_CASE("base: label values are escaped", "[base]") {

@@ -115,8 +115,8 @@ TEST_CASE("base: a histogram changes when a timing histogram is shown, and forge
   timing.Show(kStart + 4s);
 
   CHECK(registry->Serialize() ==
-        "# TYPE h histogram\nh_count 1000000000\nh_sum 2000000000\nh_bucket{le=\"0\"} 0\n"
-        "h_bucket{le=\"+Inf\"} 1000000000\n");
+        "# TYPE h histogram\nh_bucket{le=\"0\"} 0\nh_bucket{le=\"+Inf\"} 1000000000\n"
+        "h_sum 2e+09\nh_count 1000000000\n");
 }
 
 }  // namespace apiserver::inline v0::metrics
