@@ -10,6 +10,7 @@
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 #include "response/audit.h"
+#include "response/document.h"
 #include "response/gzip.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
@@ -178,32 +179,59 @@ http::Step SendPartialProtobuf(http::Exchange& exchange, const runtime::List& li
   return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
 }
 
+class PartialListDocument final : public Document {
+ public:
+  PartialListDocument(const runtime::List& list, const std::string& meta_version,
+                      std::vector<runtime::EncodingPtr> encodings)
+      : head_("{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/" +
+              meta_version + "\",\"metadata\":" +
+              ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count) +
+              ",\"items\":["),
+        meta_version_(meta_version),
+        encodings_(std::move(encodings)) {}
+
+  bool AppendTo(std::string& json, std::size_t wanted) override {
+    json += std::exchange(head_, {});
+    for (; next_ < encodings_.size(); ++next_) {
+      if (json.size() >= wanted) return true;
+      if (next_ > 0) json += ',';
+      AppendPartialObjectMetadata(*encodings_[next_], meta_version_, json);
+    }
+    json += kTail;
+    return false;
+  }
+
+ private:
+  std::string head_;
+  const std::string meta_version_;
+  const std::vector<runtime::EncodingPtr> encodings_;
+  std::size_t next_ = 0;
+};
+
+// Plain JSON is written while it is sent. Every other form is made of the whole document.
+http::Step AnswerWith(http::Exchange& exchange, std::unique_ptr<Document> document,
+                      const Negotiated& negotiated) {
+  const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
+  if (plain && !IsAudited(exchange)) return SendDocument(exchange, std::move(document));
+  std::string json = WholeOf(*document);
+  LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
+  return SendJsonAs(exchange, 200, std::move(json), negotiated);
+}
+
 http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
                             const Target& target, const Negotiated& negotiated) {
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   const bool protobuf = negotiated.type == codec::MediaType::kProtobuf;
   if (protobuf && !IsAudited(exchange)) return SendPartialProtobuf(exchange, list, negotiated);
-  ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target));
-  std::string json =
-      "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/" +
-      negotiated.meta_version + "\",\"metadata\":" +
-      ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count) +
-      ",\"items\":[";
-  constexpr std::size_t kAroundMetadata = 128;
-  std::size_t size = json.size();
-  for (const runtime::EncodingPtr& encoding : encodings) {
-    const runtime::BodyMarks& marks = encoding->marks();
-    size += marks.metadata_end - marks.metadata_begin + kAroundMetadata;
-  }
-  json.reserve(size);
-  for (const runtime::EncodingPtr& encoding : encodings) {
-    if (json.back() != '[') json += ',';
-    AppendPartialObjectMetadata(*encoding, negotiated.meta_version, json);
-  }
-  json += "]}\n";
-  LogAnswer(exchange, json);
-  if (protobuf) return SendPartialProtobuf(exchange, list, negotiated);
-  return SendJsonAs(exchange, 200, std::move(json), negotiated);
+  const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
+  ASSIGN_OR_RETURN(auto encodings,
+                   EncodingsOf(exchange, list, target, /*streamed=*/plain && !IsAudited(exchange)));
+  auto document =
+      std::make_unique<PartialListDocument>(list, negotiated.meta_version, std::move(encodings));
+  if (!protobuf) return AnswerWith(exchange, std::move(document), negotiated);
+  const std::string json = WholeOf(*document);
+  LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
+  return SendPartialProtobuf(exchange, list, negotiated);
 }
 
 http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, const Target& target,
@@ -211,19 +239,16 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   RETURN_IF_ERROR(MayMakeHere(exchange, {.objects = list.items.size()}));
   ASSIGN_OR_RETURN(const meta::TableOptions options, TableOptionsOf(exchange));
-  // Held, so that what was made is not given up before its row is.
   ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target));
   const std::string list_meta =
       ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count);
-  ASSIGN_OR_RETURN(std::string json, TableJson(exchange.ctx(), list.items, list_meta,
-                                               {.target = target,
-                                                .options = options,
-                                                .meta_version = negotiated.meta_version,
-                                                .encodings = EncodingShareOf(exchange),
-                                                .kept = encodings}));
-  LogAnswer(exchange, json);
-  json += '\n';
-  return SendJsonAs(exchange, 200, std::move(json), negotiated);
+  ASSIGN_OR_RETURN(auto document, NewTableDocument(exchange.ctx(), list.items, list_meta,
+                                                   {.target = target,
+                                                    .options = options,
+                                                    .meta_version = negotiated.meta_version,
+                                                    .encodings = EncodingShareOf(exchange),
+                                                    .kept = encodings}));
+  return AnswerWith(exchange, std::move(document), negotiated);
 }
 
 }  // namespace

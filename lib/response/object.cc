@@ -84,13 +84,14 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
   ASSIGN_OR_RETURN(const meta::TableOptions options, TableOptionsOf(exchange));
   const std::string list_meta =
       ListMetaJson(std::string(object->resource_version()), "", std::nullopt);
-  ASSIGN_OR_RETURN(std::string json, TableJson(exchange.ctx(), {object}, list_meta,
-                                               {.target = target,
-                                                .options = options,
-                                                .meta_version = negotiated.meta_version,
-                                                .encodings = EncodingShareOf(exchange)}));
-  LogAnswer(exchange, json);
-  return SendJsonAs(exchange, code, json + "\n", negotiated);
+  ASSIGN_OR_RETURN(const auto document, NewTableDocument(exchange.ctx(), {object}, list_meta,
+                                                         {.target = target,
+                                                          .options = options,
+                                                          .meta_version = negotiated.meta_version,
+                                                          .encodings = EncodingShareOf(exchange)}));
+  std::string json = WholeOf(*document);
+  LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
+  return SendJsonAs(exchange, code, std::move(json), negotiated);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "response/table.h"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "apiserver/codec/codec.h"
@@ -30,108 +28,116 @@ void AppendColumns(const meta::Table& table, std::string& json) {
   json += "]";
 }
 
-// `kept`: its encoding; null: it is looked up.
-Status AppendObject(const Context& ctx, const runtime::Object& object,
-                    const runtime::EncodingPtr& kept, const TableRequest& request,
-                    std::string& json) {
-  if (request.options.include_object == meta::IncludeObject::kNone) {
-    json += "null";
-    return {};
-  }
-  const std::string& version = request.target.version;
-  runtime::EncodingPtr made;
-  if (kept == nullptr) {
-    ASSIGN_OR_RETURN(
-        made, codec::EncodingOf(ctx, object, version, runtime::Format::kJson, request.encodings));
-  }
-  const runtime::EncodingPtr& encoding = kept != nullptr ? kept : made;
-  if (request.options.include_object == meta::IncludeObject::kObject) {
-    json += object.kind().JsonPrefix(version);
-    if (request.resource_version.empty()) {
-      encoding->AppendTo(json);
-    } else {
-      json += BodyWithResourceVersion(*encoding, request.resource_version);
+// Whether an encoding of the rows' objects is wanted.
+bool ShowsObjects(const meta::TableOptions& options) {
+  return options.include_object != meta::IncludeObject::kNone;
+}
+
+class TableDocument final : public Document {
+ public:
+  // `encodings`: one a row, unless no row shows its object.
+  TableDocument(std::string head, meta::Table table, std::vector<runtime::EncodingPtr> encodings,
+                const TableRequest& request)
+      : head_(std::move(head)),
+        table_(std::move(table)),
+        encodings_(std::move(encodings)),
+        include_object_(request.options.include_object),
+        version_(request.target.version),
+        resource_version_(request.resource_version),
+        partial_prefix_("{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/" +
+                        request.meta_version + "\",\"metadata\":") {}
+
+  bool AppendTo(std::string& json, std::size_t wanted) override {
+    json += std::exchange(head_, {});
+    for (; next_ < table_.rows.size(); ++next_) {
+      if (json.size() >= wanted) return true;
+      if (next_ > 0) json += ',';
+      AppendRow(json);
     }
-    return {};
+    json += "]}\n";
+    return false;
   }
-  json += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/";
-  json += request.meta_version;
-  json += "\",\"metadata\":";
-  AppendMetadataWithResourceVersion(*encoding, request.resource_version, json);
-  json += "}";
-  return {};
-}
 
-// So many rows are made before they are written.
-constexpr std::size_t kObjectsAtATime = 256;
-
-Status AppendRow(const Context& ctx, const meta::TableRow& row, const runtime::EncodingPtr& kept,
-                 const TableRequest& request, std::string& json) {
-  if (json.back() != '[') json += ",";
-  json += "{\"cells\":[";
-  for (const runtime::Value& cell : row.cells) {
-    if (json.back() != '[') json += ",";
-    codec::AppendJson(cell, json);
+ private:
+  void AppendRow(std::string& json) const {
+    json += "{\"cells\":[";
+    for (const runtime::Value& cell : table_.rows[next_].cells) {
+      if (json.back() != '[') json += ',';
+      codec::AppendJson(cell, json);
+    }
+    json += "],\"object\":";
+    AppendObject(json);
+    json += '}';
   }
-  json += "],\"object\":";
-  RETURN_IF_ERROR(AppendObject(ctx, *row.object, kept, request, json));
-  json += "}";
-  return {};
-}
 
-// The head of the table comes from the first rows.
-void BeginRows(const meta::Table& table, const TableRequest& request, std::string& json) {
-  if (request.with_columns) {
-    AppendColumns(table, json);
-  } else {
-    json += ",\"columnDefinitions\":null";
+  void AppendObject(std::string& json) const {
+    if (include_object_ == meta::IncludeObject::kNone) {
+      json += "null";
+      return;
+    }
+    const runtime::Encoding& encoding = *encodings_[next_];
+    if (include_object_ == meta::IncludeObject::kMetadata) {
+      json += partial_prefix_;
+      AppendMetadataWithResourceVersion(encoding, resource_version_, json);
+      json += '}';
+      return;
+    }
+    json += table_.rows[next_].object->kind().JsonPrefix(version_);
+    if (resource_version_.empty()) {
+      encoding.AppendTo(json);
+    } else {
+      json += BodyWithResourceVersion(encoding, resource_version_);
+    }
   }
-  json += ",\"rows\":[";
-}
 
-// Some objects of a list, and their encodings if they are kept.
-struct Some {
-  std::span<const runtime::ObjectPtr> objects;
-  std::span<const runtime::EncodingPtr> kept;
+  std::string head_;
+  const meta::Table table_;
+  const std::vector<runtime::EncodingPtr> encodings_;
+  const meta::IncludeObject include_object_;
+  const std::string version_;
+  const std::string resource_version_;
+  const std::string partial_prefix_;
+  std::size_t next_ = 0;
 };
 
-Status AppendRows(const Context& ctx, const std::vector<meta::TableRow>& rows, const Some& some,
-                  const TableRequest& request, std::string& json) {
+// The encoding of each row's object: one of `request.kept` where that is the row's, else made.
+Result<std::vector<runtime::EncodingPtr>> EncodingsOfRows(
+    const Context& ctx, const std::vector<meta::TableRow>& rows,
+    const std::vector<runtime::ObjectPtr>& objects, const TableRequest& request) {
+  std::vector<runtime::EncodingPtr> encodings;
+  if (!ShowsObjects(request.options)) return encodings;
+  encodings.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool known = i < some.kept.size() && rows[i].object == some.objects[i];
-    RETURN_IF_ERROR(AppendRow(ctx, rows[i], known ? some.kept[i] : nullptr, request, json));
+    const bool known = i < request.kept.size() && rows[i].object == objects[i];
+    runtime::EncodingPtr encoding = known ? request.kept[i] : nullptr;
+    if (encoding == nullptr) {
+      ASSIGN_OR_RETURN(encoding, codec::EncodingOf(ctx, *rows[i].object, request.target.version,
+                                                   runtime::Format::kJson, request.encodings));
+    }
+    encodings.push_back(std::move(encoding));
   }
-  return {};
+  return encodings;
 }
 
 }  // namespace
 
-Result<std::string> TableJson(const Context& ctx, const std::vector<runtime::ObjectPtr>& objects,
-                              const std::string& list_meta_json, const TableRequest& request) {
-  std::string json = "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/" + request.meta_version +
+Result<std::unique_ptr<Document>> NewTableDocument(const Context& ctx,
+                                                   const std::vector<runtime::ObjectPtr>& objects,
+                                                   const std::string& list_meta_json,
+                                                   const TableRequest& request) {
+  ASSIGN_OR_RETURN(meta::Table table,
+                   request.target.table->ConvertToTable(ctx, objects, request.options));
+  ASSIGN_OR_RETURN(auto encodings, EncodingsOfRows(ctx, table.rows, objects, request));
+  std::string head = "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/" + request.meta_version +
                      "\",\"metadata\":" + list_meta_json;
-  std::span<const runtime::ObjectPtr> left = objects;
-  bool first = true;
-  std::size_t done = 0;
-  do {
-    const auto some = left.first(std::min(left.size(), kObjectsAtATime));
-    left = left.subspan(some.size());
-    ASSIGN_OR_RETURN(
-        const meta::Table table,
-        request.target.table->ConvertToTable(ctx, {some.begin(), some.end()}, request.options));
-    if (std::exchange(first, false)) BeginRows(table, request, json);
-    const std::size_t before = json.size();
-    const auto kept = request.kept.subspan(std::min(done, request.kept.size()));
-    RETURN_IF_ERROR(AppendRows(ctx, table.rows, {some, kept}, request, json));
-    done += some.size();
-    // As if the rows to come were like these.
-    if (!left.empty()) {
-      json.reserve(json.size() +
-                   (json.size() - before) * (left.size() + some.size()) / some.size());
-    }
-  } while (!left.empty());
-  json += "]}";
-  return json;
+  if (request.with_columns) {
+    AppendColumns(table, head);
+  } else {
+    head += ",\"columnDefinitions\":null";
+  }
+  head += ",\"rows\":[";
+  return std::unique_ptr<Document>(std::make_unique<TableDocument>(
+      std::move(head), std::move(table), std::move(encodings), request));
 }
 
 }  // namespace apiserver::v0::response

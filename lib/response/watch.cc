@@ -170,20 +170,21 @@ class EventWriter {
     const std::string revision = deleted ? event.resource_version : "";
     if (negotiated_.shape == Shape::kTable) {
       const std::size_t known = sent.made != nullptr ? 1 : 0;
-      ASSIGN_OR_RETURN(const std::string json,
-                       TableJson(ctx, {object},
-                                 ListMetaJson(event.resource_version.empty()
-                                                  ? std::string(object->resource_version())
-                                                  : event.resource_version,
-                                              "", std::nullopt),
-                                 {.target = target_,
-                                  .options = table_options_,
-                                  .meta_version = negotiated_.meta_version,
-                                  .with_columns = !std::exchange(columns_sent_, true),
-                                  .resource_version = revision,
-                                  .encodings = share_,
-                                  .kept = {&sent.made, known}}));
-      out += json;
+      const std::string list_meta =
+          ListMetaJson(event.resource_version.empty() ? std::string(object->resource_version())
+                                                      : event.resource_version,
+                       "", std::nullopt);
+      ASSIGN_OR_RETURN(const auto document,
+                       NewTableDocument(ctx, {object}, list_meta,
+                                        {.target = target_,
+                                         .options = table_options_,
+                                         .meta_version = negotiated_.meta_version,
+                                         .with_columns = !std::exchange(columns_sent_, true),
+                                         .resource_version = revision,
+                                         .encodings = share_,
+                                         .kept = {&sent.made, known}}));
+      out += WholeOf(*document);
+      out.pop_back();  // The newline: a frame has its own.
       return {};
     }
     runtime::EncodingPtr encoding = sent.made;

@@ -1,0 +1,65 @@
+#include "response/document.h"
+
+#include <limits>
+#include <utility>
+
+#include "response/gzip.h"
+#include "response/send.h"
+
+namespace apiserver::v0::response {
+
+namespace {
+
+// The last part of a piece may go beyond what is wanted by about so much.
+constexpr std::size_t kUsualPartBytes = 4 << 10;
+
+class DocumentBody final : public http::BodySource {
+ public:
+  DocumentBody(std::string begun, std::unique_ptr<Document> document)
+      : begun_(std::move(begun)), document_(std::move(document)) {}
+
+  http::Pull Next(http::ChunkWriter& out, const Waker&) override {
+    if (!begun_.empty()) {
+      out.Take(std::exchange(begun_, {}));
+      return http::Pull::kMore;
+    }
+    std::string piece;
+    piece.reserve(out.room() + kUsualPartBytes);
+    const bool more = document_->AppendTo(piece, out.room());
+    out.Take(std::move(piece));
+    return more ? http::Pull::kMore : http::Pull::kEnd;
+  }
+
+ private:
+  std::string begun_;
+  const std::unique_ptr<Document> document_;
+};
+
+}  // namespace
+
+std::string WholeOf(Document& document) {
+  std::string text;
+  while (document.AppendTo(text, std::numeric_limits<std::size_t>::max())) {
+  }
+  return text;
+}
+
+http::Step SendDocument(http::Exchange& exchange, std::unique_ptr<Document> document) {
+  // What is no longer than this is not compressed.
+  constexpr std::size_t kShort = kGzipThresholdBytes + 1;
+  std::string begun;
+  if (!document->AppendTo(begun, kShort)) {
+    return SendAs(exchange, 200, std::move(begun), "application/json");
+  }
+  http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
+  auto body = std::make_unique<DocumentBody>(std::move(begun), std::move(document));
+  if (WantsGzip(exchange, "APIResponseCompression")) {
+    AddGzipHeaders(head);
+    exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(body)));
+  } else {
+    exchange.writer().Stream(std::move(head), std::move(body));
+  }
+  return http::Step::Done();
+}
+
+}  // namespace apiserver::v0::response

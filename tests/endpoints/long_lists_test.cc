@@ -1,0 +1,80 @@
+// Tables and partial lists that are longer than what is answered in one piece.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "apiserver/codec/json.h"
+#include "gunzip.h"
+#include "widget_server.h"
+
+using apiserver::testing::kWidgets;
+using apiserver::testing::StartWidgetServer;
+using apiserver::testing::TestServer;
+
+namespace {
+
+constexpr int kCount = 400;
+
+std::unique_ptr<TestServer> StartWithMany() {
+  auto server = StartWidgetServer();
+  for (int i = 0; i < kCount; ++i) {
+    const std::string name = "w" + std::to_string(1000 + i);
+    const std::string body = R"({"metadata":{"name":")" + name + R"(","annotations":{"note":")" +
+                             std::string(400, 'x') + R"("}},"spec":{"color":"red"}})";
+    REQUIRE(server->Call("POST", kWidgets, body).code == 201);
+  }
+  return server;
+}
+
+std::size_t CountOf(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+std::string Indented(std::string json) {
+  REQUIRE(json.back() == '\n');
+  json.pop_back();
+  return apiserver::codec::IndentJson(json);
+}
+
+}  // namespace
+
+TEST_CASE("endpoints: a long Table or partial list is the same, streamed or made whole",
+          "[endpoints]") {
+  const auto server = StartWithMany();
+  const std::string shape = GENERATE("as=Table", "as=PartialObjectMetadataList");
+  const std::string accept = "application/json;" + shape + ";v=v1;g=meta.k8s.io";
+  const auto get = [&](const std::string& query, const std::string& encoding) {
+    return server->Call("GET", kWidgets + query, "",
+                        {{"Accept", accept}, {"Accept-Encoding", encoding}});
+  };
+
+  const std::string streamed = get("", "").body;
+
+  REQUIRE(streamed.size() > std::size_t{2} * (128 << 10));
+  CHECK(CountOf(streamed, R"("kind":"PartialObjectMetadata",)") == kCount);
+  CHECK(CountOf(streamed, R"("annotations":)") == kCount);
+  // A pretty one is made from the whole document.
+  CHECK(Indented(streamed) == get("?pretty=true", "").body);
+  apiserver::testing::Gunzip gunzip;
+  const auto zipped = get("", "gzip");
+  CHECK(zipped.headers.Get("Content-Encoding") == "gzip");
+  CHECK(gunzip.Add(zipped.body) == streamed);
+}
+
+TEST_CASE("endpoints: pages of a Table are the rows of the whole", "[endpoints]") {
+  const auto server = StartWithMany();
+  const std::string accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  const auto rows = [&](const std::string& query) {
+    const std::string body = server->Call("GET", kWidgets + query, "", {{"Accept", accept}}).body;
+    const auto begin = body.find("\"rows\":[") + 8;
+    return body.substr(begin, body.rfind("]}") - begin);
+  };
+
+  const std::string all = rows("");
+
+  CHECK(CountOf(all, "{\"cells\":[") == kCount);
+  CHECK(all.starts_with(rows("?limit=350") + ","));
+}
