@@ -1,6 +1,5 @@
 #include "http/tunnel.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace apiserver::v0::http {
@@ -82,11 +81,8 @@ void TunnelLink::TellEnd() {
   sink->OnEnd(Status::Ok());
 }
 
-// Whoever was told to stop made the count reach the limit, so one later subtraction passes it: the
-// writer needs to leave no word that it waits.
 void TunnelLink::Sent(std::size_t bytes) {
-  const std::size_t before = unsent_.fetch_sub(bytes);
-  if (before >= kTunnelRoomBytes && before - bytes < kTunnelRoomBytes) TellRoom();
+  if (room_.Release(bytes)) TellRoom();
 }
 
 void TunnelLink::TellRoom() {
@@ -122,26 +118,13 @@ void TunnelLink::TellRest() {
 }
 
 void TunnelQueue::Push(std::string bytes) {
-  if (bytes.empty()) return;
-  size_ += bytes.size();
-  charge_.Resize(size_);
-  pieces_.push_back(std::move(bytes));
+  bytes_.Push(std::move(bytes));
+  charge_.Resize(bytes_.size());
 }
 
 std::size_t TunnelQueue::TakeTo(std::string& out, std::size_t limit) {
-  const std::size_t before = out.size();
-  while (out.size() < limit && !pieces_.empty()) {
-    const std::string& piece = pieces_.front();
-    const std::size_t count = std::min(piece.size() - at_, limit - out.size());
-    out.append(piece, at_, count);
-    at_ += count;
-    if (at_ < piece.size()) break;
-    pieces_.pop_front();
-    at_ = 0;
-  }
-  const std::size_t taken = out.size() - before;
-  size_ -= taken;
-  charge_.Resize(size_);
+  const std::size_t taken = bytes_.TakeTo(out, limit);
+  charge_.Resize(bytes_.size());
   return taken;
 }
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,13 +9,10 @@
 
 #include "apiserver/base/fair_share.h"
 #include "apiserver/http/exchange.h"
+#include "http/byte_queue.h"
 #include "http/loop.h"
 
 namespace apiserver::inline v0::http {
-
-// The unsent bytes at which a writer is told to stop. They are what a tunnel holds of a peer that
-// reads slowly, with one piece more for each writer that did not stop.
-inline constexpr std::size_t kTunnelRoomBytes = 256 << 10;
 
 // The transport's half of a Tunnel. On the loop only.
 class TunnelEnd {
@@ -44,7 +40,7 @@ class TunnelLink {
   // True: it was paused.
   bool Resume() { return paused_.exchange(false); }
   // Counts bytes that are to be sent; false: the writer should stop.
-  bool Promise(std::size_t bytes) { return unsent_.fetch_add(bytes) + bytes < kTunnelRoomBytes; }
+  bool Promise(std::size_t bytes) { return room_.Promise(bytes); }
 
   // --- The rest on the loop only.
   // Null once the connection has gone.
@@ -70,7 +66,7 @@ class TunnelLink {
 
   const std::shared_ptr<Loop> loop_;
   std::atomic<bool> paused_{false};
-  std::atomic<std::size_t> unsent_{0};
+  WriteRoom room_;
   TunnelEnd* end_;
   std::shared_ptr<StreamSink> sink_;
   std::string unread_;
@@ -79,7 +75,8 @@ class TunnelLink {
   bool room_due_ = false;
 };
 
-// Bytes that were written into a tunnel and are not sent yet. On the loop only.
+// The bytes that were written into a tunnel and are not sent yet, charged to its tenant. On the
+// loop only.
 class TunnelQueue final {
  public:
   TunnelQueue(FairShare& output, const Tenant& tenant) : charge_(output) {
@@ -88,13 +85,11 @@ class TunnelQueue final {
   void Push(std::string bytes);
   // Appends to `out` until that holds `limit` bytes; returns how many were appended.
   std::size_t TakeTo(std::string& out, std::size_t limit);
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return bytes_.size(); }
 
  private:
   FairShare::Charge charge_;
-  std::deque<std::string> pieces_;
-  std::size_t at_ = 0;  // In the first piece.
-  std::size_t size_ = 0;
+  ByteQueue bytes_;
 };
 
 std::unique_ptr<Tunnel> NewTunnel(std::shared_ptr<TunnelLink> link);

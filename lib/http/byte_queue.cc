@@ -1,0 +1,49 @@
+#include "http/byte_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace apiserver::v0::http {
+
+void ByteQueue::Push(std::string bytes) {
+  // Front() relies on it: no piece is empty.
+  if (bytes.empty()) return;
+  size_ += bytes.size();
+  pieces_.push_back(std::move(bytes));
+}
+
+std::size_t ByteQueue::TakeTo(std::string& out, std::size_t limit) {
+  const std::size_t before = out.size();
+  while (out.size() < limit && !empty()) {
+    const std::string_view piece = Front().substr(0, limit - out.size());
+    out.append(piece);
+    Pop(piece.size());
+  }
+  return out.size() - before;
+}
+
+std::size_t ByteQueue::TakeTo(std::span<char> out) {
+  std::size_t taken = 0;
+  while (taken < out.size() && !empty()) {
+    const std::size_t count = Front().copy(out.data() + taken, out.size() - taken);
+    taken += count;
+    Pop(count);
+  }
+  return taken;
+}
+
+void ByteQueue::Pop(std::size_t bytes) {
+  at_ += bytes;
+  size_ -= bytes;
+  if (at_ < pieces_.front().size()) return;
+  pieces_.pop_front();
+  at_ = 0;
+}
+
+std::size_t ByteQueue::Clear() {
+  pieces_.clear();
+  at_ = 0;
+  return std::exchange(size_, 0);
+}
+
+}  // namespace apiserver::v0::http
