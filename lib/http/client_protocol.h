@@ -2,18 +2,16 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "apiserver/http/dialer.h"
-#include "http/client_stream.h"
+#include "http/client_call.h"
 #include "http/protocol.h"
 
 namespace apiserver::inline v0::http {
 
-// An answer whose head is larger than this, or has more fields, is given up.
+// The limits of a response's head. Over either, the call fails with kAnswerTooLargeCause.
 inline constexpr std::size_t kAnswerHeadBytesMax = 1 << 20;
 inline constexpr std::size_t kAnswerHeadFieldsMax = 1000;
 
@@ -27,44 +25,30 @@ inline Status NeverSent() {
       .WithDetails({.causes = {{.reason = std::string(kUnansweredCause)}}});
 }
 
-// `why`, unless it has a cause already, with the mark that nothing of the answer has come.
+// Returns `why` with kUnansweredCause, unless it has a cause already.
 inline Status Unanswered(const Status& why) {
   if (why.details() != nullptr) return why;
   return why.WithDetails({.causes = {{.reason = std::string(kUnansweredCause)}}});
 }
 
-// One request of a client, as long as its protocol works on it. Of the loop.
-struct ClientCall {
-  ClientRequest request;
-  std::shared_ptr<ClientSink> sink;
-  std::size_t sent = 0;      // Of the body.
-  std::int32_t stream = -1;  // HTTP/2.
-  bool cancelled = false;
-  bool ended = false;
-
-  void End(const Status& status) {
-    if (ended) return;
-    ended = true;
-    sink->OnEnd(status);
-    sink.reset();
-  }
-};
-
-// A client's side of a connection.
+// A client's side of a connection. On the loop only.
 class ClientProtocol : public Protocol {
  public:
   virtual void Start(std::shared_ptr<ClientCall> call) = 0;
-  virtual void Cancel(const std::shared_ptr<ClientCall>& call) = 0;
+  // Gives a call up: it fails with `why`, and the peer learns that nothing more is wanted.
+  virtual void Abort(const std::shared_ptr<ClientCall>& call, const Status& why) = 0;
   virtual void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) = 0;
-  virtual void Write(const std::shared_ptr<ClientCall>& call, std::string bytes) = 0;
-  // Several requests at a time.
+  // Called after the body of `call` has grown, or has been closed.
+  virtual void OnBody(const std::shared_ptr<ClientCall>& call) = 0;
+  // Returns whether several requests may be in flight at a time.
   virtual bool multiplexed() const { return false; }
-  // No new requests: the server said so, or the connection cannot be used again.
+  // Returns whether new requests are refused: the server said so, or the connection cannot be used
+  // again.
   virtual bool closing() const = 0;
 };
 
 struct ClientSetup {
-  std::chrono::milliseconds ping_interval{};  // Of HTTP/2; zero: never.
+  std::chrono::milliseconds ping_interval{};  // For HTTP/2. Zero: no PINGs are sent.
   std::chrono::milliseconds ping_timeout{};
   std::string authority;  // For requests without a Host header.
   std::string scheme = "http";

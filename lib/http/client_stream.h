@@ -9,17 +9,23 @@
 
 namespace apiserver::inline v0::http {
 
-// What a transport tells about one response. On its loop, in this order; OnEnd exactly once, last.
+// Receives what a transport has to tell about one call. Called on the transport's loop.
 class ClientSink {
  public:
   virtual ~ClientSink() = default;
+  // The response: OnHead, any number of OnData, and OnEnd exactly once. OnEnd may come at any time.
   virtual void OnHead(ResponseHead head) = 0;
-  // Returns how much of it is consumed at once; the rest is announced by ClientControl::Consume.
+  // Returns how many of the bytes are consumed; the rest is reported by ClientControl::Consume.
   virtual std::size_t OnData(std::string_view bytes) = 0;
   virtual void OnEnd(const Status& status) = 0;
+  // The request: bytes of its body were handed to the connection, or dropped.
+  virtual void OnSent(std::size_t /*bytes*/) {}
+  // The body was sent to its end, or the rest of it was dropped. Exactly once.
+  virtual void OnWriteEnd() {}
 };
 
-// What the reader of a response may ask of the transport. Any thread; harmless after the end.
+// What the reader of a response may ask of the transport. Thread-safe; without effect after the
+// end of the call.
 class ClientControl {
  public:
   virtual ~ClientControl() = default;
@@ -30,14 +36,14 @@ class ClientControl {
 
 std::shared_ptr<ClientSink> NewObserverSink(std::shared_ptr<StreamObserver> observer);
 
-// A response kept for a thread that waits for it: the two ends of ClientStream.
+// A response that is kept for a thread that waits for it: the two ends of a ClientStream.
 class StreamBuffer;
 std::shared_ptr<StreamBuffer> NewStreamBuffer(std::size_t bytes_max);
 std::shared_ptr<ClientSink> SinkOf(const std::shared_ptr<StreamBuffer>& buffer);
 std::unique_ptr<ClientStream> NewBufferedStream(std::shared_ptr<StreamBuffer> buffer,
                                                 std::unique_ptr<ClientControl> control);
 
-// Opens, reads all, closes.
+// Opens a stream for `request`, reads its response to the end and closes it.
 Result<ClientResponse> CallOver(Connection& connection, const Context& ctx,
                                 const ClientRequest& request);
 

@@ -1,7 +1,6 @@
 #include "apiserver/http/dialer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 #include "http/carrier.h"
+#include "http/client_link.h"
 #include "http/client_protocol.h"
 #include "http/client_stream.h"
 #include "http/loop.h"
@@ -20,33 +20,10 @@
 namespace apiserver::v0::http {
 namespace {
 
-// What a connection's handle and its loop share.
-struct Link {
-  std::shared_ptr<Loop> loop;
-  std::atomic<bool> closed{false};
-  std::size_t window_bytes = 0;
-  // Of the loop: null when the connection has gone.
-  std::shared_ptr<Carrier> carrier;
-  ClientProtocol* protocol = nullptr;
-  std::atomic<bool> multiplexed{false};
-
-  void Start(std::shared_ptr<ClientCall> call) {
-    if (call->cancelled) return call->End(Status(Reason::kTimeout, "cancelled"));
-    if (protocol == nullptr) {
-      return call->End(NeverSent());
-    }
-    protocol->Start(std::move(call));
-    Look();
-  }
-  void Look() {
-    if (protocol != nullptr && protocol->closing()) closed.store(true);
-  }
-};
-
 // Tells the link when the protocol under it stops taking requests.
 class WatchedProtocol final : public Protocol {
  public:
-  WatchedProtocol(std::unique_ptr<ClientProtocol> inner, std::shared_ptr<Link> link)
+  WatchedProtocol(std::unique_ptr<ClientProtocol> inner, std::shared_ptr<ClientLink> link)
       : inner_(std::move(inner)), link_(std::move(link)) {}
   void Receive(std::string_view bytes) override {
     inner_->Receive(bytes);
@@ -55,6 +32,13 @@ class WatchedProtocol final : public Protocol {
   void Produce(std::string& out, std::size_t limit) override { inner_->Produce(out, limit); }
   State state() const override { return inner_->state(); }
   bool wants_read() const override { return inner_->wants_read(); }
+  bool OnReadEnd() override {
+    const bool stays = inner_->OnReadEnd();
+    link_->Look();
+    return stays;
+  }
+  bool write_ended() const override { return inner_->write_ended(); }
+  bool output_blocked() const override { return inner_->output_blocked(); }
   std::optional<Clock::Monotonic> deadline() const override { return inner_->deadline(); }
   std::optional<Clock::Monotonic> wake_at() const override { return inner_->wake_at(); }
   void Drain() override { inner_->Drain(); }
@@ -66,39 +50,35 @@ class WatchedProtocol final : public Protocol {
 
  private:
   std::unique_ptr<ClientProtocol> inner_;
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<ClientLink> link_;
 };
 
 class LinkControl final : public ClientControl {
  public:
-  LinkControl(std::shared_ptr<Link> link, std::shared_ptr<ClientCall> call)
+  LinkControl(std::shared_ptr<ClientLink> link, std::shared_ptr<ClientCall> call)
       : link_(std::move(link)), call_(std::move(call)) {}
 
   void Cancel() override {
-    link_->loop->Post([link = link_, call = call_] {
-      call->cancelled = true;
-      if (link->protocol != nullptr) link->protocol->Cancel(call);
-    });
+    link_->loop->Post(
+        [link = link_, call = call_] { link->Abort(call, Status(Reason::kTimeout, "cancelled")); });
   }
   void Consume(std::size_t bytes) override {
-    link_->loop->Post([link = link_, call = call_, bytes] {
-      if (link->protocol != nullptr) link->protocol->Consume(call, bytes);
-    });
+    link_->loop->Post([link = link_, call = call_, bytes] { link->Consume(call, bytes); });
   }
   void Write(std::string bytes) override {
     link_->loop->Post([link = link_, call = call_, bytes = std::move(bytes)]() mutable {
-      if (link->protocol != nullptr) link->protocol->Write(call, std::move(bytes));
+      link->Write(call, std::move(bytes));
     });
   }
 
  private:
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<ClientLink> link_;
   std::shared_ptr<ClientCall> call_;
 };
 
 class LoopConnection final : public Connection {
  public:
-  explicit LoopConnection(std::shared_ptr<Link> link) : link_(std::move(link)) {}
+  explicit LoopConnection(std::shared_ptr<ClientLink> link) : link_(std::move(link)) {}
   ~LoopConnection() override {
     link_->loop->Post([link = link_] {
       if (const auto carrier = link->carrier) carrier->Close(Status::Ok());
@@ -124,14 +104,12 @@ class LoopConnection final : public Connection {
 
  private:
   std::shared_ptr<ClientCall> Begin(ClientRequest request, std::shared_ptr<ClientSink> sink) {
-    auto call = std::make_shared<ClientCall>();
-    call->request = std::move(request);
-    call->sink = std::move(sink);
+    auto call = std::make_shared<ClientCall>(std::move(request), std::move(sink));
     link_->loop->Post([link = link_, call] { link->Start(call); });
     return call;
   }
 
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<ClientLink> link_;
 };
 
 // One dial: the addresses of a host in turn, until a handshake is done. On the loop.
@@ -160,7 +138,7 @@ class Dialing final : public std::enable_shared_from_this<Dialing> {
   void Carry(int fd);
   Carrier::Setup CarrierFor(int fd);
   std::unique_ptr<Protocol> Speak(Carrier& carrier);
-  void Lost(const Carrier& carrier, const std::shared_ptr<Link>& link, const Status& why);
+  void Lost(const Carrier& carrier, const std::shared_ptr<ClientLink>& link, const Status& why);
   void Failed(const Status& why) {
     if (first_.ok())
       first_ = Status(why.reason(), "dial " + At() + ": " + std::string(why.message()));
@@ -181,7 +159,7 @@ class Dialing final : public std::enable_shared_from_this<Dialing> {
   std::size_t next_ = 0;
   Clock::Monotonic until_;
   Status first_;  // What was wrong with the first address.
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<ClientLink> link_;
 };
 
 void Dialing::TryNext() {
@@ -194,7 +172,7 @@ void Dialing::TryNext() {
 }
 
 void Dialing::Carry(int fd) {
-  link_ = std::make_shared<Link>();
+  link_ = std::make_shared<ClientLink>();
   link_->loop = loop_;
   link_->window_bytes = options_.window_bytes;
   link_->carrier = std::make_shared<Carrier>(CarrierFor(fd));
@@ -211,7 +189,7 @@ Carrier::Setup Dialing::CarrierFor(int fd) {
   // What the addresses before have left of the time.
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - loop_->now());
   setup.handshake_timeout = std::max(left, std::chrono::milliseconds(0));
-  setup.write_stall_timeout = std::chrono::hours(1);
+  setup.write_stall_timeout = options_.write_stall_timeout;
   if (tls_) {
     const std::string& name = options_.tls->server_name;
     setup.server_name = name.empty() ? options_.host : name;
@@ -248,7 +226,8 @@ std::unique_ptr<Protocol> Dialing::Speak(Carrier& carrier) {
   return std::make_unique<WatchedProtocol>(std::move(protocol), link);
 }
 
-void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<Link>& link, const Status& why) {
+void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<ClientLink>& link,
+                   const Status& why) {
   link->closed.store(true);
   const bool spoke = std::exchange(link->protocol, nullptr) != nullptr;
   link->carrier.reset();

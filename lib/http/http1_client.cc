@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <deque>
 #include <utility>
 
@@ -9,6 +11,8 @@
 
 namespace apiserver::v0::http {
 namespace {
+
+constexpr std::size_t kChunkBytesMin = 1024;
 
 // Requests one after another on a connection; each waits for the answer to the one before.
 class Http1Client final : public ClientProtocol {
@@ -21,22 +25,31 @@ class Http1Client final : public ClientProtocol {
   bool wants_read() const override { return withheld_ == 0; }
   std::optional<Clock::Monotonic> deadline() const override { return std::nullopt; }
   void Drain() override { Finish(); }
+  bool OnReadEnd() override;
+  bool write_ended() const override {
+    return current_ && current_->raw && current_->streamed && current_->write_ended;
+  }
   void OnClosed(const Status& why) override;
 
   void Start(std::shared_ptr<ClientCall> call) override {
     waiting_.push_back(std::move(call));
     wire_.MarkDirty();
   }
-  void Cancel(const std::shared_ptr<ClientCall>& call) override;
+  void Abort(const std::shared_ptr<ClientCall>& call, const Status& why) override;
   void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) override;
-  void Write(const std::shared_ptr<ClientCall>& call, std::string bytes) override;
+  void OnBody(const std::shared_ptr<ClientCall>& call) override {
+    if (call == current_) wire_.MarkDirty();
+  }
   bool closing() const override { return state_ != State::kOpen || close_after_; }
 
  private:
   void WriteRequest(std::string& out);
+  void WriteFields(std::string& out);
+  void WriteBody(std::string& out, std::size_t limit);
   std::size_t Process(std::string_view in);
   std::size_t ProcessHead(std::string_view in);
   void BeginBody(const ResponseHead& head, const Framing& framing);
+  void SwitchProtocols();
   void Deliver(std::string_view data);
   void Complete();
   void Break(const std::string& why) { Break(Status(Reason::kServiceUnavailable, why)); }
@@ -52,12 +65,10 @@ class Http1Client final : public ClientProtocol {
   std::deque<std::shared_ptr<ClientCall>> waiting_;
   std::shared_ptr<ClientCall> current_;
   bool in_body_ = false;
-  bool raw_ = false;  // After a 101.
   bool close_after_ = false;
   HeadScanner scanner_{kAnswerHeadBytesMax, kAnswerHeadFieldsMax};
   BodyDecoder body_;
   std::string in_;
-  std::string out_;
   std::size_t withheld_ = 0;
 };
 
@@ -81,7 +92,7 @@ std::size_t Http1Client::Process(std::string_view in) {
     Break("the server sent what nobody asked for");
     return 0;
   }
-  if (raw_) {
+  if (current_->raw) {
     Deliver(in);
     return in.size();
   }
@@ -111,8 +122,13 @@ std::size_t Http1Client::ProcessHead(std::string_view in) {
     return 0;
   }
   if (head.code >= 100 && head.code < 200 && head.code != 101) return size;
-  close_after_ = !framing.keep_alive;
   const auto call = current_;
+  if (head.code == 101 && call->streamed && !call->upgrade) {
+    Break("the server switched protocols without being asked");
+    return 0;
+  }
+  // A connection on which an upgrade was asked for is never used again (CVE-2018-1002105).
+  close_after_ = !framing.keep_alive || call->upgrade;
   call->sink->OnHead(head);
   if (current_ == call) BeginBody(head, framing);
   return size;
@@ -120,9 +136,8 @@ std::size_t Http1Client::ProcessHead(std::string_view in) {
 
 void Http1Client::BeginBody(const ResponseHead& head, const Framing& framing) {
   in_body_ = true;
-  raw_ = head.code == 101;
-  if (raw_) return;
-  const bool none = current_->request.method == "HEAD" || head.code == 204 || head.code == 304;
+  if (head.code == 101) return SwitchProtocols();
+  const bool none = current_->head.method == "HEAD" || head.code == 204 || head.code == 304;
   if (none) {
     body_ = BodyDecoder();
   } else if (framing.chunked || framing.length) {
@@ -132,6 +147,12 @@ void Http1Client::BeginBody(const ResponseHead& head, const Framing& framing) {
     close_after_ = true;
   }
   if (body_.done()) Complete();
+}
+
+void Http1Client::SwitchProtocols() {
+  current_->raw = true;
+  if (!current_->streamed) current_->body_ended = current_->write_ended = false;
+  wire_.MarkDirty();
 }
 
 void Http1Client::Deliver(std::string_view data) {
@@ -145,27 +166,44 @@ void Http1Client::Complete() {
   withheld_ = 0;
   // The server has answered before it had the whole request: what it would take for the rest of
   // that must not be the next request.
-  close_after_ |= call->sent < call->request.body.size();
+  close_after_ |= !call->write_ended;
   if (close_after_) Finish();
-  call->End(Status::Ok());
+  call->Finish(Status::Ok());
   wire_.MarkDirty();
 }
 
 void Http1Client::Break(const Status& why) {
   state_ = State::kBroken;
-  if (const auto call = std::move(current_)) call->End(why);
+  if (const auto call = std::move(current_)) call->Finish(why);
   wire_.MarkDirty();
+}
+
+// After an upgrade the server may end its direction and still be written to. A body without a
+// length ends here.
+bool Http1Client::OnReadEnd() {
+  if (!current_ || !current_->streamed || !in_body_) return false;
+  if (current_->raw) {
+    const auto call = current_;
+    call->End(Status::Ok());
+    if (call->write_ended) Finish();
+    return true;
+  }
+  if (body_.mode() != BodyDecoder::Mode::kUntilClose) return false;
+  Complete();
+  return true;
 }
 
 void Http1Client::OnClosed(const Status& why) {
   state_ = State::kBroken;
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
   const bool unanswered = !in_body_ && in_.empty();
-  const bool complete = in_body_ && (raw_ || body_.mode() == BodyDecoder::Mode::kUntilClose);
-  if (const auto call = std::move(current_))
-    call->End(complete ? Status::Ok() : unanswered ? Unanswered(lost) : lost);
+  if (const auto call = std::move(current_)) {
+    const bool until_close = call->raw || body_.mode() == BodyDecoder::Mode::kUntilClose;
+    const bool complete = in_body_ && !call->streamed && until_close;
+    call->Finish(complete ? Status::Ok() : unanswered ? Unanswered(lost) : lost);
+  }
   for (const auto& call : std::exchange(waiting_, {})) {
-    call->End(NeverSent());
+    call->Finish(NeverSent());
   }
 }
 
@@ -175,34 +213,62 @@ void Http1Client::Produce(std::string& out, std::size_t limit) {
     waiting_.pop_front();
     WriteRequest(out);
   }
-  out += out_;
-  std::exchange(out_, {}).clear();
-  if (!current_ || out.size() >= limit) return;
-  const std::string& body = current_->request.body;
-  const std::size_t count = std::min(body.size() - current_->sent, limit - out.size());
-  out.append(body, current_->sent, count);
-  current_->sent += count;
+  if (current_ && out.size() < limit) WriteBody(out, limit);
+}
+
+// Writes as much of the body as there is, or of what follows an upgrade.
+void Http1Client::WriteBody(std::string& out, std::size_t limit) {
+  const auto call = current_;
+  if (call->write_ended || (call->upgrade && !call->raw)) return;
+  const bool chunked = !call->raw && !call->head.body_bytes;
+  if (!chunked) {
+    call->Sent(call->body.TakeTo(out, limit));
+  } else if (!call->body.empty()) {
+    // A little over the limit rather than in many small chunks.
+    const std::size_t room = std::max(limit - out.size(), kChunkBytesMin);
+    const std::size_t count = std::min(call->body.size(), room);
+    std::array<char, 16> digits{};
+    out.append(digits.data(), std::to_chars(digits.begin(), digits.end(), count, 16).ptr);
+    out += "\r\n";
+    call->Sent(call->body.TakeTo(out, out.size() + count));
+    out += "\r\n";
+  }
+  if (!call->body_ended || !call->body.empty()) return;
+  if (chunked) out += "0\r\n\r\n";
+  call->EndWrite();
+  if (call->raw && call->ended) Finish();
 }
 
 void Http1Client::WriteRequest(std::string& out) {
-  const ClientRequest& request = current_->request;
-  out += request.method + " " + request.target + " HTTP/1.1\r\n";
-  if (!request.headers.Has("Host")) out += "Host: " + setup_.authority + "\r\n";
-  for (const Headers::Field& field : request.headers) {
-    if (EqualIgnoreCase(field.name, "Content-Length")) continue;
+  const ClientRequestHead& head = current_->head;
+  out += head.method + " " + head.target + " HTTP/1.1\r\n";
+  WriteFields(out);
+  out += "\r\n";
+}
+
+void Http1Client::WriteFields(std::string& out) {
+  const ClientRequestHead& head = current_->head;
+  const bool as_given = current_->upgrade;
+  if (!as_given && !head.headers.Has("Host")) out += "Host: " + setup_.authority + "\r\n";
+  for (const Headers::Field& field : head.headers) {
+    const bool ours = EqualIgnoreCase(field.name, "Content-Length") ||
+                      EqualIgnoreCase(field.name, "Transfer-Encoding");
+    if (ours && !as_given) continue;
     out += field.name + ": ";
     AppendSafe(out, field.value);
     out += "\r\n";
   }
-  const bool bodiless = request.method == "GET" || request.method == "HEAD";
-  if (!request.body.empty() || !bodiless) {
-    out += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  if (as_given) return;
+  const bool bodiless = head.method == "GET" || head.method == "HEAD";
+  if (!head.body_bytes) {
+    out += "Transfer-Encoding: chunked\r\n";
+  } else if (*head.body_bytes > 0 || !bodiless) {
+    out += "Content-Length: " + std::to_string(*head.body_bytes) + "\r\n";
   }
-  out += "\r\n";
 }
 
-void Http1Client::Cancel(const std::shared_ptr<ClientCall>& call) {
-  if (call->ended) return;
+void Http1Client::Abort(const std::shared_ptr<ClientCall>& call, const Status& why) {
+  if (call != current_ && call->ended) return;
   const auto waiting = std::find(waiting_.begin(), waiting_.end(), call);
   if (waiting != waiting_.end()) waiting_.erase(waiting);
   if (current_ == call) {
@@ -210,19 +276,13 @@ void Http1Client::Cancel(const std::shared_ptr<ClientCall>& call) {
     current_.reset();
     state_ = State::kBroken;
   }
-  call->End(Status(Reason::kTimeout, "cancelled"));
+  call->Finish(why);
   wire_.MarkDirty();
 }
 
 void Http1Client::Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) {
   if (current_ != call) return;
   withheld_ -= std::min(withheld_, bytes);
-  wire_.MarkDirty();
-}
-
-void Http1Client::Write(const std::shared_ptr<ClientCall>& call, std::string bytes) {
-  if (current_ != call || !raw_) return;
-  out_ += bytes;
   wire_.MarkDirty();
 }
 

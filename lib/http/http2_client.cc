@@ -23,6 +23,7 @@ class Http2Client final : public ClientProtocol {
   bool wants_read() const override { return true; }
   std::optional<Clock::Monotonic> deadline() const override;
   std::optional<Clock::Monotonic> wake_at() const override;
+  bool output_blocked() const override;
   bool multiplexed() const override { return true; }
   void Drain() override {
     (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_NO_ERROR);
@@ -31,9 +32,9 @@ class Http2Client final : public ClientProtocol {
   void OnClosed(const Status& why) override;
 
   void Start(std::shared_ptr<ClientCall> call) override;
-  void Cancel(const std::shared_ptr<ClientCall>& call) override;
+  void Abort(const std::shared_ptr<ClientCall>& call, const Status& why) override;
   void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) override;
-  void Write(const std::shared_ptr<ClientCall>& /*call*/, std::string /*bytes*/) override {}
+  void OnBody(const std::shared_ptr<ClientCall>& call) override;
   bool closing() const override {
     return state_ != State::kOpen || !nghttp2_session_check_request_allowed(session_.get());
   }
@@ -58,6 +59,7 @@ class Http2Client final : public ClientProtocol {
   }
   void OnHeader(std::int32_t id, std::string_view name, std::string_view value);
   void OnFrame(const nghttp2_frame& frame);
+  static void OnHeaders(Stream& stream);
   void OnData(std::int32_t id, std::string_view bytes);
   void OnStreamClose(std::int32_t id, std::uint32_t code);
 
@@ -127,18 +129,23 @@ Http2Client::Http2Client(Wire& wire, ClientSetup setup)
 ssize_t Http2Client::ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
                               std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
                               void* /*user*/) {
-  ClientCall& call = *static_cast<Stream*>(source->ptr)->call;
-  const std::string& body = call.request.body;
-  const std::size_t count = body.copy(reinterpret_cast<char*>(out), size, call.sent);
-  call.sent += count;
-  if (call.sent == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  const auto call = static_cast<Stream*>(source->ptr)->call;
+  if (call->write_ended) return NGHTTP2_ERR_DEFERRED;  // It was given up; the reset is on its way.
+  const std::size_t count = call->body.TakeTo({reinterpret_cast<char*>(out), size});
+  const bool last = call->body_ended && call->body.empty();
+  if (count == 0 && !last) return NGHTTP2_ERR_DEFERRED;
+  call->Sent(count);
+  if (last) {
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    call->EndWrite();
+  }
   return static_cast<ssize_t>(count);
 }
 
 void Http2Client::Start(std::shared_ptr<ClientCall> call) {
   auto stream = std::make_unique<Stream>();
   stream->call = call;
-  const ClientRequest& request = call->request;
+  const ClientRequestHead& request = call->head;
   HeaderBlock block;
   const std::string_view host = request.headers.Get("Host");
   std::array<char, 24> length{};
@@ -152,9 +159,9 @@ void Http2Client::Start(std::shared_ptr<ClientCall> call) {
   nghttp2_data_provider provider{};
   provider.source.ptr = stream.get();
   provider.read_callback = ReadBody;
-  const bool has_body = !request.body.empty();
-  if (has_body) {
-    const char* end = std::to_chars(length.begin(), length.end(), request.body.size()).ptr;
+  const bool has_body = request.body_bytes != 0U;
+  if (has_body && request.body_bytes) {
+    const char* end = std::to_chars(length.begin(), length.end(), *request.body_bytes).ptr;
     block.AddStatic("content-length",
                     {length.data(), static_cast<std::size_t>(end - length.data())});
   }
@@ -163,19 +170,35 @@ void Http2Client::Start(std::shared_ptr<ClientCall> call) {
           ? -1
           : nghttp2_submit_request(session_.get(), nullptr, block.data(), block.size(),
                                    has_body ? &provider : nullptr, stream.get());
-  if (id < 0) {
-    return call->End(NeverSent());
-  }
+  if (id < 0) return call->Finish(NeverSent());
   call->stream = id;
+  if (!has_body) call->EndWrite();
   streams_.emplace(id, std::move(stream));
   wire_.MarkDirty();
 }
 
-void Http2Client::Cancel(const std::shared_ptr<ClientCall>& call) {
-  if (call->ended || call->stream < 0) return;
+void Http2Client::Abort(const std::shared_ptr<ClientCall>& call, const Status& why) {
+  if (call->stream < 0) return;
+  // A whole request is sent to its end, although its answer has come.
+  if (call->ended && (!call->streamed || call->write_ended)) return;
   (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, call->stream, NGHTTP2_CANCEL);
-  call->End(Status(Reason::kTimeout, "cancelled"));
+  call->Finish(why);
   wire_.MarkDirty();
+}
+
+void Http2Client::OnBody(const std::shared_ptr<ClientCall>& call) {
+  if (call->stream < 0) return;
+  // Fails for a stream whose head or earlier bytes are not out yet, which needs no waking.
+  (void)nghttp2_session_resume_data(session_.get(), call->stream);
+  wire_.MarkDirty();
+}
+
+// A stream that waits for its window, or for the connection's, holds bytes that the peer does not
+// take. One whose head is not out waits for other streams instead.
+bool Http2Client::output_blocked() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+    return entry.second->head_sent && !entry.second->call->body.empty();
+  });
 }
 
 void Http2Client::Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) {
@@ -192,7 +215,7 @@ void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_v
   if (stream->head_bytes > kAnswerHeadBytesMax || ++stream->head_fields > kAnswerHeadFieldsMax) {
     (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
     stream->head = {};
-    stream->call->End(HeadTooLarge());
+    stream->call->Finish(HeadTooLarge());
     return;
   }
   if (name == ":status") {
@@ -204,15 +227,23 @@ void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_v
 }
 
 void Http2Client::OnFrame(const nghttp2_frame& frame) {
-  if (frame.hd.type != NGHTTP2_HEADERS) return;
+  if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return;
   Stream* stream = Find(frame.hd.stream_id);
-  if (stream == nullptr || stream->head_told) return;
-  if (stream->head.code >= 100 && stream->head.code < 200) {
-    stream->head = {};
+  if (stream == nullptr) return;
+  if (frame.hd.type == NGHTTP2_HEADERS) OnHeaders(*stream);
+  // The request may still be on its way: the stream goes on without its reader.
+  const bool last = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  if (last && stream->head_told) stream->call->End(Status::Ok());
+}
+
+void Http2Client::OnHeaders(Stream& stream) {
+  if (stream.head_told) return;  // Trailers.
+  if (stream.head.code >= 100 && stream.head.code < 200) {
+    stream.head = {};
     return;
   }
-  stream->head_told = true;
-  if (!stream->call->ended) stream->call->sink->OnHead(std::move(stream->head));
+  stream.head_told = true;
+  if (!stream.call->ended) stream.call->sink->OnHead(std::move(stream.head));
 }
 
 void Http2Client::OnData(std::int32_t id, std::string_view bytes) {
@@ -228,15 +259,16 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
   if (found == streams_.end()) return;
   const std::unique_ptr<Stream> stream = std::move(found->second);
   streams_.erase(found);
+  stream->call->stream = -1;
   // A GOAWAY came before it was sent: another connection may have it.
-  if (!stream->head_sent) {
-    return stream->call->End(NeverSent());
-  }
-  const bool complete = code == NGHTTP2_NO_ERROR && stream->head_told;
-  stream->call->End(complete
-                        ? Status::Ok()
-                        : Status(Reason::kServiceUnavailable,
-                                 std::string("stream reset: ") + nghttp2_http2_strerror(code)));
+  if (!stream->head_sent) return stream->call->Finish(NeverSent());
+  // A server that stops a stream halfway with NO_ERROR has not completed the response. Callers of
+  // whole responses have always been told that it has.
+  const bool complete = code == NGHTTP2_NO_ERROR && stream->head_told && !stream->call->streamed;
+  stream->call->Finish(complete
+                           ? Status::Ok()
+                           : Status(Reason::kServiceUnavailable,
+                                    std::string("stream reset: ") + nghttp2_http2_strerror(code)));
 }
 
 std::optional<Clock::Monotonic> Http2Client::deadline() const {
@@ -276,7 +308,8 @@ void Http2Client::OnClosed(const Status& why) {
   state_ = State::kBroken;
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
   for (const auto& [id, stream] : std::exchange(streams_, {})) {
-    stream->call->End(stream->head_told ? lost : Unanswered(lost));
+    stream->call->stream = -1;
+    stream->call->Finish(stream->head_told ? lost : Unanswered(lost));
   }
 }
 

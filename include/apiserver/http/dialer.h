@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct DialOptions {
   // for ping_timeout is dead: the connection is closed. Zero: it is not asked.
   std::chrono::milliseconds ping_interval = std::chrono::milliseconds(0);
   std::chrono::milliseconds ping_timeout = std::chrono::seconds(15);
+  // A server that takes no bytes for this long while some are waiting is disconnected.
+  std::chrono::milliseconds write_stall_timeout = std::chrono::hours(1);
 };
 
 // Causes in the details of errors (Status::details()): the server reset the connection; it sent a
@@ -44,6 +47,16 @@ struct ClientRequest {
   std::string target = {};  // "/apis/x?watch=1".
   Headers headers = {};
   std::string body = {};
+};
+
+// The head of a request whose body is written while it is sent.
+struct ClientRequestHead {
+  std::string method = "GET";
+  std::string target = {};  // "/apis/x?watch=1".
+  Headers headers = {};
+  // The length of the body, which is sent as Content-Length. Zero: there is no body. nullopt: the
+  // length is unknown, and HTTP/1.1 sends the body in chunks.
+  std::optional<std::uint64_t> body_bytes = 0;
 };
 
 struct ClientResponse {

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "http/carrier.h"
+#include "http/client_protocol.h"
+#include "http/loop.h"
+
+namespace apiserver::inline v0::http {
+
+// The state that the handles of a client's connection share with its loop. Everything but the
+// atomics belongs to the loop.
+struct ClientLink {
+  std::shared_ptr<Loop> loop;
+  std::atomic<bool> closed{false};
+  std::atomic<bool> multiplexed{false};
+  std::size_t window_bytes = 0;
+  // Null once the connection has gone.
+  std::shared_ptr<Carrier> carrier;
+  ClientProtocol* protocol = nullptr;
+
+  void Start(std::shared_ptr<ClientCall> call) {
+    if (call->cancelled) return call->Finish(Status(Reason::kTimeout, "cancelled"));
+    if (protocol == nullptr) return call->Finish(NeverSent());
+    protocol->Start(std::move(call));
+    Look();
+  }
+  void Abort(const std::shared_ptr<ClientCall>& call, const Status& why) {
+    call->cancelled = true;
+    if (protocol != nullptr) protocol->Abort(call, why);
+  }
+  void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) {
+    if (protocol != nullptr && bytes > 0) protocol->Consume(call, bytes);
+  }
+  void Write(const std::shared_ptr<ClientCall>& call, std::string bytes) {
+    if (protocol == nullptr || !(call->streamed || call->raw)) return call->Sent(bytes.size());
+    if (call->ended && call->write_ended) return call->Sent(bytes.size());
+    if (const Status bad = call->Push(std::move(bytes)); !bad.ok()) return Abort(call, bad);
+    protocol->OnBody(call);
+  }
+  void CloseWrite(const std::shared_ptr<ClientCall>& call) {
+    if (protocol == nullptr) return;
+    if (const Status bad = call->CloseBody(); !bad.ok()) return Abort(call, bad);
+    protocol->OnBody(call);
+  }
+  // Notes when the protocol has stopped taking requests.
+  void Look() {
+    if (protocol != nullptr && protocol->closing()) closed.store(true);
+  }
+};
+
+}  // namespace apiserver::inline v0::http
