@@ -134,9 +134,17 @@ class BufferedStream final : public ClientStream {
 // NOLINTBEGIN(performance-unnecessary-value-param): connections that can do it keep both
 Result<Executor::Cancel> Connection::Observe(ClientRequest /*request*/,
                                              std::shared_ptr<StreamObserver> /*observer*/) {
-  // NOLINTEND(performance-unnecessary-value-param)
   return Status(Reason::kMethodNotAllowed, "this connection does not tell observers");
 }
+
+Result<std::unique_ptr<Stream>> Connection::OpenStream(ClientRequestHead /*head*/) {
+  return Status(Reason::kMethodNotAllowed, "this connection has no streams");
+}
+
+Result<std::unique_ptr<Stream>> Connection::OpenUpgrade(ClientRequestHead /*head*/) {
+  return Status(Reason::kMethodNotAllowed, "this connection has no upgrades");
+}
+// NOLINTEND(performance-unnecessary-value-param)
 
 std::shared_ptr<ClientSink> NewObserverSink(std::shared_ptr<StreamObserver> observer) {
   return std::make_shared<ObserverSink>(std::move(observer));

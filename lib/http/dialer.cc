@@ -13,6 +13,7 @@
 #include "http/client_link.h"
 #include "http/client_protocol.h"
 #include "http/client_stream.h"
+#include "http/duplex_stream.h"
 #include "http/loop.h"
 #include "http/net.h"
 #include "http/tls_context.h"
@@ -98,6 +99,12 @@ class LoopConnection final : public Connection {
     const auto call = Begin(std::move(request), NewObserverSink(std::move(observer)));
     return Executor::Cancel(
         [control = std::make_shared<LinkControl>(link_, call)] { control->Cancel(); });
+  }
+  Result<std::unique_ptr<Stream>> OpenStream(ClientRequestHead head) override {
+    return OpenDuplex(link_, std::move(head), DuplexKind::kBody);
+  }
+  Result<std::unique_ptr<Stream>> OpenUpgrade(ClientRequestHead head) override {
+    return OpenDuplex(link_, std::move(head), DuplexKind::kUpgrade);
   }
   bool closed() const override { return link_->closed.load(); }
   bool multiplexed() const override { return link_->multiplexed.load(); }

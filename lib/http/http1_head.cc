@@ -121,12 +121,6 @@ bool IsText(std::string_view value) {
   });
 }
 
-bool ValidFields(const Headers& headers) {
-  return std::all_of(headers.begin(), headers.end(), [](const Headers::Field& field) {
-    return IsToken(field.name) && IsText(field.value);
-  });
-}
-
 constexpr std::array<std::pair<int, std::string_view>, 40> kPhrases = {{
     {101, "Switching Protocols"},
     {200, "OK"},
@@ -171,6 +165,12 @@ constexpr std::array<std::pair<int, std::string_view>, 40> kPhrases = {{
 }};
 
 }  // namespace
+
+bool ValidFields(const Headers& headers) {
+  return std::all_of(headers.begin(), headers.end(), [](const Headers::Field& field) {
+    return IsToken(field.name) && IsText(field.value);
+  });
+}
 
 HeadScanner::Verdict HeadScanner::Scan(std::string_view bytes) {
   while (scanned_ < bytes.size()) {

@@ -45,6 +45,9 @@ struct Framing {
 bool ParseRequestHead(std::string_view head, Request& request, Framing& framing);
 bool ParseResponseHead(std::string_view head, ResponseHead& response, Framing& framing);
 
+// Returns whether every name is a token, and no value has a line end or another control character.
+bool ValidFields(const Headers& headers);
+
 // Sets path and query from `target`; false: malformed. Of an absolute URI the authority goes to
 // `host`.
 bool SplitTarget(Request& request);

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <arpa/inet.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -60,12 +61,23 @@ std::unique_ptr<Connection> TestServer::Connect(std::size_t window_bytes) {
   return std::move(*connection);
 }
 
+std::size_t HeapBytes() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 RawClient::RawClient(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   REQUIRE(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  BePatient();
+}
+
+RawClient::RawClient(Connected connected) : fd_(connected.fd) { BePatient(); }
+
+void RawClient::BePatient() {
   const timeval patience{60, 0};
   setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 }
@@ -121,6 +133,25 @@ void RawClient::Reset() {
   const linger hard{1, 0};
   setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
   close(std::exchange(fd_, -1));
+}
+
+RawServer::RawServer() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  REQUIRE(bind(fd_, reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(listen(fd_, 16) == 0);
+  REQUIRE(getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  port_ = ntohs(at.sin_port);
+}
+
+RawServer::~RawServer() { close(fd_); }
+
+RawClient RawServer::Accept() {
+  const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+  REQUIRE(fd >= 0);
+  return RawClient(RawClient::Connected{fd});
 }
 
 Step Answer(Exchange& exchange, std::string body) {

@@ -33,6 +33,9 @@ inline Context Soon() {
   return Context::Child(Context::Background(), RealClock().Now() + kPatience);
 }
 
+// Returns how many bytes of the heap the whole process uses, clients and servers alike.
+std::size_t HeapBytes();
+
 // Waits until so much of `share` is used; false: it never was.
 inline bool Comes(const FairShare& share, std::size_t used) {
   const auto until = RealClock().Now() + kPatience;
@@ -97,6 +100,7 @@ class LambdaSink final : public StreamSink {
     std::function<void(std::string_view)> data = {};
     std::function<void(const Status&)> end = {};
     std::function<void()> room = {};
+    std::function<void(const ResponseHead&)> head = {};
   };
   explicit LambdaSink(Calls calls) : calls_(std::move(calls)) {}
   void OnData(std::string_view bytes) override {
@@ -107,6 +111,9 @@ class LambdaSink final : public StreamSink {
   }
   void OnRoom() override {
     if (calls_.room) calls_.room();
+  }
+  void OnHead(const ResponseHead& head) override {
+    if (calls_.head) calls_.head(head);
   }
 
  private:
@@ -193,6 +200,13 @@ class TestServer {
 class RawClient {
  public:
   explicit RawClient(int port);
+  // Takes over a connected socket.
+  struct Connected {
+    int fd;
+  };
+  explicit RawClient(Connected connected);
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
   ~RawClient();
   void Send(std::string_view bytes);
   // Until the peer closes, or patience ends.
@@ -207,9 +221,24 @@ class RawClient {
   std::size_t SendSome(std::string_view bytes);
 
  private:
+  void BePatient();
   std::string Receive();
   int fd_;
   std::string read_;
+};
+
+// A listening socket on the loopback, for servers that send exactly what a test tells them.
+class RawServer {
+ public:
+  RawServer();
+  ~RawServer();
+  int port() const { return port_; }
+  // Waits for the next connection.
+  RawClient Accept();
+
+ private:
+  int fd_;
+  int port_ = 0;
 };
 
 Step Answer(Exchange& exchange, std::string body);

@@ -1,8 +1,6 @@
 // What a tunnel holds, how both sides hold each other back, and how it ends.
 #include <catch2/catch.hpp>
 
-#include <malloc.h>
-
 #include "support.h"
 
 namespace http_test {
@@ -14,12 +12,6 @@ constexpr std::string_view kUpgrade =
 
 ClientRequest UpgradeRequest() {
   return {.target = "/tunnel", .headers = {{"Connection", "Upgrade"}, {"Upgrade", "raw"}}};
-}
-
-// Bytes of the heap in use by the whole process, clients and servers alike.
-std::size_t HeapBytes() {
-  const auto info = mallinfo2();
-  return info.uordblks + info.hblkhd;
 }
 
 // A service that upgrades every request and hands the tunnel to a test.

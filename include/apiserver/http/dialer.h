@@ -14,6 +14,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/message.h"
+#include "apiserver/http/stream.h"
 #include "apiserver/http/tls.h"
 
 // The listener's transport turned outbound: streams, upgrades and HTTP/2, for tests, watches,
@@ -100,6 +101,33 @@ class Connection {
   // dropping it does not. kMethodNotAllowed: this connection cannot.
   virtual Result<Executor::Cancel> Observe(ClientRequest request,
                                            std::shared_ptr<StreamObserver> observer);
+  // Sends `head` at once and returns the stream of the request's body and the response. Does not
+  // wait, and needs no thread that waits: the sink given to Stream::Start is called on the
+  // connection's loop, with OnHead first. 1xx responses are skipped, trailers are dropped.
+  //
+  // Write and CloseWrite send the body. What is longer or shorter than head.body_bytes ends the
+  // stream with kInvalid. Host is added if it is missing; Content-Length and Transfer-Encoding are
+  // replaced. While the reader pauses, HTTP/1.1 does not read the socket, and HTTP/2 does not
+  // replenish the stream's window, so that at most DialOptions::window_bytes are kept here.
+  //
+  // OnEnd with OK: the response is complete. Over HTTP/2 the rest of the body may still be sent;
+  // over HTTP/1.1 it is dropped, and the connection closes. kServiceUnavailable: the connection was
+  // lost, or the server reset the stream; kTimeout: cancelled, or the server took no bytes for
+  // write_stall_timeout. Destroying the stream cancels it, and destroying the connection ends its
+  // streams.
+  //
+  // kInvalid: the head is malformed. kMethodNotAllowed: this connection cannot do it.
+  virtual Result<std::unique_ptr<Stream>> OpenStream(ClientRequestHead head);
+  // Sends `head` exactly as it is (the names' case, their order, Upgrade and Connection; nothing is
+  // added or removed) and returns the stream of the protocol that the server switches to. OnHead
+  // tells the response's head. After 101 both directions carry raw bytes, and each may be ended
+  // before the other: OnEnd with OK is the peer's end, CloseWrite is ours. After any other code the
+  // response's body follows, and the connection closes. What is written before the response has
+  // come is kept until 101, and dropped otherwise.
+  //
+  // kInvalid: the head is malformed, has no Host, announces a body or does not ask for an upgrade.
+  // kMethodNotAllowed: HTTP/2, or this connection cannot do it. For the rest see OpenStream.
+  virtual Result<std::unique_ptr<Stream>> OpenUpgrade(ClientRequestHead head);
   // The server said GOAWAY or Connection: close, or the connection broke.
   virtual bool closed() const = 0;
   // Returns whether requests are answered side by side (HTTP/2), not one after the other.

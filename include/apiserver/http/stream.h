@@ -10,10 +10,15 @@
 // tunnels after an upgrade, bodies of requests, a client's requests and their answers.
 namespace apiserver::inline v0::http {
 
+struct ResponseHead;
+
 // Receives the events of a stream. Called on the stream's loop, one call at a time; must not wait.
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
+  // Takes the head of the response. Called first, and only on a client's stream: see
+  // Connection::OpenStream. A paused stream tells it too.
+  virtual void OnHead(const ResponseHead& /*head*/) {}
   // Takes the next bytes; never empty, and valid only during the call.
   virtual void OnData(std::string_view bytes) = 0;
   // Called exactly once, after the last OnData. OK: the peer has sent all that it had to send, and
