@@ -199,5 +199,182 @@ TEST_CASE("http: the server of a paused stream is held back", "[http]") {
   CHECK(world.service.ends.Await("200 cut"));
 }
 
+TEST_CASE("http: a client's stream is cancelled at any stage, and told so once", "[http]") {
+  const Wire wire = AnyWire();
+  World world(wire);
+  const auto connection = world.server.Connect();
+
+  SECTION("before the server has seen it") {
+    auto stream = connection->OpenStream(Post("/hold")).value();
+    stream->Cancel();
+    Told told(std::move(stream));
+    CHECK(told.steps().Await(kCancelled));
+    CHECK(told.steps().Text() == kCancelled);
+    return;
+  }
+  SECTION("before the head") {
+    Told told(connection->OpenStream(Post("/hold")).value());
+    REQUIRE(world.steps.Await("held"));
+    told.stream.reset();
+    CHECK(told.steps().Await(kCancelled));
+    world.Release();
+    CHECK(world.service.ends.Await("0 cut"));
+    CHECK(told.steps().Text() == kCancelled);
+  }
+  SECTION("while the writer waits for room") {
+    Told told(connection->OpenStream(Post("/hold")).value());
+    REQUIRE(world.steps.Await("held"));
+    while (told.stream->Write(std::string(kMegabyte, 'x'))) continue;
+    for (int i = 0; i < 64; ++i) told.stream->Write(std::string(kMegabyte, 'x'));
+    told.stream->Cancel();
+    CHECK(told.steps().Await(kCancelled));
+    world.Release();
+    CHECK(told.steps().Text() == kCancelled);
+  }
+  SECTION("in the middle of both bodies") {
+    Told told(connection->OpenStream(Post("/echo")).value());
+    told.stream->Write("some");
+    REQUIRE(told.steps().Await("some"));
+    told.stream->Cancel();
+    CHECK(told.steps().Await(kCancelled));
+    CHECK(world.service.ends.Await("200 cut"));
+    CHECK(told.steps().Text() == "200 some " + kCancelled);
+  }
+  SECTION("after the response, before the body's end") {
+    Told told(connection->OpenStream(Post("/early")).value());
+    REQUIRE(told.steps().Await("end"));
+    told.stream->Write("too late");
+    told.stream->Cancel();
+    CHECK(world.service.ends.Await("200 ok"));
+    CHECK(told.steps().Text() == "200 early end");
+  }
+
+  const bool http2 = wire == Wire::kHttp2 || wire == Wire::kTlsHttp2;
+  if (http2) {
+    CHECK(connection->Call(Soon(), {.target = "/early"})->body == "early");
+  } else {
+    // The rest of the answer belongs to no later request.
+    CHECK_FALSE(connection->Call(Soon(), {.target = "/early"}).ok());
+    CHECK(connection->closed());
+  }
+}
+
+TEST_CASE("http: a client's stream that its server breaks off ends with an error", "[http]") {
+  World world(AnyWire());
+  const auto connection = world.server.Connect();
+
+  SECTION("in the middle of the response") {
+    Told told(connection->OpenStream(Post("/abort")).value());
+    const std::string end = told.AwaitEnd();
+    CHECK(told.steps().lines()[0] == "200");
+    CHECK(told.steps().lines()[1] == std::string(20, 'a'));
+    CHECK(end.find("ServiceUnavailable") != std::string::npos);
+  }
+  SECTION("with its connection, as the writer waits") {
+    Told told(connection->OpenStream(Post("/hold")).value());
+    REQUIRE(world.steps.Await("held"));
+    while (told.stream->Write(std::string(kMegabyte, 'x'))) continue;
+    world.server.StopListening();
+    CHECK(told.AwaitEnd().find("ServiceUnavailable") != std::string::npos);
+    CHECK(connection->closed());
+  }
+}
+
+TEST_CASE("http: a body of the wrong length is refused", "[http]") {
+  World world(AnyWire());
+  const auto connection = world.server.Connect();
+  Told told(connection->OpenStream(Post("/echo", 5)).value());
+
+  SECTION("longer") {
+    told.stream->Write("four");
+    told.stream->Write("more");
+    CHECK(told.steps().Await(
+        Status(Reason::kInvalid, "the request's body is longer than its Content-Length of 5")
+            .ToString()));
+  }
+  SECTION("shorter") {
+    told.stream->Write("four");
+    told.stream->CloseWrite();
+    CHECK(told.steps().Await(
+        Status(Reason::kInvalid, "the request's body is shorter than its Content-Length of 5")
+            .ToString()));
+  }
+  SECTION("right") {
+    told.stream->Write("four");
+    told.stream->Write("5");
+    CHECK(told.steps().Await("end"));
+    // The connection is as good as new.
+    CHECK(connection->Call(Soon(), {.target = "/early"})->body == "early");
+  }
+}
+
+TEST_CASE("http: streams go on after a GOAWAY, and new ones are refused", "[http]") {
+  World world(GENERATE(Wire::kHttp2, Wire::kTlsHttp2));
+  const auto connection = world.server.Connect();
+  Told told(connection->OpenStream(Post("/echo")).value());
+  told.stream->Write("before");
+  REQUIRE(told.steps().Await("before"));
+
+  world.server.listener().Drain();
+  const auto until = RealClock().Now() + kPatience;
+  while (!connection->closed() && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(1));
+  }
+  Told late(connection->OpenStream({.target = "/early"}).value());
+  CHECK(late.steps().Await(
+      Status(Reason::kServiceUnavailable, "the connection takes no more requests").ToString()));
+
+  told.stream->Write("after");
+  CHECK(told.steps().Await("after"));
+  told.stream->CloseWrite();
+  CHECK(told.steps().Await("end"));
+  CHECK(world.service.ends.Await("200 ok"));
+}
+
+TEST_CASE("http: a server that takes no bytes of a stream is dropped at its limit", "[http]") {
+  World world(AnyWire());
+  DialOptions options = world.server.dial_options();
+  options.write_stall_timeout = std::chrono::milliseconds(100);
+  const auto connection = world.server.dialer().Dial(Soon(), options).value();
+  Told told(connection->OpenStream(Post("/hold")).value());
+  REQUIRE(world.steps.Await("held"));
+
+  for (int i = 0; i < 64; ++i) told.stream->Write(std::string(kMegabyte, 'x'));
+
+  CHECK(told.steps().Await(Status(Reason::kTimeout, "the peer takes no bytes").ToString()));
+  CHECK(connection->closed());
+}
+
+TEST_CASE("http: what a sink throws ends its stream alone", "[http]") {
+  World world(GENERATE(Wire::kHttp2, Wire::kTlsHttp2));
+  const auto connection = world.server.Connect();
+  Told other(connection->OpenStream(Post("/echo")).value());
+  const auto stream = connection->OpenStream(Post("/echo")).value();
+  stream->Start(NewSink({.data = [](auto) { throw std::runtime_error("oh"); }}));
+
+  stream->Write("throw");
+  CHECK(world.service.ends.Await("200 cut"));
+  other.stream->Write("still here");
+  CHECK(other.steps().Await("still here"));
+  other.stream->CloseWrite();
+  CHECK(other.steps().Await("end"));
+}
+
+TEST_CASE("http: a head that cannot be sent as it is opens no stream", "[http]") {
+  World world(GENERATE(Wire::kHttp1, Wire::kHttp2));
+  const auto connection = world.server.Connect();
+  const auto refused = [&](ClientRequestHead head) {
+    return connection->OpenStream(std::move(head)).status().reason() == Reason::kInvalid;
+  };
+
+  CHECK(refused({.method = "GET x", .target = "/"}));
+  CHECK(refused({.method = "CONNECT", .target = "/"}));
+  CHECK(refused({.target = "/ HTTP/1.1"}));
+  CHECK(refused({.target = ""}));
+  CHECK(refused({.target = "/", .headers = {{"A b", "x"}}}));
+  CHECK(refused({.target = "/", .headers = {{"A", "x\r\nB: y"}}}));
+  CHECK(refused({.target = "/", .headers = {{"Host", "a"}, {"host", "b"}}}));
+}
+
 }  // namespace
 }  // namespace http_test
