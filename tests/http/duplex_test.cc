@@ -121,6 +121,11 @@ ClientRequestHead Post(std::string target, std::optional<std::uint64_t> bytes = 
   return {.method = "POST", .target = std::move(target), .body_bytes = bytes};
 }
 
+ClientRequestHead UpgradeHead() {
+  return {.target = "/tunnel",
+          .headers = {{"Host", "x"}, {"Connection", "Upgrade"}, {"Upgrade", "raw"}}};
+}
+
 const std::string kCancelled = Status(Reason::kTimeout, "cancelled").ToString();
 
 auto AnyWire() { return GENERATE(Wire::kHttp1, Wire::kHttp2, Wire::kTlsHttp1, Wire::kTlsHttp2); }
@@ -151,6 +156,26 @@ TEST_CASE("http: 64 MiB go each way through a client's stream, and nearly nothin
   if (connection->multiplexed()) {
     CHECK(connection->Call(Soon(), {.target = "/early"})->body == "early");
   }
+}
+
+TEST_CASE("http: 64 MiB go each way through a client's upgrade, and nearly nothing is held",
+          "[http]") {
+  World world(GENERATE(Wire::kHttp1, Wire::kTlsHttp1));
+  const auto connection = world.server.Connect(/*window_bytes=*/64 << 10);
+  const auto talker = std::make_shared<Talker>(world.server.dialer().loop(), 64 * kMegabyte,
+                                               std::chrono::seconds(0));
+
+  talker->Begin(connection->OpenUpgrade(UpgradeHead()).value());
+  REQUIRE(talker->stopped.WaitFor(kPatience));
+  talker->Resume();
+
+  CHECK(talker->steps.Await("end"));
+  CHECK(talker->steps.Text() == "101 end");
+  CHECK(talker->came == 64 * kMegabyte);
+  CHECK(talker->right);
+  CHECK(talker->heap_peak < talker->heap_before + 2 * kMegabyte);
+  CHECK(world.service.ends.Await("101 ok"));
+  CHECK(connection->closed());
 }
 
 // 64 seconds; run by name.
