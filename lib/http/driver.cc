@@ -3,12 +3,14 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/base/sync.h"
 #include "http/body_stream.h"
 #include "http/caught.h"
+#include "http/http1_head.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -441,6 +443,9 @@ Status ExchangeDriver::Upgrade(ResponseHead head,
   if (!request_.IsUpgrade()) {
     return Status(Reason::kBadRequest, "the request does not ask for an upgrade");
   }
+  if (head.verbatim && (head.code != 101 || !ValidFields(head.headers))) {
+    return Status(Reason::kInvalid, "the head of the upgrade is malformed");
+  }
   if (!Claim()) return Status::Ok();
   head_ = std::move(head);
   on_open_ = std::move(on_open);
@@ -474,6 +479,9 @@ void ExchangeDriver::StartAnswer() {
 }
 
 bool ExchangeDriver::RunHeads() {
+  // Filters learn from the call that an answer begins, whatever becomes of what they add.
+  std::optional<ResponseHead> verbatim;
+  if (head_.verbatim) verbatim = head_;
   for (std::size_t i = begun_.load(); i-- > 0;) {
     try {
       service_.filters[i]->Head(*this, head_);
@@ -482,6 +490,7 @@ bool ExchangeDriver::RunHeads() {
       return false;
     }
   }
+  if (verbatim) head_ = *std::move(verbatim);
   return true;
 }
 

@@ -88,6 +88,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   void Refuse(int code);
   void Finish();
   void WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind);
+  void WriteVerbatim(const ResponseHead& head);
   void OpenTunnel();
   template <class Call>
   void GuardTunnel(Call call);
@@ -400,10 +401,25 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
   head_only_ |= bodiless;
 }
 
+void Http1Server::WriteVerbatim(const ResponseHead& head) {
+  control_ += "HTTP/1.1 " + std::to_string(head.code) + " ";
+  control_ += ReasonPhrase(head.code);
+  control_ += "\r\n";
+  for (const Headers::Field& field : head.headers) {
+    control_ += field.name + ": " + field.value + "\r\n";
+  }
+  control_ += "\r\n";
+}
+
 void Http1Server::OpenTunnel() {
   answer_ = Answer::kTunnel;
   auto on_open = exchange_->TakeOnOpen();
-  WriteHead(exchange_->head(), ExchangeDriver::Kind::kUpgrade);
+  const ResponseHead& head = exchange_->head();
+  if (head.verbatim) {
+    WriteVerbatim(head);
+  } else {
+    WriteHead(head, ExchangeDriver::Kind::kUpgrade);
+  }
   tunnel_ = std::make_shared<TunnelLink>(wire_.loop(), *this);
   tunnel_out_.emplace(exchange_->memory()->output, exchange_->tenant());
   wire_.MarkDirty();

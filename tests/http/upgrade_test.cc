@@ -224,5 +224,68 @@ TEST_CASE("http: a client's stream does not take a bad HTTP/2 answer for a good 
   }
 }
 
+TEST_CASE("http: a server's verbatim upgrade is sent as it is, early bytes or not", "[http]") {
+  std::optional<Resume> later;
+  Notification waits;
+  Journal steps;
+  std::shared_ptr<Tunnel> tunnel;
+  const auto upgrade = [&](Exchange& exchange) {
+    const Status opened = exchange.writer().Upgrade(
+        {.code = 101, .headers = {{"uPGRADE", "x"}, {"CONNECTION", "upgrade"}}, .verbatim = true},
+        [&](std::unique_ptr<Tunnel> made) {
+          tunnel = std::move(made);
+          tunnel->Start(NewSink({.data = [&](auto bytes) { steps.Add(std::string(bytes)); }}));
+        });
+    return opened.ok() ? Step::Done() : Step(opened);
+  };
+  TestService service([&](Exchange& exchange) {
+    return Step::Later([&, shared = exchange.Share()](Resume resume) {
+      later.emplace(std::move(resume));
+      waits.Notify();
+    });
+  });
+  Exchange* current = nullptr;
+  auto& filter = service.AddFilter();
+  filter.begin = [&](Exchange& exchange) {
+    current = &exchange;
+    return Step::Next();
+  };
+  filter.head = [&](Exchange&, ResponseHead& head) {
+    head.headers.Add("Audit-Id", "1");
+    steps.Add("filtered");
+  };
+  TestServer server(service.service, Wire::kHttp1);
+  RawClient client(server.listener().port());
+
+  // The answer is decided only after the client's first bytes have come.
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nearly");
+  REQUIRE(waits.WaitFor(kPatience));
+  later->OnLoop([&] { return upgrade(*current); });
+
+  CHECK(client.ReadUntil("\r\n\r\n") ==
+        "HTTP/1.1 101 Switching Protocols\r\nuPGRADE: x\r\nCONNECTION: upgrade\r\n\r\n");
+  CHECK(steps.Await("early"));
+  CHECK(steps.Text() == "filtered early");
+  tunnel.reset();
+  CHECK(service.ends.Await("101 ok"));
+}
+
+TEST_CASE("http: a verbatim head that is no well-formed 101 is refused", "[http]") {
+  TestService service([&](Exchange& exchange) {
+    ResponseHead head{.code = 101, .headers = {{"Upgrade", "x"}}, .verbatim = true};
+    if (exchange.request().path == "/code") head.code = 200;
+    if (exchange.request().path == "/value") head.headers.Add("A", "b\r\nC: d");
+    return Step(exchange.writer().Upgrade(std::move(head), [](auto) {}));
+  });
+  TestServer server(service.service, Wire::kHttp1);
+  const ClientRequest request{.headers = {{"Connection", "Upgrade"}, {"Upgrade", "x"}}};
+
+  for (const char* path : {"/code", "/value"}) {
+    ClientRequest sent = request;
+    sent.target = path;
+    CHECK(server.Connect()->Call(Soon(), sent)->code == 422);
+  }
+}
+
 }  // namespace
 }  // namespace http_test

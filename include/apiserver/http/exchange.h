@@ -149,7 +149,10 @@ class ResponseWriter {
   virtual ~ResponseWriter() = default;
   virtual void Send(ResponseHead head, Bytes body) = 0;
   virtual void Stream(ResponseHead head, std::unique_ptr<BodySource> body) = 0;
-  // HTTP/1.1 only; kBadRequest otherwise.
+  // Answers with `head` and hands the connection over: `on_open` is called on the loop with the
+  // tunnel, whose first bytes are those that the client sent early. A head that another server has
+  // written is passed on with ResponseHead::verbatim. kBadRequest: the request does not ask for an
+  // upgrade, as none over HTTP/2 does. kInvalid: a verbatim head that is not a well-formed 101.
   virtual Status Upgrade(ResponseHead head,
                          UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) = 0;
   // Whether a head was claimed, by whomever.

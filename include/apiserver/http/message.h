@@ -40,6 +40,9 @@ struct ResponseHead {
   Headers headers = {};
   // HTTP/1.1: "Connection: close" and close after the answer. HTTP/2: GOAWAY, graceful.
   bool close_connection = false;
+  // For ResponseWriter::Upgrade: the headers are sent exactly as they are, in their order and case.
+  // Nothing is added, neither by the transport nor by filters.
+  bool verbatim = false;
 };
 
 // The bytes of an answer: pieces that are shared, not copied, in order.
