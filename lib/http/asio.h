@@ -1,6 +1,7 @@
 #pragma once
 
-// The one door to Boost.Asio. <utility> first: 1.74 uses std::exchange without including it.
+// The only place that includes Boost.Asio, whose headers take over a second to compile. <utility>
+// comes first because Asio 1.74 uses std::exchange without including it.
 #include <utility>
 
 #include <boost/asio/io_context.hpp>

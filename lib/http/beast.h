@@ -1,6 +1,6 @@
 #pragma once
 
-// The one door to Boost.Beast: its HTTP/1 parser and nothing else.
+// The only place that includes Boost.Beast, and of it nothing but the HTTP/1 parser.
 #include <utility>
 
 #include <boost/beast/http/basic_parser.hpp>

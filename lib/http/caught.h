@@ -4,8 +4,8 @@
 
 namespace apiserver::inline v0::http {
 
-// Set in an exchange when a filter, the handler or work of theirs has thrown; what was thrown. The
-// audit log tells such requests apart.
+// The exception that a filter, the handler or their work has thrown. Set in the exchange, because
+// the audit log marks such requests.
 struct Caught {
   std::string what;
 };

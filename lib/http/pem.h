@@ -9,9 +9,10 @@
 
 #include "apiserver/base/status.h"
 
-// PEM text to OpenSSL objects and back.
+// Conversions between PEM text and OpenSSL's objects. They never ask for a pass phrase.
 namespace apiserver::inline v0::http {
 
+// Deleters for OpenSSL's objects.
 struct X509Free {
   void operator()(X509* certificate) const { X509_free(certificate); }
 };
@@ -22,9 +23,11 @@ struct KeyFree {
 };
 using PrivateKey = std::unique_ptr<EVP_PKEY, KeyFree>;
 
-// At least one. kInvalid: none, or not PEM.
+// Reads all certificates of a text, at least one. kInvalid: there is none, or it is not PEM.
 Result<std::vector<Certificate>> ReadCertificates(const std::string& pem);
+// Reads an unencrypted private key. kInvalid: there is none.
 Result<PrivateKey> ReadPrivateKey(const std::string& pem);
+// Write one object as PEM. Empty: OpenSSL failed.
 std::string WritePem(X509* certificate);
 std::string WritePem(EVP_PKEY* key);
 

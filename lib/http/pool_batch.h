@@ -9,23 +9,24 @@
 
 namespace apiserver::inline v0::http {
 
-// Work that a loop gives to a pool.
+// One piece of work that a loop gives to a pool.
 class PoolWork {
  public:
   virtual ~PoolWork() = default;
   virtual void RunOnPool() = 0;
-  // The pool has stopped; called instead, on whichever thread found out.
+  // Called instead of RunOnPool if the pool has stopped, on the thread that found out.
   virtual void DroppedByPool() = 0;
 };
 
-// Hands the work of one turn of a loop to a pool with one Post. The thread that takes it works it
-// off; before each piece but the last it asks for one more thread, so that pieces that wait do not
-// hold up the others, while pieces that do not are all done before that thread is awake.
+// Hands the work of one turn of a loop to a pool with one Post, because waking a thread costs more
+// than most pieces. The thread that takes the batch runs all of it. Before each piece but the last
+// it asks for one more thread: a piece that blocks does not delay the others, and pieces that do
+// not block are all done before that thread is awake.
 class PoolBatch final : public std::enable_shared_from_this<PoolBatch> {
  public:
   explicit PoolBatch(Executor& pool) : pool_(&pool) {}
 
-  // Leaves `work` empty.
+  // Takes the pieces; leaves `work` empty.
   void HandOver(std::vector<std::shared_ptr<PoolWork>>& work);
 
  private:

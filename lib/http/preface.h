@@ -9,8 +9,9 @@
 
 namespace apiserver::inline v0::http {
 
-// A plain connection before its first bytes have told HTTP/2 with prior knowledge from HTTP/1.1.
-// `make` is called once with the answer.
+// The protocol of a plain connection until its first bytes tell HTTP/2 with prior knowledge from
+// HTTP/1.1. Calls `make` once with the answer and replaces itself by the result. The connection is
+// closed at `deadline` if the bytes have not come.
 std::unique_ptr<Protocol> NewPrefaceSniffer(
     Carrier& carrier, Clock::Monotonic deadline,
     std::function<std::unique_ptr<Protocol>(bool http2)> make);

@@ -5,8 +5,8 @@
 
 namespace apiserver::inline v0::http {
 
-// What a loop waits with. Without locks: only its own thread touches it, others write to the
-// event descriptor that `wake` reads.
+// The reactor that a loop waits with. Built without locks, because only the loop's own thread
+// touches it: other threads write to the event descriptor that `wake` reads.
 struct Loop::Reactor {
   explicit Reactor(int event_fd) : wake(io, event_fd), timer(io) {}
   boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};

@@ -9,19 +9,21 @@
 
 namespace apiserver::inline v0::http {
 
-// The timers of one loop: intrusive, so that arming and disarming cost no allocation, and bucketed
-// (64 ms for what is a second away or more, else 1 ms), so that a hundred thousand are cheap. Never
-// early. One thread.
+// The timers of one loop. They are intrusive, so that arming and disarming allocate nothing, and
+// bucketed (by 64 ms if they are a second away or more, else by 1 ms), so that a hundred thousand
+// are cheap. A timer never fires early. Used by one thread.
 class Timers {
  public:
+  // One timer, a base or a member of the object that it belongs to.
   class Entry {
    public:
     Entry() = default;
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
     virtual ~Entry() = default;  // Must be disarmed.
+    // Called once when the time has come, disarmed.
     virtual void Fire() = 0;
-    // The loop ends; called disarmed.
+    // Called instead if the loop ends first, disarmed.
     virtual void Drop() {}
     bool armed() const { return tick_ >= 0; }
 
@@ -32,17 +34,19 @@ class Timers {
     std::int64_t tick_ = -1;
   };
 
-  // Replaces an earlier time.
+  // Arms `entry` for `when`. Replaces an earlier time.
   void Arm(Entry& entry, Clock::Monotonic now, Clock::Monotonic when);
+  // Does nothing if `entry` is not armed.
   void Disarm(Entry& entry);
-  // Fires what is due; entries may arm and disarm others meanwhile.
+  // Fires all entries that are due. They may arm and disarm others meanwhile.
   void RunDue(Clock::Monotonic now);
+  // Returns when RunDue() has something to do next. nullopt: nothing is armed.
   std::optional<Clock::Monotonic> Next() const;
-  // Disarms all, for a loop that ends; null when none is left.
+  // Disarms one entry and returns it, for a loop that ends. Null: none is left.
   Entry* TakeAny();
 
  private:
-  std::map<std::int64_t, Entry*> buckets_;  // By millisecond.
+  std::map<std::int64_t, Entry*> buckets_;  // Keyed by millisecond.
 };
 
 }  // namespace apiserver::inline v0::http

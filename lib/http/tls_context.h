@@ -9,11 +9,12 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/tls.h"
 
-// OpenSSL's side of http/tls.h.
+// OpenSSL's side of http/tls.h, which names no OpenSSL type.
 namespace apiserver::inline v0::http {
 
 using SslContext = std::shared_ptr<SSL_CTX>;
 
+// The context that a listener uses for its next handshakes.
 class ServerTls::Context {
  public:
   explicit Context(SslContext ssl) : ssl_(std::move(ssl)) {}
@@ -22,17 +23,17 @@ class ServerTls::Context {
  private:
   const SslContext ssl_;
 };
-// A client's context; `http2` says whether h2 is offered. kInvalid: bad CA or key pair.
+// Makes a client's context. `http2`: h2 is offered. kInvalid: the CA or the key pair is bad.
 Result<SslContext> NewClientContext(const ClientTls& tls, bool http2);
 
-// What servers and clients have in common.
+// Makes a context with the settings that servers and clients share.
 Result<SslContext> NewContext(const SSL_METHOD* method);
-// kInvalid: not a matching pair.
+// Sets the certificate chain and key of a context. kInvalid: they do not match.
 Status UsePair(SSL_CTX* context, const KeyPair& pair);
-// kInvalid, with `what` and OpenSSL's reason.
+// Returns kInvalid with `what` and OpenSSL's reason.
 Status SslError(const std::string& what);
 
-// OpenSSL's own words for what went wrong last on this thread; clears them.
+// Returns OpenSSL's text for the last error on this thread, and clears its queue.
 std::string TakeSslError();
 
 }  // namespace apiserver::inline v0::http

@@ -7,13 +7,14 @@
 
 namespace apiserver::inline v0::http {
 
-// Counts what a peer may do now and then, but not all the time.
+// Limits events that a peer may cause now and then, but not all the time: `burst` at once, and
+// `per_second` in the long run.
 class TokenBucket final {
  public:
   TokenBucket(double burst, double per_second)
       : burst_(burst), per_second_(per_second), tokens_(burst) {}
 
-  // False: too much.
+  // Takes one token. False: there is none, and the peer has done it too often.
   bool Take(Clock::Monotonic now) {
     if (last_ != Clock::Monotonic()) {
       const std::chrono::duration<double> elapsed = now - last_;

@@ -9,9 +9,10 @@
 
 #include "apiserver/http/websocket.h"
 
-// Frames of RFC 6455, section 5.
+// Frames of RFC 6455, section 5, as bytes: what a server reads and writes.
 namespace apiserver::inline v0::http {
 
+// The opcodes of RFC 6455, 5.2. Others are refused.
 enum class WebSocketOpcode : std::uint8_t {
   kContinuation = 0,
   kText = 1,
@@ -21,32 +22,35 @@ enum class WebSocketOpcode : std::uint8_t {
   kPong = 10,
 };
 
-// Close codes that only this side gives.
+// Close codes that this side gives on its own account.
 inline constexpr int kWebSocketProtocolError = 1002;
 inline constexpr int kWebSocketInvalidData = 1007;
 inline constexpr int kWebSocketTooBig = 1009;
-// Never on the wire.
+// Close codes that are reported to the host and never sent.
 inline constexpr int kWebSocketNoCode = 1005;
 inline constexpr int kWebSocketAbnormal = 1006;
 
-// Appends one whole, unmasked frame: what a server sends.
+// Appends one whole, unmasked frame, as a server sends it.
 void AppendWebSocketFrame(WebSocketOpcode opcode, std::string_view payload, std::string& out);
-// The payload of a Close frame; `reason` is cut to what fits, between characters.
+// Returns the payload of a Close frame. `reason` is cut to 123 bytes, between characters.
 std::string WebSocketClosePayload(int code, std::string_view reason);
 
-// Takes what a client sends apart, in whatever pieces it comes. Keeps no more than one message and
-// one control frame.
+// Decodes the frames of a client, in whatever pieces they come. Keeps one message and one control
+// frame at the most.
 class WebSocketReader {
  public:
+  // A violation of the protocol, with the code and the reason to close with.
   struct Failure {
     int code = 0;
     std::string_view reason;
   };
+  // Receives what the frames carry.
   class Sink {
    public:
+    // Takes one whole message, put together from its fragments.
     virtual void OnData(WebSocketMessage message) = 0;
     virtual void OnPing(std::string_view payload) = 0;
-    // kWebSocketNoCode: the peer gave none. Nothing follows.
+    // Takes the peer's Close. kWebSocketNoCode: the peer gave no code. Nothing follows.
     virtual void OnCloseFrame(int code, std::string_view reason) = 0;
 
    protected:
@@ -55,7 +59,7 @@ class WebSocketReader {
 
   explicit WebSocketReader(std::size_t message_bytes_max) : message_bytes_max_(message_bytes_max) {}
 
-  // Uses all of `bytes`. What follows a failure or a Close frame is ignored.
+  // Decodes all of `bytes`. Bytes after a failure or a Close frame are ignored.
   std::optional<Failure> Receive(std::string_view bytes, Sink& sink);
 
  private:
@@ -72,7 +76,7 @@ class WebSocketReader {
   bool in_payload_ = false;
   bool done_ = false;
 
-  // Of the frame.
+  // The state of the current frame.
   WebSocketOpcode opcode_ = WebSocketOpcode::kContinuation;
   bool final_ = false;
   std::uint64_t left_ = 0;
@@ -80,7 +84,7 @@ class WebSocketReader {
   std::size_t mask_at_ = 0;
   std::string control_;
 
-  // Of the message, which may have several frames.
+  // The state of the current message, which may have several frames.
   bool in_message_ = false;
   WebSocketMessage message_;
 };

@@ -6,24 +6,26 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/status.h"
 
-// What certificates say, for messages to people and for checks before a server starts. What decides
-// about clients is in authn.
+// Readers of certificates, for messages to people and for checks before a server starts. Decisions
+// about clients are made in authn.
 namespace apiserver::inline v0::http {
 
+// The parts of one certificate that people want to see.
 struct CertificateFacts {
   std::string subject;  // "CN=front-proxy-ca", RFC 2253.
   std::string issuer;
-  std::vector<std::string> dns_names;  // Of the subject alternative names.
+  std::vector<std::string> dns_names;  // From the subject alternative names.
   Clock::Wall not_before;
   Clock::Wall not_after;
-  bool authority = false;  // May sign others.
+  bool authority = false;  // It may sign others.
 };
-// Of each certificate in a PEM text, in order. kInvalid: there is none, or one is malformed.
+// Returns the facts of each certificate in a PEM text, in order. kInvalid: there is none, or one is
+// malformed.
 Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pem);
 
-// Whether a client that trusts the authorities of `ca_pem` would accept the server certificate that
-// `pem` begins with (the chain follows it) under the name `host` at the time of `clock`. kInvalid:
-// it would not, and why.
+// Checks that a client which trusts the authorities of `ca_pem` would accept the server certificate
+// at the beginning of `pem` (its chain follows) under the name `host` at the time of `clock`.
+// kInvalid: it would not; the message says why.
 Status VerifyServerCertificate(const std::string& pem, const std::string& ca_pem,
                                const std::string& host, const Clock& clock);
 

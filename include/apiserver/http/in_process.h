@@ -7,9 +7,10 @@
 
 namespace apiserver::inline v0::http {
 
-// Runs requests through `service` without a socket: whole chain, same driver. `identity` is what a
-// TLS handshake would have brought. Owns a loop thread; `service` must outlive it. Connections made
-// by it obey Connection's contract; Upgrade answers are not supported.
+// Makes a connection that runs requests through `service` without a socket, with the whole chain
+// and the same driver. `identity` stands for the certificates of a TLS handshake; null: none were
+// sent. Owns a loop thread; `service` must outlive it. Follows Connection's contract, but an answer
+// that upgrades is an error, and Observe, OpenStream and OpenUpgrade give kMethodNotAllowed.
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity = nullptr);
 

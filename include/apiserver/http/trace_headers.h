@@ -8,9 +8,9 @@
 // W3C Trace Context in a message's headers: traceparent and tracestate.
 namespace apiserver::inline v0::http {
 
-// The span that a message was sent by; nullopt: it does not say, or not properly.
+// Returns the span that sent a message. nullopt: the headers are absent or malformed.
 std::optional<trace::SpanContext> ReadTraceHeaders(const Headers& headers);
-// Replaces what is there; `context` is valid.
+// Sets the headers for `context`, which must be valid. Replaces earlier ones.
 void WriteTraceHeaders(const trace::SpanContext& context, Headers& headers);
 
 }  // namespace apiserver::inline v0::http
