@@ -17,32 +17,35 @@
 #include "apiserver/http/stream.h"
 #include "apiserver/http/tls.h"
 
-// The listener's transport turned outbound: streams, upgrades and HTTP/2, for tests, watches,
-// proxying and benchmarks.
+// The client's side of the listener's transport: streams, upgrades and HTTP/2, for proxies,
+// watches, tests and benchmarks.
 namespace apiserver::inline v0::http {
 
+// One dial: the address, the protocol and the limits of the connection.
 struct DialOptions {
-  std::string host = "127.0.0.1";
+  std::string host = "127.0.0.1";  // An IP literal, a name, or "unix:<path>".
   int port = 0;
   std::optional<ClientTls> tls = {};  // Absent: plain.
   bool http2 = true;                  // False: HTTP/1.1, one request at a time on the connection.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);
-  // Unread bytes of one response; the server is held back when so much waits.
+  // The unread bytes of one response at which the server is held back.
   std::size_t window_bytes = 1 << 20;
-  // An HTTP/2 server that has sent nothing for so long is sent a PING; one that then sends nothing
-  // for ping_timeout is dead: the connection is closed. Zero: it is not asked.
+  // An HTTP/2 server that has sent nothing for this long is sent a PING. If nothing comes for
+  // ping_timeout after it, the connection is closed. Zero: no PINGs are sent.
   std::chrono::milliseconds ping_interval = std::chrono::milliseconds(0);
   std::chrono::milliseconds ping_timeout = std::chrono::seconds(15);
   // A server that takes no bytes for this long while some are waiting is disconnected.
   std::chrono::milliseconds write_stall_timeout = std::chrono::hours(1);
 };
 
-// Causes in the details of errors (Status::details()): the server reset the connection; it sent a
-// longer head than is read; the connection ended before anything of the answer had come.
+// The causes in the details of errors (Status::details()): the server reset the connection; the
+// response's head was longer than a client reads; the connection ended before any of the response
+// had come.
 inline constexpr std::string_view kConnectionResetCause = "ConnectionReset";
 inline constexpr std::string_view kAnswerTooLargeCause = "AnswerTooLarge";
 inline constexpr std::string_view kUnansweredCause = "Unanswered";
 
+// A request whose body is complete.
 struct ClientRequest {
   std::string method = "GET";
   std::string target = {};  // "/apis/x?watch=1".
@@ -60,45 +63,51 @@ struct ClientRequestHead {
   std::optional<std::uint64_t> body_bytes = 0;
 };
 
+// A response that was read to its end.
 struct ClientResponse {
   int code = 0;
   Headers headers = {};
   std::string body = {};
 };
 
-// A response read as it arrives. Used by one thread at a time; Cancel() from any.
+// A response that a thread reads as it arrives. Used by one thread at a time, except for Cancel().
+// Destroying it cancels.
 class ClientStream {
  public:
-  virtual ~ClientStream() = default;  // Cancels.
+  virtual ~ClientStream() = default;
   // Waits for the head. kTimeout: `ctx` was done first; kServiceUnavailable: connection lost.
   virtual Result<ResponseHead> Head(const Context& ctx) = 0;
   // Waits for some bytes of the body; empty: it is complete. Errors as Head.
   virtual Result<std::string> Read(const Context& ctx) = 0;
-  // After a 101: the raw connection's other direction.
+  // Writes to the raw connection after a 101. Piles up without limit: see OpenUpgrade.
   virtual Status Write(std::string_view bytes) = 0;
   virtual void Cancel() = 0;
 };
 
-// A response told as it arrives, without a thread that waits. Called on the connection's loop, in
-// this order; must not wait.
+// Receives a response as it arrives, without a thread that waits. Called on the connection's loop,
+// in this order; must not wait. It cannot hold the server back: see OpenStream.
 class StreamObserver {
  public:
   virtual ~StreamObserver() = default;
   virtual void OnHead(const ResponseHead& head) = 0;
   virtual void OnData(std::string_view bytes) = 0;
-  // Exactly once, last. OK: the response is complete. kServiceUnavailable: connection lost or
-  // stream reset; kTimeout: cancelled.
+  // Called exactly once, last. OK: the response is complete. kServiceUnavailable: the connection
+  // was lost or the stream reset; kTimeout: cancelled.
   virtual void OnEnd(const Status& status) = 0;
 };
 
-// One connection to one server. Thread-safe; waits, so never used on a loop.
+// One connection to one server. Thread-safe. Call() and the reads of Open() wait, so that they are
+// never used on a loop.
 class Connection {
  public:
   virtual ~Connection() = default;
+  // Sends a request and waits for the whole response.
   virtual Result<ClientResponse> Call(const Context& ctx, const ClientRequest& request) = 0;
+  // Sends a request whose response is read as it arrives.
   virtual Result<std::unique_ptr<ClientStream>> Open(const ClientRequest& request) = 0;
-  // Does not wait: `observer` is told, and kept until its end. Calling what is returned cancels;
-  // dropping it does not. kMethodNotAllowed: this connection cannot.
+  // Sends a request without waiting. `observer` is told the response, and kept until its end.
+  // Calling the returned function cancels; dropping it does not. kMethodNotAllowed: this connection
+  // cannot do it.
   virtual Result<Executor::Cancel> Observe(ClientRequest request,
                                            std::shared_ptr<StreamObserver> observer);
   // Sends `head` at once and returns the stream of the request's body and the response. Does not
@@ -128,28 +137,30 @@ class Connection {
   // kInvalid: the head is malformed, has no Host, announces a body or does not ask for an upgrade.
   // kMethodNotAllowed: HTTP/2, or this connection cannot do it. For the rest see OpenStream.
   virtual Result<std::unique_ptr<Stream>> OpenUpgrade(ClientRequestHead head);
-  // The server said GOAWAY or Connection: close, or the connection broke.
+  // Returns whether the server said GOAWAY or Connection: close, or the connection broke.
   virtual bool closed() const = 0;
   // Returns whether requests are answered side by side (HTTP/2), not one after the other.
   virtual bool multiplexed() const { return false; }
 };
 
-// Owns the client's loop thread and, once a name was looked up, the resolver's; connections must
-// not outlive it. The destructor waits for a look-up in progress, and must not run on the loop.
+// Dials servers. Owns the clients' loop thread and, once a name was looked up, the resolver's;
+// connections must not outlive it. The destructor waits for a look-up in progress, and must not run
+// on the loop. Thread-safe.
 class Dialer {
  public:
   virtual ~Dialer() = default;
-  // How a dial ended. Errors: kInvalid: TLS material or address; kTimeout; kServiceUnavailable, in
-  // Go's words: "dial tcp 10.0.0.1:443: connect: connection refused", "tls: hostname mismatch".
+  // Takes the outcome of a dial. kInvalid: TLS material or address; kTimeout; kServiceUnavailable,
+  // in Go's words: "dial tcp 10.0.0.1:443: connect: connection refused", "tls: hostname mismatch".
   using Dialed = UniqueFunction<void(Result<std::unique_ptr<Connection>>)>;
-  // Does not wait: looks the name up elsewhere, connects to its addresses in turn and shakes hands
-  // on the loop. `done` is called once, on the loop or, for what is wrong at once, by the caller's
-  // thread; it must not wait. Calling what is returned ends the dial with kTimeout.
+  // Dials without waiting: looks the name up on another thread, connects to its addresses in turn
+  // and shakes hands on the loop. `done` is called once, on the loop, or on the caller's thread for
+  // an error that is known at once; it must not wait. Calling the returned function ends the dial
+  // with kTimeout.
   virtual Executor::Cancel DialLater(const DialOptions& options, Dialed done) = 0;
-  // Waits for the same.
+  // Dials and waits for the outcome, or for the end of `ctx`.
   virtual Result<std::unique_ptr<Connection>> Dial(const Context& ctx,
                                                    const DialOptions& options) = 0;
-  // The thread on which observers and `Dialed` are called.
+  // The loop on which observers, sinks and `Dialed` are called.
   virtual Executor& loop() = 0;
 };
 std::unique_ptr<Dialer> NewDialer();

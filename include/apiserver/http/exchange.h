@@ -23,15 +23,15 @@
 #include "apiserver/http/message.h"
 #include "apiserver/http/stream.h"
 
-// One request and its answer, driven over a list of filters. See DESIGN "Execution" and
-// lib/http/README.md for who runs what where.
+// One request and its answer, driven over a list of filters. lib/http/README.md says which code
+// runs on which thread.
 namespace apiserver::inline v0::http {
 
 class Exchange;
 class Step;
 
-// Continues an exchange that returned Step::Later. One-shot, any thread. Dropped unused, the
-// exchange is answered with 500.
+// Continues an exchange that returned Step::Later. One-shot; may be called on any thread. If it is
+// dropped unused, the exchange is answered with 500.
 class Resume {
  public:
   struct Target;
@@ -49,18 +49,18 @@ class Resume {
   std::shared_ptr<Target> target_;
 };
 
-// What a filter or handler wants next.
+// The next action that a filter or handler asks for.
 class [[nodiscard]] Step {
  public:
-  // Go on with the next filter.
+  // Goes on with the next filter, and after the last with the handler.
   static Step Next();
-  // The answer, stream or upgrade is in the writer.
+  // Ends the steps: the answer, stream or upgrade was given to the writer.
   static Step Done();
-  // The exchange writes this error; nobody else writes errors.
+  // Ends the steps with an error, which the exchange writes. Steps never write errors themselves.
   Step(Status error);  // NOLINT: implicit
-  // May block; goes on with what `work` returns, there.
+  // Runs `work`, which may block, on the pool, and goes on there with the step that it returns.
   static Step OnPool(UniqueFunction<Step()> work);
-  // No thread is held until Resume is called. `start` runs at once, on the same thread.
+  // Waits for Resume without holding a thread. `start` runs at once, on the same thread.
   static Step Later(UniqueFunction<void(Resume)> start);
 
   enum class Kind : std::uint8_t { kNext, kDone, kError, kOnPool, kOnLoop, kLater };
@@ -76,36 +76,36 @@ class [[nodiscard]] Step {
   UniqueFunction<void(Resume)> start_;
 };
 
-// How an exchange ended, for Filter::End.
+// The end of an exchange, for Filter::End.
 struct Outcome {
-  int code = 0;  // Zero: nothing was sent.
-  std::size_t response_bytes = 0;
-  Status error;            // Of the answer, or why it was cut; OK otherwise.
+  int code = 0;                    // Zero: nothing was sent.
+  std::size_t response_bytes = 0;  // Bytes of the body, and of a tunnel.
+  Status error;            // The error that was answered, or the reason for a cut; OK otherwise.
   bool completed = false;  // The whole answer was handed to the transport.
 };
 
-// One stop on a request's way. Immutable and shared by all requests; what belongs to one request
-// lives in its Exchange. Exceptions are caught by the driver: logged and answered with 500.
+// One stop on a request's way. Immutable and shared by all requests; the state of one request lives
+// in its Exchange. The driver catches exceptions, logs them and answers 500.
 class Filter {
  public:
   virtual ~Filter() = default;
   virtual std::string_view name() const = 0;
-  // In list order. On a loop `exchange.ctx().may_block()` is false; a step that returns the error
-  // kWouldBlock has changed nothing and is run again on the pool.
+  // Called in list order. On a loop `exchange.ctx().may_block()` is false; a step that returns the
+  // error kWouldBlock has changed nothing and is run again on the pool.
   virtual Step Begin(Exchange& exchange) const = 0;
-  // In reverse order, once, before the first byte: headers, warnings.
+  // Called once in reverse order, before the first byte, on the loop: adds headers and warnings.
   virtual void Head(Exchange& exchange, ResponseHead& head) const;
-  // In reverse order, exactly once, when the answer is over and no step is running.
+  // Called exactly once in reverse order, when the answer is over and no step is running.
   virtual void End(Exchange& exchange, const Outcome& outcome) const;
 };
 
 using FilterChain = std::vector<std::unique_ptr<const Filter>>;
 
-// The last stop: answers. Same rules as Filter::Begin.
+// The last stop, which answers. Called under the rules of Filter::Begin.
 using Handler = std::function<Step(Exchange&)>;
 
-// Where a BodySource puts its bytes; room() says how many are welcome now: few while answers take
-// all the memory there is for them. Take() saves a copy of what was made for this answer alone.
+// Takes the bytes that a BodySource makes. room() says how many are welcome now; it is small while
+// answers take up all their memory. Take() avoids a copy of bytes made for this answer alone.
 class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
@@ -122,9 +122,9 @@ enum class Pull : std::uint8_t {
   kAbort,  // The body cannot be completed: the stream is reset, the connection closed.
 };
 
-// A body made as it is sent: watches, lists, logs. Pulled by the loop, only while the peer has
-// window, so that it holds neither a thread nor copied bytes. Next() must not wait and should write
-// about 64 KiB a call at the most. Destroyed on the loop.
+// A body that is made while it is sent: watches, lists, logs. The loop pulls it only while the peer
+// has window, so that it holds neither a thread nor copied bytes. Next() must not wait and should
+// write about 64 KiB a call at the most. Destroyed on the loop.
 class BodySource {
  public:
   virtual ~BodySource() = default;
@@ -132,22 +132,24 @@ class BodySource {
 };
 
 // A raw connection after an upgrade (101). Bytes that came with the request's head are read first.
-// The peer's end, OnEnd with OK, leaves the other direction open. Destroying it closes.
+// The peer's end, OnEnd with OK, leaves the other direction open. Destroying the tunnel closes it.
 class Tunnel : public Stream {
  public:
-  // Writes the bytes that `body` makes, pulled only while the peer takes them, and closes when it
-  // ends. Called once; Write() would stand in the middle of it then.
+  // Writes the bytes that `body` makes, pulled only while the peer takes them, and closes when they
+  // end. Called once, and not together with Write(), whose bytes would land in their middle.
   virtual void Pour(std::unique_ptr<BodySource> body) = 0;
   // Sends what was written, and then ends both directions.
   virtual void Close() = 0;
 };
 
-// The one door through which an answer leaves. The head is claimed once: if someone else (a
-// deadline, a closed connection) was first, calls are accepted and go nowhere.
+// The only way for an answer to leave. The head is claimed once: if a deadline or a closed
+// connection was first, later calls are accepted and have no effect.
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;
+  // Answers with a body that is complete.
   virtual void Send(ResponseHead head, Bytes body) = 0;
+  // Answers with a body that is pulled from `body` while it is sent.
   virtual void Stream(ResponseHead head, std::unique_ptr<BodySource> body) = 0;
   // Answers with `head` and hands the connection over: `on_open` is called on the loop with the
   // tunnel, whose first bytes are those that the client sent early. A head that another server has
@@ -155,21 +157,22 @@ class ResponseWriter {
   // upgrade, as none over HTTP/2 does. kInvalid: a verbatim head that is not a well-formed 101.
   virtual Status Upgrade(ResponseHead head,
                          UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) = 0;
-  // Whether a head was claimed, by whomever.
+  // Returns whether a head was claimed, by the handler or by a deadline.
   virtual bool started() const = 0;
 };
 
-// Turns a Status into the bytes of an error answer; the server gives one that negotiates.
+// Turns a Status into the bytes of an error answer. The server's own negotiates the media type.
 using ErrorWriter = std::function<void(Exchange&, const Status&)>;
 
-// How Exchange::OpenBody reads.
+// Options of Exchange::OpenBody.
 struct OpenBodyOptions {
   // False: the client may be silent for as long as it likes, as in a dialogue with the answer.
   bool paced = true;
 };
 
-// One request from its head to its end. Lives on the heap as long as anyone works on it, whatever
-// becomes of the connection. Used by one thread at a time: whoever runs the current step.
+// One request from its head to its end. Lives on the heap for as long as any work on it goes on,
+// whatever becomes of the connection. Used by one thread at a time, the one that runs the current
+// step.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -178,20 +181,20 @@ class Exchange {
   const Request& request() const { return const_cast<Exchange*>(this)->request(); }
   virtual const Query& query() const = 0;
 
-  // Cancelled when the peer goes away, the server stops hard, or the answer is over. Carries the
-  // exchange's typed values.
+  // The exchange's Context. Cancelled when the peer goes away, the server stops hard, or the answer
+  // is over. Carries the exchange's typed values.
   virtual Context& ctx() = 0;
   const Context& ctx() const { return const_cast<Exchange*>(this)->ctx(); }
   template <class T>
   std::remove_cvref_t<T>& Set(T&& value) {
     return ctx().Set(std::forward<T>(value));
   }
-  // Null when no filter has set one.
+  // Returns the value of this type. Null: no filter has set one.
   template <class T>
   const T* Find() const {
     return ctx().template Get<T>();
   }
-  // The filter that sets it stands earlier in the list; absent is a bug.
+  // Returns the value of this type, which an earlier filter has set. Its absence is a bug.
   template <class T>
   const T& Get() const {
     return *ctx().template Get<T>();
@@ -200,11 +203,11 @@ class Exchange {
   // The request's body, if CollectBody has run; empty otherwise. Stays valid, and at the same
   // address, as long as the returned owner does.
   virtual std::shared_ptr<const std::string> body() const = 0;
-  // Whether the client announced a body (a length above zero, or chunks, or an open stream).
+  // Returns whether the client announced a body: a length above zero, chunks, or an open stream.
   virtual bool has_body() const = 0;
-  // Whether all of the body has come, or there is none.
+  // Returns whether all of the body has come, or there is none.
   virtual bool body_arrived() const = 0;
-  // The length of the collected body; also after the body itself was let go of.
+  // The length of the collected body, also after its memory was given back.
   virtual std::size_t body_bytes() const = 0;
   // A step that reads the whole body and then goes on with the next filter. More than `bytes_max`:
   // kRequestEntityTooLarge, and HTTP/1.1 closes the connection. A body for which the bodies share
@@ -212,27 +215,27 @@ class Exchange {
   // less than 1 KiB/s for five seconds: kTimeout, with code 408. While others wait for the room
   // that this body takes, it must come at 256 KiB/s, or is refused with kTooManyRequests.
   virtual Step CollectBody(std::size_t bytes_max) = 0;
-  // Reads the body as it comes instead, however long it is; it may go on while the answer is sent.
-  // Nothing is kept but what comes while the stream is paused; that counts in the bodies share. A
+  // Reads the body as it comes instead, however long it is, also while the answer is sent. Only
+  // bytes that come during a pause are kept, and charged to the bodies share. A
   // paced body that comes at less than 1 KiB/s for five seconds, pauses not counted, ends with
   // kTimeout and code 408. Other ends: kBadRequest: the client went away, or the answer was over
-  // first. kConflict: the body was collected or opened before. Belongs to whoever runs the current
-  // step. The stream may outlive the exchange.
+  // first. kConflict: the body was collected or opened before. Belongs to the current step. The
+  // stream may outlive the exchange.
   virtual Result<std::unique_ptr<ReadStream>> OpenBody(OpenBodyOptions options) = 0;
 
-  // What the server's memory is counted in.
+  // The budget that the server's memory is counted in.
   virtual const std::shared_ptr<MemoryBudget>& memory() const = 0;
-  // The server's switches.
+  // The server's feature gates.
   virtual const FeatureGates& features() const = 0;
-  // Charges the memory of this request to `tenant` from now on; once its user is known. Belongs to
-  // whoever runs the current step, as do the next three.
+  // Charges the memory of this request to `tenant` from now on. Called once the user is known.
+  // Belongs to the current step, as do the next three.
   virtual void ChargeTo(const Tenant& tenant) = 0;
-  // The memory that this request holds of the decoding share. Given back when its answer is made.
+  // The memory charged to this request's decoding share. Given back when its answer is made.
   virtual FairShare::Charge& decoding() = 0;
   // A step that makes decoding() `bytes` large, waits up to room_wait_max for room if there is
   // none, and goes on with the next filter. kTooManyRequests: there was no room in time.
   virtual Step ReserveDecoding(std::size_t bytes) = 0;
-  // Whether this request's tenant holds more of the output share than it may.
+  // Returns whether this request's tenant holds more of the output share than it may.
   virtual bool OutputOver() const = 0;
 
   virtual ResponseWriter& writer() = 0;
@@ -243,33 +246,33 @@ class Exchange {
   // has been claimed, cuts the stream otherwise. The work's Context is not cancelled. Any thread.
   virtual void EndEarly(Status error) = 0;
 
-  // What a deadline of EndEarlyAfter is for.
+  // The part of an exchange that a deadline of EndEarlyAfter limits.
   enum class Span : std::uint8_t {
-    kExchange,  // Until the answer is over.
-    kSteps,     // Until the last step is done; sending what it answered may take longer.
+    kExchange,  // Ends when the answer is over.
+    kSteps,     // Ends when the last step is done. Sending the answer may take longer.
   };
-  // EndEarly with `error()` after `delay`, unless the span is over by then. One deadline a span:
-  // the first call counts. Any thread; costs little on the loop.
+  // Calls EndEarly with `error()` after `delay`, unless the span is over by then. A span has one
+  // deadline: the first call counts. Any thread; costs little on the loop.
   virtual void EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) = 0;
 
-  // The loop this exchange lives on; timers and wakers go there.
+  // The loop that this exchange lives on, with its timers and wakers.
   virtual Executor& loop() = 0;
-  // Where OnPool work runs.
+  // The pool that runs OnPool work.
   virtual Executor& pool() = 0;
-  // Keeps the exchange alive from elsewhere.
+  // Returns an owner that keeps the exchange alive.
   virtual std::shared_ptr<Exchange> Share() = 0;
   virtual std::chrono::steady_clock::time_point received() const = 0;
 };
 
-// What answers requests: a chain, its last stop and how errors are written. Shared by listeners,
-// in-process clients and host adapters; immutable.
+// The code that answers requests: a chain of filters, its handler and the error writer. Immutable,
+// and shared by listeners, in-process clients and host adapters.
 struct Service {
   FilterChain filters = {};
   Handler handler = {};
   ErrorWriter write_error = {};
   // Required. Must outlive every exchange.
   Executor* pool = nullptr;
-  // Required. Bodies of requests and answers are counted here.
+  // Required. Counts the bodies of requests and answers.
   std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>();
   // Required. Must not change while exchanges live.
   std::shared_ptr<const FeatureGates> features = std::make_shared<const FeatureGates>();

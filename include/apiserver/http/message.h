@@ -11,16 +11,16 @@
 
 namespace apiserver::inline v0::http {
 
-// A client certificate as it came in the TLS handshake: requested, not verified (authn does that).
-// Chain in DER, leaf first. Shared by all requests of a connection.
+// The client certificates of a TLS handshake, requested but not verified: authn does that. Shared
+// by all requests of a connection.
 struct PeerCertificates {
-  std::vector<std::string> der;
+  std::vector<std::string> der;  // The chain, leaf first.
 };
 
-// A request's head. Immutable once the Exchange exists, but for headers that filters strip.
+// A request's head. Immutable once the Exchange exists, except for headers that filters strip.
 struct Request {
   std::string method;  // "GET".
-  std::string target;  // As sent: "/apis/x?watch=1".
+  std::string target;  // The target as it was sent: "/apis/x?watch=1".
   std::string path;    // Percent-decoded, without the query: "/apis/x".
   std::string query;   // Raw, without '?'.
   Headers headers;     // HTTP/2 pseudo headers are not in here; :authority is `host`.
@@ -30,42 +30,44 @@ struct Request {
   bool tls = false;
   std::shared_ptr<const PeerCertificates> peer;  // Null: none was sent.
 
-  bool IsUpgrade() const;  // HTTP/1.1 with Connection: Upgrade and an Upgrade header.
+  // Returns whether this is HTTP/1.1 with Connection: Upgrade and an Upgrade header.
+  bool IsUpgrade() const;
 };
 
-// A response's head. Content-Length, Date, Transfer-Encoding and Connection belong to the
-// transport.
+// A response's head. A server's transport writes Content-Length, Date, Transfer-Encoding and
+// Connection itself; a client is told them as they came.
 struct ResponseHead {
   int code = 200;
   Headers headers = {};
-  // HTTP/1.1: "Connection: close" and close after the answer. HTTP/2: GOAWAY, graceful.
+  // Closes the connection after the answer: HTTP/1.1 with "Connection: close", HTTP/2 with a
+  // graceful GOAWAY.
   bool close_connection = false;
-  // For ResponseWriter::Upgrade: the headers are sent exactly as they are, in their order and case.
+  // Sends the headers of ResponseWriter::Upgrade exactly as they are, in their order and case.
   // Nothing is added, neither by the transport nor by filters.
   bool verbatim = false;
 };
 
-// The bytes of an answer: pieces that are shared, not copied, in order.
+// The bytes of an answer, as pieces in order that are shared and not copied.
 class Bytes {
  public:
   Bytes() = default;
   Bytes(std::string owned);                              // NOLINT: implicit
   Bytes(const char* text) : Bytes(std::string(text)) {}  // NOLINT: implicit
-  // A piece of something that `owner` keeps alive.
+  // A piece of memory that `owner` keeps alive.
   Bytes(std::shared_ptr<const void> owner, std::string_view piece);
 
   void Append(std::string owned);
   void Append(std::shared_ptr<const void> owner, std::string_view piece);
 
   std::size_t size() const { return size_; }
-  // Of them, those that were handed over, and are nobody else's.
+  // Returns how many of the bytes were handed over and are shared with no other object.
   std::size_t own_bytes() const { return own_bytes_; }
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view text;
   };
   const std::vector<Piece>& pieces() const { return pieces_; }
-  // Leaves it empty.
+  // Returns all pieces and leaves the object empty.
   std::vector<Piece> TakePieces() {
     size_ = own_bytes_ = 0;
     return std::move(pieces_);
@@ -78,11 +80,11 @@ class Bytes {
   std::size_t own_bytes_ = 0;
 };
 
-// Query parameters, decoded, in order; a key may repeat. As Go's url.ParseQuery.
+// Query parameters, decoded, in order. A key may repeat. Follows Go's url.ParseQuery.
 class Query {
  public:
   static Query Parse(std::string_view raw);
-  // The first value; empty when absent.
+  // Returns the first value of `key`. Empty: it is absent, or its value is empty.
   std::string_view Get(std::string_view key) const;
   bool Has(std::string_view key) const;
   std::vector<std::string_view> GetAll(std::string_view key) const;
@@ -92,7 +94,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-// Percent-decoding; nullopt when malformed. `plus_is_space` for query strings.
+// Decodes percent-encoding. nullopt: it is malformed. `plus_is_space` is for query strings.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space = false);
 std::string PercentEncode(std::string_view text);
 
