@@ -12,10 +12,11 @@
 
 namespace apiserver::inline v0::http {
 
-// The bytes of an answer that wait to be sent. What a BodySource writes into.
+// The bytes of an answer that wait to be sent; the ChunkWriter that a BodySource writes into. Small
+// writes are gathered, so that an answer of many short pieces is sent in few long ones.
 class BodyQueue final : public ChunkWriter {
  public:
-  // There is room for `room` bytes, and for few once `output` is used up.
+  // `room`: how many bytes are welcome at a time. Few are once `output` is used up.
   BodyQueue(std::size_t room, FairShare& output) : room_(room), output_(output), charge_(output) {}
 
   std::size_t room() const override;
@@ -23,15 +24,17 @@ class BodyQueue final : public ChunkWriter {
   void Take(std::string owned) override;
   void Write(std::shared_ptr<const void> owner, std::string_view shared) override;
 
+  // Appends a whole body without copying it.
   void Append(Bytes bytes);
-  // Moves bytes to `out`; returns how many.
+  // Moves bytes from the front to `out`; returns how many.
   std::size_t TakeTo(std::span<char> out);
-  // Counts the bytes left that nobody else keeps, unless they are few. They are let go of all at
-  // once.
+  // Charges the bytes that only this queue keeps, unless they are few. The charge is given back
+  // when the queue is empty, not piece by piece.
   void Charge();
   void SetTenant(const Tenant& tenant) { charge_.SetTenant(tenant); }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  // Drops everything, and its charge.
   void Clear();
 
  private:
@@ -41,10 +44,10 @@ class BodyQueue final : public ChunkWriter {
   const FairShare& output_;
   FairShare::Charge charge_;
   std::size_t size_ = 0;
-  std::size_t own_bytes_ = 0;  // In pieces_.
-  std::size_t first_ = 0;      // Of pieces_.
+  std::size_t own_bytes_ = 0;  // Bytes in pieces_ that no other object shares.
+  std::size_t first_ = 0;      // The index of the first unsent piece.
   std::vector<Bytes::Piece> pieces_;
-  // Where small copies are gathered; its bytes come after all pieces.
+  // Gathers small copies. Its bytes come after all pieces.
   std::string tail_;
   std::size_t tail_at_ = 0;
 };

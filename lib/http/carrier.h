@@ -18,7 +18,7 @@
 namespace apiserver::inline v0::http {
 
 // Carries a protocol's bytes over a socket: handshake, reads, one write per turn, time limits,
-// close. On its loop only.
+// close. Keeps itself alive while it waits for the socket. Used on its loop only.
 class Carrier final : public Wire,
                       public Flushable,
                       public FdEvents,
@@ -26,19 +26,21 @@ class Carrier final : public Wire,
  public:
   struct Setup {
     std::shared_ptr<Loop> loop;
-    int fd = -1;
-    // Before the first byte: a client, or a server without TLS. Null: no TLS.
+    int fd = -1;  // Owned from now on.
+    // The context of the handshake that comes before the first byte. Null: no TLS.
     SslContext tls = {};
     bool server = true;
     bool connecting = false;       // The socket is not connected yet.
-    std::string server_name = {};  // Of a client under TLS.
+    std::string server_name = {};  // The name that a client verifies under TLS.
+    // The time for connecting and the handshake together.
     std::chrono::milliseconds handshake_timeout{};
+    // A peer that takes no bytes for this long while some wait is disconnected.
     std::chrono::milliseconds write_stall_timeout{};
-    // Where output counts that the socket has not taken; null: nowhere.
+    // Counts output that the socket has not taken. Null: it is not counted.
     std::shared_ptr<MemoryBudget> memory = {};
-    // Called when the handshake is done.
+    // Called once, when the handshake is done. Null result: the connection is closed.
     UniqueFunction<std::unique_ptr<Protocol>(Carrier&)> make_protocol = {};
-    // Called when the handshake fails, or does not come; not when we end it.
+    // Called when the handshake fails or does not come, but not when this side ends it.
     UniqueFunction<void(const Status&)> on_handshake_error = {};
     // Called once, last.
     UniqueFunction<void(Carrier&, const Status&)> on_closed = {};
@@ -46,15 +48,19 @@ class Carrier final : public Wire,
   explicit Carrier(Setup setup);
   ~Carrier() override;
 
+  // Begins the handshake, or to connect.
   void Start();
+  // Lets the protocol finish its requests; a handshake in progress ends.
   void Drain();
-  // Not from within a call of the protocol's.
+  // Closes at once. Must not be called from within a call of the protocol.
   void Close(const Status& why);
-  // From within a call of the protocol's; it is destroyed when that is over.
+  // Replaces the protocol by `next`, which receives `received` first. Called from within a call of
+  // the protocol, which is destroyed when that call is over.
   void ReplaceProtocol(std::unique_ptr<Protocol> next, std::string received);
 
   Socket& socket() { return socket_; }
   bool closed() const { return phase_ == Phase::kClosed; }
+  // Returns whether TCP has connected. The handshake may still be going on.
   bool connected() const { return !setup_.connecting; }
 
   void MarkDirty() override;
@@ -64,28 +70,38 @@ class Carrier final : public Wire,
   void OnWritable() override;
 
  private:
+  // kLingering: the output is out, and input is dropped until the peer closes.
   enum class Phase { kHandshake, kOpen, kLingering, kClosed };
+  // One timer for all time limits, armed for the earliest.
   struct Timer final : Timers::Entry {
     explicit Timer(Carrier& c) : carrier(c) {}
     void Fire() override { carrier.OnTimer(); }
     Carrier& carrier;
   };
 
+  // Runs `call`; an exception closes this connection alone.
   template <class Call>
   void Guard(const Call& call);
+  // The bodies of the public calls, under Guard.
   void StartNow();
   void FlushNow();
   void ReadNow();
   void WriteNow();
+  // Goes on with connecting and the handshake.
   void Handshake();
   void FailHandshake(const Status& why);
+  // The error of a broken socket.
   Status Lost() const;
+  // Read for as long as the protocol wants, one turn's share at the most.
   void ReadSome();
   void ReadAndDrop();
+  // Writes what the protocol produces, one turn's share at the most.
   void WriteSome();
+  // Writes output that was left over. False: the socket takes no more.
   bool WritePending();
   void ChargePending(std::size_t bytes);
   bool WriteOut(std::string_view& bytes);
+  // Looks at the protocol's state after a turn: closes, ends a direction, or reads again.
   void SettleTurn();
   void Linger();
   void AwaitReadable();
@@ -98,19 +114,19 @@ class Carrier final : public Wire,
   Socket socket_;
   Timer timer_;
   std::unique_ptr<Protocol> protocol_;
-  std::unique_ptr<Protocol> next_protocol_;
-  std::string replayed_;
+  std::unique_ptr<Protocol> next_protocol_;  // Set by ReplaceProtocol.
+  std::string replayed_;                     // Its first input.
   Phase phase_ = Phase::kHandshake;
   std::string pending_;  // Output that the socket has not taken.
   std::size_t pending_at_ = 0;
-  bool dirty_ = false;
+  bool dirty_ = false;  // Flush() is due at the end of the turn.
   bool awaits_readable_ = false;
   bool awaits_writable_ = false;
-  bool read_again_ = false;
+  bool read_again_ = false;  // There may be input that the kernel does not know of.
   bool drain_ = false;
-  bool read_ended_ = false;
-  bool write_shut_ = false;
-  bool blocked_before_ = false;
+  bool read_ended_ = false;      // The peer has ended its direction.
+  bool write_shut_ = false;      // This side has.
+  bool blocked_before_ = false;  // The protocol was blocked when the timer fired last.
   Clock::Monotonic armed_for_;
   Clock::Monotonic phase_deadline_;
   std::size_t lingered_bytes_ = 0;

@@ -14,7 +14,7 @@ namespace apiserver::inline v0::http {
 // One request of a client and its response, for as long as a protocol works on it. On the loop
 // only.
 struct ClientCall {
-  // A call whose body is all there.
+  // Makes a call whose body is complete.
   ClientCall(ClientRequest request, std::shared_ptr<ClientSink> told);
   // A call whose body is pushed while it is sent. `asks_for_upgrade`: the head is sent as it is,
   // and the pushed bytes follow once the server has answered 101.

@@ -15,11 +15,13 @@ namespace apiserver::inline v0::http {
 inline constexpr std::size_t kAnswerHeadBytesMax = 1 << 20;
 inline constexpr std::size_t kAnswerHeadFieldsMax = 1000;
 
+// The error for a response whose head is over a limit.
 inline Status HeadTooLarge() {
   return Status(Reason::kServiceUnavailable, "the answer's head is too large")
       .WithDetails({.causes = {{.reason = std::string(kAnswerTooLargeCause)}}});
 }
 
+// The error for a call of which nothing was sent. Another connection may have it.
 inline Status NeverSent() {
   return Status(Reason::kServiceUnavailable, "the connection takes no more requests")
       .WithDetails({.causes = {{.reason = std::string(kUnansweredCause)}}});
@@ -34,9 +36,11 @@ inline Status Unanswered(const Status& why) {
 // A client's side of a connection. On the loop only.
 class ClientProtocol : public Protocol {
  public:
+  // Begins a call. HTTP/1.1 keeps it until the calls before it are over.
   virtual void Start(std::shared_ptr<ClientCall> call) = 0;
   // Gives a call up: it fails with `why`, and the peer learns that nothing more is wanted.
   virtual void Abort(const std::shared_ptr<ClientCall>& call, const Status& why) = 0;
+  // Takes the reader's word that so many bytes of the response are read.
   virtual void Consume(const std::shared_ptr<ClientCall>& call, std::size_t bytes) = 0;
   // Called after the body of `call` has grown, or has been closed.
   virtual void OnBody(const std::shared_ptr<ClientCall>& call) = 0;
@@ -47,14 +51,16 @@ class ClientProtocol : public Protocol {
   virtual bool closing() const = 0;
 };
 
+// The settings of a client's side of a connection.
 struct ClientSetup {
-  std::chrono::milliseconds ping_interval{};  // For HTTP/2. Zero: no PINGs are sent.
+  std::chrono::milliseconds ping_interval{};  // HTTP/2 only. Zero: no PINGs are sent.
   std::chrono::milliseconds ping_timeout{};
-  std::string authority;  // For requests without a Host header.
+  std::string authority;  // The Host of requests without one.
   std::string scheme = "http";
   std::size_t window_bytes = 0;
 };
 
+// Make a client's side. `wire` must outlive it.
 std::unique_ptr<ClientProtocol> NewHttp1Client(Wire& wire, ClientSetup setup);
 std::unique_ptr<ClientProtocol> NewHttp2Client(Wire& wire, ClientSetup setup);
 

@@ -24,16 +24,20 @@ class ClientSink {
   virtual void OnWriteEnd() {}
 };
 
-// What the reader of a response may ask of the transport. Thread-safe; without effect after the
+// Tells the transport what the reader of a response wants. Thread-safe; without effect after the
 // end of the call.
 class ClientControl {
  public:
   virtual ~ClientControl() = default;
+  // Gives the call up.
   virtual void Cancel() = 0;
+  // Reports bytes as read that OnData did not count as consumed.
   virtual void Consume(std::size_t bytes) = 0;
+  // Sends raw bytes after a 101.
   virtual void Write(std::string bytes) = 0;
 };
 
+// Makes a sink that consumes everything at once and tells `observer`.
 std::shared_ptr<ClientSink> NewObserverSink(std::shared_ptr<StreamObserver> observer);
 
 // A response that is kept for a thread that waits for it: the two ends of a ClientStream.

@@ -24,22 +24,23 @@ class ExchangeDriver;
 // process. Called on the loop, until the driver has been told that the answer is over.
 class ServerStream {
  public:
-  // head(), kind() and Fill() of the driver are ready.
+  // Called once, when head(), kind() and Fill() of the driver are ready.
   virtual void OnAnswer() = 0;
-  // Fill() said kWait and may have something now.
+  // Called after Fill() returned kWait, when it may have bytes again.
   virtual void OnBodyReady() = 0;
-  // Somebody waits for the request's body.
+  // Called when a step waits for the request's body.
   virtual void OnBodyWanted() = 0;
-  // So much of the request's body has left the driver's buffer.
+  // Called when so many bytes of the request's body have left the driver's buffer.
   virtual void OnBodyConsumed(std::size_t bytes) = 0;
-  // The answer cannot be completed: reset the stream, close the connection. Leads to AnswerOver.
+  // Called when the answer cannot be completed: resets the stream or closes the connection, and
+  // leads to AnswerOver.
   virtual void Cut() = 0;
 
  protected:
   ~ServerStream() = default;
 };
 
-// How many exchanges of a connection someone still works on. Of the loop.
+// The number of exchanges of a connection whose work goes on. Belongs to the loop.
 struct ExchangeCount {
   std::size_t live = 0;
 };
@@ -58,7 +59,7 @@ class ExchangeDriver final : public Exchange,
  public:
   struct Setup {
     std::shared_ptr<Loop> loop;
-    const Service* service = nullptr;
+    const Service* service = nullptr;  // Outlives the exchange.
     Request request;
     IncomingBody body;
     std::shared_ptr<ExchangeCount> count;  // May be null.
@@ -67,16 +68,21 @@ class ExchangeDriver final : public Exchange,
   ~ExchangeDriver() override;
 
   // --- For the transport, on the loop.
+  // The way in which the answer was given to the writer.
   enum class Kind : std::uint8_t { kNone, kSend, kStream, kUpgrade };
   enum class FillState : std::uint8_t { kData, kWait, kEnd, kAbort };
+  // The outcome of one Fill().
   struct Filled {
     std::size_t bytes = 0;
     FillState state = FillState::kData;
   };
 
+  // Begins with the first filter. `stream` is told until the answer is over.
   void Start(ServerStream& stream);
+  // Pass on the request's body as it arrives.
   void BodyData(std::string_view bytes) { incoming_.Data(bytes); }
   void BodyEnd() { incoming_.End(); }
+  // Returns how many bytes of the body are kept whose window was not given back.
   std::size_t unread_body() const { return incoming_.unread(); }
   bool body_wanted() const { return incoming_.wanted(); }
   const ResponseHead& head() const { return head_; }
@@ -85,17 +91,19 @@ class ExchangeDriver final : public Exchange,
   // The length of a kSend answer.
   std::size_t answer_bytes() const { return answer_bytes_; }
   std::size_t unsent_body() const { return queue_.size(); }
-  // Moves body bytes to `out`. kWait: OnBodyReady will come. kEnd and kAbort may come with bytes.
+  // Moves bytes of the answer to `out`. kWait: OnBodyReady follows. kEnd and kAbort may come with
+  // bytes.
   Filled Fill(std::span<char> out);
   UniqueFunction<void(std::unique_ptr<Tunnel>)> TakeOnOpen() { return std::move(on_open_); }
-  // After an upgrade: Fill() gives what `source` makes.
+  // Lets Fill() give what `source` makes, after an upgrade.
   void Pour(std::unique_ptr<BodySource> source) { source_ = std::move(source); }
-  // So many bytes left through a tunnel, beside Fill().
+  // Counts bytes that left through a tunnel and not through Fill().
   void CountSent(std::size_t bytes) { outcome_.response_bytes += bytes; }
   const Tenant& tenant() const { return tenant_; }
-  // Everything was handed over, or nothing more will be. The stream is not called again.
+  // Ends the answer: everything was handed over, or nothing more will be. The stream is not called
+  // again.
   void AnswerOver(bool completed);
-  // AnswerOver, because the peer, or the whole server, has gone.
+  // Ends the answer because the peer, or the whole server, has gone.
   void PeerGone(const Status& why);
 
   // --- Exchange.
@@ -144,25 +152,32 @@ class ExchangeDriver final : public Exchange,
     Status (*error)() = nullptr;
     std::atomic<bool> set{false};
   };
+  // News for the loop, set as bits so that one delivery carries several.
   enum Signals : std::uint32_t { kStepOver = 1, kResumed = 2, kEndedEarly = 4 };
 
+  // Tells the loop. Any thread.
   void Signal(Signals what);
+  // Runs steps from `step` on until one of them has to wait, or the last is done.
   void Advance(Step step, bool on_loop);
   bool BeginLater(Step& step, bool on_loop);
+  // Goes on on the pool: with `work`, or with the filter that said kWouldBlock.
   void HandToPool(UniqueFunction<Step()> work);
   Step BeginAt(std::size_t index);
   Step BeginNext();
   Step RunGuarded(std::string_view where, UniqueFunction<Step()>& work);
   void GoOnAfterLater();
+  // Takes the outcome of the last step, and begins the answer.
   void Settle(Step result);
   void ArmDeadline(Clock::Monotonic when, Span span, Status (*error)());
   void DisarmDeadline(Span span);
   void HandleEnded();
+  // Returns whether the caller is the first, and may store a head.
   bool Claim();
   void WriteError(const Status& error);
   void SendPlain(const Status& error);
   void StartAnswer();
   bool RunHeads();
+  // Calls End of the filters once the answer is over and no step runs.
   void EndIfQuiet();
   void PullSource();
   void DropSource();
@@ -170,7 +185,7 @@ class ExchangeDriver final : public Exchange,
   void LetRequestGo();
   void LogError(std::string_view message, std::string_view where, std::string_view error) const;
   Status CaughtError(std::string_view where) const;
-  // The same, and the exchange knows of it.
+  // Does the same, and sets Caught in the exchange.
   Status CaughtInStep(std::string_view where);
 
   const std::shared_ptr<Loop> loop_;
@@ -179,11 +194,11 @@ class ExchangeDriver final : public Exchange,
   const std::shared_ptr<ExchangeCount> count_;
   const Clock::Monotonic received_;
   const Context root_;
-  Context ctx_;  // Handed out: a filter may put a child in its place.
+  Context ctx_;  // The one that is handed out. A filter may replace it by a child.
   const Query query_;
-  std::array<Deadline, 2> deadlines_;  // By Span.
+  std::array<Deadline, 2> deadlines_;  // Indexed by Span.
 
-  // The step. `next_` and `work_` belong to whoever runs it.
+  // The step. `next_` and `work_` belong to the thread that runs it.
   std::size_t next_ = 0;  // The filter after the one that runs.
   UniqueFunction<Step()> work_;
   bool rerun_ = false;
@@ -194,7 +209,7 @@ class ExchangeDriver final : public Exchange,
   bool running_ = false;
   bool ended_ = false;
 
-  // The answer. Written by who has claimed it; read on the loop once `stored_`.
+  // The answer. Written by the claimant; read on the loop once `stored_` is set.
   std::atomic<bool> claimed_{false};
   std::atomic<bool> stored_{false};
   std::atomic<bool> cut_{false};  // No further steps.
@@ -219,7 +234,7 @@ class ExchangeDriver final : public Exchange,
   BodyCollector incoming_;
   FairShare::Charge decoding_;  // Belongs to the step, and to the loop while the step waits.
   RoomWait decoding_room_;
-  Tenant tenant_;  // Of the loop.
+  Tenant tenant_;  // Belongs to the loop.
 };
 
 }  // namespace apiserver::inline v0::http

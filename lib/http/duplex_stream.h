@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::http {
 
-// What follows a request's head.
+// The bytes that follow a request's head.
 enum class DuplexKind : std::uint8_t {
   kBody,     // The request's body, framed as the head says.
   kUpgrade,  // Raw bytes, once the server has switched protocols.

@@ -18,7 +18,8 @@ class HeadScanner final {
   HeadScanner(std::size_t bytes_max, std::size_t fields_max)
       : bytes_max_(bytes_max), fields_max_(fields_max) {}
 
-  // `bytes` begins with what the last call saw. kComplete: size() is the head's.
+  // Looks at `bytes`, which begin with the bytes of the last call. kComplete: size() is the size of
+  // the head.
   Verdict Scan(std::string_view bytes);
   std::size_t size() const { return line_; }
   void Reset() { scanned_ = line_ = lines_ = 0; }
@@ -27,11 +28,11 @@ class HeadScanner final {
   std::size_t bytes_max_;
   std::size_t fields_max_;
   std::size_t scanned_ = 0;
-  std::size_t line_ = 0;  // Where the current line begins.
+  std::size_t line_ = 0;  // The offset of the current line.
   std::size_t lines_ = 0;
 };
 
-// What a head says about the message after it.
+// The facts of a head about the message after it.
 struct Framing {
   bool chunked = false;
   std::optional<std::uint64_t> length;
@@ -40,22 +41,22 @@ struct Framing {
   bool expect_continue = false;
 };
 
-// `head` is complete: up to and with the empty line. False: malformed, or ambiguous as to where
-// the message ends.
+// Parse a complete head, up to and including the empty line. False: it is malformed, or two readers
+// could disagree about where the message ends.
 bool ParseRequestHead(std::string_view head, Request& request, Framing& framing);
 bool ParseResponseHead(std::string_view head, ResponseHead& response, Framing& framing);
 
 // Returns whether every name is a token, and no value has a line end or another control character.
 bool ValidFields(const Headers& headers);
 
-// Sets path and query from `target`; false: malformed. Of an absolute URI the authority goes to
-// `host`.
+// Sets path and query from `target`. The authority of an absolute URI is stored in `host`. False:
+// the target is malformed.
 bool SplitTarget(Request& request);
 
-// "Not Found"; "Status" for codes without a phrase.
+// Returns the phrase of a code, as "Not Found", or "Status" for codes without one.
 std::string_view ReasonPhrase(int code);
 
-// Whether the transport writes this header itself, so that what filters say is left out.
+// Returns whether the transport writes this header itself, so that a filter's is left out.
 bool IsTransportHeader(std::string_view name);
 
 }  // namespace apiserver::inline v0::http

@@ -14,18 +14,20 @@
 
 namespace apiserver::inline v0::http {
 
-// What a stream needs of the connection it belongs to.
+// A stream's view of the connection that it belongs to.
 class Http2Connection {
  public:
   virtual nghttp2_session* session() = 0;
   virtual Wire& wire() = 0;
+  // Begins a graceful GOAWAY.
   virtual void Drain() = 0;
 
  protected:
   ~Http2Connection() = default;
 };
 
-// One request on an HTTP/2 connection, from its first header to the end of its answer. On the loop.
+// One request on an HTTP/2 connection, from its first header to the end of its answer. Used on the
+// loop only.
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): nothing derives from it
 class Http2Stream final : public ServerStream {
  public:
@@ -38,27 +40,33 @@ class Http2Stream final : public ServerStream {
   void OnBodyConsumed(std::size_t bytes) override;
   void Cut() override;
 
-  // What nghttp2 pulls DATA from.
+  // Gives nghttp2 the DATA of the answer.
   ssize_t Read(std::span<char> out, std::uint32_t& flags);
+  // Returns whether a body is being sent.
   bool sending() const { return sending_ && !ended_; }
+  // Returns whether the body's source has nothing to send now.
   bool waits() const { return dry_; }
+  // Returns whether the body's source has given up.
   bool aborted() const { return aborted_; }
 
-  // While its head arrives; then the exchange has it.
+  // Set while the head arrives; then the exchange has it.
   std::unique_ptr<Request> request;
+  // Counted against the listener's limits.
   std::size_t fields = 0;
   std::size_t head_bytes = 0;
+  // The Content-Length, if there is one.
   bool has_length = false;
   std::uint64_t length = 0;
   bool expect_continue = false;
-  bool refused = false;  // The head is too large: 431.
-  bool remote_ended = false;
-  // Set once the answer is complete and the request is not.
+  bool refused = false;       // The head is too large: 431.
+  bool remote_ended = false;  // The request is complete.
+  // The bytes of the request that are still dropped. Set once the answer is complete before it.
   std::optional<std::size_t> discard_left;
+  // Null before the head is complete, and after the answer is over.
   std::shared_ptr<ExchangeDriver> exchange;
 
   std::int32_t id() const { return id_; }
-  // Of the connection's list of streams.
+  // Links of the connection's list of streams.
   Http2Stream* previous = nullptr;
   std::unique_ptr<Http2Stream> next;
 
@@ -71,7 +79,7 @@ class Http2Stream final : public ServerStream {
   bool ended_ = false;
   bool aborted_ = false;
   bool dry_ = false;       // The source waits.
-  bool deferred_ = false;  // And nghttp2 has been told.
+  bool deferred_ = false;  // nghttp2 has been told so, and must be told when it has bytes.
 };
 
 }  // namespace apiserver::inline v0::http

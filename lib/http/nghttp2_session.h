@@ -12,9 +12,10 @@
 
 #include "apiserver/http/message.h"
 
-// What the server's and the client's use of nghttp2 have in common.
+// The parts of using nghttp2 that the server and the client share.
 namespace apiserver::inline v0::http {
 
+// Owners of nghttp2's objects.
 struct SessionFree {
   void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
 };
@@ -32,12 +33,14 @@ struct OptionFree {
 };
 using Option = std::unique_ptr<nghttp2_option, OptionFree>;
 
-// A header block to submit: names in lower case, what HTTP/2 forbids left out. Its text lives as
-// long as it does; views passed to AddStatic must, too.
+// A header block to submit, with names in lower case and without the headers that HTTP/2 forbids.
+// It is built on the stack for every answer, so that the usual ones allocate nothing. Views passed
+// to AddStatic must live as long as the block does.
 class HeaderBlock final {
  public:
+  // Adds a field whose name is in lower case and whose value has no line end.
   void AddStatic(std::string_view name, std::string_view value);
-  // Values with line ends are made harmless; transport headers are skipped.
+  // Adds a message's headers. Line ends in values are replaced; transport headers are skipped.
   void AddAll(const Headers& headers);
 
   const nghttp2_nv* data() const { return many_.empty() ? few_.data() : many_.data(); }
@@ -45,22 +48,24 @@ class HeaderBlock final {
 
  private:
   void Push(const nghttp2_nv& field);
-  // Room for text that lives as long as the block.
+  // Returns room for text that lives as long as the block.
   std::span<char> Room(std::size_t bytes);
 
   std::array<nghttp2_nv, 24> few_;
-  std::vector<nghttp2_nv> many_;  // All of them, once they are more than a few.
+  std::vector<nghttp2_nv> many_;  // Holds all fields once few_ is too small.
   std::size_t size_ = 0;
   std::array<char, 512> texts_;
   std::size_t texts_used_ = 0;
-  std::vector<std::unique_ptr<char[]>> more_texts_;  // What did not fit.
+  std::vector<std::unique_ptr<char[]>> more_texts_;  // Texts that did not fit.
 };
 
+// Returns nghttp2's bytes as text.
 inline std::string_view View(const uint8_t* text, std::size_t size) {
   return {reinterpret_cast<const char*>(text), size};
 }
 
-// Appends what the session has to say until `out` holds `limit` bytes or more; false: broken.
+// Appends the session's output until `out` holds `limit` bytes or more. False: the session is
+// broken.
 bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit);
 
 }  // namespace apiserver::inline v0::http

@@ -13,10 +13,10 @@
 
 namespace apiserver::inline v0::http {
 
-// What a protocol may ask of whatever carries its bytes: a Carrier, or a fuzzer's buffer.
+// A protocol's view of its transport: a Carrier, or a fuzzer's buffer.
 class Wire {
  public:
-  // There is output, or something else to look at: Produce() comes at the end of the turn.
+  // Asks for Produce() at the end of the turn, because there is output or the state has changed.
   virtual void MarkDirty() = 0;
   virtual const std::shared_ptr<Loop>& loop() = 0;
 
@@ -24,7 +24,8 @@ class Wire {
   ~Wire() = default;
 };
 
-// HTTP/1.1 or HTTP/2, server or client, as a machine from bytes to bytes. On the loop only.
+// HTTP/1.1 or HTTP/2, server or client, as a machine from bytes to bytes: it knows no socket, so
+// that fuzzers drive it from memory. Used on the loop only.
 class Protocol {
  public:
   enum class State : std::uint8_t {
@@ -34,28 +35,30 @@ class Protocol {
   };
 
   virtual ~Protocol() = default;
+  // Takes the next bytes of the peer.
   virtual void Receive(std::string_view bytes) = 0;
-  // Appends output to `out` until that holds `limit` bytes or more, or there is nothing to say.
+  // Appends output to `out` until that holds `limit` bytes or more, or there is none.
   virtual void Produce(std::string& out, std::size_t limit) = 0;
   virtual State state() const = 0;
-  // False: what arrives is left in the socket.
+  // Returns false if bytes that arrive should stay in the socket.
   virtual bool wants_read() const = 0;
-  // Whether a close by us waits for the peer's, so that unread input does not undo our last words.
+  // Returns whether a close by this side waits for the peer's. Unread input would make the kernel
+  // send a reset, which destroys output that the peer has not read.
   virtual bool linger() const { return false; }
-  // The peer has sent its last byte. True: it may still be written to, and the connection ends with
-  // state(). False: the connection is closed.
+  // Called when the peer has ended its direction. True: it may still be written to, and the
+  // connection ends with state(). False: the connection is closed.
   virtual bool OnReadEnd() { return false; }
-  // Whether the peer is to be told, once all output is out, that no more comes.
+  // Returns whether this side's direction ends once all output is out.
   virtual bool write_ended() const { return false; }
-  // The connection is closed when this passes; nullopt: not because of time.
+  // Returns when the connection is closed for taking too long. nullopt: there is no limit now.
   virtual std::optional<Clock::Monotonic> deadline() const = 0;
-  // When Produce() is to be called although nothing has happened.
+  // Returns when Produce() should be called although nothing has happened. nullopt: never.
   virtual std::optional<Clock::Monotonic> wake_at() const { return std::nullopt; }
-  // Whether somebody waits for the peer to take bytes; asked rarely, may look at every stream.
+  // Returns whether bytes wait for the peer's window. Called rarely; may look at every stream.
   virtual bool output_blocked() const { return false; }
-  // No new requests; finishes when those in progress are answered.
+  // Takes no new requests, and finishes when those in progress are answered.
   virtual void Drain() = 0;
-  // The connection is gone. The last call.
+  // Called last, when the connection has gone.
   virtual void OnClosed(const Status& why) = 0;
 };
 

@@ -11,19 +11,20 @@
 
 namespace apiserver::inline v0::http {
 
-// What all connections of a listener share.
+// The settings that all connections of a listener share.
 struct ServerConfig {
   ListenerOptions options;
-  const Service* service = nullptr;
+  const Service* service = nullptr;  // Outlives the connections.
 };
 
-// What all requests of a connection share.
+// The facts about its client that all requests of a connection share.
 struct Origin {
-  std::string remote_address = {};
-  std::shared_ptr<const PeerCertificates> peer = {};
+  std::string remote_address = {};                    // "127.0.0.1:40000".
+  std::shared_ptr<const PeerCertificates> peer = {};  // Null: the client sent none.
   bool tls = false;
 };
 
+// Make a server's side of a connection. `wire` must outlive it.
 std::unique_ptr<Protocol> NewHttp1Server(Wire& wire, std::shared_ptr<const ServerConfig> config,
                                          Origin origin);
 std::unique_ptr<Protocol> NewHttp2Server(Wire& wire, std::shared_ptr<const ServerConfig> config,

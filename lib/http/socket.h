@@ -17,11 +17,13 @@
 
 namespace apiserver::inline v0::http {
 
+// The outcome of one call on a socket.
 enum class Io {
   kOk,
-  kWantRead,   // Again when readable.
-  kWantWrite,  // Again when writable; a write is repeated with the same bytes in front.
-  kClosed,     // The peer has closed, orderly.
+  kWantRead,   // The call must be repeated when the socket is readable.
+  kWantWrite,  // The call must be repeated when it is writable, a write with the same bytes in
+               // front.
+  kClosed,     // The peer has ended its direction in order.
   kFailed,
 };
 
@@ -30,45 +32,51 @@ struct IoResult {
   std::size_t bytes = 0;
 };
 
-// A connected, non-blocking socket, plain or under TLS. On the loop only. Never raises SIGPIPE.
+// A connected, non-blocking socket, plain or under TLS. Used on the loop only. It never raises
+// SIGPIPE, which a library must not leave to its host.
 class Socket final {
  public:
+  // Owns `fd` from now on.
   Socket(Loop& loop, int fd);
   ~Socket();
 
+  // Prepares TLS; Handshake() follows.
   Status StartTlsServer(const SslContext& context);
-  // `name` is sent as SNI and verified unless the context verifies nobody.
+  // Prepares TLS. `name` is sent as SNI, and verified unless the context does not verify servers.
   Status StartTlsClient(const SslContext& context, const std::string& name);
+  // Goes on with the handshake; without TLS there is none.
   Io Handshake();
 
   IoResult Read(std::span<char> into);
   IoResult Write(std::string_view bytes);
-  // Says that nothing more will be written.
+  // Ends this side's direction.
   void ShutdownWrite();
+  // Closes the descriptor. Waits end without a call.
   void Close();
 
   void AwaitReadable(std::shared_ptr<FdEvents> who);
   void AwaitWritable(std::shared_ptr<FdEvents> who) { watch_.AwaitWritable(std::move(who)); }
 
   bool tls() const { return ssl_ != nullptr; }
-  // "h2", "http/1.1", or empty.
+  // Returns the protocol agreed on in the handshake: "h2", "http/1.1", or empty.
   std::string_view Alpn() const;
-  // The peer's chain; null if it sent none.
+  // Returns the peer's certificates. Null: it sent none.
   std::shared_ptr<const PeerCertificates> Peer() const;
-  // Our end's IP address, without port; empty: unknown.
+  // Returns the IP address of this side, without port. Empty: it is unknown.
   std::string LocalIp() const;
   int fd() const { return watch_.fd(); }
-  // Whether the peer has broken the connection off.
+  // Returns whether the peer has reset the connection.
   bool reset() const { return reset_; }
-  // Why the last call failed.
+  // Returns why the last call failed.
   const std::string& error() const { return error_; }
 
-  // The socket that `ssl` runs on.
+  // Returns the socket that `ssl` runs on.
   static Socket& Of(const SSL* ssl) { return *static_cast<Socket*>(SSL_get_app_data(ssl)); }
-  // The peer has changed its keys, which costs us more than it: too often breaks the connection.
+  // Counts that the peer has changed its keys, which costs this side more than the peer. Too many
+  // changes break the connection.
   void CountKeyUpdate();
 
-  // For the BIO between OpenSSL and the descriptor: as recv and send.
+  // Called by the BIO between OpenSSL and the descriptor, with the results of recv and send.
   ssize_t Receive(char* into, std::size_t size);
   ssize_t Send(const char* bytes, std::size_t size);
 
@@ -77,6 +85,7 @@ class Socket final {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
   Status Attach(const SslContext& context);
+  // Translates a result of OpenSSL.
   Io Judge(int result);
 
   Loop& loop_;
@@ -86,7 +95,7 @@ class Socket final {
   TokenBucket key_updates_;
   bool key_update_flood_ = false;
   bool reset_ = false;
-  // The last read took all there was: the next one need not ask the kernel.
+  // Set if the last read took all there was, so that the next one need not ask the kernel.
   bool drained_ = false;
 };
 

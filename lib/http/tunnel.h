@@ -14,10 +14,11 @@
 
 namespace apiserver::inline v0::http {
 
-// The transport's half of a Tunnel. On the loop only.
+// The transport's half of a Tunnel. Each call passes on the Tunnel's method of that name. Used on
+// the loop only.
 class TunnelEnd {
  public:
-  // Reading begins, or goes on.
+  // Called when reading begins, or goes on after a pause.
   virtual void OnTunnelRead() = 0;
   virtual void OnTunnelWrite(std::string bytes) = 0;
   virtual void OnTunnelPour(std::unique_ptr<BodySource> body) = 0;
@@ -29,17 +30,18 @@ class TunnelEnd {
   ~TunnelEnd() = default;
 };
 
-// The state that a Tunnel and its connection share; each may go first.
+// The state that a Tunnel and its connection share. Each may go first.
 class TunnelLink {
  public:
+  // `end` is called until Gone().
   TunnelLink(std::shared_ptr<Loop> loop, TunnelEnd& end) : loop_(std::move(loop)), end_(&end) {}
 
   // --- Any thread.
   const std::shared_ptr<Loop>& loop() const { return loop_; }
   void Pause() { paused_.store(true); }
-  // True: it was paused.
+  // Returns whether it was paused, so that reading must be set going again.
   bool Resume() { return paused_.exchange(false); }
-  // Counts bytes that are to be sent; false: the writer should stop.
+  // Counts bytes that are to be sent. False: the writer should stop.
   bool Promise(std::size_t bytes) { return room_.Promise(bytes); }
 
   // --- The rest on the loop only.
@@ -48,17 +50,18 @@ class TunnelLink {
   bool started() const { return sink_ != nullptr; }
   bool end_told() const { return end_told_; }
   bool reading() const { return sink_ != nullptr && !paused_.load(); }
+  // Sets the sink; reading may begin.
   void Start(std::shared_ptr<StreamSink> sink);
   void TellData(std::string_view bytes);
-  // The peer has sent its last; once.
+  // Tells the sink once that the peer has ended its direction.
   void TellEnd();
-  // So many promised bytes are sent, or never will be.
+  // Takes off promised bytes that are sent, or never will be.
   void Sent(std::size_t bytes);
-  // This side ends the stream, so that nothing more is read.
+  // Ends the stream from this side, so that nothing more is read.
   void End(Status why);
-  // The connection has gone; `unread` came before.
+  // Notes that the connection has gone. `unread` came before that.
   void Gone(std::string unread, const Status& why);
-  // After Gone(): tells the sink as much as it wants to hear.
+  // Tells the sink what is left after Gone(), as far as it does not pause.
   void TellRest();
 
  private:
@@ -69,10 +72,10 @@ class TunnelLink {
   WriteRoom room_;
   TunnelEnd* end_;
   std::shared_ptr<StreamSink> sink_;
-  std::string unread_;
-  std::optional<Status> over_;
+  std::string unread_;          // Kept from Gone() on.
+  std::optional<Status> over_;  // The end that is told once unread_ has been.
   bool end_told_ = false;
-  bool room_due_ = false;
+  bool room_due_ = false;  // There was no sink yet to be told of room.
 };
 
 // The bytes that were written into a tunnel and are not sent yet, charged to its tenant. On the
@@ -92,6 +95,7 @@ class TunnelQueue final {
   ByteQueue bytes_;
 };
 
+// Makes the handle of a tunnel.
 std::unique_ptr<Tunnel> NewTunnel(std::shared_ptr<TunnelLink> link);
 
 }  // namespace apiserver::inline v0::http
