@@ -115,7 +115,8 @@ void BodyCollector::Accept() {
   Finish(Step::Next());
 }
 
-// Charges what has come; false: it waits for room.
+// Charges the bytes that have come, in steps, so that a body without a length does not touch the
+// share for every piece. False: it waits for room.
 bool BodyCollector::Charge() {
   if (unread_.size() <= charge_.bytes()) return true;
   const std::size_t steps = (unread_.size() + kChargeStepBytes - 1) / kChargeStepBytes;
@@ -128,6 +129,7 @@ bool BodyCollector::Charge() {
   return false;
 }
 
+// The client is not measured while it waits for this server.
 void BodyCollector::Await(std::size_t bytes, UniqueFunction<void()> then) {
   loop_.Disarm(pace_);
   room_.Start(bytes, owner_, [this, then = std::move(then)](bool room) mutable {
@@ -212,7 +214,7 @@ void BodyCollector::PassMore() {
   }
 }
 
-// The sink is the host's: nothing it throws may reach the transport.
+// The sink is the host's. Its exceptions must not reach the transport, which serves other requests.
 void BodyCollector::Tell(std::string_view bytes) {
   const auto sink = sink_;
   passing_ = true;

@@ -6,7 +6,7 @@
 namespace apiserver::v0::http {
 
 void ByteQueue::Push(std::string bytes) {
-  // Front() relies on it: no piece is empty.
+  // Front() relies on every piece having a byte.
   if (bytes.empty()) return;
   size_ += bytes.size();
   pieces_.push_back(std::move(bytes));
@@ -32,6 +32,7 @@ std::size_t ByteQueue::TakeTo(std::span<char> out) {
   return taken;
 }
 
+// The front piece is kept until its last byte has left: cutting it would move the rest each time.
 void ByteQueue::Pop(std::size_t bytes) {
   at_ += bytes;
   size_ -= bytes;

@@ -10,12 +10,13 @@ namespace apiserver::v0::http {
 namespace {
 
 constexpr std::size_t kWriteBytes = 64 << 10;
-// What is written begins so far into its buffer. OpenSSL copies each record from there to behind a
-// header in memory that begins a page, and on an AMD EPYC a copy between places that differ by a
-// few bytes modulo 4096 runs at a twentieth of its speed.
+// The offset of output in its buffer. OpenSSL copies each record from there to behind a header in
+// memory that begins a page, and on an AMD EPYC a copy between places that differ by a few bytes
+// modulo 4096 runs at a twentieth of its speed.
 constexpr std::size_t kWriteOffset = 1024;
-// What one connection may read and write before others have their turn.
+// The bytes that one connection may read and write before others have their turn.
 constexpr std::size_t kTurnBytes = 256 << 10;
+// Limits of a lingering close: a peer that goes on sending must not keep the connection.
 constexpr auto kLingerTime = std::chrono::milliseconds(500);
 constexpr std::size_t kLingerBytes = 16 << 20;
 
@@ -30,8 +31,8 @@ const Status& Broken() {
 
 }  // namespace
 
-// What throws here is want of memory, mostly: the connection is lost with all its requests, which
-// is what a peer makes room with, and the others go on.
+// Exceptions here mostly mean a lack of memory. The connection is lost with all its requests, which
+// makes room, and the other connections go on.
 template <class Call>
 void Carrier::Guard(const Call& call) {
   const auto keep = shared_from_this();
@@ -126,6 +127,8 @@ void Carrier::ReplaceProtocol(std::unique_ptr<Protocol> next, std::string receiv
   replayed_ = std::move(received);
 }
 
+// Output is written once, at the end of the turn: a watch event for a hundred streams of a
+// connection is one system call.
 void Carrier::MarkDirty() {
   if (phase_ == Phase::kClosed || std::exchange(dirty_, true)) return;
   setup_.loop->FlushLater(shared_from_this());
@@ -177,6 +180,8 @@ void Carrier::WriteNow() {
   if (phase_ == Phase::kOpen) SettleTurn();
 }
 
+// Reads until the socket is empty, the protocol wants no more or the turn's share is used up. The
+// buffer belongs to the loop, so that idle connections hold none.
 void Carrier::ReadSome() {
   std::size_t total = 0;
   while (protocol_->state() == Protocol::State::kOpen && !read_ended_ && protocol_->wants_read()) {
@@ -266,6 +271,7 @@ void Carrier::ChargePending(std::size_t bytes) {
   setup_.memory->output.Release(pending_.size());
 }
 
+// The rest of a write that the socket did not take is copied; a fast peer costs no copy.
 void Carrier::WriteSome() {
   if (!WritePending()) return;
   for (std::size_t total = 0; total < kTurnBytes;) {
@@ -320,6 +326,8 @@ void Carrier::Linger() {
   if (!awaits_readable_) ReadAndDrop();
 }
 
+// The protocol learns of the end after the socket is closed, so that what it calls finds no
+// connection to write to.
 void Carrier::Close(const Status& why) {
   if (phase_ == Phase::kClosed) return;
   const auto keep = shared_from_this();

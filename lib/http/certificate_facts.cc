@@ -34,6 +34,7 @@ Clock::Wall WallOf(const ASN1_TIME* time) {
   return std::chrono::system_clock::from_time_t(timegm(&utc));
 }
 
+// The texts are copied with their length: a name with a zero byte must not look like a shorter one.
 std::vector<std::string> DnsNames(X509* certificate) {
   std::vector<std::string> found;
   const NamesPtr names(static_cast<GENERAL_NAMES*>(
@@ -71,6 +72,7 @@ Status VerifyServerCertificate(const std::string& pem, const std::string& ca_pem
   ASSIGN_OR_RETURN(const std::vector<Certificate> authorities, ReadCertificates(ca_pem));
   const TrustPtr trust(X509_STORE_new());
   for (const Certificate& each : authorities) X509_STORE_add_cert(trust.get(), each.get());
+  // The rest of the file helps to build a chain, but is not trusted for that.
   STACK_OF(X509)* between = sk_X509_new_null();
   for (std::size_t i = 1; i < chain.size(); ++i) sk_X509_push(between, chain[i].get());
   const VerificationPtr verification(X509_STORE_CTX_new());
@@ -82,6 +84,7 @@ Status VerifyServerCertificate(const std::string& pem, const std::string& ca_pem
   const bool accepted = X509_verify_cert(verification.get()) == 1;
   const int error = X509_STORE_CTX_get_error(verification.get());
   sk_X509_free(between);
+  // Left-over errors would be reported for the next call of OpenSSL on this thread.
   ERR_clear_error();
   if (accepted) return {};
   return {Reason::kInvalid, X509_verify_cert_error_string(error)};

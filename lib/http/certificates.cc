@@ -38,7 +38,8 @@ Status AddExtension(X509* certificate, X509* issuer, int id, const std::string& 
   return added == 1 ? Status::Ok() : Failed("extension " + value);
 }
 
-// Names come from callers; whatever could start another entry of the list is refused.
+// Adds a name to OpenSSL's list. Names come from callers, so that a character which could start
+// another entry is refused.
 Status AppendAltName(std::string& list, const char* kind, const std::string& name) {
   if (name.empty() || name.find_first_of(",;\r\n") != std::string::npos) {
     return Status(Reason::kInvalid, "tls: bad alternative name \"" + name + "\"");
@@ -48,7 +49,7 @@ Status AppendAltName(std::string& list, const char* kind, const std::string& nam
   return Status::Ok();
 }
 
-// A certificate for `key` with everything but names, extensions and a signature.
+// Makes a certificate for `key` with everything but names, extensions and a signature.
 Result<Certificate> NewBlank(EVP_PKEY* key, Clock::Wall now, std::chrono::hours valid_for) {
   Certificate made(X509_new());
   if (!made) return Failed("no certificate");
@@ -86,6 +87,7 @@ Status AddAltNames(X509* certificate, X509* issuer, const CertificateRequest& re
 
 }  // namespace
 
+// The extensions are those that crypto/x509 looks for in an authority.
 Result<KeyPair> NewCertificateAuthority(const std::string& common_name, const Clock& clock,
                                         std::chrono::hours valid_for) {
   const PrivateKey key(EVP_EC_gen("P-256"));
@@ -106,6 +108,7 @@ Result<KeyPair> NewCertificate(const KeyPair& authority, const CertificateReques
   ASSIGN_OR_RETURN(const auto chain, ReadCertificates(authority.certificate_pem));
   ASSIGN_OR_RETURN(const PrivateKey signer, ReadPrivateKey(authority.key_pem));
   X509* ca = chain.front().get();
+  // OpenSSL would sign with a wrong key without a word, and clients would find out.
   if (X509_check_private_key(ca, signer.get()) != 1)
     return Failed("authority's key does not match");
   const PrivateKey key(EVP_EC_gen("P-256"));

@@ -62,6 +62,7 @@ Status ClientCall::CloseBody() {
   return Status::Ok();
 }
 
+// Dropped bytes count as sent: a writer that waits for their room would wait for ever otherwise.
 void ClientCall::EndWrite() {
   if (std::exchange(write_ended, true)) return;
   const std::shared_ptr<ClientSink> told = sink;
@@ -71,6 +72,8 @@ void ClientCall::EndWrite() {
   told->OnWriteEnd();
 }
 
+// A streamed call keeps its sink, because the other direction may go on; an observer is promised to
+// be let go of at its end.
 void ClientCall::End(const Status& status) {
   if (std::exchange(ended, true)) return;
   const std::shared_ptr<ClientSink> told = sink;

@@ -119,7 +119,7 @@ class LoopConnection final : public Connection {
   std::shared_ptr<ClientLink> link_;
 };
 
-// One dial: the addresses of a host in turn, until a handshake is done. On the loop.
+// One dial: tries the addresses of a host in turn until a handshake is done. Used on the loop only.
 class Dialing final : public std::enable_shared_from_this<Dialing> {
  public:
   Dialing(std::shared_ptr<Loop> loop, DialOptions options, SslContext tls, Dialer::Dialed done)
@@ -165,10 +165,11 @@ class Dialing final : public std::enable_shared_from_this<Dialing> {
   std::vector<Address> addresses_;
   std::size_t next_ = 0;
   Clock::Monotonic until_;
-  Status first_;  // What was wrong with the first address.
+  Status first_;  // The error of the first address.
   std::shared_ptr<ClientLink> link_;
 };
 
+// The first address's error is reported if all fail, as Go does: it is the one that people expect.
 void Dialing::TryNext() {
   while (done_ && next_ < addresses_.size()) {
     const auto fd = BeginConnect(addresses_[next_++]);
@@ -193,7 +194,7 @@ Carrier::Setup Dialing::CarrierFor(int fd) {
   setup.fd = fd;
   setup.server = false;
   setup.connecting = true;
-  // What the addresses before have left of the time.
+  // The time that the addresses before have left.
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - loop_->now());
   setup.handshake_timeout = std::max(left, std::chrono::milliseconds(0));
   setup.write_stall_timeout = options_.write_stall_timeout;
@@ -286,6 +287,8 @@ Result<SslContext> LoopDialer::ContextFor(const DialOptions& options) {
   return context;
 }
 
+// getaddrinfo() blocks, for seconds if a name server is down, and has no usable asynchronous form.
+// The thread is made at the first name, because most hosts dial addresses.
 Executor& LoopDialer::Resolver() {
   auto resolver = resolver_.Lock();
   if (!*resolver) *resolver = NewThreadPool({.name = "http-resolver", .threads = 1});

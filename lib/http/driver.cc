@@ -15,9 +15,10 @@
 namespace apiserver::v0::http {
 namespace {
 
-// How much a BodySource is asked for at a time.
+// The bytes that a BodySource is asked for at a time.
 constexpr std::size_t kPullBytes = 64 << 10;
-// How often, before others have their turn: sources may write little at a time.
+// The calls of a BodySource before other connections have their turn: it may write little at a
+// time.
 constexpr int kPullsAtOnce = 64;
 
 const Status& Cancelled() {
@@ -39,13 +40,14 @@ Status NoMemoryForDecoding() {
       .WithDetails({.retry_after_seconds = 1});
 }
 
-// How often, and after what time each, the loop is told again for which there was no memory.
+// Limits the retries, and sets the pause between them, of a signal for which there was no memory.
 constexpr int kDeliveriesMax = 1000;
 constexpr auto kDeliveryPause = std::chrono::milliseconds(1);
 
 }  // namespace
 
-// Where a Resume leads. One per Step::Later, so that a late one cannot touch a later step.
+// The state behind a Resume. Each Step::Later has its own, so that a late Resume cannot touch a
+// later step.
 struct Resume::Target {
   enum Bits : std::uint32_t { kStarted = 1, kResumed = 2, kAbandoned = 4 };
 
@@ -66,6 +68,7 @@ struct Resume::Target {
   std::atomic<std::uint32_t> bits{0};
 };
 
+// A callback that is lost would leave its client without an answer for ever.
 Resume::~Resume() {
   if (target_) {
     target_->Resumed(
@@ -87,6 +90,7 @@ Step Step::Next() { return Step(Kind::kNext); }
 
 Step Step::Done() { return Step(Kind::kDone); }
 
+// An OK that is returned as an error is a mistake of the handler: the client must not wait for it.
 Step::Step(Status error) : kind_(Kind::kError), error_(std::move(error)) {
   if (error_.ok()) error_ = Status(Reason::kInternalError, "a step failed without an error");
 }
@@ -135,7 +139,7 @@ void ExchangeDriver::Start(ServerStream& stream) {
   Advance(Step::Next(), true);
 }
 
-// What has thrown may have found no memory: whatever is needed here may be missing too.
+// The exception may come from a lack of memory, so that the log line may fail in the same way.
 Status ExchangeDriver::CaughtError(std::string_view where) const {
   try {
     try {
@@ -188,7 +192,7 @@ Step ExchangeDriver::BeginAt(std::size_t index) {
   }
 }
 
-// Begins one filter after the other, as long as they only want the next.
+// Begins one filter after the other, for as long as they return Step::Next.
 Step ExchangeDriver::BeginNext() {
   for (;;) {
     Step step = BeginAt(next_++);
@@ -208,7 +212,9 @@ Step ExchangeDriver::RunGuarded(std::string_view where, UniqueFunction<Step()>& 
   }
 }
 
-// Runs steps until one needs what this thread cannot give, or the last is done.
+// Runs steps until one of them needs another thread or has to wait, or the last is done. A step
+// that says kWouldBlock on the loop runs again on the pool, and the steps after it stay there:
+// going back would cost a hop between threads for each filter.
 void ExchangeDriver::Advance(Step step, bool on_loop) {
   for (;;) {
     const bool goes_on = step.kind_ != Step::Kind::kDone && step.kind_ != Step::Kind::kError;
@@ -344,6 +350,8 @@ void ExchangeDriver::LetRequestGo() {
 
 // ------------------------------------------------------------------------------ answers
 
+// The deadline of a request and its handler may answer on different threads at the same moment. The
+// first exchange() decides; the other's answer is dropped.
 bool ExchangeDriver::Claim() { return !claimed_.exchange(true); }
 
 void ExchangeDriver::EndEarly(Status error) {
@@ -438,6 +446,8 @@ void ExchangeDriver::Stream(ResponseHead head, std::unique_ptr<BodySource> body)
   stored_.store(true);
 }
 
+// A verbatim head comes from another server: a value that ended its line would let that server
+// write the next answer on this connection.
 Status ExchangeDriver::Upgrade(ResponseHead head,
                                UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) {
   if (!request_.IsUpgrade()) {
@@ -530,6 +540,7 @@ void ExchangeDriver::PullSource() {
   if (pulled == Pull::kEnd || pulled == Pull::kAbort) DropSource();
 }
 
+// A wake-up may come late, after the answer is over or before it has begun.
 void ExchangeDriver::OnWake() {
   source_dry_ = false;
   if (stream_ != nullptr && answer_started_ && !answer_over_) stream_->OnBodyReady();
@@ -556,6 +567,7 @@ void ExchangeDriver::AnswerOver(bool completed) {
   EndIfQuiet();
 }
 
+// Claims the head, so that the step that still runs answers into the void.
 void ExchangeDriver::PeerGone(const Status& why) {
   if (answer_over_) return;
   claimed_.store(true);

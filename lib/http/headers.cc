@@ -5,7 +5,7 @@
 namespace apiserver::v0::http {
 namespace {
 
-// What an answer has.
+// The number of fields that an answer usually has.
 constexpr std::size_t kUsualFields = 8;
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }

@@ -31,7 +31,7 @@ bool IsName(std::string_view name, std::string_view more) {
   return true;
 }
 
-// As in a URL, it may be missing behind its colon.
+// The port may be missing behind its colon, as in a URL.
 bool IsPort(std::string_view port) {
   unsigned number = 0;
   for (const char c : port) {

@@ -12,6 +12,7 @@
 namespace apiserver::v0::http {
 namespace {
 
+// The least room for a chunk, so that the end of a buffer does not make tiny ones.
 constexpr std::size_t kChunkBytesMin = 1024;
 
 // Requests one after another on a connection; each waits for the answer to the one before.
@@ -149,6 +150,7 @@ void Http1Client::BeginBody(const ResponseHead& head, const Framing& framing) {
   if (body_.done()) Complete();
 }
 
+// A call that was opened with a whole body may write from here on, and for as long as it likes.
 void Http1Client::SwitchProtocols() {
   current_->raw = true;
   if (!current_->streamed) current_->body_ended = current_->write_ended = false;
@@ -216,7 +218,8 @@ void Http1Client::Produce(std::string& out, std::size_t limit) {
   if (current_ && out.size() < limit) WriteBody(out, limit);
 }
 
-// Writes as much of the body as there is, or of what follows an upgrade.
+// Writes as much of the body as there is. The bytes of an upgrade wait for the 101: a server that
+// refuses would take them for the next request.
 void Http1Client::WriteBody(std::string& out, std::size_t limit) {
   const auto call = current_;
   if (call->write_ended || (call->upgrade && !call->raw)) return;
@@ -246,6 +249,8 @@ void Http1Client::WriteRequest(std::string& out) {
   out += "\r\n";
 }
 
+// The framing of the body belongs to this side: a Content-Length or Transfer-Encoding of the caller
+// that contradicts it would let two servers see two different requests.
 void Http1Client::WriteFields(std::string& out) {
   const ClientRequestHead& head = current_->head;
   const bool as_given = current_->upgrade;

@@ -11,6 +11,7 @@
 namespace apiserver::v0::http {
 namespace {
 
+// The connection's window. Each stream has its own limit, so that this one need not bind.
 constexpr std::int32_t kClientWindow = 1 << 30;
 
 class Http2Client final : public ClientProtocol {
@@ -210,7 +211,7 @@ void Http2Client::Consume(const std::shared_ptr<ClientCall>& call, std::size_t b
 void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Stream* stream = Find(id);
   if (stream == nullptr || stream->head_told || stream->call->ended) return;
-  // What a few bytes on the wire name in the table may be long, and named often.
+  // A few bytes on the wire can name a long entry of the HPACK table, and name it often.
   stream->head_bytes += name.size() + value.size();
   if (stream->head_bytes > kAnswerHeadBytesMax || ++stream->head_fields > kAnswerHeadFieldsMax) {
     (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
@@ -246,6 +247,8 @@ void Http2Client::OnHeaders(Stream& stream) {
   if (!stream.call->ended) stream.call->sink->OnHead(std::move(stream.head));
 }
 
+// The connection's window is given back at once: a paused stream must not hold up the others. Its
+// own window holds the server back.
 void Http2Client::OnData(std::int32_t id, std::string_view bytes) {
   (void)nghttp2_session_consume_connection(session_.get(), bytes.size());
   const Stream* stream = Find(id);
@@ -271,6 +274,7 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
                                     std::string("stream reset: ") + nghttp2_http2_strerror(code)));
 }
 
+// Any bytes of the server count as the answer to a PING: it is alive.
 std::optional<Clock::Monotonic> Http2Client::deadline() const {
   if (!asked_) return std::nullopt;
   return heard_ + setup_.ping_interval + setup_.ping_timeout;

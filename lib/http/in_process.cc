@@ -17,7 +17,7 @@ constexpr std::size_t kWindowBytes = 256 << 10;
 constexpr std::size_t kPieceBytes = 32 << 10;
 
 // One request and its answer without a socket: the driver's transport on one side, a client's on
-// the other. On the loop.
+// the other. Used on the loop only.
 class LocalCall final : public ServerStream,
                         public LoopEvent,
                         public std::enable_shared_from_this<LocalCall> {
@@ -49,7 +49,7 @@ class LocalCall final : public ServerStream,
   void Finish(const Status& status);
 
   const std::shared_ptr<Loop> loop_;
-  std::shared_ptr<ClientSink> sink_;  // Null: over.
+  std::shared_ptr<ClientSink> sink_;  // Null once the call is over.
   std::shared_ptr<ExchangeDriver> exchange_;
   bool head_told_ = false;
   bool waits_ = false;
@@ -89,6 +89,8 @@ void LocalCall::OnAnswer() {
   PumpLater();
 }
 
+// Moves the answer in turns of a window, as a socket would, so that a long one does not hold up the
+// loop. The driver has no window of its own here: bytes that the reader withholds stop the pump.
 void LocalCall::Pump() {
   const auto keep = shared_from_this();
   const auto exchange = exchange_;
@@ -134,7 +136,7 @@ void LocalCall::Finish(const Status& status) {
   if (const auto sink = std::exchange(sink_, nullptr)) sink->OnEnd(status);
 }
 
-// The calls that are not over, so that closing the connection ends them. Of the loop.
+// The calls that are not over, so that closing the connection ends them. Belongs to the loop.
 struct Room {
   std::shared_ptr<Loop> loop;
   const Service* service = nullptr;

@@ -9,10 +9,11 @@
 namespace apiserver::v0::http {
 namespace {
 
-// Of an object's answer: its type, its body, a line end.
+// The pieces of an object's answer: its type, its body, a line end.
 constexpr std::size_t kUsualPieces = 3;
 
-// A token's characters in lower case; zero for what a token has not.
+// Maps a token's characters to lower case, and all others to zero. One look-up checks and lowers a
+// character, which counts: every header name of every HTTP/2 answer goes through it.
 constexpr auto kLowerTokenChars = [] {
   std::array<char, 256> table{};
   for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")) {
@@ -101,7 +102,7 @@ std::string Bytes::ToString() const {
   return text;
 }
 
-// As Go's url.ParseQuery: a pair that cannot be decoded, or holds a semicolon, is dropped.
+// Drops a pair that cannot be decoded or holds a semicolon, as Go's url.ParseQuery does.
 Query Query::Parse(std::string_view raw) {
   Query query;
   while (!raw.empty()) {

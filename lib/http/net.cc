@@ -31,7 +31,7 @@ struct AddrInfoFree {
 };
 using Found = std::unique_ptr<addrinfo, AddrInfoFree>;
 
-// Zero, or a code of getaddrinfo.
+// Looks an address up. Returns zero, or an error code of getaddrinfo.
 int Look(const std::string& host, int port, int flags, Found& found) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -70,7 +70,7 @@ Status CloseWith(int fd, const std::string& what, int code) {
   return Status(reason, what + ": " + ErrnoText(code));
 }
 
-// In Go's words: "connect: connection refused".
+// Words the error as Go does, "connect: connection refused", because clients match such texts.
 Status ConnectFailed(int code) {
   std::string why = ErrnoText(code);
   if (!why.empty() && why[0] >= 'A' && why[0] <= 'Z') why[0] += 'a' - 'A';
@@ -104,7 +104,7 @@ Result<std::vector<Address>> Resolve(const std::string& host, int port) {
 
 std::string FormatAddress(const Address& address) {
   if (address.storage.ss_family == AF_UNIX) {
-    // Who connects has no address of its own.
+    // A client's side of a Unix socket has no address.
     const auto* in_files = reinterpret_cast<const sockaddr_un*>(&address.storage);
     return address.size > offsetof(sockaddr_un, sun_path)
                ? std::string(kUnix) + static_cast<const char*>(in_files->sun_path)
@@ -143,11 +143,12 @@ Result<int> OpenListener(const Address& address) {
   const int on = 1;
   const int off = 0;
   if (in_files) {
-    // What bind() makes gets this mode, so that there is no moment in which others may connect.
+    // bind() makes the file with this mode, so that there is no moment in which others may connect.
     (void)fchmod(fd, S_IRUSR | S_IWUSR);
   } else {
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   }
+  // "::" serves IPv4 clients too, as Go's listener does.
   if (address.storage.ss_family == AF_INET6) {
     (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   }
@@ -164,6 +165,8 @@ Address LocalAddress(int fd) {
   return address;
 }
 
+// Answers are written in one piece, so that Nagle's algorithm would only delay them. The probes
+// find peers that vanished without a word.
 void ConfigureConnection(int fd) {
   const int on = 1;
   const int idle_seconds = 180;

@@ -17,6 +17,7 @@
 namespace apiserver::v0::http {
 namespace {
 
+// Prefers HTTP/2, as Go's server does.
 constexpr std::string_view kServerAlpn("\x02h2\x08http/1.1", 12);
 constexpr char kDefaultCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
@@ -33,7 +34,8 @@ int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
   return SSL_TLSEXT_ERR_OK;
 }
 
-// Whose certificate it is, authentication decides; that the peer holds its key, TLS has proven.
+// Accepts any certificate: TLS has proven that the peer holds its key, and authentication decides
+// whose it is.
 int AcceptAnyClient(int /*verified*/, X509_STORE_CTX* /*chain*/) { return 1; }
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
@@ -51,7 +53,8 @@ std::string LowerName(std::string_view text) {
   return lower;
 }
 
-// The contexts of SniKeyPairs by name; lives as long as the context that chooses among them.
+// The contexts of SniKeyPairs by name. Owned by the context that chooses among them, so that a
+// change of certificates cannot take them from a handshake in progress.
 using ByName = std::map<std::string, SslContext, std::less<>>;
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
@@ -92,7 +95,8 @@ std::string TextOf(const ASN1_STRING* text) {
           static_cast<std::size_t>(ASN1_STRING_length(text))};
 }
 
-// The subject's common name and the DNS names; not IP addresses, which no client may ask for.
+// Returns the subject's common name and the DNS names. IP addresses are left out, because clients
+// cannot ask for them.
 std::vector<std::string> NamesOf(X509* certificate) {
   std::vector<std::string> names;
   X509_NAME* subject = X509_get_subject_name(certificate);
@@ -108,7 +112,7 @@ std::vector<std::string> NamesOf(X509* certificate) {
   return names;
 }
 
-// What does not change while a server runs, checked.
+// The checked settings that do not change while a server runs.
 struct Settings {
   int min_version = TLS1_2_VERSION;
   std::string ciphers = kDefaultCiphers;  // In OpenSSL's words.
@@ -130,7 +134,7 @@ Result<Settings> ReadSettings(const ServerTlsOptions& options) {
                                           " is unknown; suites are named as by IANA, e.g. "
                                           "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
     }
-    if (name.starts_with("TLS_")) continue;  // Of TLS 1.3: always on.
+    if (name.starts_with("TLS_")) continue;  // TLS 1.3 suites are always on.
     if (!name.starts_with("ECDHE-") ||
         (name.find("GCM") == std::string::npos && name.find("POLY1305") == std::string::npos)) {
       return Status(Reason::kInvalid, "tls: cipher suite " + suite +
@@ -221,6 +225,7 @@ class RealServerTls final : public ServerTls {
     SslContext context;
   };
 
+  // Builds everything before it changes the state, so that bad material leaves the old in place.
   Status Use(State& state, const KeyPair& pair, const std::vector<SniKeyPair>& sni,
              const std::string& ca_pem) const {
     std::vector<Certificate> authorities;

@@ -55,6 +55,7 @@ constexpr double kKeyUpdatesPerSecond = 1;
 
 std::string ErrnoText() { return std::generic_category().message(errno); }
 
+// Authentication parses certificates itself, so that no OpenSSL type crosses the room's border.
 std::string Der(const X509* certificate) {
   unsigned char* bytes = nullptr;
   const int size = i2d_X509(certificate, &bytes);
@@ -75,6 +76,7 @@ void Socket::CountKeyUpdate() {
   if (!key_updates_.Take(loop_.now())) key_update_flood_ = true;
 }
 
+// An empty result is harmless: no certificate is chosen by address then.
 std::string Socket::LocalIp() const {
   if (watch_.fd() < 0) return {};
   const std::string text = FormatAddress(LocalAddress(watch_.fd()));
@@ -82,6 +84,8 @@ std::string Socket::LocalIp() const {
   return ip.starts_with('[') ? ip.substr(1, ip.size() - 2) : ip;
 }
 
+// A short read means that the kernel's buffer is empty, so that the next read would only return
+// EAGAIN. Skipping it saves a system call for every message.
 ssize_t Socket::Receive(char* into, std::size_t size) {
   if (key_update_flood_) {
     errno = EPROTO;
@@ -120,11 +124,12 @@ Status Socket::StartTlsServer(const SslContext& context) {
   return Status::Ok();
 }
 
+// An IP address is verified as one, and not sent as SNI, which has no place for it (RFC 6066, 3).
 Status Socket::StartTlsClient(const SslContext& context, const std::string& name) {
   RETURN_IF_ERROR(Attach(context));
   SSL_set_connect_state(ssl_.get());
   X509_VERIFY_PARAM* verify = SSL_get0_param(ssl_.get());
-  // As Go: a name stands among the alternative names, never in the subject.
+  // Names are looked for among the alternative names and never in the subject, as in Go.
   X509_VERIFY_PARAM_set_hostflags(
       verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (X509_VERIFY_PARAM_set1_ip_asc(verify, name.c_str()) != 1) {
@@ -137,6 +142,7 @@ Status Socket::StartTlsClient(const SslContext& context, const std::string& name
   return Status::Ok();
 }
 
+// errno is saved first, because SSL_get_error and the error queue may change it.
 Io Socket::Judge(int result) {
   const int saved = errno;
   switch (SSL_get_error(ssl_.get(), result)) {
@@ -200,6 +206,7 @@ IoResult Socket::Write(std::string_view bytes) {
   return {Io::kFailed};
 }
 
+// TLS sends its close_notify, so that a peer can tell this end from a connection that was cut.
 void Socket::ShutdownWrite() {
   if (watch_.fd() < 0) return;
   if (ssl_) {

@@ -30,12 +30,13 @@ Result<SslContext> NewContext(const SSL_METHOD* method) {
   SslContext context(SSL_CTX_new(method), SSL_CTX_free);
   if (!context) return SslError("tls: no context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // Small idle connections, writes that may be cut and moved, and one read call per record.
+  // Idle connections keep no buffers, and writes may be cut and moved. Reading ahead makes one
+  // system call of a record's header and body.
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_read_ahead(context.get(), 1);
-  // No resumption: a resumed session would outlive a change of the client CAs. No renegotiation: it
-  // is a denial of service that nobody needs.
+  // A resumed session would outlive a change of the client authorities. Renegotiation only serves
+  // to overload servers.
   SSL_CTX_set_options(context.get(),
                       SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
@@ -60,6 +61,7 @@ Status UsePair(SSL_CTX* context, const KeyPair& pair) {
   return Status::Ok();
 }
 
+// The first error of the queue is the cause; those after it say where it passed through.
 std::string TakeSslError() {
   std::string text;
   while (const unsigned long code = ERR_get_error()) {
@@ -70,6 +72,7 @@ std::string TakeSslError() {
   return text;
 }
 
+// Building a context and dropping it is the only check that agrees with what a dial will do.
 Status CheckClientTls(const ClientTls& tls) { return NewClientContext(tls, true).status(); }
 
 Result<SslContext> NewClientContext(const ClientTls& tls, bool http2) {

@@ -13,7 +13,7 @@ constexpr const char* kTracestate = "tracestate";
 
 std::optional<trace::SpanContext> ReadTraceHeaders(const Headers& headers) {
   if (!headers.Has(kTraceparent)) return std::nullopt;
-  // Of two nobody knows which is meant.
+  // Two of them are ambiguous.
   const auto parents = headers.GetAll(kTraceparent);
   if (parents.size() != 1) return std::nullopt;
   auto context = trace::ParseTraceparent(parents.front());

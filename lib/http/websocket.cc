@@ -22,7 +22,7 @@ constexpr std::size_t kFrameBytesMax = 10;
 // A peer that does not take the answers to its messages is not read while so many wait.
 constexpr std::size_t kAnswerBytesMax = 256 << 10;
 
-// The answer to Sec-WebSocket-Key.
+// Returns the answer to Sec-WebSocket-Key. SHA-1 is the protocol's; it protects nothing.
 std::string AcceptOf(std::string_view key) {
   const std::string text = std::string(key).append(kGuid);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -47,6 +47,8 @@ std::string Joined(const std::vector<std::string>& words) {
   return "[" + joined + "]";
 }
 
+// Follows k8s.io/apimachinery's wsstream: a client that offers no protocol is as one that offers
+// "".
 Result<std::string> AgreeOnProtocol(const Request& request, const WebSocketOptions& options) {
   if (options.protocols.empty()) return std::string();
   std::vector<std::string> offered = OfferedWebSocketProtocols(request);
@@ -86,7 +88,7 @@ class OpenSocket final : public WebSocket,
   void Close(int code, std::string reason) override;
   const std::string& protocol() const override { return protocol_; }
 
-  // --- Of the tunnel.
+  // --- For the tunnel, on the loop.
   void Open(std::unique_ptr<Tunnel> tunnel);
   Pull Produce(ChunkWriter& out, const Waker& waker);
 
@@ -102,7 +104,7 @@ class OpenSocket final : public WebSocket,
   void OnCloseFrame(int code, std::string_view reason) override;
   void Queue(WebSocketOpcode opcode, std::string_view payload);
   void BeginClose(int code, const std::string& reason);
-  // Nothing more will come: ends when what is queued is out, or (`cut`) at once.
+  // Ends the socket once the queued bytes are out, or at once if `cut`.
   void End(bool cut);
   void Closed(int code, const std::string& reason);
   void OnCancelled();
@@ -133,7 +135,7 @@ class OpenSocket final : public WebSocket,
   Executor::Cancel close_timer_;
 };
 
-// The bytes that come through the tunnel.
+// The receiver of the tunnel's bytes.
 class OpenSocket::Incoming final : public StreamSink {
  public:
   explicit Incoming(std::shared_ptr<OpenSocket> socket) : socket_(std::move(socket)) {}
@@ -144,7 +146,7 @@ class OpenSocket::Incoming final : public StreamSink {
   std::shared_ptr<OpenSocket> socket_;
 };
 
-// What the tunnel pulls; the connection lives on in whoever holds the WebSocket.
+// The source that the tunnel pulls. It keeps the socket alive as long as the connection is.
 class OpenSocket::Body final : public BodySource {
  public:
   explicit Body(std::shared_ptr<OpenSocket> socket) : socket_(std::move(socket)) {}
@@ -172,6 +174,8 @@ class OpenSocket::Writer final : public WebSocketWriter {
   ChunkWriter& out_;
 };
 
+// On the loop a message is queued at once, so that an answer sent from OnMessage counts against the
+// limit at which the peer is no longer read.
 void OpenSocket::Send(WebSocketMessage message) {
   const auto opcode = message.binary ? WebSocketOpcode::kBinary : WebSocketOpcode::kText;
   if (loop_.Inside()) {
@@ -276,6 +280,7 @@ void OpenSocket::Closed(int code, const std::string& reason) {
 
 void OpenSocket::OnCancelled() { BeginClose(EndCode(), ""); }
 
+// Clients reconnect after 1001, and take 1000 for the end of what they asked for.
 int OpenSocket::EndCode() const {
   const bool stopping = ctx_.Err().reason() == Reason::kServiceUnavailable;
   return stopping ? kWebSocketGoingAway : kWebSocketNormal;
@@ -288,6 +293,8 @@ void OpenSocket::PingLater() {
   });
 }
 
+// A peer that this side does not read at the moment cannot be heard, so that its silence does not
+// count.
 void OpenSocket::Ping() {
   const bool heard = std::exchange(heard_, false) || paused_;
   silent_pings_ = heard ? 0 : silent_pings_ + 1;
