@@ -24,6 +24,7 @@ class BodyStream final : public ReadStream {
       body.PassOn(std::move(sink), options.paced, owner);
     });
   }
+  // Acts at once and on any thread, so that the piece that is being told is the last.
   void Pause() override { body_.PausePassing(); }
   void Resume() override {
     if (!body_.ResumePassing()) return;

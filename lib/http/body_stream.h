@@ -8,8 +8,8 @@
 
 namespace apiserver::inline v0::http {
 
-// The handle of a request's body that is read as it comes. `owner`, of which `body` is a part,
-// lives as long as the handle does.
+// Makes the handle of a request's body that is read as it comes. Keeps `owner`, which `body` is a
+// part of, for as long as the handle lives.
 std::unique_ptr<ReadStream> NewBodyStream(std::shared_ptr<Loop> loop, BodyCollector& body,
                                           OpenBodyOptions options, std::shared_ptr<void> owner);
 

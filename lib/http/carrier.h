@@ -104,6 +104,7 @@ class Carrier final : public Wire,
   // Looks at the protocol's state after a turn: closes, ends a direction, or reads again.
   void SettleTurn();
   void Linger();
+  // Begin a wait for the socket, unless one is going on.
   void AwaitReadable();
   void AwaitWritable();
   void UpdateTimer();

@@ -22,6 +22,7 @@ Result<std::string> ServerNameFor(const std::string& certificate_pem, const std:
     if (name->type != GEN_DNS) continue;
     const std::string text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
                            static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    // A wildcard is no name that a client could ask for.
     if (!text.starts_with("*")) return text;
   }
   return Status(Reason::kInvalid, "the certificate is neither for " + host + " nor for a DNS name");

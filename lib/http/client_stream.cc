@@ -29,6 +29,8 @@ class StreamBuffer final : public ClientSink {
     {
       auto state = state_.Lock();
       state->bytes.append(bytes);
+      // Nothing is reported as consumed from half the limit on, so that the rest of the window is
+      // the most that can follow.
       if (state->bytes.size() >= bytes_max_ / 2) {
         state->withheld += bytes.size();
         consumed = 0;
@@ -131,6 +133,7 @@ class BufferedStream final : public ClientStream {
 
 }  // namespace
 
+// Connections that only wrap another, or have no loop of their own, need not implement these.
 // NOLINTBEGIN(performance-unnecessary-value-param): connections that can do it keep both
 Result<Executor::Cancel> Connection::Observe(ClientRequest /*request*/,
                                              std::shared_ptr<StreamObserver> /*observer*/) {

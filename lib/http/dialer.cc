@@ -234,6 +234,7 @@ std::unique_ptr<Protocol> Dialing::Speak(Carrier& carrier) {
   return std::make_unique<WatchedProtocol>(std::move(protocol), link);
 }
 
+// Called for every end of a connection, also long after its dial.
 void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<ClientLink>& link,
                    const Status& why) {
   link->closed.store(true);
@@ -295,6 +296,7 @@ Executor& LoopDialer::Resolver() {
   return **resolver;
 }
 
+// An IP address goes straight to the loop, so that a slow name server delays only names.
 Executor::Cancel LoopDialer::DialLater(const DialOptions& options, Dialed done) {
   auto tls = ContextFor(options);
   if (!tls.ok()) {

@@ -159,9 +159,11 @@ class ExchangeDriver final : public Exchange,
   void Signal(Signals what);
   // Runs steps from `step` on until one of them has to wait, or the last is done.
   void Advance(Step step, bool on_loop);
+  // Starts the wait of a Step::Later. True: it was resumed at once, with `step`.
   bool BeginLater(Step& step, bool on_loop);
   // Goes on on the pool: with `work`, or with the filter that said kWouldBlock.
   void HandToPool(UniqueFunction<Step()> work);
+  // Begin one filter, or the handler behind the last. Exceptions become errors.
   Step BeginAt(std::size_t index);
   Step BeginNext();
   Step RunGuarded(std::string_view where, UniqueFunction<Step()>& work);
@@ -170,18 +172,23 @@ class ExchangeDriver final : public Exchange,
   void Settle(Step result);
   void ArmDeadline(Clock::Monotonic when, Span span, Status (*error)());
   void DisarmDeadline(Span span);
+  // Answers with the error of EndEarly, or cuts the answer.
   void HandleEnded();
   // Returns whether the caller is the first, and may store a head.
   bool Claim();
+  // Write an error answer, the second as plain text without the host's error writer.
   void WriteError(const Status& error);
   void SendPlain(const Status& error);
+  // Hands the stored answer to the transport, once.
   void StartAnswer();
+  // Calls Head of the filters. False: one of them has thrown.
   bool RunHeads();
   // Calls End of the filters once the answer is over and no step runs.
   void EndIfQuiet();
   void PullSource();
   void DropSource();
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);
+  // Gives the memory of the request back once its last step is done.
   void LetRequestGo();
   void LogError(std::string_view message, std::string_view where, std::string_view error) const;
   Status CaughtError(std::string_view where) const;

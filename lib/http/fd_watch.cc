@@ -16,6 +16,7 @@ FdWatch::FdWatch(Loop& loop, int fd)
 
 FdWatch::~FdWatch() { Close(); }
 
+// The callback holds the receiver, so that a connection lives for as long as it waits.
 void FdWatch::AwaitReadable(std::shared_ptr<FdEvents> who) {
   if (fd_ < 0) return;
   descriptor_->stream.async_wait(boost::asio::posix::stream_descriptor::wait_read,

@@ -37,6 +37,7 @@ std::vector<std::string_view> Headers::GetAll(std::string_view name) const {
   return values;
 }
 
+// Makes room at once for the fields that an answer usually has, instead of growing one by one.
 void Headers::Add(std::string name, std::string value) {
   if (fields_.capacity() == 0) fields_.reserve(kUsualFields);
   fields_.push_back({std::move(name), std::move(value)});

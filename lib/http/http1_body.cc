@@ -9,6 +9,7 @@ namespace apiserver::v0::http {
 namespace {
 
 constexpr std::size_t kExtraBytesMax = 16 << 10;
+// Keeps sizes below 2^60, so that sums of them cannot overflow.
 constexpr std::size_t kSizeDigitsMax = 15;
 
 }  // namespace
@@ -87,6 +88,7 @@ void BodyDecoder::Take(char c) {
   }
 }
 
+// Signs and spaces, which strtoul() and some servers accept, make a body bad.
 void BodyDecoder::TakeSize(char c) {
   const int digit = text::HexValue(c);
   if (digit >= 0) {

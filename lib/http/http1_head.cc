@@ -21,8 +21,8 @@ constexpr std::ptrdiff_t kQueryParametersMax = 10'000;
 
 std::string ToString(BeastView text) { return {text.data(), text.size()}; }
 
-// Beast parses the start line and the fields; bodies are our own business, so that they can be
-// paused and are framed strictly.
+// Parses the start line and the fields with Beast. Bodies are decoded in http1_body.cc, where they
+// can be paused and are framed strictly.
 template <bool kIsRequest>
 class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
  public:
@@ -91,7 +91,8 @@ bool ParseLength(std::string_view digits, std::uint64_t& length) {
   return true;
 }
 
-// False when two readers could disagree on where the message ends (RFC 9112, 6.3).
+// Returns false when two readers could disagree on where the message ends (RFC 9112, 6.3): such a
+// message could smuggle a second request past a proxy.
 bool ReadFraming(const Headers& headers, int version, Framing& framing) {
   framing.minor = version == 10 ? 0 : 1;
   framing.keep_alive = framing.minor == 1;
@@ -172,6 +173,7 @@ bool ValidFields(const Headers& headers) {
   });
 }
 
+// Looks at each byte once, however small the pieces in which a head comes.
 HeadScanner::Verdict HeadScanner::Scan(std::string_view bytes) {
   while (scanned_ < bytes.size()) {
     const void* found = std::memchr(bytes.data() + scanned_, '\n', bytes.size() - scanned_);
@@ -216,6 +218,7 @@ bool ParseResponseHead(std::string_view head, ResponseHead& response, Framing& f
   return true;
 }
 
+// The authority of an absolute URI overrules Host (RFC 9112, 3.2.2).
 bool SplitTarget(Request& request) {
   std::string_view rest = request.target;
   if (!rest.starts_with('/')) {
@@ -247,7 +250,7 @@ bool SplitTarget(Request& request) {
   if (request.path.empty()) request.path = "/";
   if (mark == std::string_view::npos) return true;
   request.query = rest.substr(mark + 1);
-  // Each is two texts once it is decoded; Go's net/url has the same limit.
+  // Each parameter becomes two texts once it is decoded. Go's net/url has the same limit.
   return std::count(request.query.begin(), request.query.end(), '&') < kQueryParametersMax;
 }
 
@@ -257,6 +260,7 @@ std::string_view ReasonPhrase(int code) {
   return found != kPhrases.end() ? found->second : "Status";
 }
 
+// Compares lengths first: this runs for every header of every answer.
 bool IsTransportHeader(std::string_view name) {
   switch (name.size()) {
     case 4:

@@ -84,6 +84,7 @@ ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
   return static_cast<ssize_t>(filled.bytes);
 }
 
+// nghttp2 asks again only if it is told to, and only once it has been refused.
 void Http2Stream::OnBodyReady() {
   dry_ = false;
   if (!std::exchange(deferred_, false)) return;

@@ -152,6 +152,7 @@ struct Room {
     local.headers = std::move(request.headers);
     local.host = local.headers.Get("Host");
     local.headers.Remove("Host");
+    // HTTP/2 has no upgrades, and neither has a call in process.
     local.http_major = 2;
     local.tls = identity != nullptr;
     local.peer = identity;
@@ -196,6 +197,7 @@ class LocalConnection final : public Connection {
     room_->identity = std::move(identity);
     room_->loop->Start("http-local");
   }
+  // Waits for the calls to end: the service that they run may be destroyed next.
   ~LocalConnection() override {
     const auto done = std::make_shared<Notification>();
     room_->loop->Post([room = room_, done] {

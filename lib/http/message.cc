@@ -43,6 +43,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
+// Replaces line ends, so that no value can add a header of its own.
 void AppendSafe(std::string& out, std::string_view value) {
   const std::size_t at = out.size();
   out.append(value);

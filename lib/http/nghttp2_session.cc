@@ -48,6 +48,7 @@ std::span<char> HeaderBlock::Room(std::size_t bytes) {
   return {room, bytes};
 }
 
+// nghttp2 copies names and values when a block is submitted, so that they need not live longer.
 void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
   Push(Field(name, value));
 }

@@ -47,6 +47,7 @@ class HeaderBlock final {
   std::size_t size() const { return size_; }
 
  private:
+  // Appends a field, and moves all to the heap once they are many.
   void Push(const nghttp2_nv& field);
   // Returns room for text that lives as long as the block.
   std::span<char> Room(std::size_t bytes);

@@ -4,7 +4,8 @@
 
 namespace apiserver::v0::http {
 
-// A task that knows whether it was destroyed unrun.
+// A task that notices when it is destroyed unrun: a pool that stops drops its tasks, and the
+// requests behind them must be answered all the same.
 class PoolBatch::Runner {
  public:
   explicit Runner(std::shared_ptr<PoolBatch> batch) : batch_(std::move(batch)) {}
@@ -30,6 +31,7 @@ void PoolBatch::HandOver(std::vector<std::shared_ptr<PoolWork>>& work) {
   if (post) pool_->Post(Runner(shared_from_this()));
 }
 
+// The next thread is asked for before the piece runs, because the piece may block.
 void PoolBatch::Run() {
   queue_.Lock()->runner_posted = false;
   for (;;) {

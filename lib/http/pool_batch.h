@@ -30,6 +30,7 @@ class PoolBatch final : public std::enable_shared_from_this<PoolBatch> {
   void HandOver(std::vector<std::shared_ptr<PoolWork>>& work);
 
  private:
+  // The task that is posted to the pool.
   class Runner;
   struct Queue {
     std::deque<std::shared_ptr<PoolWork>> work;

@@ -15,6 +15,8 @@ class PrefaceSniffer final : public Protocol {
                  std::function<std::unique_ptr<Protocol>(bool)> make)
       : carrier_(carrier), until_(until), make_(std::move(make)) {}
 
+  // Decides at the first byte that differs, so that a slow HTTP/1.1 client is not kept waiting for
+  // the length of the preface.
   void Receive(std::string_view bytes) override {
     received_.append(bytes);
     const std::size_t size = std::min(received_.size(), kPreface.size());

@@ -12,6 +12,7 @@ struct Loop::Reactor {
   boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
   boost::asio::posix::stream_descriptor wake;
   boost::asio::steady_timer timer;
+  // The time that `timer` is armed for. nullopt: it is not armed.
   std::optional<Clock::Monotonic> timer_armed;
 };
 

@@ -16,7 +16,8 @@ std::int64_t Milliseconds(Clock::Monotonic time) {
 
 void Timers::Arm(Entry& entry, Clock::Monotonic now, Clock::Monotonic when) {
   Disarm(entry);
-  // Never for the turn that runs now: what is armed for the past fires in the next one.
+  // Rounds up past the current turn, so that an entry which arms itself for the past fires in the
+  // next turn and does not keep this one going.
   std::int64_t tick = std::max<std::int64_t>(Milliseconds(std::max(when, now)) + 1, 0);
   if (when - now >= std::chrono::seconds(1)) {
     tick = (tick + kCoarseMilliseconds - 1) / kCoarseMilliseconds * kCoarseMilliseconds;
@@ -42,6 +43,7 @@ void Timers::Disarm(Entry& entry) {
   entry.tick_ = -1;
 }
 
+// Takes the first entry anew each time, because an entry may disarm any other.
 void Timers::RunDue(Clock::Monotonic now) {
   const std::int64_t tick = Milliseconds(now);
   while (!buckets_.empty() && buckets_.begin()->first <= tick) {

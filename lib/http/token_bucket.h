@@ -11,6 +11,7 @@ namespace apiserver::inline v0::http {
 // `per_second` in the long run.
 class TokenBucket final {
  public:
+  // The bucket is full at first.
   TokenBucket(double burst, double per_second)
       : burst_(burst), per_second_(per_second), tokens_(burst) {}
 

@@ -5,8 +5,9 @@
 namespace apiserver::v0::http {
 namespace {
 
-// Every call that changes the connection is posted, also on the loop, so that the order of calls
-// from several threads is kept. Only Pause acts at once: the piece that is being told is the last.
+// The handle of a tunnel. Every call that changes the connection is posted, also on the loop, so
+// that the order of calls from several threads is kept. Only Pause acts at once: the piece that is
+// being told is the last.
 class LinkedTunnel final : public Tunnel {
  public:
   explicit LinkedTunnel(std::shared_ptr<TunnelLink> link) : link_(std::move(link)) {}
@@ -70,6 +71,7 @@ void TunnelLink::Start(std::shared_ptr<StreamSink> sink) {
   if (room_due_) TellRoom();
 }
 
+// The sink is held during the call, which may end the stream and drop it.
 void TunnelLink::TellData(std::string_view bytes) {
   const auto sink = sink_;
   sink->OnData(bytes);
@@ -90,6 +92,7 @@ void TunnelLink::TellRoom() {
   if (const auto sink = sink_) sink->OnRoom();
 }
 
+// A stream that was given up tells its end at once, so that a pause must not hold that back.
 void TunnelLink::End(Status why) {
   paused_.store(false);
   if (!over_) over_ = std::move(why);

@@ -21,7 +21,8 @@ std::uint8_t Byte(std::string_view text, std::size_t at) {
   return static_cast<std::uint8_t>(text[at]);
 }
 
-// RFC 6455, 7.4: those defined, and those left to libraries and applications.
+// Accepts the codes that RFC 6455, 7.4 defines, and those that it leaves to libraries and
+// applications.
 bool ValidCloseCode(int code) {
   if (code >= 3000) return code <= 4999;
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014);
@@ -90,7 +91,8 @@ std::optional<WebSocketReader::Failure> WebSocketReader::Receive(std::string_vie
   return std::nullopt;
 }
 
-// The header is complete.
+// Checks a complete header. Lengths and reserved bits are checked before any of the payload is
+// kept.
 std::optional<WebSocketReader::Failure> WebSocketReader::BeginFrame() {
   const std::size_t size = std::exchange(header_bytes_, 0);
   const std::uint8_t opcode = header_[0] & kOpcode;

@@ -64,8 +64,10 @@ class WebSocketReader {
 
  private:
   std::size_t HeaderSize() const;
+  // Checks a complete header.
   std::optional<Failure> BeginFrame();
   void TakePayload(std::string_view& bytes);
+  // Tells the sink what a complete frame carries.
   std::optional<Failure> EndFrame(Sink& sink);
   std::optional<Failure> EndControl(Sink& sink);
   bool control() const { return static_cast<std::uint8_t>(opcode_) >= 8; }

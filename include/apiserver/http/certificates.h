@@ -14,7 +14,7 @@ namespace apiserver::inline v0::http {
 struct CertificateFacts {
   std::string subject;  // "CN=front-proxy-ca", RFC 2253.
   std::string issuer;
-  std::vector<std::string> dns_names;  // From the subject alternative names.
+  std::vector<std::string> dns_names;  // Those of the subject alternative names.
   Clock::Wall not_before;
   Clock::Wall not_after;
   bool authority = false;  // It may sign others.

@@ -62,6 +62,7 @@ class Bytes {
   std::size_t size() const { return size_; }
   // Returns how many of the bytes were handed over and are shared with no other object.
   std::size_t own_bytes() const { return own_bytes_; }
+  // One piece, with the owner that keeps its text alive.
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view text;
@@ -72,6 +73,7 @@ class Bytes {
     size_ = own_bytes_ = 0;
     return std::move(pieces_);
   }
+  // Returns a copy of all pieces as one text.
   std::string ToString() const;
 
  private:
@@ -96,6 +98,7 @@ class Query {
 
 // Decodes percent-encoding. nullopt: it is malformed. `plus_is_space` is for query strings.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space = false);
+// Encodes everything but RFC 3986's unreserved characters.
 std::string PercentEncode(std::string_view text);
 
 }  // namespace apiserver::inline v0::http
