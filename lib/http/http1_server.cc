@@ -14,15 +14,15 @@
 namespace apiserver::v0::http {
 namespace {
 
-// Input kept while it cannot be used yet: pipelined requests, a body nobody reads.
+// Limits input that is kept while it cannot be used yet: pipelined requests, an unread body.
 constexpr std::size_t kReadAheadBytes = 64 << 10;
-// What is read of a body that nobody wanted, to keep the connection. As Go's net/http.
+// Limits how much of an unwanted body is read to keep the connection, as in Go's net/http.
 constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
-// How long a connection that is idle when the server drains is still open for a request.
+// The time in which a connection that is idle when the server drains still takes a request.
 constexpr auto kHttp1DrainDelay = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
 
-// One connection's requests, one at a time.
+// The requests of one connection, one at a time.
 class Http1Server final : public Protocol, public ServerStream, public TunnelEnd {
  public:
   Http1Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin)
@@ -107,7 +107,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   std::string in_;  // Received, not yet used.
   bool head_begun_ = false;
   bool first_ = true;
-  Clock::Monotonic waiting_since_;  // For a head, or for its first byte.
+  Clock::Monotonic waiting_since_;  // The start of waiting for a head, or for its first byte.
 
   std::shared_ptr<ExchangeDriver> exchange_;
   BodyDecoder body_;
@@ -155,6 +155,8 @@ std::size_t Http1Server::Process(std::string_view in) {
   return used;
 }
 
+// Input that could not be used when it came: the next request of a pipeline, or what a paused
+// tunnel left.
 void Http1Server::ProcessLeftover() {
   const std::size_t used = Process(in_);
   if (used == in_.size()) {
@@ -272,7 +274,8 @@ std::size_t Http1Server::ProcessBody(std::string_view in) {
   return used;
 }
 
-// The answer to what cannot be understood: nothing that follows on this connection can be, either.
+// Answers a request that cannot be understood, and closes: the end of such a request is not known,
+// so that no bytes after it can be trusted.
 void Http1Server::Refuse(int code) {
   if (answer_ == Answer::kNone) {
     const std::string line = std::to_string(code) + " " + std::string(ReasonPhrase(code));
@@ -338,6 +341,7 @@ void Http1Server::OnBodyWanted() {
   wire_.MarkDirty();
 }
 
+// A body that ends early can only be told from a complete one by a connection that breaks.
 void Http1Server::Cut() {
   state_ = State::kBroken;
   if (const auto exchange = std::move(exchange_)) exchange->AnswerOver(false);
@@ -401,6 +405,7 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
   head_only_ |= bodiless;
 }
 
+// Writes a head that another server has answered. It was checked when it was given.
 void Http1Server::WriteVerbatim(const ResponseHead& head) {
   control_ += "HTTP/1.1 " + std::to_string(head.code) + " ";
   control_ += ReasonPhrase(head.code);
@@ -484,7 +489,7 @@ void Http1Server::Produce(std::string& out, std::size_t limit) {
   }
 }
 
-// Whether there may be more to do.
+// Moves bytes of a tunnel to `out`. Returns whether there may be more to do.
 bool Http1Server::PullTunnel(std::string& out, std::size_t limit) {
   if (answer_ != Answer::kTunnel) return false;
   if (const std::size_t sent = tunnel_out_->TakeTo(out, limit)) {
@@ -506,7 +511,7 @@ bool Http1Server::PullTunnel(std::string& out, std::size_t limit) {
   return Filled(filled.state, out);
 }
 
-// Whether there may be more to do.
+// Moves bytes of an answer to `out`. Returns whether there may be more to do.
 bool Http1Server::PullBody(std::string& out, std::size_t limit) {
   if (head_only_) {
     AnswerDone();
@@ -524,6 +529,8 @@ bool Http1Server::PullBody(std::string& out, std::size_t limit) {
   return Filled(filled.state, out);
 }
 
+// Leaves room for the size in front of the data and puts it there afterwards, as the size is known
+// only then.
 bool Http1Server::PullChunk(std::string& out, std::size_t room) {
   constexpr std::size_t kSizeBytes = 6;  // Four digits, CRLF.
   const std::size_t before = out.size();

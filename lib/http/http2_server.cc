@@ -15,26 +15,27 @@
 namespace apiserver::v0::http {
 namespace {
 
-// Unread request bodies of one connection, all streams together. What nobody wants yet, because
-// its requests wait, is memory that no tenant can be refused.
+// The window for unread request bodies of all streams of a connection. Bodies of requests that wait
+// are not charged to a tenant yet, so that only this window limits them.
 constexpr std::int32_t kConnectionWindow = 4 << 20;
-// Decoded request heads of one connection that someone still works on; more streams are refused.
+// Limits the decoded heads of a connection's requests in progress. More streams are refused.
 constexpr std::size_t kHeadBytesMax = 4 << 20;
-// Control frames that cost us work and the peer next to nothing.
+// Limits control frames, which cost this side work and the peer next to nothing.
 constexpr double kControlBurst = 10'000;
 constexpr double kControlPerSecond = 1'000;
-// Streams that end in RST_STREAM, whoever sends it (CVE-2023-44487, CVE-2025-8671).
+// Limits streams that end in RST_STREAM of either side (CVE-2023-44487, CVE-2025-8671).
 constexpr double kResetBurst = 1'000;
 constexpr double kResetPerSecond = 33;
-// Between "soon" and the final GOAWAY, for requests that are under way.
+// The time between the first and the final GOAWAY, for requests that are on their way.
 constexpr auto kHttp2DrainDelay = std::chrono::milliseconds(1000);
 // A client that sent a PING of its own just now takes the next PING frame for the answer, so the
 // server's comes after what is on its way.
 constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
-// What is still taken, and dropped, of a request whose answer is complete.
+// Limits how much of a request is still read and dropped once its answer is complete.
 constexpr std::size_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
+// An API server is no forward proxy: CONNECT and absolute targets have no meaning here.
 bool MayBegin(Request& request) {
   return request.method != "CONNECT" && IsHost(request.host) && SplitTarget(request) &&
          request.target.starts_with(request.path == "*" ? '*' : '/');
@@ -170,7 +171,7 @@ void Http2Server::Receive(std::string_view bytes) {
   const ssize_t used = nghttp2_session_mem_recv(
       session_.get(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (used < 0) {
-    // What it has to say about this is in its queue; it is sent, then the connection closes.
+    // nghttp2 has queued a GOAWAY about it, which is sent before the connection closes.
     if (state_ == State::kOpen) state_ = State::kFinished;
     (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_PROTOCOL_ERROR);
   }
@@ -414,6 +415,7 @@ int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   return 0;
 }
 
+// Answers without an exchange: no filter has seen the request, and none should.
 void Http2Server::Refuse(std::int32_t id, int code) {
   const std::string text = std::to_string(code);
   HeaderBlock block;
@@ -510,6 +512,7 @@ void Http2Server::CountReset() {
   if (!resets_.Take(wire_.loop()->now())) Calm();
 }
 
+// The client is told to stop, and its requests in progress are dropped: they are the attack.
 void Http2Server::Calm() {
   if (std::exchange(calmed_, true)) return;
   (void)nghttp2_session_terminate_session(session_.get(), NGHTTP2_ENHANCE_YOUR_CALM);

@@ -35,12 +35,12 @@ constexpr int kBegunPerRound = 4;
 constexpr int kDroppedPerRound = 256;
 // Out of descriptors or memory: how long until the next try.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
-// How often, and after what time each, a wait for connections is tried for which there is no
+// Limits the retries, and sets the pause between them, of a wait for connections that finds no
 // memory.
 constexpr int kAwaitTriesMax = 1000;
 constexpr auto kAwaitPause = std::chrono::milliseconds(1);
 
-// How many connections there are, for whoever waits for none.
+// The number of connections, for threads that wait until there are none.
 struct Population {
   Guarded<std::size_t> count{std::size_t{0}};
 };

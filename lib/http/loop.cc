@@ -63,10 +63,10 @@ void Loop::Stop() {
     inbox->stopped = true;
     left.tasks.swap(inbox->tasks);
   }
-  // What sockets that were closed still have to say.
+  // Runs the last callbacks of sockets that were closed.
   for (int i = 0; i < kHandlersPerTurn * kRoundsPerTurn && reactor_->io.poll() > 0; ++i) {
   }
-  // Their destructors may post again: nobody listens any more.
+  // Their destructors may post again, which has no effect any more.
   left.tasks.clear();
   DropTimers();
   std::exchange(tasks_, {}).clear();
@@ -86,7 +86,8 @@ void Loop::DropTimers() {
   while (Timers::Entry* entry = timers_.TakeAny()) entry->Drop();
 }
 
-// The thread that finds nobody draining is the loop until the queue is empty.
+// Handles events after Stop(). The first thread that comes is the loop until the queue is empty, so
+// that events are still handled one at a time.
 void Loop::DrainStopped() {
   {
     auto inbox = inbox_.Lock();
@@ -119,7 +120,7 @@ bool Loop::Inside() const {
 void Loop::Run() {
   owner_.store(std::this_thread::get_id());
   while (!stopping_.load()) Turn(true);
-  // What was posted before Stop(): connections that are closed in the last moment.
+  // Runs tasks that were posted before Stop(), such as the closing of connections.
   Turn(false);
   owner_.store(std::thread::id());
 }
@@ -159,6 +160,8 @@ void Loop::EndTurn() {
   HandOverAll();
 }
 
+// Tasks that are posted meanwhile wait for the next round, so that tasks which post themselves
+// cannot starve the connections.
 bool Loop::RunQueued() {
   std::vector<Task> tasks;
   std::vector<std::shared_ptr<LoopEvent>> events;
@@ -187,7 +190,7 @@ void Loop::RunTask(Task& task) {
   Guard("a task", [&] { task(); });
 }
 
-// What is thrown here is want of memory, mostly: one piece of work is lost, not the process.
+// Exceptions here mostly mean a lack of memory. One piece of work is lost, and not the process.
 template <class Call>
 void Loop::Guard(std::string_view where, const Call& call) {
   try {
@@ -213,7 +216,7 @@ void Loop::LogCaught(std::string_view where) const noexcept {
   }
 }
 
-// With no text to be put together.
+// Logs a constant text, which needs no memory.
 void Loop::LogBriefly() const noexcept {
   try {
     Log(log_, LogLevel::kError, "exception on a loop");
@@ -307,6 +310,8 @@ Clock::Monotonic Loop::now() {
   return now_;
 }
 
+// A reactor timer that is armed for an earlier time is left alone: it fires in vain once, which is
+// cheaper than arming it anew each turn.
 void Loop::ArmReactorTimer() {
   const auto next = timers_.Next();
   auto& armed = reactor_->timer_armed;

@@ -19,23 +19,24 @@
 
 namespace apiserver::inline v0::http {
 
-// Something that has happened elsewhere and is dealt with on the loop.
+// An event of another thread that is handled on the loop. Delivered without an allocation for a
+// task.
 class LoopEvent {
  public:
   virtual ~LoopEvent() = default;
   virtual void OnLoop() = 0;
 };
 
-// Something that collects output during a turn and writes it once at the turn's end.
+// An object that collects output during a turn and writes it once at the turn's end.
 class Flushable {
  public:
   virtual ~Flushable() = default;
   virtual void Flush() = 0;
 };
 
-// One thread that waits for sockets, timers and news. A turn: what the sockets brought, timers,
-// posted tasks and events, then one Flush per connection that has output, then one hand-over of
-// what is for the pool. Nothing may wait on it.
+// One thread that waits for sockets, timers and other threads. A turn handles the ready sockets,
+// timers, posted tasks and events; then it flushes each connection that has output, and hands the
+// new work over to the pool. Nothing may block on it.
 class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
  public:
   static std::shared_ptr<Loop> Create(LogSink& log);
@@ -46,8 +47,8 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // Ends and joins the thread. Queued tasks and timers are destroyed unrun; events delivered from
   // then on are dealt with by the thread that delivers them, one at a time. Idempotent.
   void Stop();
-  // For drivers without a thread (fuzzing, tests): the calling thread is the loop, and runs what is
-  // ready now.
+  // Runs everything that is ready now on the calling thread, which is the loop meanwhile. For loops
+  // without a thread: fuzzers and tests.
   void RunReady();
 
   void Post(Task task) override;
@@ -55,34 +56,37 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   bool may_block() const override { return false; }
   bool Inside() const override;
 
-  // Any thread.
+  // Calls `event->OnLoop()` on the loop. After Stop() the calling thread does it. Any thread.
   void Deliver(std::shared_ptr<LoopEvent> event);
 
   // The rest: on the loop only.
   //
-  // At the end of the turn. Callers avoid duplicates.
+  // Flushes `connection` at the end of the turn. Callers avoid duplicates.
   void FlushLater(std::shared_ptr<Flushable> connection);
+  // Gives `work` to `pool` at the end of the turn.
   void HandOver(Executor& pool, std::shared_ptr<PoolWork> work);
-  // The time of this turn.
+  // The time of this turn. It is read once a turn, which is exact enough for time limits.
   Clock::Monotonic now();
   void Arm(Timers::Entry& entry, Clock::Monotonic when);
   void Disarm(Timers::Entry& entry) { timers_.Disarm(entry); }
-  // What a read may be put in until the next one.
+  // The buffer for one read. Its contents are valid until the next one.
   std::span<char> read_buffer() { return read_buffer_; }
-  // Where output is put together; empty between flushes.
+  // The buffer that output is put together in. It is empty between flushes.
   std::string& write_buffer() { return write_buffer_; }
-  // "Sat, 21 Nov 2026 05:00:00 GMT".
+  // The Date header: "Sat, 21 Nov 2026 05:00:00 GMT".
   const std::string& Date();
   LogSink& log() const { return log_; }
-  // Any thread, while an exception is being handled: a line about it, a short one if there is no
-  // memory for more.
+  // Logs the exception that is being handled, in a short line if there is no memory for more. Any
+  // thread.
   void LogCaught(std::string_view where) const noexcept;
 
   struct Reactor;
   Reactor& reactor() { return *reactor_; }
 
  private:
+  // The state of one PostAfter().
   struct PostedTimer;
+  // Tasks and events of other threads, under a lock.
   struct Inbox {
     std::vector<Task> tasks;
     std::vector<std::shared_ptr<LoopEvent>> events;
@@ -90,6 +94,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
     bool stopped = false;
     bool draining = false;
   };
+  // Work for one pool that is collected during a turn.
   struct Batch {
     std::shared_ptr<PoolBatch> handoff;
     std::vector<std::shared_ptr<PoolWork>> work;
@@ -97,6 +102,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
 
   explicit Loop(LogSink& log);
   void Run();
+  // Runs one turn. `wait`: until a socket, a timer or another thread has something to do.
   void Turn(bool wait);
   void EndTurn();
   bool RunQueued();
@@ -119,7 +125,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   Guarded<Inbox> inbox_;
   Thread thread_;
 
-  // The loop's own, without a lock.
+  // The members from here on belong to the loop and need no lock.
   std::vector<Task> tasks_;
   std::vector<std::shared_ptr<LoopEvent>> events_;
   std::vector<std::shared_ptr<Flushable>> dirty_;

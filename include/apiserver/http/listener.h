@@ -15,10 +15,11 @@ namespace apiserver::inline v0::http {
 
 // Limits and addresses of a listener. Defaults are those of k8s.io/apiserver's secure serving.
 struct ListenerOptions {
-  // IP literal; "::" and "0.0.0.0": all. "unix:<path>": a socket there, for its owner alone.
+  // An IP literal; "::" and "0.0.0.0" mean all addresses. "unix:<path>": a socket file that only
+  // its owner may connect to.
   std::string address = "127.0.0.1";
   int port = 0;  // Zero picks a free one; see Listener::port().
-  // Null: plain HTTP (tests only; h2c with prior knowledge and HTTP/1.1).
+  // Null: plain HTTP, for tests (h2c with prior knowledge and HTTP/1.1).
   std::shared_ptr<ServerTls> tls = {};
   std::size_t threads = 1;  // Loops; connections are dealt to them in turn.
 
@@ -27,27 +28,30 @@ struct ListenerOptions {
   std::size_t body_buffer_bytes = 64 << 10;  // Kept of a body, per stream, before it is wanted.
   std::size_t streams_max = 1000;            // Concurrent HTTP/2 streams per connection.
   std::size_t connections_max = 100'000;     // More are closed at once.
+  // The time for a request's head. Over it, the connection is closed.
   std::chrono::milliseconds header_timeout = std::chrono::seconds(32);
+  // The time that a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(90);
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
-  // A peer that takes no bytes for this long while some are waiting is dead: closed.
+  // A peer that takes no bytes for this long while some are waiting is disconnected.
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(60);
-  // Told of every handshake that fails, with the peer's address; on a loop, must not wait.
+  // Called for every handshake that fails, with the peer's address. Runs on a loop; must not wait.
   std::function<void(const std::string& peer, const Status& why)> on_handshake_error = {};
   LogSink* log = &NullLogSink();
 };
 
-// Accepts connections and drives their requests through a Service. Methods from any thread but the
-// listener's own.
+// Accepts connections and drives their requests through a Service. Methods may be called on any
+// thread except the listener's own.
 class Listener {
  public:
   virtual ~Listener() = default;
+  // The port that is listened on. Zero: a Unix socket.
   virtual int port() const = 0;
   virtual std::string address() const = 0;
   // Stops accepting. Connections close after their answers (Connection: close, GOAWAY); idle ones
   // after a second, in which a request that was on its way is still answered. Returns at once.
   virtual void Drain() = 0;
-  // Waits, at most so long; says whether there are none.
+  // Waits until all connections have closed, `longest` at the most. Returns whether they have.
   virtual bool WaitUntilNoConnections(std::chrono::milliseconds longest) = 0;
   // Drains, waits at most `grace` for answers in progress, closes the rest. Idempotent.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
