@@ -284,6 +284,7 @@ TEST_CASE("http: a client's stream is cancelled at any stage, and told so once",
   }
 }
 
+// Row 91 of docs/security.md.
 TEST_CASE("http: a client's stream that its server breaks off ends with an error", "[http]") {
   World world(AnyWire());
   const auto connection = world.server.Connect();
@@ -356,6 +357,7 @@ TEST_CASE("http: streams go on after a GOAWAY, and new ones are refused", "[http
   CHECK(world.service.ends.Await("200 ok"));
 }
 
+// Row 91 of docs/security.md.
 TEST_CASE("http: a server that takes no bytes of a stream is dropped at its limit", "[http]") {
   World world(AnyWire());
   DialOptions options = world.server.dial_options();

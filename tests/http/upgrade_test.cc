@@ -164,6 +164,7 @@ TEST_CASE("http: a client's stream sends its head at once and its body in chunks
   CHECK(next.AwaitEnd() == "end");
 }
 
+// Row 91 of docs/security.md.
 TEST_CASE("http: a client's stream does not take a bad HTTP/1.1 answer for a good one", "[http]") {
   Line line;
   Told told(line.connection->OpenStream({.target = "/"}).value());
