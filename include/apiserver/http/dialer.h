@@ -110,13 +110,14 @@ class Connection {
   // cannot do it.
   virtual Result<Executor::Cancel> Observe(ClientRequest request,
                                            std::shared_ptr<StreamObserver> observer);
-  // Sends `head` at once and returns the stream of the request's body and the response. Does not
-  // wait, and needs no thread that waits: the sink given to Stream::Start is called on the
-  // connection's loop, with OnHead first. 1xx responses are skipped, trailers are dropped.
+  // Sends `head` at once (over HTTP/1.1 when the requests before it are over) and returns the
+  // stream of the request's body and the response. No thread waits: the sink given to Stream::Start
+  // is called on the connection's loop, with OnHead first. 1xx responses are skipped, trailers are
+  // dropped. The counterpart of Go's http.Transport.RoundTrip.
   //
-  // Write and CloseWrite send the body. What is longer or shorter than head.body_bytes ends the
-  // stream with kInvalid. Host is added if it is missing; Content-Length and Transfer-Encoding are
-  // replaced. While the reader pauses, HTTP/1.1 does not read the socket, and HTTP/2 does not
+  // Write and CloseWrite send the body. A body that is longer or shorter than head.body_bytes ends
+  // the stream with kInvalid. Host is added if it is missing; Content-Length and Transfer-Encoding
+  // are replaced. While the reader pauses, HTTP/1.1 does not read the socket, and HTTP/2 does not
   // replenish the stream's window, so that at most DialOptions::window_bytes are kept here.
   //
   // OnEnd with OK: the response is complete. Over HTTP/2 the rest of the body may still be sent;
@@ -131,8 +132,9 @@ class Connection {
   // added or removed) and returns the stream of the protocol that the server switches to. OnHead
   // tells the response's head. After 101 both directions carry raw bytes, and each may be ended
   // before the other: OnEnd with OK is the peer's end, CloseWrite is ours. After any other code the
-  // response's body follows, and the connection closes. What is written before the response has
-  // come is kept until 101, and dropped otherwise.
+  // response's body follows, and the connection closes. Bytes written before the response has come
+  // are kept until 101, and dropped otherwise. Follows k8s.io/apimachinery's UpgradeAwareHandler,
+  // which loses such bytes.
   //
   // kInvalid: the head is malformed, has no Host, announces a body or does not ask for an upgrade.
   // kMethodNotAllowed: HTTP/2, or this connection cannot do it. For the rest see OpenStream.
