@@ -121,20 +121,24 @@ ExchangeDriver::ExchangeDriver(Setup setup)
       ctx_(root_.WithMayBlock(false)),
       query_(Query::Parse(request_.query)),
       queue_(kPullBytes, service_.memory->output),
-      incoming_({.loop = *loop_, .memory = *service_.memory, .incoming = setup.body}),
-      decoding_(service_.memory->decoding),
-      decoding_room_(*loop_, decoding_, service_.memory->room_wait_max) {
+      incoming_(setup.body.present ? NewCollector(setup.body) : nullptr),
+      decoding_(service_.memory->decoding) {
   (void)Panicked();
   if (count_) ++count_->live;
 }
 
 ExchangeDriver::~ExchangeDriver() = default;
 
+std::unique_ptr<BodyCollector> ExchangeDriver::NewCollector(const IncomingBody& body) const {
+  return std::make_unique<BodyCollector>(
+      BodyCollector::Setup{.loop = *loop_, .memory = *service_.memory, .incoming = body});
+}
+
 // ------------------------------------------------------------------------------ steps
 
 void ExchangeDriver::Start(ServerStream& stream) {
   stream_ = &stream;
-  incoming_.Attach(stream);
+  if (incoming_) incoming_->Attach(stream);
   running_ = true;
   Advance(Step::Next(), true);
 }
@@ -344,7 +348,7 @@ void ExchangeDriver::Settle(Step result) {
 
 // A client that reads its answer slowly does not keep the memory of its request.
 void ExchangeDriver::LetRequestGo() {
-  incoming_.LetGo();
+  if (incoming_) incoming_->LetGo();
   decoding_.Resize(0);
 }
 
@@ -558,9 +562,9 @@ void ExchangeDriver::AnswerOver(bool completed) {
   stream_ = nullptr;
   DropSource();
   on_open_ = nullptr;
-  incoming_.Stop();
+  if (incoming_) incoming_->Stop();
   // Destroys the step's Resume, which ends the step.
-  decoding_room_.Stop();
+  if (decoding_room_) decoding_room_->Stop();
   cut_.store(true);
   // Work that was ended early goes on; all other work has lost its purpose.
   if (!ended_early_.load()) root_.Cancel(Cancelled());
@@ -594,34 +598,44 @@ void ExchangeDriver::EndIfQuiet() {
 
 std::shared_ptr<const std::string> ExchangeDriver::body() const {
   static const auto empty = std::make_shared<const std::string>();
-  return incoming_.body() ? incoming_.body() : empty;
+  return incoming_ && incoming_->body() ? incoming_->body() : empty;
 }
 
 Step ExchangeDriver::CollectBody(std::size_t bytes_max) {
-  if (Status status = incoming_.CheckLength(bytes_max); !status.ok()) return status;
-  if (!incoming_.present()) return Step::Next();
-  if (!incoming_.WillCollect()) {
+  if (!incoming_) return Step::Next();
+  if (Status status = incoming_->CheckLength(bytes_max); !status.ok()) return status;
+  if (!incoming_->WillCollect()) {
     return Status(Reason::kConflict, "the request's body is read as it comes");
   }
   return Step::Later([this, self = shared_from_this(), bytes_max](Resume resume) {
-    if (loop_->Inside()) return incoming_.Collect(bytes_max, self, std::move(resume));
+    if (loop_->Inside()) return incoming_->Collect(bytes_max, self, std::move(resume));
     loop_->Post([this, self, bytes_max, resume = std::move(resume)]() mutable {
-      incoming_.Collect(bytes_max, self, std::move(resume));
+      incoming_->Collect(bytes_max, self, std::move(resume));
     });
   });
 }
 
 Result<std::unique_ptr<ReadStream>> ExchangeDriver::OpenBody(OpenBodyOptions options) {
-  if (!incoming_.WillPassOn())
+  if (!incoming_) {
+    struct Nothing {
+      std::shared_ptr<ExchangeDriver> exchange;  // Keeps what the collector refers to.
+      std::unique_ptr<BodyCollector> body;
+    };
+    const auto nothing = std::make_shared<Nothing>(Nothing{shared_from_this(), NewCollector({})});
+    (void)nothing->body->WillPassOn();
+    return NewBodyStream(loop_, *nothing->body, options, nothing);
+  }
+  if (!incoming_->WillPassOn()) {
     return Status(Reason::kConflict, "the request's body was read already");
-  return NewBodyStream(loop_, incoming_, options, shared_from_this());
+  }
+  return NewBodyStream(loop_, *incoming_, options, shared_from_this());
 }
 
 void ExchangeDriver::ChargeTo(const Tenant& tenant) {
   decoding_.SetTenant(tenant);
   const auto charge = [this, tenant] {
     tenant_ = tenant;
-    incoming_.ChargeTo(tenant);
+    if (incoming_) incoming_->ChargeTo(tenant);
   };
   if (loop_->Inside()) return charge();
   loop_->Post([self = shared_from_this(), charge] { charge(); });
@@ -639,7 +653,10 @@ Step ExchangeDriver::ReserveDecoding(std::size_t bytes) {
 
 void ExchangeDriver::AwaitDecodingRoom(std::size_t bytes, Resume resume) {
   if (answer_over_) return resume(Step::Done());
-  decoding_room_.Start(bytes, shared_from_this(), [resume = std::move(resume)](bool room) mutable {
+  if (!decoding_room_) {
+    decoding_room_ = std::make_unique<RoomWait>(*loop_, decoding_, service_.memory->room_wait_max);
+  }
+  decoding_room_->Start(bytes, shared_from_this(), [resume = std::move(resume)](bool room) mutable {
     resume(room ? Step::Next() : Step(NoMemoryForDecoding()));
   });
 }

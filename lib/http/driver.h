@@ -80,11 +80,15 @@ class ExchangeDriver final : public Exchange,
   // Begins with the first filter. `stream` is told until the answer is over.
   void Start(ServerStream& stream);
   // Pass on the request's body as it arrives.
-  void BodyData(std::string_view bytes) { incoming_.Data(bytes); }
-  void BodyEnd() { incoming_.End(); }
+  void BodyData(std::string_view bytes) {
+    if (incoming_) incoming_->Data(bytes);
+  }
+  void BodyEnd() {
+    if (incoming_) incoming_->End();
+  }
   // Returns how many bytes of the body are kept whose window was not given back.
-  std::size_t unread_body() const { return incoming_.unread(); }
-  bool body_wanted() const { return incoming_.wanted(); }
+  std::size_t unread_body() const { return incoming_ ? incoming_->unread() : 0; }
+  bool body_wanted() const { return incoming_ && incoming_->wanted(); }
   const ResponseHead& head() const { return head_; }
   Kind kind() const { return kind_; }
   bool answer_is_made() const override { return kind_ == Kind::kSend && !running_; }
@@ -111,9 +115,9 @@ class ExchangeDriver final : public Exchange,
   const Query& query() const override { return query_; }
   Context& ctx() override { return ctx_; }
   std::shared_ptr<const std::string> body() const override;
-  bool has_body() const override { return incoming_.present(); }
-  bool body_arrived() const override { return incoming_.complete(); }
-  std::size_t body_bytes() const override { return incoming_.bytes(); }
+  bool has_body() const override { return incoming_ != nullptr; }
+  bool body_arrived() const override { return !incoming_ || incoming_->complete(); }
+  std::size_t body_bytes() const override { return incoming_ ? incoming_->bytes() : 0; }
   Step CollectBody(std::size_t bytes_max) override;
   Result<std::unique_ptr<ReadStream>> OpenBody(OpenBodyOptions options) override;
   const std::shared_ptr<MemoryBudget>& memory() const override { return service_.memory; }
@@ -187,6 +191,7 @@ class ExchangeDriver final : public Exchange,
   void EndIfQuiet();
   void PullSource();
   void DropSource();
+  std::unique_ptr<BodyCollector> NewCollector(const IncomingBody& body) const;
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);
   // Gives the memory of the request back once its last step is done.
   void LetRequestGo();
@@ -238,10 +243,10 @@ class ExchangeDriver final : public Exchange,
   ServerStream* stream_ = nullptr;
 
   // The request's body and what it becomes.
-  BodyCollector incoming_;
+  const std::unique_ptr<BodyCollector> incoming_;  // Null: the request has none.
   FairShare::Charge decoding_;  // Belongs to the step, and to the loop while the step waits.
-  RoomWait decoding_room_;
-  Tenant tenant_;  // Belongs to the loop.
+  std::unique_ptr<RoomWait> decoding_room_;  // Null until the step waits. Belongs to the loop.
+  Tenant tenant_;                            // Belongs to the loop.
 };
 
 }  // namespace apiserver::inline v0::http
