@@ -33,13 +33,14 @@ struct GoUrl {
   bool force_query = false;       // "?" and nothing behind it.
   bool omit_host = false;         // scheme:/path.
 
-  // Of `host`, without brackets; the port is empty if there is none or it is no number.
+  // The host of `host`, without brackets.
   std::string Hostname() const;
+  // The port of `host`; empty if there is none or it is not a number.
   std::string Port() const;
-  // As written if that is a right spelling.
+  // The path or fragment as it was written, if that is a valid spelling of it; else escaped anew.
   std::string EscapedPath() const;
   std::string EscapedFragment() const;
-  // The URL again.
+  // Formats the URL.
   std::string String() const;
   bool operator==(const GoUrl&) const = default;
 };

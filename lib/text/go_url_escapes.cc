@@ -10,7 +10,7 @@
 namespace apiserver::v0::text {
 namespace {
 
-// What stands unescaped in a part beside letters, digits and "-_.~".
+// The characters that a part may hold unescaped besides letters, digits and "-_.~".
 std::string_view PlainIn(UrlPart part) {
   switch (part) {
     case UrlPart::kPath:

@@ -38,7 +38,7 @@ class IpParser {
   Error TakeColons(std::string_view& rest);
 
   const std::string_view text_;
-  int bytes_ = 0;  // Of the address that were read.
+  int bytes_ = 0;  // Bytes of the address read so far.
   bool ellipsis_ = false;
 };
 
