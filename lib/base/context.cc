@@ -10,13 +10,14 @@ namespace apiserver::v0 {
 
 namespace {
 
-// What a request's filters set fits in one piece; a watch keeps it for as long as it lasts.
+// Fits the values that a request's filters set, so that they take one allocation; a watch keeps it
+// for its whole life.
 constexpr std::size_t kRoomBytes = 608;
 
 }  // namespace
 
-// A child reads its ancestors' `ended` instead of being told, so that making and dropping one takes
-// no lock; only a child somebody waits on (OnDone) registers with its parent.
+// A child reads its ancestors' `ended` instead of being notified, so that making and dropping one
+// takes no lock; only a child with OnDone callbacks registers with its parent.
 struct Context::State : std::enable_shared_from_this<Context::State> {
   struct Callbacks {
     std::map<std::uint64_t, UniqueFunction<void()>> waiting;  // In the order of registration.

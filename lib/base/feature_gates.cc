@@ -20,7 +20,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// What Go's strconv.ParseBool takes.
+// Accepts the spellings of Go's strconv.ParseBool.
 std::optional<bool> ParseBool(std::string_view text) {
   for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
     if (text == yes) return true;

@@ -41,16 +41,17 @@ class FairShare {
 
   // Counts `bytes` whether or not there is room.
   void Add(std::size_t bytes, const Tenant& tenant = {});
+  // Returns `bytes` that Add() counted, and serves the tenants that wait as far as there is room.
   void Release(std::size_t bytes, const Tenant& tenant = {});
 
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   std::size_t bytes_max() const { return bytes_max_; }
   // The charges that wait for room.
   std::size_t waiting() const { return state_.Lock()->waiting; }
-  // Whether `tenant` is beyond one of its limits; an exempt one never because of what others hold.
-  // Costs no lock while the share is nearly empty.
+  // True if `tenant` is beyond one of its limits; memory that others hold never makes an exempt
+  // tenant so. Costs no lock while the share is nearly empty.
   bool over(const Tenant& tenant = {}) const;
-  // Whether charges wait for room that `tenant`, or its level, could give back.
+  // True if charges wait for room that `tenant`, or its level, could give back.
   bool contended(const Tenant& tenant) const;
 
  private:
@@ -105,6 +106,7 @@ class FairShare {
 // a time, and by none while it waits.
 class FairShare::Charge {
  public:
+  // Starts with no bytes.
   explicit Charge(FairShare& share) : share_(share) {}
   Charge(const Charge&) = delete;
   Charge& operator=(const Charge&) = delete;
@@ -115,12 +117,14 @@ class FairShare::Charge {
   const Tenant& tenant() const { return tenant_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Always succeeds; for what is there already.
+  // Changes the charge to `bytes` whether or not there is room; for memory that is in use already.
   void Resize(std::size_t bytes);
-  // Grows if there is room and nobody waits for it; shrinks always. False: nothing has changed.
+  // Grows if there is room and no other charge waits for it; shrinks always. False: nothing has
+  // changed.
   [[nodiscard]] bool TryResize(std::size_t bytes);
-  // Grows to `bytes` once there is room, and then calls `granted`, once, from the thread that made
-  // the room, without a lock. Only after TryResize(bytes) was false.
+  // Grows to `bytes` once there is room, and then calls `granted` once, on the thread that made the
+  // room and without a lock. `granted` must not block. Call it only after TryResize(bytes) returned
+  // false.
   void Await(std::size_t bytes, UniqueFunction<void()> granted);
   // Stops waiting. False: it did not wait, or was granted already.
   bool Abandon();

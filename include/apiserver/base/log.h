@@ -9,6 +9,7 @@
 
 namespace apiserver::inline v0 {
 
+// The severity of a log line, the lowest first.
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
 
 // One key and its value, as structured logs have them.
@@ -17,13 +18,16 @@ struct LogField {
   std::string value;
 };
 
-// Where one server's log lines go. The host brings its own or takes a default below; nothing in the
-// library logs elsewhere. Write() may be called from any thread, must not throw and should not
-// block for long.
+// The destination of one server's log lines. The host brings its own or takes a default below;
+// nothing in the library logs elsewhere. Its methods are called from any thread, loops included,
+// must not throw and should not block for long.
 class LogSink {
  public:
   virtual ~LogSink() = default;
+  // Reports whether Write() would keep a line of this level, so that the caller can avoid composing
+  // it.
   virtual bool Enabled(LogLevel level) const = 0;
+  // Writes one line. `message` and `fields` are valid during the call only.
   virtual void Write(LogLevel level, std::string_view message,
                      std::span<const LogField> fields) = 0;
 };
