@@ -63,7 +63,7 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
   FamilyImpl(FamilyOptions options, Make make)
       : options_(std::move(options)), make_(std::move(make)) {
     if (options_.labels.empty())
-      FamilyImpl::With({});  // What has no labels is shown from the start.
+      FamilyImpl::With({});  // A family without labels is shown from the start.
   }
 
   Metric& With(std::initializer_list<std::string_view> values) override {

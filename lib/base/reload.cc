@@ -12,7 +12,7 @@ namespace {
 
 using Contents = std::vector<std::string>;
 
-// What the timer and the owner share.
+// State shared by the timer and the owner.
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
   Watch(Contents paths, std::chrono::nanoseconds period, WatchedFilesDeps deps,
@@ -59,7 +59,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
 
  private:
   struct State {
-    bool busy = false;  // Somebody is in ReadAndUse, which is called without the lock.
+    bool busy = false;  // A thread is in ReadAndUse, which is called without the lock.
     bool stopping = false;
     Clock::Wall used_at;
     Executor::Cancel cancel_timer;
@@ -107,10 +107,10 @@ class Watch : public std::enable_shared_from_this<Watch> {
   const Contents paths_;
   const std::chrono::nanoseconds period_;
   const WatchedFilesDeps deps_;
-  // Whoever is busy:
+  // Only the busy thread uses these:
   WatchedFiles::Use use_;
   std::optional<Contents> seen_;
-  Status judged_;  // What `use_` said of `seen_`.
+  Status judged_;  // The answer of `use_` to `seen_`.
   Status last_;
   bool in_use_ = false;
 

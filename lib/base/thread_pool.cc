@@ -31,7 +31,7 @@ struct Timer {
 
 struct TimerQueue {
   std::multimap<Instant, std::shared_ptr<Timer>> timers;
-  bool watching = false;  // Whether there is queued work that no thread was free for.
+  bool watching = false;  // There is queued work that no thread was free for.
   bool stopping = false;
 };
 

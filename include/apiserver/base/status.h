@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0 {
 
-// Why an operation failed, in the words of metav1.StatusReason. HttpCode() is the only table that
-// turns one into a number.
+// The reason why an operation failed, in the words of metav1.StatusReason. HttpCode() is the only
+// table that turns one into a number.
 enum class Reason : std::uint8_t {
   kUnknown,  // Go's empty reason; 500.
   kUnauthorized,
@@ -53,7 +53,8 @@ struct StatusCause {
   friend bool operator==(const StatusCause&, const StatusCause&) = default;
 };
 
-// What a Status is about, as metav1.StatusDetails. Present but empty prints as `details: {}`.
+// Details about the object that a Status concerns, as metav1.StatusDetails. Present but empty
+// prints as `details: {}`.
 struct StatusDetails {
   std::string name;
   std::string group;
@@ -71,8 +72,10 @@ struct StatusDetails {
 class [[nodiscard]] Status {
  public:
   Status() = default;  // OK.
+  // An error. `message` is read by people.
   Status(Reason reason, std::string message);
 
+  // The same as Status().
   static Status Ok() { return {}; }
 
   bool ok() const { return rep_ == nullptr; }
@@ -89,10 +92,13 @@ class [[nodiscard]] Status {
     return rep_ ? std::string_view(rep_->continue_token) : "";
   }
 
-  // Copies of this error with one thing changed. Must not be called on OK.
+  // Copies this error with other details. This and the next methods must not be called on OK.
   Status WithDetails(StatusDetails details) const;
+  // Copies it with an HTTP status code other than HttpCode(reason()).
   Status WithCode(int http_code) const;
+  // Copies it with another message.
   Status WithMessage(std::string message) const;
+  // Copies it with the metadata.continue of an Expired list.
   Status WithContinueToken(std::string token) const;
 
   // "NotFound: flunders.wardle \"x\" not found", for logs and test output.
@@ -116,7 +122,7 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Rep> rep_;
 };
 
-// A T, or the Status that says why there is none. An OK Status never stands in a Result.
+// A T, or the Status that says why there is none. A Result never holds an OK Status.
 template <class T>
 class [[nodiscard]] Result {
  public:
