@@ -208,7 +208,7 @@ class Language(Checkout):
                      "How long one attempt may take.", "Where the two differ, the client decides.",
                      "From now on the object is frozen.", "For a list, that is the revision of the list.",
                      "As rest.BeforeCreate: generation starts at 1.", "As Go's url.Parse.", "As in net/http.",
-                     "For example \"a\".", "Offers both."):
+                     "For example \"a\".", "At most 63 bytes.", "Offers both."):
             self.assertFalse(language.is_headless(text), text)
 
     def test_behind_code_a_phrase_may_stand(self):

@@ -36,7 +36,7 @@ PREPOSITION = re.compile(r"(?:of|from|for|with|by|in|on|to|at|as|under|behind|be
 # a source, a unit.
 EXEMPT = re.compile(
     r"as (?:in |of |for |with )?(?:[\w./:-]*[./:][\w./:()-]*\w|(?:Go|Kubernetes|RFC|etcd|client-go|upstream|kube)\b)|"
-    r"(?:for example|from k8s|in bytes|in order)\b", re.IGNORECASE)
+    r"(?:for example|from k8s|in bytes|in order|at most|at least)\b", re.IGNORECASE)
 SUBORDINATE = re.compile(
     r"\b(?:(?<!, )that|which|who|whom|whose|what|whoever|whatever|whether|where|when|while|if|unless|because|since|"
     r"until|before|after|as|than|how|why|so that)\b[^,:;]*", re.IGNORECASE)
