@@ -32,7 +32,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   std::optional<Clock::Monotonic> deadline;  // The earliest of its own and its ancestors'.
   std::atomic<bool> ended{false};
   Status why;  // Written once, before `ended`.
-  // Newest first and never changed, so that others may look while whoever runs the work sets.
+  // Newest first and never changed, so that other threads may read while the thread that runs the
+  // work sets.
   std::atomic<SlotBase*> slots{nullptr};
   // The slots' room: a request has half a dozen, all gone at once.
   std::pmr::monotonic_buffer_resource room{kRoomBytes};

@@ -104,9 +104,9 @@ bool FairShare::GrantNext(State& state, const Tenant& tenant, Granted& granted) 
   return true;
 }
 
-// One charge a tenant and round, until no tenant gets anything. A level, or the whole, that is too
-// full for the tenant whose turn it is waits for that tenant: else small charges would pass large
-// ones for ever.
+// Grants one charge per tenant and round, until no tenant gets anything. A level, or the whole
+// share, that is too full for the tenant whose turn it is waits for that tenant: otherwise small
+// charges would pass large ones for ever.
 void FairShare::Grant(State& state, Granted& granted) {
   state.blocked = false;
   for (auto& [level, of] : state.levels) of.blocked = false;

@@ -22,7 +22,8 @@ class Watch : public std::enable_shared_from_this<Watch> {
   Status Check() {
     if (!Begin()) return {};
     Status outcome = ReadAndUse();
-    // The first time nothing is in use yet: whoever asked to watch tells of it.
+    // A first failure is returned to the caller of WatchFiles(), which reports it: nothing is in
+    // use yet.
     if (!outcome.ok() && in_use_ && !(outcome == last_)) LogFailure(outcome);
     in_use_ = in_use_ || outcome.ok();
     last_ = outcome;
@@ -40,7 +41,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
       self->Schedule();
     });
     auto state = state_.Lock();
-    if (state->stopping) return;  // The task finds nobody, or a Check that does nothing.
+    if (state->stopping) return;  // The task finds no Watch, or its Check does nothing.
     state->cancel_timer = std::move(cancel);
   }
 

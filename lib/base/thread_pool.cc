@@ -20,7 +20,7 @@ using Instant = std::chrono::steady_clock::time_point;
 // How long all threads may be stuck in the work they have before one is added for what is queued.
 constexpr auto kStallCheck = std::chrono::milliseconds(1);
 
-// A task of PostAfter. Whoever claims it owns `task`: the thread that runs it, or its Cancel.
+// A task of PostAfter. The first to claim it owns `task`: the thread that runs it, or its Cancel.
 struct Timer {
   explicit Timer(Executor::Task t) : task(std::move(t)) {}
   bool Claim() { return !claimed.exchange(true); }
@@ -55,7 +55,7 @@ class Pool final : public ThreadPool {
   struct State {
     std::deque<Task> queue;
     std::map<std::uint64_t, Thread> running;
-    std::vector<Thread> ended;  // Joined by whoever ends next, or by Stop.
+    std::vector<Thread> ended;  // Joined by the next thread that ends, or by Stop.
     std::size_t live = 0;
     std::size_t idle = 0;
     std::uint64_t next_id = 0;
@@ -235,7 +235,8 @@ void Pool::RunTask(Task task) const {
 }
 
 void Pool::RunClerk() {
-  std::optional<Instant> check;  // When to look for a stall; none while nobody waits for a thread.
+  // The next look for a stall; nullopt while no task waits for a thread.
+  std::optional<Instant> check;
   while (true) {
     for (const auto& timer : WaitForWork(check)) {
       Post([timer] {

@@ -14,7 +14,7 @@ bool IsZero(const Id& id) {
   return std::all_of(id.begin(), id.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
-// As OpenTelemetry's TraceIDRatioBased: the id decides, so that all who ask decide alike.
+// As OpenTelemetry's TraceIDRatioBased: the id decides, so that every process decides alike.
 bool SampledByRate(const TraceId& id, int per_million) {
   if (per_million <= 0) return false;
   const auto rate = static_cast<std::uint64_t>(per_million);
