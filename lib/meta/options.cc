@@ -55,7 +55,7 @@ std::optional<bool> Bool(const QueryValues& query, std::string_view key) {
   return !IsFalse(*value);
 }
 
-// What strconv.ParseInt and ParseUint say.
+// The message of strconv.ParseInt and ParseUint.
 std::string NumberError(std::string_view function, std::string_view text, std::errc error) {
   return "strconv." + std::string(function) + ": parsing " + field::Quote(text) +
          (error == std::errc::result_out_of_range ? ": value out of range" : ": invalid syntax");
@@ -174,7 +174,7 @@ FieldValidation ParseFieldValidation(const QueryValues& query, ErrorList& errors
   return FieldValidation::kWarn;
 }
 
-// What create, update and patch have in common.
+// Reads the parameters that create, update and patch share.
 CreateOptions ParseWriteOptions(const QueryValues& query, ErrorList& errors) {
   CreateOptions options;
   options.field_manager = Text(query, "fieldManager");
@@ -194,7 +194,8 @@ struct RawDeleteOptions {
   bool preconditions = false;  // There are some, maybe empty ones.
 };
 
-// As ValidateIgnoreStoreReadError: an object that cannot be read has no say in how it goes.
+// As validation.ValidateIgnoreStoreReadError: an object that cannot be read has no say in its
+// deletion.
 void ValidateIgnoreStoreReadError(const RawDeleteOptions& raw, ErrorList& errors) {
   if (!raw.options.ignore_store_read_error) return;
   const auto together = [&errors](bool set, std::string_view with) {

@@ -62,9 +62,9 @@ Reason ReasonFromWord(std::string_view word) {
 }
 
 constexpr std::size_t kUnicodeEscape = 6;
-// Of a cause, beside its texts: names, quotes and the spaces of `?pretty`.
+// The bytes of a cause besides its texts: names, quotes and the spaces of `?pretty`.
 constexpr std::size_t kCauseBytes = 128;
-// Of name, group, kind and uid, each: none of them takes all.
+// The limit of name, group, kind and uid, each, so that none of them takes all.
 constexpr std::size_t kNameBytesMax = std::size_t{8} << 10;
 constexpr std::size_t kMessageBytesMax = std::size_t{128} << 10;
 constexpr std::size_t kCausesBytesMax = kStatusBytesMax - kMessageBytesMax - 5 * kNameBytesMax;
@@ -107,7 +107,7 @@ class Room {
     left_ = trial.left_;
     return true;
   }
-  // As much of the front of `text` as has room, then "...".
+  // Takes as much of the front of `text` as has room, then "...".
   std::string TakeFront(std::string_view text) {
     constexpr std::size_t kDots = 3;
     if (TakeAll(text)) return std::string(text);
