@@ -91,7 +91,7 @@ bool IsFloat(const Head& head) {
          head.info <= kCborEightBytes;
 }
 
-// What the bytes below a tag 21, 22 or 23 read as.
+// Returns the text that bytes below a tag 21, 22 or 23 read as.
 std::string LaterEncoded(std::uint64_t tag, std::string_view bytes) {
   std::string text;
   if (tag == kCborTagBase16) {
@@ -151,8 +151,8 @@ class Parser {
     bool map;
     bool indefinite;
     std::uint64_t left;       // Items, keys among them; unless indefinite.
-    std::size_t base;         // Where its items begin in values_.
-    std::uint64_t later_tag;  // Of the byte strings in it; 0: none.
+    std::size_t base;         // The index of its first item in values_.
+    std::uint64_t later_tag;  // The tag that applies to byte strings in it; 0: none.
     std::size_t depth;        // With itself and the tags around it.
   };
 
@@ -420,7 +420,7 @@ class Parser {
   Arena& arena_;
   const CborLimits& limits_;
   std::vector<Frame> frames_;
-  std::vector<Value> values_;  // Of all open frames, keys before their values.
+  std::vector<Value> values_;  // The values of all open frames, keys before their values.
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ void AppendScalar(const Value& value, std::string& out) {
 
 // A map or list whose parts are being written.
 struct Frame {
-  std::vector<Member> members;  // Of a map, sorted.
+  std::vector<Member> members;  // The members of a map, sorted.
   std::span<const Value> items;
   std::size_t next = 0;
 };
@@ -124,7 +124,7 @@ Frame Open(const Value& value, std::string& out) {
 }  // namespace
 
 void AppendCbor(Value value, std::string& out) {
-  Arena arena;  // Of what raw text holds.
+  Arena arena;  // Holds what raw text is parsed into.
   std::vector<Frame> frames;
   for (;;) {
     if (value.type() == Value::Type::kRaw) {

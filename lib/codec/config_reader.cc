@@ -25,7 +25,8 @@ std::string ListOf(std::initializer_list<std::string_view> words) {
   return list;
 }
 
-// A message is one line, whatever a file's own keys hold.
+// Returns `text` without line breaks and control characters: a message is one line even if a file's
+// own keys are not.
 std::string OneLine(std::string_view text) {
   std::string line;
   for (const char& c : text) {
@@ -78,7 +79,7 @@ Result<Value> ConfigReader::Parse(std::string_view kind,
   if (found != kind) {
     Wrong(Path("kind"), "is " + field::Quote(found) + "; use " + std::string(kind));
   }
-  // What is another kind has other fields: of them nothing can be said.
+  // Another kind has other fields, so they cannot be checked.
   RETURN_IF_ERROR(Outcome());
   return *root;
 }

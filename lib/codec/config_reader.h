@@ -29,7 +29,7 @@ class ConfigReader {
   // Reports members of `map` that are not `known`.
   void CheckFields(const field::Path& path, runtime::Value map,
                    std::initializer_list<std::string_view> known);
-  // Whether `value` is a map; null is none, anything else is wrong.
+  // Returns whether `value` is a map. Null is none; anything else is an error.
   bool IsMap(const field::Path& path, runtime::Value value);
   std::string Text(const field::Path& path, runtime::Value value);
   std::optional<bool> Bool(const field::Path& path, runtime::Value value);

@@ -51,7 +51,7 @@ Status ParseYamlBody(std::string_view text, const JsonLimits& limits, DecodedBod
   // Go makes JSON of it first, which sorts.
   runtime::SortKeys(decoded.arena, decoded.root);
   if (duplicates.empty()) return {};
-  // Go parses a second time, strictly, and that error is one whatever it has to say.
+  // Go parses a second time, strictly, and reports all that it finds as one error.
   std::string error = "yaml: unmarshal errors:";
   for (const std::string& duplicate : duplicates) error += "\n  " + duplicate;
   decoded.strict_errors.push_back(std::move(error));
@@ -122,7 +122,7 @@ Result<GroupVersionKind> GvkOf(const std::string& api_version, const std::string
                       options.kind->gvk(options.version));
 }
 
-// Whether `path` is that of `outer` or lies in it: Go never looks there.
+// True if `path` is that of `outer` or lies below it: Go never looks there.
 bool Within(std::string_view path, std::string_view outer) {
   if (!path.starts_with(outer)) return false;
   return path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[';

@@ -143,7 +143,7 @@ struct Chosen {
 // Converts all chosen objects in one call.
 Status FillTogether(const Context& ctx, const Chosen& chosen, const EncodingForm& form,
                     std::span<EncodingPtr> encodings) {
-  std::vector<std::unique_ptr<Object>> passing;  // What views share the content of.
+  std::vector<std::unique_ptr<Object>> passing;  // Objects whose content the views share.
   std::vector<std::unique_ptr<Object>> views;
   std::vector<Object*> converted;
   for (const std::size_t place : chosen.places) {
@@ -186,7 +186,7 @@ Result<EncodingPtr> EncodingOf(const Context& ctx, const Object& object, std::st
                                runtime::Format format, const EncodingShare& share) {
   if (EncodingPtr found = object.FindEncoding(version, format)) return found;
   RETURN_IF_ERROR(CheckHasForm(object.kind(), version, format));
-  // What nobody has looked into is not parsed for good: the encoding is all that is kept.
+  // An object that no caller has read yet is not parsed for good: the encoding alone is kept.
   const std::unique_ptr<Object> passing = object.loaded() ? nullptr : object.Clone();
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view,
                    CanonicalView(ctx, passing != nullptr ? *passing : object, version));

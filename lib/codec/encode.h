@@ -20,7 +20,7 @@ runtime::EncodedBody EncodeJsonBody(const runtime::Object& object);
 // not the same but for that.
 runtime::EncodingPtr SharedWithStorage(const runtime::Object& object, std::string_view version,
                                        const runtime::EncodedBody& body);
-// Whether a member of ObjectMeta stands before resourceVersion; `sorted`: in a structural kind.
+// True if a member of ObjectMeta stands before resourceVersion; `sorted`: in a structural kind.
 bool BeforeResourceVersion(std::string_view key, bool sorted);
 
 }  // namespace apiserver::inline v0::codec

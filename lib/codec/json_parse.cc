@@ -196,7 +196,7 @@ class JsonBuilder {
            " into Go value of type float64";
   }
 
-  // In the order in which the text repeats them.
+  // Returns the duplicates in the order in which the text repeats them.
   std::vector<DuplicateKey> TakeDuplicates() {
     std::stable_sort(
         duplicates_.begin(), duplicates_.end(),

@@ -64,7 +64,7 @@ void PutDouble(double number, text::JsonSink& sink) {
   }
 }
 
-// What Go's encoder does to a json.RawMessage: no space outside strings, HTML escaped inside.
+// Writes a json.RawMessage as Go's encoder does: no space outside strings, HTML escaped inside.
 void PutRaw(std::string_view text, text::JsonSink& sink) {
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -128,7 +128,7 @@ const Member* SortedMembers(const Value& map, Arena& scratch) {
   return sorted;
 }
 
-// What is left to write of an open container.
+// The rest of an open container that is still to be written.
 struct Frame {
   const Member* member;
   const Value* item;

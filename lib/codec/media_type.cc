@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 4> kNames = {"application/json", "applica
                                                     "application/cbor"};
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
-constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`{|}~";  // Of RFC 2045, besides letters.
+// RFC 2045, besides letters and digits.
+constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`{|}~";
 constexpr std::string_view kSpecials = "()<>@,;:\\\"/[]?=";
 
 std::string_view TrimLeft(std::string_view text) {

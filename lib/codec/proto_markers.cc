@@ -105,7 +105,7 @@ Status Enum(const Marker& marker, SchemaParts& schema) {
 
 using Apply = Status (*)(const Marker&, SchemaParts&);
 
-// What an OpenAPI schema says of a value.
+// Markers for the constraints that an OpenAPI schema has for a value.
 const std::map<std::string_view, Apply>& ConstraintMarkers() {
   static const std::map<std::string_view, Apply> markers = {
       {"minimum", [](const Marker& m, SchemaParts& s) { return Number(m, s.constraints.minimum); }},
@@ -168,7 +168,7 @@ Status Granularity(const Marker& marker, SchemaParts& schema, SchemaType type) {
   return {};
 }
 
-// How writers share a field.
+// Markers that say how several writers share a field.
 const std::map<std::string_view, Apply>& TopologyMarkers() {
   static const std::map<std::string_view, Apply> markers = {
       {"listType", &ListType},

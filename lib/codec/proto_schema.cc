@@ -25,7 +25,7 @@ using runtime::SchemaPool;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
 
-// Messages are taken apart by recursion: nobody means more than this.
+// Messages are read by recursion, so their depth is limited. Real ones stay far below.
 constexpr int kNestingMax = 200;
 
 Status Refused(std::string_view where, std::string_view what) {
@@ -42,7 +42,7 @@ SchemaPtr FieldsV1Schema() {
   return MakeSchema(schema);
 }
 
-// What Kubernetes' shared messages are in Go; null: nothing but themselves.
+// The schemas that stand for Kubernetes' shared messages in Go. Null: an ordinary message.
 SchemaPtr WellKnown(std::string_view message) {
   constexpr std::string_view kMachinery = "k8s.io.apimachinery.pkg.";
   if (!message.starts_with(kMachinery)) return nullptr;
@@ -103,7 +103,7 @@ class Loader {
 
   void Nested(const pb::Descriptor& message) {
     if (message.options().map_entry()) return;
-    (void)Message(message);  // Its error is for who asks for it.
+    (void)Message(message);  // Its error is reported when it is asked for.
     for (int i = 0; i < message.nested_type_count(); ++i) Nested(*message.nested_type(i));
   }
 
@@ -189,7 +189,7 @@ class Loader {
     }
     RETURN_IF_ERROR(SetPresence(rules, comment, where, field));
     if (const Status status = ApplyDefault(comment, field); !status.ok()) return At(where, status);
-    // What all fields of a type have in common stays one.
+    // A field without markers shares the schema of its type.
     if (!SaysOfValue(comment)) return field;
     SchemaParts schema(*field.schema);
     if (const Status status = ApplyMarkers(comment, schema); !status.ok()) return At(where, status);
@@ -284,7 +284,7 @@ class Loader {
   std::set<const pb::Descriptor*> open_;
 };
 
-// Why a file was refused.
+// Collects the first reason why a file was refused.
 class Errors final : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& filename, const std::string& element,

@@ -45,12 +45,12 @@ bool IsTime(const Schema& schema) {
   return schema.type == SchemaType::kTime || schema.type == SchemaType::kMicroTime;
 }
 
-// A list whose items stand in the message that holds it.
+// True for a list whose items stand in the message that holds it.
 bool IsRepeated(const Schema& schema) {
   return schema.type == SchemaType::kList && !schema.proto_message;
 }
 
-// As a Go server has them in its errors, as far as that can be told.
+// Returns the name in a Go server's errors, as far as it can be told.
 std::string_view MessageName(const Schema& schema) {
   const std::string_view name = schema.name();
   return name.substr(name.rfind('.') + 1);
@@ -64,15 +64,15 @@ std::string GoName(const Field& field) {
   return name;
 }
 
-// What of a schema stands in its message: the fields in the order of their numbers.
+// The part of a schema that a message needs: its fields in the order of their numbers.
 struct Plan {
   struct Entry {
     const Field* field;
     std::size_t place;   // Among the fields as JSON has them.
-    std::size_t filler;  // What runtime::Settle puts in its place if it is missing, in bytes.
+    std::size_t filler;  // The bytes that runtime::Settle adds if it is missing.
   };
   std::vector<Entry> entries;
-  std::size_t filler = 0;  // Of an empty message.
+  std::size_t filler = 0;  // The same for an empty message.
 };
 
 // A field of a message that is a scalar in JSON.
@@ -122,11 +122,11 @@ class Decoder {
   }
 
  private:
-  // What a message has of one field.
+  // The values of one field of a message.
   struct Slot {
     const Field* field = nullptr;  // Null: nothing.
-    Value value;                   // Of a scalar, the last.
-    std::vector<Value> items;      // Of a list; of a map, keys and values in turn.
+    Value value;                   // A scalar's last value.
+    std::vector<Value> items;      // A list's items; a map's keys and values in turn.
     std::vector<std::string_view> pieces;
   };
 
@@ -405,7 +405,7 @@ class Decoder {
   }
 
   Result<Value> Timestamp(bool zero, const Token& seconds, const Token& nanos, bool micro) {
-    // What RFC 3339 can say: years 0 to 9999.
+    // The range of RFC 3339: years 0 to 9999.
     constexpr std::int64_t kSecondsMin = -62167219200;
     constexpr std::int64_t kSecondsMax = 253402300799;
     if (zero) return Value();

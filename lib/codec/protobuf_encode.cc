@@ -100,7 +100,7 @@ class Encoder {
     for (const Member& member : members) {
       wire::Nested entry(field.proto_number, out_);
       wire::PutBytes(1, member.key, out_);
-      // A nil slice of bytes has no value; of whatever else there is one.
+      // A nil slice of bytes has no value; every other member has one.
       const bool nil = member.value.is_null() && field.schema->items()->type == SchemaType::kBytes;
       if (!nil) RETURN_IF_ERROR(Single(member.value, 2, *field.schema->items(), depth + 1));
       entry.Close();
@@ -145,7 +145,7 @@ class Encoder {
     return {};
   }
 
-  // What is a message in protobuf, without tag and length.
+  // Appends a value that is a message in protobuf, without tag and length.
   Status Content(const Value& value, const Schema& schema, int depth) {
     switch (schema.type) {
       case SchemaType::kStruct:

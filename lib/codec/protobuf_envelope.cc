@@ -92,7 +92,7 @@ Result<std::string> PartialMessage(const Object& object, const std::string& revi
   return message;
 }
 
-// Of a DELETED event: the last state with the revision of the delete.
+// Returns the object of a DELETED event: the last state with the revision of the delete.
 std::string WithRevision(const runtime::Encoding& encoding, const std::string& revision,
                          const Object& object) {
   if (revision.empty() || revision == object.resource_version()) return encoding.ToString();

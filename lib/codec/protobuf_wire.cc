@@ -140,7 +140,7 @@ Result<Token> Reader::Next() {
   if (token.type == Type::kEndGroup) {
     return Malformed("wiretype end group for non-group");
   }
-  // Kubernetes has no groups: whatever the number is, the field is unknown.
+  // Kubernetes has no groups, so a group is an unknown field with any number.
   if (token.type == Type::kStartGroup) {
     RETURN_IF_ERROR(SkipGroup());
     token.number = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The only place that includes RapidJSON, so that it can be changed. Its last release asserts with
-// abort() and recurses by default: json.cc uses nothing of it but the iterative SAX reader, whose
-// numbers it takes as text (the number conversion of 1.1.0 is inexact and has open CVEs).
+// The only place that includes RapidJSON, so that it can be replaced. Its last release asserts with
+// abort() and recurses by default: json_parse.cc uses only the iterative SAX reader, whose numbers
+// it takes as text (the number conversion of 1.1.0 is inexact and has open CVEs).
 
 #include <cassert>
 

@@ -25,7 +25,7 @@ using runtime::SchemaType;
 using runtime::SourceText;
 using runtime::Value;
 
-// Schemas are read by recursion: nobody means more than this.
+// Schemas are read by recursion, so their depth is limited. Real ones stay far below.
 constexpr int kSchemaDepthMax = 200;
 
 Status Invalid(const std::string& path, std::string_view what) {

@@ -98,7 +98,8 @@ const StorageLoader kStorageLoader;
 constexpr std::string_view kRevisionMember = R"("resourceVersion":")";
 constexpr std::string_view kNextRevisionMember = R"(,"resourceVersion":")";
 
-// What stands between TypeMeta and the newline; empty if the stored bytes are not of this form.
+// Returns the part between TypeMeta and the newline; empty if the stored bytes are not of this
+// form.
 std::string_view StoredBody(const Object& object, std::string_view version) {
   const std::string_view stored = *object.stored_bytes();
   const std::string_view prefix = object.kind().JsonPrefix(version);
@@ -177,8 +178,8 @@ runtime::EncodingPtr SharedWithStorage(const Object& object, std::string_view ve
   return Splice(object, stored, begin, text.substr(begin, end - begin), body);
 }
 
-// What is not even framed as one, as a value that another server encrypted, is told from an object
-// without parsing it: it must not read as an empty object.
+// Tells an object from bytes that are not even framed as one, such as a value that another server
+// encrypted, without parsing: they must not read as an empty object.
 static bool LooksLikeAnObject(std::string_view bytes) {
   if (bytes.starts_with(kProtobufPrefix)) return true;
   constexpr std::string_view kSpace = " \t\r\n";
@@ -208,7 +209,8 @@ static std::string ApiVersionOf(std::string_view bytes) {
   return type.ok() ? std::move(type->api_version) : std::string();
 }
 
-// The version whose content `bytes` hold. What is of no version of the kind fails when it is read.
+// Returns the version whose content `bytes` hold. If that is no version of the kind, reading the
+// object fails.
 static std::string StoredVersion(const runtime::Kind& kind, std::string_view bytes) {
   if (kind.versions().size() == 1) return kind.hub_version();
   const std::string& usual = kind.storage_version();

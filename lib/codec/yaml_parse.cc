@@ -122,7 +122,7 @@ class YamlBuilder {
 
   Value root() const { return root_; }
   std::vector<std::string>& duplicates() { return duplicates_; }
-  // What is wrong with the content. Go parses the document to its end before it looks.
+  // The first fault of the content. Go parses the document to its end before it reports one.
   const Status& misfit() const { return misfit_; }
 
  private:
@@ -426,7 +426,7 @@ Result<Value> ParseYaml(std::string_view text, Arena& arena, std::vector<std::st
     RETURN_IF_ERROR(builder.Take(event, &done));
     if (arena.bytes_reserved() > arena_max) return BadYaml("the document needs too much memory");
   }
-  // What ends the document: Go does not look further.
+  // Reads the event that ends the document: Go does not look further.
   Event end;
   RETURN_IF_ERROR(parser.Next(end));
   RETURN_IF_ERROR(builder.misfit());

@@ -308,7 +308,7 @@ bool YamlKeyLess(std::string_view a, std::string_view b) {
   std::uint64_t a_number = NumberAt(a, i, &a_end);
   std::uint64_t b_number = NumberAt(b, i, &b_end);
   if (within_number) {
-    // As if a digit other than zero stood before both.
+    // yaml.v2 compares as if a digit other than zero stood before both.
     const auto lead = [](std::size_t digits) {
       std::uint64_t power = 1;
       while (digits-- > 0) power *= 10;

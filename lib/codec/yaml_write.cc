@@ -100,7 +100,7 @@ void EmitText(std::string_view text, Arena& arena, Emitter& emitter) {
   emitter.Scalar(text, style);
 }
 
-// What Go reads back from the JSON of a float: a whole number that fits becomes an integer.
+// Formats a float as Go reads it back from JSON: a whole number that fits becomes an integer.
 std::string FloatText(double number) {
   constexpr double kInt64Limit = 9223372036854775808.0;
   constexpr double kUint64Limit = 2 * kInt64Limit;

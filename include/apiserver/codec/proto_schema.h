@@ -37,10 +37,11 @@ class ProtoSchemas {
   // lacks an import.
   static Result<ProtoSchemas> Load(std::string_view descriptor_set);
 
-  // By full name: "k8s.io.api.core.v1.Pod". A kind's own message has `metadata` (ObjectMeta) as its
-  // first field and neither kind nor apiVersion, and is then a KindVersion::schema. kNotFound:
-  // there is no such message. kInvalid: it has something that Kubernetes' objects cannot have; the
-  // message names the culprit, "example.v1.Gadget.shape: …".
+  // Returns the schema of a message by its full name: "k8s.io.api.core.v1.Pod". A kind's own
+  // message has `metadata` (ObjectMeta) as its first field and neither kind nor apiVersion, and is
+  // then a KindVersion::schema. kNotFound: there is no such message. kInvalid: it has something
+  // that Kubernetes' objects cannot have; the message names the culprit, "example.v1.Gadget.shape:
+  // …".
   Result<runtime::SchemaPtr> Find(std::string_view message) const;
 
  private:
