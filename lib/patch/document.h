@@ -16,7 +16,7 @@ class Document {
   using Node = Tree::Node;
   using Container = Tree::Container;
 
-  // Where a JSON pointer leads: the container that has (or may get) the last step.
+  // The target of a JSON pointer: the container that has (or may get) the last step.
   struct Place {
     Container* container = nullptr;  // Null: there is none.
     std::string key;
@@ -32,8 +32,8 @@ class Document {
   bool Add(const Place& place, Node* node);
   bool Set(const Place& place, Node* node);
   bool Remove(const Place& place);
-  // Why there is nothing at `place`, in json-patch's words: the key is no member, no number (then
-  // it begins with "strconv."), or no index.
+  // Returns why there is nothing at `place`, in json-patch's words: the key is no member, no number
+  // (then the text begins with "strconv."), or no index.
   static std::string NotThere(const Place& place);
 
   Node* NewNode(runtime::Value value) { return tree_.NewNode(value); }
@@ -47,7 +47,7 @@ class Document {
   }
   // All of it; nullopt: nested more deeply than JSON may be.
   std::optional<runtime::Value> Whole();
-  // Whether lists have been shifted more than a patch may cost.
+  // True if the patch has shifted more list items than it may.
   bool exhausted() const { return shifted_ > kShiftedMax; }
 
  private:

@@ -43,7 +43,7 @@ class Printer {
   }
 
  private:
-  // What is left to print of an open map or list.
+  // The rest of an open map or list that is still to be printed.
   struct Container {
     std::vector<const Member*> members;  // By key.
     std::span<const Value> items;

@@ -6,11 +6,11 @@
 
 #include "apiserver/runtime/value.h"
 
-// How messages of a Go server show JSON that was decoded into an interface{}. Its quoting, %q, is
-// field::Quote.
+// Prints JSON that was decoded into an interface{} as messages of a Go server show it. Its quoting,
+// %q, is field::Quote.
 namespace apiserver::inline v0::patch {
 
-// Where messages that may show many values cut each of them off.
+// The length at which messages that may show many values cut each of them off.
 constexpr std::size_t kShownBytesMax = 8 << 10;
 
 // fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. What is longer than `bytes_max` ends in "..." soon

@@ -113,7 +113,7 @@ class Patcher {
     if (!node) {
       return Wrong("error in test for path: " + Quoted(path) + ": " + Document::NotThere(place));
     }
-    // What is missing is as good as null.
+    // A missing value is as good as null.
     const bool equal = *node == nullptr ? value.is_null() : document_.Equal(*node, value);
     return equal ? Status() : failed;
   }

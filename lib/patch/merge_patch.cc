@@ -86,8 +86,8 @@ class Merger {
     Place(task);
   }
 
-  // What is new loses the nulls of its maps, those within lists included (evanphx/json-patch does
-  // so, RFC 7386 would keep the latter); null items stay.
+  // Drops the nulls from the maps of a new value, those within lists included (evanphx/json-patch
+  // does so, RFC 7386 would keep the latter); null items stay.
   void Prune(const Task& task) {
     *task.place = task.patch;
     if (task.patch.is_map()) {
@@ -124,7 +124,7 @@ class Merger {
 
   Arena& arena_;
   std::vector<Task> tasks_;
-  std::vector<Planned> planned_;  // Of the map that is being made.
+  std::vector<Planned> planned_;  // The members of the map that is being made.
 };
 
 }  // namespace

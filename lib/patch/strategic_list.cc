@@ -29,7 +29,7 @@ std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, boo
 }
 
 Ranks RanksIn(const Nodes& order, std::string_view merge_key, bool maps) {
-  // What is no scalar is found by nobody.
+  // Stands for a value that is no scalar, which no key finds.
   constexpr ScalarKey kNobody = {.type = Value::Type::kMap, .text = ""};
   std::vector<ScalarKey> keys;
   keys.reserve(order.size());
@@ -41,7 +41,7 @@ std::ptrdiff_t RankOf(const Ranks& ranks, const std::optional<ScalarKey>& key) {
   return key ? ranks.Of(*key) : -1;
 }
 
-// By rank, what is to be deleted last.
+// Sorts by rank; elements to be deleted come last.
 std::vector<Ranked> Sorted(const std::vector<Ranked>& elements, bool maps) {
   std::vector<Ranked> sorted;
   std::vector<Ranked> deletions;
@@ -84,7 +84,7 @@ class Removals {
     }
     return left;
   }
-  // What stands behind the elements that are left.
+  // The nodes behind the elements that are left.
   Nodes Freed() const { return {freed_.rbegin(), freed_.rend()}; }
 
  private:
@@ -299,7 +299,7 @@ Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nod
 Result<Nodes> ListMerger::Order(const Parts& parts, const Orders& orders) {
   const bool maps = orders.maps;
   if (maps) {
-    // What is in the parts has been checked already.
+    // The elements in the parts have been checked already.
     RETURN_IF_ERROR(CheckMergeKeys(orders.patch, orders.merge_key));
     RETURN_IF_ERROR(CheckMergeKeys(orders.stored, orders.merge_key));
   }

@@ -22,9 +22,9 @@ struct MapMerge {
   Shape shape;
 };
 
-// How two lists become one.
+// The rule by which two lists are merged.
 struct ListRule {
-  Shape shape;  // Of the elements.
+  Shape shape;  // The shape of the elements.
   std::string_view merge_key;
   bool deletions = false;  // The patch lists scalars that shall go.
 };
@@ -47,7 +47,8 @@ class ListMerger {
     std::vector<Ranked> listed;  // Their own rank is that in the list.
     Nodes others;
   };
-  // The elements whose merge key (or themselves) are in `listed`, and the others.
+  // Splits elements into those whose merge key (or value, for scalars) is in `listed`, and the
+  // others.
   Result<Parts> Partition(const Nodes& elements, const Nodes& listed, std::string_view merge_key);
 
   struct Orders {
@@ -56,10 +57,12 @@ class ListMerger {
     std::string_view merge_key;
     bool maps;
   };
-  // What is listed in the order of the patch and the others in that of the stored list, merged.
+  // Merges the listed elements, in the order of the patch, with the others, in the order of the
+  // stored list.
   Result<Nodes> Order(const Parts& parts, const Orders& orders);
 
-  // Whether both lists hold maps. Otherwise they hold scalars of one type; all else is an error.
+  // Returns whether both lists hold maps. Otherwise they hold scalars of one type; all else is an
+  // error.
   Result<bool> HoldMaps(const Nodes& original, const Nodes& patch);
 
  private:
@@ -91,7 +94,7 @@ constexpr std::string_view kGoMap = "map[string]interface {}";
 constexpr std::string_view kGoList = "[]interface {}";
 // Null: `node` is no map, or has no such member. The value of a member that is opened is stale.
 const runtime::Value* MemberOf(const Tree::Node& node, std::string_view key);
-// As a Go server shows the list.
+// Prints the list as a Go server does.
 std::string PrintList(Tree& tree, const Nodes& nodes);
 bool IsDeletion(const Tree::Node& node);
 

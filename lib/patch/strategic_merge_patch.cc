@@ -51,7 +51,7 @@ class MapMerger {
       if (visits_ > limits_.visits_max) {
         return meta::NewRequestEntityTooLarge("the patch merges the same lists too often");
       }
-      // What is within a map goes before its neighbours, which may change the same element.
+      // Merges within a map run before those of its neighbours, which may change the same element.
       left.insert(left.end(), within_.rbegin(), within_.rend());
       within_.clear();
     }
@@ -264,7 +264,7 @@ class MapMerger {
     return {};
   }
 
-  // What has nothing to be merged with.
+  // Puts a patch that has no original to be merged with.
   void Replace(Container& original, std::string_view key, Node& patch) {
     if (Strip(patch, Nulls::kDropped)) {
       tree_.Set(original, key, patch);
@@ -307,7 +307,7 @@ class MapMerger {
 
   Tree& tree_;
   const StrategicMergePatchLimits& limits_;
-  std::vector<MapMerge> within_;  // Of the map that is being merged.
+  std::vector<MapMerge> within_;  // Merges within the map that is being merged.
   std::size_t visits_ = 0;
   ListMerger lists_;
 };

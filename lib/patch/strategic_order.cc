@@ -14,7 +14,7 @@ bool Less(const Ranked& a, const Ranked& b) {
 }
 
 // Merge sort in place by symmetric comparisons (Kim and Kutzner), over blocks that were sorted by
-// insertion: what Go's stable sort is made of. It ends whatever Less() says.
+// insertion, as Go's stable sort works. It ends even if Less() is inconsistent.
 class StableSort {
  public:
   explicit StableSort(std::vector<Ranked>& elements) : elements_(elements) {}

@@ -10,7 +10,7 @@
 
 #include "patch/tree.h"
 
-// Where merged lists put their elements.
+// The positions of elements in merged lists.
 namespace apiserver::inline v0::patch {
 
 using Nodes = std::vector<Tree::Node*>;
@@ -48,7 +48,7 @@ class Ranks {
   std::vector<Place> places_;  // Sorted by key, then rank.
 };
 
-// Whether Go could compare it: no map and no list.
+// True if Go could compare it: no map and no list.
 bool IsScalar(const runtime::Value& value);
 ScalarKey KeyOfScalar(const runtime::Value& value);
 
@@ -59,8 +59,8 @@ struct Ranked {
   std::ptrdiff_t server_rank = -1;  // In the stored list.
 };
 
-// sort.SliceStable by own_rank. Go's comparison calls whatever has no rank the lesser one, each of
-// the other, so that its algorithm has to be gone through step by step to get its order.
+// Sorts as sort.SliceStable by own_rank. Go's comparison calls an element without rank the lesser
+// one, even of two, so that its algorithm has to be followed step by step to get its order.
 void SortByRank(std::vector<Ranked>& elements);
 
 // Both lists in one, each in its order. An element of `server_only` goes before one of the patch

@@ -22,7 +22,7 @@ bool Stays(const Member& member, Nulls nulls) {
   return !HasDirective(member.value, nulls);
 }
 
-// Whether there is anything to be taken out of it.
+// True if stripping would remove anything from it.
 bool NeedsStripping(const Value& value, Nulls nulls) {
   std::vector<Value> left = {value};
   while (!left.empty()) {

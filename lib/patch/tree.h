@@ -28,7 +28,7 @@ class Tree {
     bool map = true;
     std::vector<Node*> nodes;
     std::size_t removed = 0;
-    std::unordered_map<std::string_view, Node*> by_key = {};  // Of a large map.
+    std::unordered_map<std::string_view, Node*> by_key = {};  // An index of a large map's members.
 
     std::size_t size() const { return nodes.size() - removed; }
   };
@@ -48,7 +48,7 @@ class Tree {
   void Set(Container& map, std::string_view key, const Node& node);
   static bool Remove(Container& map, std::string_view key);
 
-  // What to do with the members of opened maps: encoding/json sorts them by key.
+  // The order of the members of opened maps: encoding/json sorts them by key.
   enum class Members : std::uint8_t { kAsTheyAre, kSorted };
   // The value of `node`; nullopt: it has been opened too deeply.
   std::optional<runtime::Value> ToValue(const Node* node, Members members = Members::kAsTheyAre);
