@@ -17,7 +17,7 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// Which of the three sets a place belongs to itself.
+// The membership of a place itself in the three sets.
 struct Marks {
   bool removed = false;
   bool modified = false;
@@ -110,7 +110,7 @@ class Comparer {
     return true;
   }
 
-  // Whether the place was a leaf.
+  // Returns true if the place was a leaf.
   bool CompareAs(Type::Shape shape, const Value* left, const Value* right, const Type& type,
                  Marks& marks);
   bool CompareScalars(const Value* left, const Value* right, const Type& type, Marks& marks);
@@ -240,7 +240,7 @@ void Comparer::CompareItems(std::span<const Item> left, std::span<const Item> ri
     Child(element, first_left, first_right, type.items);
     return;
   }
-  // Of what is there more than once the place alone is compared, as if it were atomic.
+  // Duplicate items are compared as a whole, as if they were atomic.
   if (left.size() > 1 && right.size() > 1) {
     const auto same = [](const Item& a, const Item& b) { return ValuesEqual(*a.value, *b.value); };
     if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) {

@@ -61,8 +61,8 @@ bool SameButTimes(Value a, Value b) {
 void IgnoreManagedFieldsTimestamps(runtime::Object& object, const runtime::Object& old) {
   const Value now = object.metadata()["managedFields"];
   const Value before = old.metadata()["managedFields"];
-  // An entry that came or went is a change in any case: who writes what is there already owns it
-  // from then on.
+  // A new or removed entry is a change in any case: a client that writes fields as they are owns
+  // them from then on.
   if (now.size() == 0 || now.size() != before.size()) return;
   if (SameTimes(now, before) || !SameButTimes(now, before)) return;
   const bool same = SameBut(object.metadata(), old.metadata(), {"managedFields"}) &&

@@ -53,7 +53,7 @@ Status Failed(std::string_view what, const Status& why) {
   return {Reason::kUnknown, std::string(what) + ": " + std::string(why.message())};
 }
 
-// Conflicts but for those whose field is in `allowed`.
+// Returns the conflicts whose field is not in `allowed`.
 std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowed) {
   std::erase_if(conflicts,
                 [allowed](const Conflict& conflict) { return allowed.Has(conflict.path); });
@@ -62,7 +62,7 @@ std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowe
 
 }  // namespace
 
-// What upstream has as a chain of Managers, each a step of Track or ApplyOnce here.
+// Upstream has a chain of Managers; each is a step of Track or ApplyOnce here.
 class FieldManager::Impl {
  public:
   explicit Impl(Options options)
@@ -208,7 +208,8 @@ class FieldManager::Impl {
                         work);
   }
 
-  // What was merged (nullopt: `live` as it is) as an object in the hub version, with its owners.
+  // Returns the merged content (nullopt: `live` as it is) as an object in the hub version, with its
+  // owners.
   Result<std::unique_ptr<runtime::Object>> Finish(const runtime::ObjectPtr& live,
                                                   std::optional<Value> merged,
                                                   const Outcome& outcome, const Work& work) const {
@@ -230,7 +231,7 @@ class FieldManager::Impl {
     return object;
   }
 
-  // As content that was decoded.
+  // Normalizes and defaults the merged content as if it had been decoded.
   Status Settle(runtime::Object& object) const {
     const runtime::Value typed = object.root();
     Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});

@@ -65,7 +65,7 @@ class Scanner {
   }
 
   Result<std::string_view> String();
-  // As float64, which is what json-iterator makes of every number.
+  // Reads a number as float64, as json-iterator does.
   Result<Value> Number();
   // Any value; containers are left to the general parser.
   Result<Value> Any();
@@ -231,7 +231,7 @@ Result<Value> Scanner::Any() {
   return Malformed("expects a value");
 }
 
-// A scalar, or the start of a container, whose end is added to `open`.
+// Skips a scalar, or the start of a container, whose closing bracket is added to `open`.
 Status Scanner::SkipStart(std::string& open) {
   const char c = Peek();
   if (c != '{' && c != '[') return Any().status();
@@ -265,7 +265,7 @@ Status Scanner::Skip() {
   return {};
 }
 
-// What a key of FieldsV1 stands for; nullopt: a kind of a later time.
+// Parses a key of FieldsV1. nullopt: its kind is newer than this code.
 class KeyReader {
  public:
   explicit KeyReader(Arena& arena) : arena_(arena) {}
@@ -332,7 +332,7 @@ class KeyReader {
   }
 
   Arena& arena_;
-  std::vector<Member> fields_;  // Of the key at hand.
+  std::vector<Member> fields_;  // The fields of the key that is being read.
 };
 
 class Decoder {
@@ -348,7 +348,7 @@ class Decoder {
   }
 
  private:
-  // What one object says: the set below an element, and whether the element itself is a member.
+  // Reads one object: the set below an element, and whether the element itself is a member.
   Status Level(FieldSet& set, bool& member, std::size_t depth) {
     if (depth > FieldSet::kDepthMax) return Malformed("exceeded max depth");
     const std::size_t mark = out_.Mark();

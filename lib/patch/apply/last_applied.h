@@ -6,12 +6,12 @@
 #include "apiserver/runtime/object.h"
 #include "patch/apply/structured_merge.h"
 
-// What kubectl's client-side apply left behind, for objects that go over to server-side apply.
+// The traces of kubectl's client-side apply, for objects that switch to server-side apply.
 namespace apiserver::inline v0::patch::apply {
 
-// The fields of the last-applied annotation of `live` that still are as they were applied: these
-// kubectl may take over without a conflict. An error if there is no annotation that can be read.
-// Upstream's lastAppliedManager.
+// Returns the fields of the last-applied annotation of `live` that still have their applied values:
+// kubectl may take them over without a conflict. An error if there is no annotation that can be
+// read. Upstream's lastAppliedManager.
 Result<FieldSet> AllowedConflictsFromLastApplied(const StructuredMerge& merge, runtime::Value live,
                                                  runtime::Arena& arena);
 

@@ -85,7 +85,7 @@ std::uint64_t HashOf(const Value& value) {
   return value.type() == Value::Type::kBool && value.AsBool() ? 1 : 2;
 }
 
-// Whether the values can be hashed: raw JSON and bytes may equal what looks different.
+// False for raw JSON and bytes, which may equal values of another form.
 bool Hashable(const Value& value) {
   return value.type() != Value::Type::kRaw && value.type() != Value::Type::kBytes;
 }
@@ -97,7 +97,7 @@ bool Hash(const PathElement& element, std::uint64_t& hash) {
   }
   hash = 1;
   for (const Member& field : element.key()) {
-    // Which keys there are is told by how many, nearly always.
+    // The number of keys nearly always tells which keys there are.
     hash = Mix(hash, Mix(field.key.size(), HashOf(field.value)));
     if (!Hashable(field.value)) return false;
   }
@@ -129,7 +129,7 @@ std::size_t NumberElements(std::span<const PathElement> elements, std::vector<st
     std::uint32_t first;  // An element with this hash, plus one; 0: free.
   };
   std::vector<Slot> slots(std::bit_ceil(elements.size() * 2), Slot{0, 0});
-  // Whoever makes hashes collide gets no more time for it than sorting takes.
+  // A client that makes hashes collide gets no more time for it than sorting takes.
   std::size_t patience = 8 * elements.size() + 64;
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -15,8 +15,8 @@ namespace apiserver::inline v0::patch::apply {
 bool ListItemToPathElement(const Type& list, const runtime::Value& item, runtime::Arena& arena,
                            PathElement& element, std::string& error);
 
-// A number for each of `elements`, the same for equal ones, from 0 up without gaps; returns how
-// many. Time is near linear, whatever the elements.
+// Numbers `elements` from 0 up without gaps, equal ones alike; returns the number of distinct ones.
+// Time is near linear for all inputs.
 std::size_t NumberElements(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids);
 
 }  // namespace apiserver::inline v0::patch::apply

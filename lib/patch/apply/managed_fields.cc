@@ -32,8 +32,8 @@ std::string_view FieldsText(Value fields, runtime::Arena& arena) {
   return arena.Copy(text);
 }
 
-// What BuildManagerIdentifier() makes of names that JSON need not escape: nearly all there are.
-// nullopt: it is something else.
+// Parses identifiers whose names JSON need not escape: nearly all there are. nullopt: it is another
+// one.
 std::optional<ManagerInfo> ParsePlain(std::string_view identifier) {
   if (identifier.find('\\') != std::string_view::npos) return std::nullopt;
   ManagerInfo info;
@@ -81,7 +81,7 @@ std::optional<runtime::UnixTime> TimeOf(Value entry) {
   return *time;
 }
 
-// What an encoded entry is sorted by, and the entry.
+// An entry in its encoded form, with the keys by which it is sorted.
 struct Encoded {
   ManagerInfo info;
   std::int64_t seconds = 0;
@@ -92,7 +92,7 @@ struct Encoded {
   }
 };
 
-// In the order of the type's fields, so that normalizing leaves it as it is.
+// Builds the entry in the order of the type's fields, so that normalizing leaves it as it is.
 Value EntryOf(const ManagerInfo& info, const std::optional<runtime::UnixTime>& time, FieldSet set,
               runtime::Arena& arena) {
   const auto text = [&arena](std::string_view of) { return Value::String(arena.Copy(of)); };

@@ -16,7 +16,7 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// What became of two values.
+// The outcome of merging two values.
 struct Merged {
   std::optional<Value> value;
   bool same = false;  // It is the left one itself.
@@ -75,7 +75,7 @@ class ItemPair {
 
   const Items& left_;
   const Items& right_;
-  Value null_;                      // What an item that is there twice counts as.
+  Value null_;                      // Stands for an item that is there twice.
   std::vector<std::uint32_t> ids_;  // Those of the left, then those of the right.
   std::vector<std::uint32_t> first_left_;
   std::vector<std::uint32_t> first_right_;
@@ -89,7 +89,7 @@ class Merger {
 
   // Null: absent, on at most one side.
   Merged Merge(const Value* left, const Value* right, const Type& type) {
-    // What is there on one side only is taken as it is.
+    // A value on one side only is taken as it is.
     if (right == nullptr) return {*left, true};
     if (left == nullptr) return {*right, false};
     switch (type.Deduce(*right).shape) {

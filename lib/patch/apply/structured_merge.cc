@@ -70,7 +70,7 @@ class VersionsOf final : public Converter {
 TypeConverter::TypeConverter(runtime::KindPtr kind) : kind_(std::move(kind)) {
   for (const runtime::KindVersion& version : kind_->versions()) {
     auto empty = std::make_unique<runtime::Object>(kind_, version.version);
-    (void)runtime::Settle(*empty, {.defaults = false});  // What has no fields always fits.
+    (void)runtime::Settle(*empty, {.defaults = false});  // An object without fields always fits.
     versions_.emplace(version.version, Version{ParseableType(version.schema), std::move(empty)});
   }
 }

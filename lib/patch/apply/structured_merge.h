@@ -9,7 +9,7 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// One call of a field manager: whose work it is, and where new content lives.
+// The context of one call of a field manager, and the place of new content.
 struct Work {
   const Context& ctx;
   runtime::Arena& arena;
@@ -43,7 +43,7 @@ class StructuredMerge final {
   // "apps/v1".
   const std::string& api_version() const { return api_version_; }
   const runtime::Kind& kind() const { return *types_->kind(); }
-  // What an object is before anything is set.
+  // An object in which nothing is set.
   runtime::Value empty() const { return types_->EmptyObject(version_); }
   // "default/x; apps/v1, Kind=Deployment", for messages.
   std::string Describe(runtime::Value content) const;

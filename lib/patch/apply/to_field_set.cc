@@ -18,7 +18,7 @@ class Walker {
  public:
   explicit Walker(Arena& arena) : out_(arena) {}
 
-  // What is owned below, and whether the place itself is.
+  // Adds the fields below `entry`, and whether the place itself is one.
   void Visit(const Value& value, const Type& type, Entry& entry) {
     switch (type.Deduce(value).shape) {
       case Type::Shape::kMap:

@@ -130,7 +130,7 @@ class TypeBuilder {
       pending_.pop_back();
       Fill(*work.type, *work.schema, work.preserve, object && work.type == root);
     }
-    // What is below comes later, mostly.
+    // Types below a type mostly come later, so going backwards needs few rounds.
     for (bool changed = true; changed;) {
       changed = false;
       for (auto type = graph_.types_.rbegin(); type != graph_.types_.rend(); ++type) {
@@ -261,7 +261,7 @@ class TypeBuilder {
                      [](const Type::Key& a, const Type::Key& b) { return a.name < b.name; });
   }
 
-  // What an item without the key is taken to have: its default, or what Go's types always have.
+  // The key that upstream gives an item without it: its default, or the zero value of Go's types.
   const Value* DefaultOf(const Schema* item, std::string_view key) {
     if (item == nullptr || item->type != SchemaType::kStruct) return nullptr;
     const Field* const field = item->FindField(key);

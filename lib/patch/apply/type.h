@@ -31,10 +31,11 @@ struct Type {
   // A key of a list of type map.
   struct Key {
     std::string_view name;
-    const runtime::Value* fallback = nullptr;  // What counts when an item lacks the key.
+    // Used for an item that lacks the key. Null: there is none.
+    const runtime::Value* fallback = nullptr;
   };
 
-  // What the value itself decides; upstream's order where it cannot.
+  // The shape of a value; upstream's order of precedence if the value alone does not tell.
   enum class Shape : std::uint8_t { kMap, kScalar, kList, kInvalid };
   // `certain`: the value is of a kind that the type has, or the type has but one.
   struct Deduced {
@@ -62,13 +63,13 @@ struct Type {
   bool map = false;
   bool map_atomic = false;
   FieldTable fields;
-  const Type* values = nullptr;  // Of members that are no fields; null: there may be none.
-  // A map of whatever there is, which takes no part in changes between atomic and granular.
+  const Type* values = nullptr;  // The type of members that are no fields; null: there may be none.
+  // A map of any content, which takes no part in changes between atomic and granular.
   bool untyped_deduced_map = false;
 
-  // Whether anything goes: nothing in such a value can be invalid.
+  // Accepts any value, so that nothing in it can be invalid.
   bool anything = false;
-  // Whether it, or something below it, is an atomic map or list that a set may not know as one.
+  // It, or a type below it, is an atomic map or list, which an older set may not know as one.
   bool has_atomic = false;
 };
 
@@ -90,7 +91,7 @@ class TypeGraph {
  private:
   friend class TypeBuilder;
 
-  std::vector<runtime::SchemaPtr> schemas_;  // Whose text and default values are borrowed.
+  std::vector<runtime::SchemaPtr> schemas_;  // Owners of the borrowed text and default values.
   std::deque<Type> types_;
   std::deque<runtime::Value> defaults_;
   const Type* root_ = nullptr;

@@ -38,7 +38,7 @@ class Updater::Run {
   // Takes away from others what `object` changes; their conflicts unless `force`.
   Result<Comparison> TakeFromOthers(const Versioned& live, const Versioned& object, Write& write,
                                     std::vector<Conflict>& conflicts) const;
-  // `merged` without what `last` has and nobody any longer.
+  // Removes from `merged` the fields that `last` has and no manager owns any longer.
   Result<Versioned> Prune(const Versioned& merged, const Write& write,
                           const std::optional<VersionedSet>& last) const;
 
@@ -66,7 +66,7 @@ class Updater::Run {
                                     const VersionedSet& last) const;
   Result<FieldSet> NamedFieldsOf(const TypedValue& object) const;
 
-  // What NamedFieldsOf() has answered before.
+  // An earlier answer of NamedFieldsOf().
   struct Known {
     const runtime::Member* members;
     const Type* type;
@@ -179,7 +179,8 @@ Result<FieldSet> Updater::Run::NamedFieldsOf(const TypedValue& object) const {
   return known_.back().set;
 }
 
-// What only others own in `version`, or nobody owned, comes back to what was pruned.
+// Rebuilds the pruned object from the merged one, in `version`: with the fields that survived the
+// pruning and those that a manager owns.
 Status Updater::Run::AddBackOwnedIn(Versioned& merged, Versioned& pruned,
                                     const std::string& version, FieldSet managed) const {
   ASSIGN_OR_RETURN(
@@ -224,7 +225,7 @@ Result<Versioned> Updater::Run::AddBackOwned(Versioned merged, Versioned pruned,
   return pruned;
 }
 
-// What pruning took along, but the writer never owned, comes back.
+// Restores fields that pruning removed although the writer never owned them.
 Result<Versioned> Updater::Run::AddBackDangling(const Versioned& merged, const Versioned& pruned,
                                                 const VersionedSet& last) const {
   ASSIGN_OR_RETURN(const auto pruned_there,
@@ -249,7 +250,7 @@ Result<Versioned> Updater::Run::Prune(const Versioned& merged, const Write& writ
   if (!last || last->set.Empty()) return merged;
   const FieldFilter* const filter = FilterOf(write.version);
   if (last->api_version == write.version && (filter == nullptr || filter->excludes())) {
-    // Whoever applies all that was applied before takes nothing away: every field of `last` and
+    // A client that applies everything it applied before removes nothing: every field of `last` and
     // every item on the way to it is in the new set, so that all of it would be added back.
     const FieldSet now = write.managers.find(write.manager)->second.set;
     if (last->set.Difference(now, arena_).Empty()) return merged;

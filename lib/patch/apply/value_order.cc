@@ -130,7 +130,8 @@ std::optional<std::pair<Value, Value>> Next(Frame& frame, int& order) {
   if (!frame.map) return std::pair(frame.list_a[at], frame.list_b[at]);
   const Member& a = frame.map_a[at];
   const Member& b = frame.map_b[at];
-  // Who has the smaller key has one that the other lacks; upstream's zip of both says -1 then.
+  // The side with the smaller key has one that the other lacks; upstream's zip of both says -1
+  // then.
   order = Sign(a.key, b.key);
   if (order != 0) return std::nullopt;
   return std::pair(a.value, b.value);
@@ -139,7 +140,7 @@ std::optional<std::pair<Value, Value>> Next(Frame& frame, int& order) {
 }  // namespace
 
 int CompareValues(const Value& a, const Value& b) {
-  // What almost every key is.
+  // Almost every key is a string.
   if (a.is_string() && b.is_string()) return a.AsString().compare(b.AsString());
   if (a.is_number() && b.is_number()) return CompareScalars(a, b);
   if (SameBytes(a, b)) return 0;
@@ -190,7 +191,7 @@ bool PairMembers(std::span<const Member> a, std::span<const Member> b, Pairs& pe
 
 bool PairParts(const Value& a, const Value& b, Pairs& pending) {
   if (a.size() != b.size()) return false;
-  // The same items in the same place: whoever made one of the two has shared them.
+  // The same items at the same address: one value was made from the other and shares them.
   if (a.is_map()) {
     if (a.members().data() == b.members().data()) return true;
     return PairMembers(a.members(), b.members(), pending);
@@ -228,7 +229,7 @@ bool ValuesEqual(const Value& a, const Value& b) {
 
 namespace {
 
-// A path names a value once; whatever is nested more deeply is no key a client can mean.
+// A path names a value once; a key that a client means is not nested more deeply than this.
 constexpr int kPrintedDepthMax = 16;
 
 void AppendPathValueAt(const Value& value, int depth, std::string& out) {
