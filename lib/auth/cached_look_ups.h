@@ -19,9 +19,9 @@
 
 namespace apiserver::inline v0::auth {
 
-// Answers of somebody else, kept for a while, least recently used go first; requests that ask the
-// same at the same time share one question. As k8s.io/apiserver/pkg/authentication/token/cache. Any
-// thread.
+// A cache of answers from another server; the least recently used go first. Requests that ask the
+// same at the same time share one look-up. As k8s.io/apiserver/pkg/authentication/token/cache. All
+// methods may be called from any thread.
 template <class T>
 class CachedLookUps {
  public:
@@ -33,15 +33,16 @@ class CachedLookUps {
   struct Options {
     std::size_t entries_max = 8192;
     const Clock* clock = &RealClock();
-    // How long an answer holds; zero: it is given to those who asked, and forgotten.
+    // The time for which an answer is kept. Zero: it is given to the requests that wait, and
+    // forgotten.
     std::function<std::chrono::nanoseconds(const Answer&)> lifetime;
   };
   explicit CachedLookUps(Options options) : state_(std::make_shared<State>(std::move(options))) {}
 
-  // kWouldBlock: `ask` was begun, or somebody had begun it, and `ctx`'s Waiting has the question;
-  // if it has none, nothing was asked, since an answer that is not kept would be lost. Waits where
-  // `ctx` may. kTimeout: `ctx` was done first. `from_cache`, if not null, is told whether the
-  // answer was there before anybody waited.
+  // kWouldBlock: the look-up was started, here or before, and `ctx`'s Waiting has it; without a
+  // Waiting nothing is started, since an answer that is not kept would be lost. Waits if `ctx` may.
+  // kTimeout: `ctx` was done first. `from_cache`, if not null, is set to whether the answer was
+  // there before any request waited.
   Answer Get(const Context& ctx, const std::string& key, Ask ask, bool* from_cache = nullptr) {
     if (from_cache) *from_cache = false;
     const WaitingPtr* const waiting = ctx.Get<WaitingPtr>();
