@@ -67,7 +67,7 @@ void TakeParts(Parts all, std::size_t own, RequestInfo& info) {
   const Parts& parts = info.parts;
   info.resource = parts[0];
   if (parts.size() >= 2) info.name = parts[1];
-  // What follows a name under proxy/ is a path on the other side.
+  // The rest of the path after a name under proxy/ belongs to the other server.
   if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
 }
 
@@ -139,7 +139,7 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
   TakeNamespace(parts, info);
   TakeParts(std::move(all), parts.size(), info);
   ResolveCollection(query, info);
-  // The deprecated paths do not all honour selectors, so nobody may be authorized by them.
+  // The deprecated paths do not all honour selectors, so no request may be authorized by them.
   const bool selects =
       info.verb == "list" || info.verb == "watch" || info.verb == "deletecollection";
   if (!verb_in_path && selects) {
