@@ -8,10 +8,10 @@
 #include "apiserver/client/client.h"
 #include "apiserver/runtime/object.h"
 
-// From the bytes of an answer to objects and errors, and back.
+// Converts the bytes of responses to objects and errors, and objects to bytes.
 namespace apiserver::inline v0::client {
 
-// The error that an answer of 400 and more stands for.
+// Returns the error for a response of 400 and more.
 Status ErrorOf(std::string_view method, const Target& target, const http::ClientResponse& answer);
 
 // kInternalError: not a JSON object with kind and apiVersion.
@@ -21,7 +21,7 @@ Result<std::unique_ptr<runtime::Object>> ObjectOf(runtime::Value content);
 // Items have their list's version, and its kind without "List".
 Result<runtime::List> ListOf(std::string body);
 
-// With kind and apiVersion.
+// Returns the JSON of an object, with kind and apiVersion.
 std::string JsonOf(const runtime::Object& object);
 
 }  // namespace apiserver::inline v0::client

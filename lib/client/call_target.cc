@@ -27,7 +27,8 @@ bool IsFieldValue(std::string_view text) {
   });
 }
 
-// What stands in a URL: no blanks, no controls, nothing that would need another encoding.
+// True for text that may stand in a URL: no blanks, no controls, nothing that would need another
+// encoding.
 bool IsUrlText(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return c > 0x20 && c < 0x7f &&

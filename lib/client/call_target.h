@@ -13,7 +13,7 @@ struct CallTarget {
   std::string base;     // "https://HOST:PORT", where to connect.
   std::string to_host;  // Its parts.
   std::string to_port;
-  std::string host;       // Whose certificate it must be: "webhook.default.svc", "::1".
+  std::string host;       // The name in the certificate: "webhook.default.svc", "::1".
   std::string host_line;  // The Host header.
   std::string resource;   // "/path?query".
   bool tls = true;

@@ -19,7 +19,7 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-// Who a client is now.
+// The credentials that calls use now.
 struct Identity {
   std::shared_ptr<HttpClient> client;
   std::string authorization;  // The header; empty: none.

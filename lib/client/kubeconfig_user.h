@@ -10,7 +10,7 @@
 #include "apiserver/client/client_config.h"
 #include "apiserver/runtime/value.h"
 
-// What the readers of kubeconfigs share.
+// Helpers that the readers of kubeconfigs share.
 namespace apiserver::inline v0::client {
 
 Status BadKubeconfig(const std::string& what);

@@ -34,7 +34,7 @@ void Mirror::Replace(Objects objects) {
     if (old == before.end()) {
       TellAdd(object);
     } else if (old->second->uid() != object->uid()) {
-      // Deleted and made again while nobody looked.
+      // Deleted and created again between two lists.
       TellDelete(old->second);
       TellAdd(object);
     } else if (old->second->resource_version() != object->resource_version()) {

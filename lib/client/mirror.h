@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::client {
 
-// What an informer knows of a collection, and whom it tells. Written by the informer's thread
-// alone, read by any.
+// An informer's copy of a collection, and its handlers. Written by the informer's thread alone,
+// read by any.
 class Mirror {
  public:
   using Objects = std::map<std::pair<std::string, std::string>, runtime::ObjectPtr>;

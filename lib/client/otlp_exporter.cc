@@ -12,7 +12,7 @@ namespace apiserver::v0::client {
 
 namespace {
 
-// Whether the specification lets a batch be sent once more.
+// True if the specification lets a batch be sent once more.
 bool MayTakeItLater(const Status& error) {
   const int code = error.code();
   return code == 429 || code == 502 || code == 503 || code == 504;
@@ -45,7 +45,7 @@ struct SpanCounters {
   metrics::Family<metrics::Counter>& dropped;
 };
 
-// What answers need that may come after the exporter is gone.
+// The state that responses need, which may come after the exporter is gone.
 class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
  public:
   SpanQueue(OtlpExporterOptions options, Executor& executor)
@@ -101,7 +101,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
     std::deque<trace::SpanData> spans;
     std::size_t bytes = 0;
     bool waits = false;    // A timer runs that sends what there is then.
-    bool due = false;      // Somebody is about to send.
+    bool due = false;      // A task is posted that will send.
     bool sending = false;  // A batch is under way.
     bool stopped = false;
   };

@@ -52,7 +52,7 @@ std::string_view CauseOf(const Status& status) {
 
 class PooledCall;
 
-// The connections of one client, by where they lead and whom they expect there.
+// The connections of one client, by address and expected name.
 class Pool final : public std::enable_shared_from_this<Pool> {
  public:
   Pool(std::shared_ptr<http::Dialer> dialer, HttpClientOptions options)
@@ -71,8 +71,9 @@ class Pool final : public std::enable_shared_from_this<Pool> {
   };
   struct Host {
     std::shared_ptr<http::Connection> shared;  // HTTP/2.
-    std::uint64_t uses = 0;                    // Of `shared`.
-    std::deque<Idle> idle;                     // HTTP/1.1, the newest last.
+    // Changes with every use of `shared`, so that DropIdle() knows whether it was idle.
+    std::uint64_t uses = 0;
+    std::deque<Idle> idle;  // HTTP/1.1, the newest last.
     bool dialing = false;
     bool one_by_one = false;  // It spoke HTTP/1.1.
     std::vector<std::shared_ptr<PooledCall>> waiting;
@@ -94,8 +95,8 @@ class Pool final : public std::enable_shared_from_this<Pool> {
   std::uint64_t next_number_ = 0;
 };
 
-// One call from its start to `done`. Ends by whatever comes first: the answer, an error, too many
-// bytes, the timeout, the Context's end.
+// One call from its start to `done`. Ends by the first of: the response, an error, too many bytes,
+// the timeout, the Context's end.
 class PooledCall final : public std::enable_shared_from_this<PooledCall> {
  public:
   struct Setup {

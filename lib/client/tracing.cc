@@ -55,7 +55,7 @@ class TracedClient final : public HttpClient {
     trace::Span span =
         trace::StartSpan(ctx, "HTTP " + request.method, {.kind = trace::SpanKind::kClient});
     if (!span.recording()) {
-      // Whoever is called shall not record it either.
+      // The called server shall not record the request either.
       http::WriteTraceHeaders(current->context(), request.headers);
       return client_->Start(ctx, std::move(request), std::move(done));
     }

@@ -87,7 +87,7 @@ class JsonWatchStream final : public WatchStream {
 
   std::unique_ptr<http::ClientStream> stream_;
   std::string buffer_;
-  std::size_t begin_ = 0;     // Of the next line.
+  std::size_t begin_ = 0;     // The start of the next line.
   std::size_t searched_ = 0;  // No line ends before this.
 };
 

@@ -45,7 +45,8 @@ bool DefaultShouldRetry(const Status& error) {
   }
 }
 
-// The attempts of one call. Used by one thread at a time: whoever has the attempt or the pause.
+// The attempts of one call. Used by one thread at a time: the one that has the attempt or the
+// pause.
 class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
  public:
   Attempts(std::shared_ptr<const WebhookOptions> options, const Context& ctx, std::string json,
@@ -64,7 +65,8 @@ class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
   }
 
  private:
-  // Nobody waits on a pause any more once it is closed, by the timer or by the context's end.
+  // A pause is over once it is closed, by the timer or by the context's end; the other then does
+  // nothing.
   struct Pause {
     std::atomic<bool> open{true};
     Guarded<Context::Registration> registration;

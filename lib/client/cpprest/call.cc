@@ -8,7 +8,8 @@
 namespace apiserver::v0::client {
 namespace {
 
-// What a peer may send for an answer of `bytes` beside it: head, chunk sizes, TLS.
+// The most bytes that a peer may send for a response of `bytes`, with its head, chunk sizes and
+// TLS.
 constexpr std::size_t FramingBytesMax(std::size_t bytes) { return bytes + (256 << 10); }
 
 std::string CallName(const std::string& method, const std::string& url) {
@@ -19,10 +20,10 @@ std::string CallName(const std::string& method, const std::string& url) {
   return name + " \"" + url + "\"";
 }
 
-// What cpprestsdk says when nothing was sent.
+// The message of cpprestsdk if nothing was sent.
 constexpr std::string_view kNotConnected = "Failed to connect to any resolved endpoint";
 
-// Why a connection was not made, as Go's net tells it.
+// Returns why a connection was not made, in the words of Go's net.
 std::string NotConnected(const std::string& to, const std::error_code& code) {
   std::string why = code.message();
   // cpprestsdk makes one of the two.
@@ -140,7 +141,7 @@ void PendingCall::Send(Line line) {
     if (finished_) return;  // It may have cut only the one before.
     sent = mine->client->request(request);
   }
-  // Every task's outcome is looked at: cpprestsdk ends the process over one that nobody has seen.
+  // Every task's outcome is read: cpprestsdk ends the process over an unobserved exception.
   sent.then([self = shared_from_this()](const pplx::task<Response>& task) { self->OnHead(task); });
 }
 

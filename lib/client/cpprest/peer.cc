@@ -34,7 +34,8 @@ void Require(int done, const char* what) {
   if (done != 1) throw std::runtime_error(what);
 }
 
-// In place of cpprestsdk's, which looks for the name that it connects to. Null would leave that.
+// Replaces cpprestsdk's callback, which checks the name that it connects to. A null one would leave
+// that in place.
 int AsVerified(int verified, X509_STORE_CTX* /*chain*/) { return verified; }
 
 bool IsIp(const std::string& name) {

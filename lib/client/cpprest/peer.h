@@ -33,8 +33,8 @@ struct TlsMaterial {
 // kInvalid: what cannot be read, by name.
 Result<std::shared_ptr<const TlsMaterial>> ReadTlsMaterial(const http::ClientTls& tls);
 
-// One connection's other end: whom it must prove to be, and how much it has sent. Shared with the
-// connection's SSL_CTX, whose callbacks run on cpprestsdk's threads.
+// The other end of one connection: the name it must prove, and the bytes it has sent. Shared with
+// the connection's SSL_CTX, whose callbacks run on cpprestsdk's threads.
 class Peer {
  public:
   Peer(std::shared_ptr<const TlsMaterial> material, std::string name)
@@ -46,7 +46,7 @@ class Peer {
   // From now on the peer may send so many bytes; `on_excess` is called once if it sends more. Must
   // not touch the connection: it is called in the middle of a read.
   void Allow(std::size_t bytes, UniqueFunction<void()> on_excess);
-  // Why there is no connection, in TLS's words; empty: TLS has nothing to say.
+  // Returns TLS's reason for a missing connection; empty: it has none.
   std::string Why() const { return *why_.Lock(); }
 
  private:

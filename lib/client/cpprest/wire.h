@@ -18,10 +18,10 @@ class Wire {
 
   // A call begins.
   void Begin() { state_.Lock()->cut = false; }
-  // What cpprestsdk calls before it connects or sends; opens the socket if it is not. Throws once
-  // the call has been cut: cpprestsdk would repeat it on another connection.
+  // Called by cpprestsdk before it connects or sends; opens the socket if it is not open. Throws
+  // once the call has been cut: cpprestsdk would otherwise repeat it on another connection.
   void Use(Tcp::socket& socket);
-  // Whether there is a peer at the other end. Any thread, at any time.
+  // True if there is a peer at the other end. Any thread, at any time.
   bool Connected();
   // Ends whatever is done on the socket, connecting and sending too. Any thread, at any time.
   void Cut();
@@ -30,7 +30,7 @@ class Wire {
   struct State {
     bool cut = false;
     int descriptor = -1;
-    std::uint64_t cookie = 0;  // Of the socket: the number of one that was closed is used again.
+    std::uint64_t cookie = 0;  // The socket's cookie: descriptors of closed sockets are used again.
   };
 
   // A copy of the descriptor, which the caller closes; -1: the socket is closed, or not open yet.
