@@ -11,7 +11,7 @@
 
 namespace apiserver::inline v0::openapi {
 
-// The definitions of one document, made on demand: whoever refers to a named schema adds it.
+// The definitions of one document, made on demand: a reference to a named schema adds it.
 class Definitions {
  public:
   Definitions(runtime::Arena& arena, Format format) : tree_(arena), format_(format) {}
@@ -29,7 +29,7 @@ class Definitions {
   const Tree& tree() const { return tree_; }
 
  private:
-  // What stands where a schema is used: a reference for a named one, else the schema itself.
+  // Returns the value for a use of a schema: a reference for a named one, else the schema itself.
   runtime::Value Use(const runtime::Schema& schema, std::string_view description,
                      const runtime::Field* field);
   void AddScalar(const runtime::Schema& schema, runtime::MapBuilder& map) const;

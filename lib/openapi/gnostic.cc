@@ -60,13 +60,14 @@ std::string Named(std::string_view name, const std::string& value) {
 // A message made from a JSON value; null for one of the scalar types below.
 using Encode = std::string (*)(Value value);
 
-// How one member of a JSON object is written.
+// The encoding of one member of a JSON object.
 struct Row {
   enum class Type { kText, kTexts, kBool, kInt, kDouble, kAny, kAnys, kMessage, kMessages, kNamed };
   std::string_view name;
   int field;
   Type type;
-  Encode encode = nullptr;  // kMessage, kMessages; kNamed: of each member, which NamedX carries.
+  // Encodes kMessage and kMessages; for kNamed each member, which a NamedX message carries.
+  Encode encode = nullptr;
 };
 
 void AppendMember(const Row& row, Value value, std::string& out) {
@@ -102,7 +103,7 @@ void AppendMember(const Row& row, Value value, std::string& out) {
   }
 }
 
-// A message whose members are `rows`; "x-" members go to `extension`.
+// Encodes a message whose members are `rows`; "x-" members go to `extension`.
 std::string Message(Value value, std::span<const Row> rows, int extension) {
   std::string out;
   for (const Member& member : value.members()) {

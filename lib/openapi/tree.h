@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::openapi {
 
-// Which of the two document formats is being made.
+// The document format that is being made.
 enum class Format { kV2, kV3 };
 
 // Makes Values whose text lives in one arena: what documents are put together from.
