@@ -82,7 +82,7 @@ std::optional<std::vector<std::string>> BootstrapGroupsOf(const StoredSecret& se
   return std::vector<std::string>(groups.begin(), groups.end());
 }
 
-// Why the Secret does not vouch for the token; empty: it does.
+// Returns why the Secret does not confirm the token; empty: it does.
 std::string_view ProblemOf(const StoredSecret& secret, const BootstrapToken& token,
                            Clock::Wall now) {
   if (secret.deleted_at) return "is deleted and awaiting removal";

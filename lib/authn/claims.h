@@ -9,7 +9,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/value.h"
 
-// What the claims of a verified token say, read as encoding/json would.
+// Reads the claims of a verified token as encoding/json would.
 namespace apiserver::inline v0::authn {
 
 // kUnauthorized "claim not present", or of another type, in Go's words; null reads as nothing.
@@ -18,7 +18,8 @@ Result<bool> BoolClaim(runtime::Value claims, const std::string& name);
 // One text, or a list of them.
 Result<std::vector<std::string>> TextsClaim(runtime::Value claims, const std::string& name);
 
-// The user whom the issuer's rules make of the claims. kUnauthorized: a rule does not hold.
+// Applies the issuer's rules to the claims and returns the user. kUnauthorized: a rule does not
+// hold.
 Result<auth::UserInfo> UserOfClaims(const JwtAuthenticator& rules, runtime::Value claims);
 
 // As fmt prints a time in UTC: "2009-11-10 23:00:00 +0000 UTC".

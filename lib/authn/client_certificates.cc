@@ -96,7 +96,7 @@ std::string CredentialId(const std::string& der) {
   return id;
 }
 
-// What counts of a subject; text that is none is skipped, as in Go.
+// The attributes of a subject that are used; values that are no text are skipped, as in Go.
 struct Subject {
   std::string common_name;
   std::vector<std::string> organizations;
@@ -135,7 +135,7 @@ Result<std::string> UidOf(const Subject& subject) {
   return *subject.uids.front();
 }
 
-// nullopt: the certificate names nobody.
+// nullopt: the certificate has no user.
 Result<std::optional<AuthenticateResponse>> UserOf(const Subject& subject, const std::string& der) {
   if (subject.common_name.empty()) return std::optional<AuthenticateResponse>();
   ASSIGN_OR_RETURN(std::string uid, UidOf(subject));
@@ -190,7 +190,7 @@ void Configure(X509_STORE_CTX* context, Clock::Wall now) {
   // RSA from 1024 bits, no signature by MD5 or SHA-1, as Go.
   constexpr int kSecurityLevel = 1;
   X509_VERIFY_PARAM* const param = X509_STORE_CTX_get0_param(context);
-  // As Go: whatever stands in the bundle is trusted, be it a root or not.
+  // As Go: every certificate of the bundle is trusted, whether it is a root or not.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_auth_level(param, kSecurityLevel);
   X509_VERIFY_PARAM_set_depth(param, static_cast<int>(kChainCertificatesMax));
@@ -204,10 +204,10 @@ struct Authorities {
 };
 
 struct ClientCertificates::Finding {
-  std::shared_ptr<const Authorities> authorities;  // By whom this was found.
+  std::shared_ptr<const Authorities> authorities;  // The authorities that verified it.
   Result<std::shared_ptr<const ClientCertificate>> result;
   Clock::Wall until;                     // The finding holds no longer.
-  Clock::Wall end = Clock::Wall::max();  // Of the certificate; max: it cannot be read.
+  Clock::Wall end = Clock::Wall::max();  // The end of the certificate; max: it cannot be read.
 };
 
 namespace {
@@ -257,7 +257,8 @@ Verified VerifyPeer(const PeerCertificates& peer, const Authorities& authorities
 
 ClientCertificates::ClientCertificates(Options options)
     : options_(std::move(options)), findings_(options_.connections_max) {
-  (void)Current();  // So that what there is now counts even if nobody asks before it changes.
+  // Reads the current bundle, so that it counts even if no request comes before it changes.
+  (void)Current();
 }
 ClientCertificates::~ClientCertificates() = default;
 

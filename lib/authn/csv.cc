@@ -94,8 +94,8 @@ class CsvReader {
   }
 
   std::string_view rest_;  // The lines to come.
-  std::string_view row_;   // What is left of this one.
-  bool ended_ = false;     // Whether this one ended in a newline.
+  std::string_view row_;   // The rest of this line.
+  bool ended_ = false;     // This line ended in a newline.
   std::size_t line_number_ = 0;
   std::size_t column_ = 1;
 };

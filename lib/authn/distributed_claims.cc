@@ -41,7 +41,7 @@ std::string WithoutUrl(std::string message, const std::string& url) {
 
 std::string EndpointProblem(const std::string& url, const std::string& access_token) {
   if (url.size() > kEndpointBytesMax) return "the endpoint's URL is too long";
-  // Anybody on the way could read the access token, and answer.
+  // An attacker on the network could read the access token, and forge the response.
   std::string problem = CalledUrlProblem("the endpoint", url);
   if (!problem.empty()) return problem;
   const bool visible =
@@ -67,7 +67,7 @@ Result<std::string> BodyOfClaim(Result<http::ClientResponse> answer, const std::
                   "Get " + field::Quote(ShownUrl(url)) + ": " +
                       WithoutUrl(std::string(answer.status().message()), url));
   }
-  // From OK to IM Used, as upstream.
+  // Upstream accepts 200 (OK) to 226 (IM Used).
   if (answer->code < 200 || answer->code > 226) {
     return Status(Reason::kUnauthorized,
                   "error while getting distributed claim JWT: " + std::to_string(answer->code));

@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::authn {
 
-// What was found out about a shared object, kept as long as somebody else keeps the object. Found
-// by address, so that a hit neither copies nor compares it.
+// A cache of results about shared objects. An entry holds while its object has another owner.
+// Looked up by address, so that a hit neither copies nor compares the object.
 template <class Key, class Value>
 class IdentityCache {
  public:

@@ -36,7 +36,7 @@ Result<std::string> KeysUrlOf(const std::string& document, const std::string& is
   }
   const std::string url((*root)["jwks_uri"].AsString());
   if (url.empty()) return FetchFailed("provider did not return JWKS URL");
-  // Keys that anybody on the way could change are no keys.
+  // Keys that an attacker on the network could replace prove nothing.
   const std::string problem = CalledUrlProblem("oidc: jwks_uri", url);
   if (!problem.empty()) return FetchFailed(problem);
   return url;
@@ -76,7 +76,7 @@ KeyMetrics KeyMetricsOf(metrics::Registry& registry) {
 
 }  // namespace
 
-// Keeps what the fetch has brought for those who wait for it.
+// Keeps the result of a fetch for the requests that wait for it.
 struct IssuerKeys::Fetch final : auth::LookUp {
   using LookUp::LookUp;
   void End(Result<JwkSetPtr> result) {
@@ -95,7 +95,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     server_hash = auth::ConfigHash(options.server_id);
   }
   ~State() {
-    // What belongs to an issuer that is gone is not shown.
+    // The metrics of a removed issuer are hidden.
     if (!counted) return;
     for (const char* result : {"success", "failure"}) {
       counted->timestamps->Remove({result, issuer_hash, server_hash});
@@ -106,7 +106,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
   struct Known {
     JwkSetPtr keys;
     Clock::Monotonic fetched_at;
-    Clock::Monotonic not_before = Clock::Monotonic::min();  // Of the next fetch.
+    Clock::Monotonic not_before = Clock::Monotonic::min();  // The earliest time of the next fetch.
     std::shared_ptr<Fetch> under_way;
     std::string keys_url;
     Status trouble = {Reason::kUnauthorized, "oidc: authenticator not initialized"};
@@ -131,7 +131,8 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     return fetch;
   }
 
-  // `use` gets the body. Whoever asks is not kept alive by the question.
+  // Requests `url` and calls `use` with the body. The call in flight does not keep this State
+  // alive.
   void Get(const std::string& url, const char* what, const std::shared_ptr<Fetch>& fetch,
            void (State::*use)(const std::shared_ptr<Fetch>&, Result<std::string>)) {
     client::HttpRequest request;
@@ -220,7 +221,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
   std::optional<KeyMetrics> counted;
   std::string issuer_hash;
   std::string server_hash;
-  std::string set_hash;  // Of the one fetch under way.
+  std::string set_hash;  // Used by the one fetch in flight.
 };
 
 IssuerKeys::IssuerKeys(IssuerKeysOptions options, std::shared_ptr<client::HttpClient> http)

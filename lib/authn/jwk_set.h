@@ -21,7 +21,7 @@ struct Jwk {
 
 struct JwkSet {
   std::vector<Jwk> keys;
-  // Why some were passed over: "keys[1]: ...".
+  // The reasons why keys were skipped: "keys[1]: ...".
   std::vector<std::string> skipped = {};
 };
 

@@ -20,8 +20,8 @@ namespace apiserver::inline v0::authn {
 // Longer tokens are malformed. More than a header field of HTTP/1.1 holds here.
 inline constexpr std::size_t kTokenBytesMax = 64 << 10;
 
-// A compact JWS whose payload are claims, taken apart. Borrows the token. Nothing in it is to be
-// believed before VerifySignature has said so.
+// A parsed compact JWS whose payload is claims. Borrows the token. Nothing in it may be trusted
+// before VerifySignature has succeeded.
 struct Jwt {
   SigningAlgorithm algorithm = SigningAlgorithm::kRs256;
   std::string key_id;  // Empty: the header names none. Compared, never used for anything else.
@@ -31,8 +31,8 @@ struct Jwt {
   runtime::Value claims;  // A map.
 };
 
-// The issuer that the token claims to be from, so that whoever else's token it is is asked instead;
-// empty: it is no token, or names none. Reads the payload only.
+// Returns the issuer that the token claims, without verifying anything, to choose the authenticator
+// for it. Empty: it is no token, or names none. Reads the payload only.
 std::string UntrustedIssuer(std::string_view token);
 
 // kUnauthorized: longer than kTokenBytesMax; not three parts of base64url; header or claims no JSON
@@ -40,12 +40,12 @@ std::string UntrustedIssuer(std::string_view token);
 // header brings or points to (jwk, jku, x5c, x5u) are not looked at.
 Result<Jwt> ParseJwt(std::string_view token);
 
-// Which keys are tried: those of the key id, or all when the token has none; at most so many.
+// The most keys that are tried for a signature: those of the key id, or all if the token has none.
 inline constexpr std::size_t kKeysTriedMax = 16;
 // kUnauthorized: `allowed` does not name the algorithm, or no key has made the signature.
 Status VerifySignature(const Jwt& jwt, std::span<const SigningAlgorithm> allowed,
                        std::span<const Jwk> keys);
-// Whether some key is meant by the token's header.
+// True if the token's header refers to one of the keys.
 bool HasKeyFor(const Jwt& jwt, std::span<const Jwk> keys);
 
 // RFC 7519's NumericDate in whole seconds; nullopt: not a number, or out of range.

@@ -22,7 +22,8 @@ bool HasPrefixIgnoreCase(std::string_view text, std::string_view prefix) {
          http::EqualIgnoreCase(text.substr(0, prefix.size()), prefix);
 }
 
-// Of each header the first value only, as Go's Header.Get.
+// Returns the first value that is not empty. Only the first value of each header counts, as in Go's
+// Header.Get.
 std::string_view FirstValue(const Strings& names, const http::Headers& headers) {
   for (const std::string& name : names) {
     if (const std::string_view value = headers.Get(name); !value.empty()) return value;

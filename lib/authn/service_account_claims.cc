@@ -13,7 +13,7 @@ namespace {
 using auth::serviceaccount::ServiceAccountInfo;
 using runtime::Value;
 
-// For other servers' clocks, and for what is deleted a moment ago.
+// Tolerates other servers' clocks, and objects that were deleted a moment ago.
 constexpr std::chrono::seconds kLeeway = std::chrono::minutes(1);
 
 Status BadAccountToken(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
@@ -58,7 +58,7 @@ class BoundCheck {
     return BadAccountToken(UidMismatch("service account", found->uid, "claim", account.uid));
   }
 
-  // Of a pod, a secret or a node.
+  // Checks the pod, secret or node that the token is bound to.
   template <class Found>
   Status Bound(const Result<Found>& found, const ClaimedObject& claimed,
                const std::string& what) const {
@@ -184,7 +184,7 @@ Result<ServiceAccountInfo> ValidateBoundClaims(const Context& ctx,
                           .namespace_ = std::string(kubernetes["namespace"].AsString()),
                           .uid = Claimed(kubernetes["serviceaccount"]).uid,
                           .credential_id = CredentialIdOf(claims)};
-  // Whoever else uses the key for tokens of other claims makes nobody a service account.
+  // A program that signs other claims with the same key must not create service accounts by it.
   const auto subject = auth::serviceaccount::SplitUsername(claims["sub"].AsString());
   if (!subject || subject->namespace_ != info.namespace_ || subject->name != info.name) {
     return BadAccountToken("sub claim is invalid");

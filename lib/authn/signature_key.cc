@@ -37,7 +37,7 @@ struct AlgorithmFacts {
   KeyType curve;
 };
 
-// In the order of the enumeration.
+// The algorithms in the order of the enumeration.
 constexpr std::array<AlgorithmFacts, 10> kAlgorithms = {{
     {"RS256", "SHA256", true, false, KeyType::kRsa},
     {"RS384", "SHA384", true, false, KeyType::kRsa},
@@ -59,7 +59,7 @@ struct CurveFacts {
   KeyType type;
   const char* group;
   std::string_view name;
-  std::size_t bytes;  // Of a coordinate, and of each half of a signature.
+  std::size_t bytes;  // The size of a coordinate, and of each half of a signature.
 };
 constexpr std::array<CurveFacts, 3> kCurves = {{{KeyType::kP256, "prime256v1", "P-256", 32},
                                                 {KeyType::kP384, "secp384r1", "P-384", 48},
@@ -194,7 +194,7 @@ std::optional<SigningAlgorithm> ParseSigningAlgorithm(std::string_view name) {
 }
 
 Result<VerificationKey> VerificationKey::Rsa(std::string_view modulus, std::string_view exponent) {
-  // What is longer need not become a number first.
+  // Longer input is refused before it is converted to a number.
   if (modulus.size() > kRsaBitsMax / CHAR_BIT + 1 || exponent.size() > sizeof(std::uint64_t)) {
     return KeyError("an RSA key must have 2048 to 8192 bits and a short exponent");
   }

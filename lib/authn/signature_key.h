@@ -13,15 +13,15 @@
 
 namespace apiserver::inline v0::authn {
 
-// Which signatures a key can make: each type knows algorithms of its own, so that no key is ever
-// used with another's.
+// The types of keys. Each has algorithms of its own, so that no key is ever used with another
+// type's algorithm.
 enum class KeyType : std::uint8_t { kRsa, kP256, kP384, kP521, kEd25519 };
 
 // Verifies. Immutable, cheap to copy, any thread.
 class VerificationKey final {
  public:
-  // Of what a JWK holds, big endian bytes. kInvalid: no such key; of RSA, also a modulus under 2048
-  // or over 8192 bits, or an exponent that is even, under 3 or over 31 bits.
+  // Makes a key from the big-endian bytes of a JWK. kInvalid: no such key; for RSA also a modulus
+  // under 2048 or over 8192 bits, or an exponent that is even, under 3 or over 31 bits.
   static Result<VerificationKey> Rsa(std::string_view modulus, std::string_view exponent);
   // Coordinates as long as the curve's field; the point must be on it.
   static Result<VerificationKey> Ec(KeyType type, std::string_view x, std::string_view y);
@@ -57,7 +57,7 @@ class SigningKey final {
   static Result<SigningKey> FromPem(const std::string& pem);
 
   const VerificationKey& public_key() const { return public_key_; }
-  // What keys of the type sign with unless told: RS256, ES256, ES384, ES512, EdDSA.
+  // The default algorithm of the type: RS256, ES256, ES384, ES512, EdDSA.
   SigningAlgorithm algorithm() const;
   // As RFC 7515 writes it. kInternalError: OpenSSL failed, or the algorithm does not fit.
   Result<std::string> Sign(SigningAlgorithm algorithm, std::string_view input) const;

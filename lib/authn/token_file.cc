@@ -13,7 +13,7 @@ namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
-// By the token's hash.
+// Users by the hash of their token.
 using TokenTable = std::unordered_map<std::string, auth::UserInfoPtr>;
 
 std::vector<std::string> SplitGroups(std::string_view field) {

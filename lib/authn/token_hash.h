@@ -10,8 +10,8 @@
 
 namespace apiserver::inline v0::authn {
 
-// Names tokens without holding them: HMAC-SHA256 under a key of its own, so that nothing is learnt
-// from a cache's memory, and nobody can choose tokens that collide. Any thread.
+// Identifies tokens without holding them: HMAC-SHA256 under a key of its own, so that a cache's
+// memory reveals no token, and no client can choose tokens that collide. Any thread.
 class TokenHasher {
  public:
   explicit TokenHasher(Random& random) { random.Fill(key_); }

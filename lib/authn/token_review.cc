@@ -19,7 +19,7 @@ namespace {
 using auth::AuthenticateResponse;
 using Found = Result<std::optional<AuthenticateResponse>>;
 
-// What came of one review; an error is a finding too.
+// The result of one review; an error is a result too.
 struct Reviewed {
   Found found;
   std::chrono::nanoseconds took;

@@ -15,9 +15,9 @@ namespace apiserver::inline v0::authn {
 std::string TokenReviewBody(std::string_view version, std::string_view token,
                             const std::vector<std::string>* audiences);
 
-// What the status of an answer says, before audiences are compared: nullopt: the token is not
-// known. kUnauthorized: nor is it, and the answer says why. kInternalError: `body` is no
-// TokenReview, or one that contradicts itself (authenticated, but as nobody).
+// Reads the status of a response, before audiences are compared. nullopt: the token is not known.
+// kUnauthorized: nor is it, and the response says why. kInternalError: `body` is no TokenReview, or
+// one that contradicts itself (authenticated, but without a user).
 Result<std::optional<auth::AuthenticateResponse>> ReadTokenReview(std::string_view body);
 
 }  // namespace apiserver::inline v0::authn

@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::authn {
 
-// What is told of token reviews, under upstream's names: token/cache/stats.go and
+// Metrics of token reviews, under upstream's names: token/cache/stats.go and
 // authenticatorfactory/metrics.go. Any thread.
 class TokenReviewMetrics {
  public:
