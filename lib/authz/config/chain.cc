@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Where a webhook's reviews go, and as whom.
+// The address of a webhook's reviews, and the credentials for it.
 struct Connection {
   client::ClientConfig config;
   std::string url;

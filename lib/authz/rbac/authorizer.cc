@@ -23,7 +23,7 @@ constexpr char kBindingSort = 'b';
 constexpr char kUserSort = 'u';  // Service accounts among them: they are users.
 constexpr char kGroupSort = 'g';
 
-// What a binding gives to one of its subjects. Immutable.
+// The grant of a binding to one of its subjects. Immutable.
 struct Grant {
   std::shared_ptr<const Binding> binding;
   std::size_t subject = 0;
@@ -68,7 +68,7 @@ bool AppliesTo(const Subject& subject, const auth::UserInfo& user,
   return !name.empty() && user.name == name;
 }
 
-// Where the role of a binding lives; false: nowhere.
+// Finds the namespace of a binding's role; false: there is no such role.
 bool RoleNamespace(const RoleRef& role, std::string_view binding_namespace,
                    std::string_view& role_namespace) {
   role_namespace = role.kind == "Role" ? binding_namespace : std::string_view();

@@ -116,7 +116,7 @@ class Search {
     return common;
   }
 
-  // Whether `held` covers all parts below the texts that are chosen at the levels above.
+  // True if `held` covers all parts below the texts that are chosen at the levels above.
   bool Covered(std::size_t level, const Places& held) {
     if (level == dimensions_.size()) {
       if (held.empty()) AddPart();
@@ -172,7 +172,7 @@ class Search {
   const HeldIndex& held_;
   const CoverageLimits limits_;
 
-  // Of the rule that is looked at.
+  // State of the rule that is being checked.
   std::vector<Dimension> dimensions_;
   std::deque<Places> merged_;
   std::vector<std::set<Places>> covered_;  // By level: held rules that cover all that is below.

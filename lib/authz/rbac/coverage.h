@@ -12,12 +12,12 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 
-// Which parts of rules are held. A part has one verb, and one resource of one group and at most one
-// name, or one URL; a rule of 25 KB has more parts than any server has memory.
+// Finds the parts of rules that are not held. A part has one verb, and one resource of one group
+// and at most one name, or one URL; a rule of 25 KB can have more parts than fit in memory.
 namespace apiserver::inline v0::authz::rbac {
 
 struct CoverageLimits {
-  // Of what is missing so much is told: parts, and bytes of their texts.
+  // Limits of the result: parts, and bytes of their texts.
   std::size_t parts_max = 10'000;
   std::size_t bytes_max = std::size_t{1} << 20;
   // Comparisons with held rules before the search is given up, about a tenth of a second.
@@ -59,15 +59,15 @@ class HeldIndex {
   Table resources_;
   Table names_;
   Table urls_;
-  Table url_prefixes_;                  // What stands before the star.
+  Table url_prefixes_;                  // The text before the star.
   std::set<std::size_t> prefix_sizes_;  // The sizes of those.
   Places all_;
   Places unnamed_;
 };
 
-// What of `wanted` is missing. Work grows with what is missing and with how many different sets of
-// held rules matter, not with the number of parts. kForbidden: the search was given up; what `ctx`
-// says: it is done.
+// Returns the missing parts of `wanted`. Work grows with their number and with the number of
+// different sets of held rules that matter, not with the number of parts. kForbidden: the search
+// was given up; the error of `ctx`: it is done.
 Result<MissingParts> FindMissing(const Context& ctx, const HeldIndex& held,
                                  const std::vector<PolicyRule>& wanted,
                                  const CoverageLimits& limits = {});

@@ -15,7 +15,7 @@
 namespace apiserver::v0::authz::rbac {
 namespace {
 
-// What a message lists of missing rules, before it only counts them.
+// The most text that a message has about missing rules; further ones are only counted.
 constexpr std::size_t kDescriptionBytesMax = field::kErrorBytesMax;
 
 std::vector<const PolicyRule*> PointersTo(const std::vector<PolicyRule>& rules) {

@@ -40,7 +40,7 @@ class TextTable {
   struct Slot {
     std::uint64_t hash = 0;
     std::string_view text;
-    std::uint32_t begin = 0;  // Of its numbers.
+    std::uint32_t begin = 0;  // The range of its numbers.
     std::uint32_t end = 0;
     bool used = false;
   };
@@ -48,7 +48,7 @@ class TextTable {
   std::vector<std::uint32_t> numbers_;
 };
 
-// What is asked, with what every role's index needs of it. Borrows the attributes.
+// A request, with the hashes that every role's index needs. Borrows the attributes.
 class Question {
  public:
   explicit Question(const auth::Attributes& asked);

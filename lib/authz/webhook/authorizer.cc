@@ -29,7 +29,7 @@ struct Reviewed {
 };
 using Reviews = auth::CachedLookUps<Reviewed>;
 
-// What questions under way need; outlives the authorizer with them.
+// The state that reviews in flight need; lives until they and the authorizer are gone.
 struct Reviewer {
   explicit Reviewer(const WebhookAuthorizerOptions& from)
       : options(from),
@@ -95,7 +95,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     const std::string spec = ReviewSpec(asked, options.version);
     const bool cacheable = ShouldCache(asked);
     const auto answer = reviews_.Get(ctx, spec, [&](Reviews::Done done) {
-      // Of the first who asks; others wait with it.
+      // The span belongs to the first request; others share its review.
       trace::Span span = trace::StartSpan(ctx, "Call authorization webhook");
       Ask(reviewer_, spec, cacheable, std::move(span), std::move(done));
     });
@@ -157,7 +157,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
       return auth::Verdict{auth::Decision::kDeny, "the authorization webhook could not be asked"};
     }
     if (first && !ctx.done()) reviewer_->metrics.FailedOpen(error);
-    // Whatever the webhook's answer was, it is not the client's.
+    // The webhook's error is not one of the client's, whatever its code was.
     return Status(Reason::kInternalError, std::string(error.message()));
   }
 

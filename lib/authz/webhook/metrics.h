@@ -7,8 +7,8 @@
 
 namespace apiserver::inline v0::authz {
 
-// What upstream counts of a webhook's calls: of a delegated authorizer, or of a configured one by
-// its name. Any thread.
+// Metrics of a webhook's calls, under upstream's names: those of a delegated authorizer, or those
+// of a configured one by its name. Any thread.
 class WebhookMetrics {
  public:
   // `registry` null: counts nothing.

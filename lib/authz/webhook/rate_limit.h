@@ -31,7 +31,7 @@ class RateLimit {
 
  private:
   struct State {
-    double tokens;  // Below zero: promised to those who wait.
+    double tokens;  // Below zero: promised to callers that wait.
     Clock::Monotonic at;
   };
   const double qps_;

@@ -131,7 +131,7 @@ Status BadReview(const std::string& what) {
   return Status(Reason::kInternalError, "the authorization webhook answered " + what);
 }
 
-// Absent and null are false and empty; whatever else is not of the type is an error.
+// Absent and null are false; a value of another type is an error.
 Result<bool> Flag(Value status, const char* name) {
   const Value value = status[name];
   if (value.is_null() || value.type() == Value::Type::kBool) return value.AsBool();
