@@ -128,7 +128,7 @@ class Buffered final : public Backend {
       if (batch.empty()) return;
       if (options_.throttle) {
         const Monotonic at = throttle.Take(RealClock().Now());
-        // Who stops is not made to wait.
+        // Shutdown() does not wait for the throttle.
         auto state = shared_->Lock();
         (void)state.WaitUntil(at, [&state] { return state->stopping; });
       }

@@ -23,7 +23,7 @@ std::string ProblemOfSink(const std::string& prefix, const SinkOptions& sink) {
     return prefix + "truncate-max-batch-size must not be less than " + prefix +
            "truncate-max-event-size";
   }
-  if (sink.mode != "batch") return "";  // What is not used is not looked at.
+  if (sink.mode != "batch") return "";  // Unused settings are not checked.
   if (sink.batch.buffer_size == 0) return prefix + "batch-buffer-size must be a positive number";
   if (sink.batch.max_batch_size == 0) return prefix + "batch-max-size must be a positive number";
   if (!sink.batch.throttle) return "";

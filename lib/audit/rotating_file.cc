@@ -80,7 +80,7 @@ class RotatingFile final : public LineWriter {
     return {};
   }
 
-  // As many whole lines as the file still takes.
+  // Returns as many whole lines as the file still has room for.
   std::string_view Fitting(std::string_view lines) const {
     if (options_.bytes_max == 0 || file_->size() + lines.size() <= options_.bytes_max) {
       return lines;
@@ -91,7 +91,8 @@ class RotatingFile final : public LineWriter {
     return end == std::string_view::npos ? std::string_view() : lines.substr(0, end + 1);
   }
 
-  // What an empty file is given: a line that is longer than a file may be gets one of its own.
+  // Returns the lines for an empty file: a line that is longer than a file may be gets a file of
+  // its own.
   std::string_view FirstOf(std::string_view lines) const {
     const std::string_view piece = Fitting(lines);
     if (!piece.empty()) return piece;
@@ -100,7 +101,7 @@ class RotatingFile final : public LineWriter {
   }
 
   Status Append(std::string_view piece) {
-    // What a full disk has torn does not spoil the next line as well.
+    // A line that a full disk has torn must not spoil the next one as well.
     Status appended = torn_ ? file_->Append("\n" + std::string(piece)) : file_->Append(piece);
     torn_ = !appended.ok();
     return appended;
