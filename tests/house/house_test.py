@@ -199,8 +199,8 @@ class Language(Checkout):
     def test_an_opening_without_a_head_is_found(self):
         for text in ("What a request holds.", "Whom a token must be for.", "Nobody waits.", "Of the file in use.",
                      "In which versions else it is served.", "Whether it is locked.", "How a file is read.",
-                     "Where events go.", "For whoever cannot wait: calls `done`.", "By address.",
-                     "For requests that are done.", "Of what is gone no part may be read.", "As sent; empty: none."):
+                     "Where events go.", "Where it begins, from 1.", "For whoever cannot wait: calls `done`.",
+                     "By address.", "For requests that are done.", "Of what is gone no part may be read.", "As sent; empty: none."):
             self.assertTrue(language.is_headless(text), text)
 
     def test_a_sentence_or_a_noun_is_none(self):

@@ -84,17 +84,23 @@ def blocks(tree):
     return [block for path, text in tree.library.items() for block in blocks_of(path, text, tree.code(path))]
 
 
+def has_verb(words):
+    """Whether there is one outside of the words' subordinate clauses."""
+    return VERB.search(SUBORDINATE.sub("", words)) is not None
+
+
 def is_headless(text, behind=False):
     """Whether a comment opens with a clause or phrase that has no head: no noun it is about, no verb for what is
     done. Behind code, which is the head there, a phrase may stand alone unless it opens with "Of"."""
+    sentence = re.split(r"[.;](?:\s|$)", text, maxsplit=1)[0]
     if FREE_RELATIVE.match(text):
-        return not (MEASURE.match(text) or BEFORE_SENTENCE.match(text))
+        clause = BEFORE_SENTENCE.match(sentence)
+        return not (MEASURE.match(text) or (clause and has_verb(sentence[clause.end():])))
     if not PREPOSITION.match(text) or EXEMPT.match(text):
         return False
     if behind and not re.match(r"of\b", text, re.IGNORECASE):
         return False
-    sentence = re.split(r"[.;](?:\s|$)", text, maxsplit=1)[0]
-    return not VERB.search(SUBORDINATE.sub("", sentence.split(" ", 1)[-1]))
+    return not has_verb(sentence.split(" ", 1)[-1])
 
 
 def headless(tree):
