@@ -50,6 +50,7 @@ class Decoder {
   // False when malformed; at() is where.
   bool Run() {
     while (true) {
+      // Whole quanta take the short way; Quantum() handles breaks, padding and errors.
       while (FourDigits()) continue;
       SkipBreaks();
       if (at_ == text_.size()) return true;
@@ -84,6 +85,7 @@ class Decoder {
     for (int i = 0; i < 4; ++i) {
       SkipBreaks();
       if (at_ == text_.size()) {
+        // As Go: the error is where the incomplete quantum begins, line breaks not counted.
         at_ -= static_cast<std::size_t>(i);
         return false;
       }
@@ -170,6 +172,7 @@ std::optional<std::string> DecodeUrlDigits(std::string_view text, std::uint32_t&
     count -= 8;
     bytes += static_cast<char>(bits >> count & 0xFFU);
   }
+  // One digit alone has too few bits for a byte.
   if (digits % 4 == 1) return refuse(text.size() - 1);
   rest = bits & ((1U << count) - 1);
   return bytes;

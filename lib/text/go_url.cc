@@ -171,7 +171,7 @@ Error InUrl(std::string_view url, const Error& why) {
   return BadGoUrl("parse " + Quote(url) + ": " + why.message());
 }
 
-// Where the port of a host begins, with its colon; the end: there is none.
+// Returns the position of a host's port, with its colon; the end if there is none.
 std::size_t PortBegin(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   return colon != std::string_view::npos && IsOptionalPort(host.substr(colon)) ? colon

@@ -49,6 +49,7 @@ Error IpParser::ParseV4(std::string_view rest) const {
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const char c = rest[i];
     if (c >= '0' && c <= '9') {
+      // As netip: other programs would read the octet as octal.
       if (digits == 1 && value == 0) return Bad("IPv4 field has octet with leading zero");
       value = value * 10 + (c - '0');
       ++digits;

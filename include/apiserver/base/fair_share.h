@@ -24,11 +24,11 @@ struct Tenant {
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 
-// The memory of one purpose, divided so that no tenant can take it from all others. Of bytes_max()
-// a flow holds at most an eighth, the flows of a level together at most a half, and all tenants
-// that are not exempt together at most three quarters. One charge may exceed each of these limits
-// if nothing else is counted there: nothing is too large for a share that is empty. Tenants that
-// wait for room are served in turn, each tenant's own charges in their order.
+// The memory of one purpose, divided so that no tenant can take it from all others. A flow holds at
+// most an eighth of bytes_max(), the flows of a level together at most a half, and all tenants that
+// are not exempt together at most three quarters. One charge may exceed each of these limits if
+// nothing else is counted there: nothing is too large for a share that is empty. Tenants that wait
+// for room are served in turn, each tenant's own charges in their order.
 //
 // All methods from any thread. A share must outlive its charges.
 class FairShare {

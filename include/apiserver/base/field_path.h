@@ -8,7 +8,8 @@
 
 #include "apiserver/base/status.h"
 
-// Where in an object something is wrong, and what: k8s.io/apimachinery/pkg/util/validation/field.
+// The findings of validation, each with the path of a field:
+// k8s.io/apimachinery/pkg/util/validation/field.
 namespace apiserver::inline v0::field {
 
 // Limits of what is told about an object of an untrusted client, which may be three megabytes with
@@ -125,8 +126,8 @@ class ErrorList {
   auto end() const { return errors_.end(); }
   const Error& operator[](std::size_t i) const { return errors_[i]; }
 
-  // One message alone, or "[a, b]", each distinct message once: Go's ToAggregate().Error(). Of a
-  // list that has ended "[a, b, and 7 more]".
+  // Returns the message of a single finding, or "[a, b]", each distinct message once: Go's
+  // ToAggregate().Error(). For a list that has reached its limit "[a, b, and 7 more]".
   std::string Aggregate() const;
   // Returns the findings as the causes of a Status.
   std::vector<StatusCause> Causes() const;
