@@ -84,6 +84,7 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
     auto all = series_.Lock();
     const auto found = all->find(LabelValues(values.begin(), values.size()));
     if (found == all->end()) return;
+    // The series is kept, since callers may hold its address.
     found->second.shown = false;
     found->second.metric->Reset();
   }
@@ -96,7 +97,9 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
         if (series.shown) shown.emplace_back(&values, series.metric.get());
       }
     }
+    // A family without series is not shown, as by Prometheus' Go client.
     if (shown.empty()) return;
+    // The map's order is random, and a scrape's should not be.
     std::sort(shown.begin(), shown.end(),
               [](const auto& a, const auto& b) { return *a.first < *b.first; });
     AppendFamilyHead(options_, TypeOf(static_cast<const Metric*>(nullptr)), out);
@@ -189,6 +192,7 @@ class RegistryImpl final : public Registry {
     if (family == nullptr) {
       const std::string name = options.name;
       family = std::make_unique<FamilyImpl<Metric>>(std::move(options), std::move(make));
+      // If the name is one of another type's family already, that one is shown.
       families->shown.try_emplace(name, family.get());
     }
     return *family;

@@ -153,7 +153,7 @@ void Pool::Stop() {
   *stopped = true;
 }
 
-// Destroys what is queued before anyone waits for the threads: running work may be waiting for it.
+// Destroys queued tasks before Stop() waits for the threads: running work may be waiting for them.
 void Pool::DropQueued() {
   std::deque<Task> tasks;
   std::multimap<Instant, std::shared_ptr<Timer>> timers;

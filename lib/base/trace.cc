@@ -68,6 +68,7 @@ void Span::AddEvent(std::string_view name, std::initializer_list<Attribute> attr
     ++data_->dropped_events;
     return;
   }
+  // Measured by the monotonic clock: the wall clock may have been set since the start.
   const auto after = tracer_->options_.clock->Now() - started_;
   Event event{.name = std::string(name),
               .time = data_->start + std::chrono::duration_cast<Clock::Wall::duration>(after)};
