@@ -31,6 +31,7 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 
 // Go's strconv.ParseInt(text, 10, 64).
 std::optional<std::int64_t> ParseInt64(std::string_view text) {
+  // Unlike from_chars, Go takes a plus sign.
   if (!text.empty() && text.front() == '+') {
     text.remove_prefix(1);
     if (!text.empty() && text.front() == '-') return std::nullopt;
@@ -53,6 +54,7 @@ Result<Requirement> NewRequirement(std::string key, Operator op, std::vector<std
       errors.Invalid(path.Index(i), values[i],
                      "for 'Gt', 'Lt' operators, the value must be an integer");
     }
+    // Gt and Lt are checked first, as in Go, so that their findings come first.
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Complaints complaints = IsValidLabelValue(values[i]);
@@ -193,6 +195,7 @@ class Parser {
         if (next.kind == LabelTokenKind::kClose) return values;
         if (next.kind != LabelTokenKind::kComma) return Found(next.text, "',' or ')'");
       } else if (token.kind == LabelTokenKind::kComma) {
+        // As Go: each side of a comma without an identifier is an empty value.
         if (values.empty()) values.emplace_back();
         if (next.kind == LabelTokenKind::kClose || next.kind == LabelTokenKind::kComma) {
           values.emplace_back();
@@ -238,6 +241,7 @@ bool MatchesOne(const Requirement& requirement, runtime::Value labels) {
       return value != nullptr && HasValue(requirement, value->AsString());
     case Operator::kNotEquals:
     case Operator::kNotIn:
+      // An object without the label is not equal to any value.
       return value == nullptr || !HasValue(requirement, value->AsString());
     case Operator::kExists:
       return value != nullptr;
@@ -279,6 +283,7 @@ Result<LabelSelector> LabelSelector::Parse(std::string_view text) {
   LabelSelector selector;
   if (text.empty()) return selector;
   ASSIGN_OR_RETURN(selector.requirements_, Parser(text).Parse());
+  // Stable, so that requirements of one key keep their order: RequiresExact() reads the first.
   std::ranges::stable_sort(selector.requirements_, {}, &Requirement::key);
   return selector;
 }
