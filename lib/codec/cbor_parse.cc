@@ -61,6 +61,7 @@ struct Head {
 double DoubleOfHalf(std::uint64_t bits) {
   const auto exponent = static_cast<int>(bits >> 10U & 0x1FU);
   const auto fraction = static_cast<double>(bits & 0x3FFU);
+  // A half's fraction has ten bits; 2^-24 is its smallest subnormal.
   double number = 0;
   if (exponent == 0) {
     number = std::ldexp(fraction, -24);
@@ -115,6 +116,7 @@ Result<std::string> TimeText(double seconds) {
   }
   auto whole = static_cast<std::int64_t>(seconds);
   auto nanos = static_cast<std::int32_t>((seconds - static_cast<double>(whole)) * 1e9);
+  // The fraction of a time before 1970 is negative; RFC 3339 counts it from the second before.
   if (nanos < 0) {
     --whole;
     nanos += 1'000'000'000;
@@ -173,6 +175,7 @@ class Parser {
       }
       return head;
     }
+    // Only strings, arrays and maps may have an indefinite length.
     const bool countable = head.major >= CborMajor::kBytes && head.major <= CborMajor::kMap;
     if (head.indefinite() && countable) return head;
     if (head.indefinite() && head.major == CborMajor::kSimple) {
@@ -186,6 +189,7 @@ class Parser {
   Result<std::optional<Value>> ReadItem() {
     if (!frames_.empty() && AtEndOf(frames_.back())) return std::optional<Value>();
     const bool key = ExpectsKey();
+    // Both are inherited: a tag around an array applies to the byte strings in it, too.
     std::uint64_t later_tag = frames_.empty() ? 0 : frames_.back().later_tag;
     std::size_t depth = frames_.empty() ? 0 : frames_.back().depth;
     ASSIGN_OR_RETURN(Head head, ReadHead());
@@ -220,6 +224,7 @@ class Parser {
   Status Open(const Head& head, std::uint64_t later_tag, std::size_t depth) {
     if (depth > limits_.depth_max) return TooDeep();
     const bool map = head.major == CborMajor::kMap;
+    // More items than any input holds; doubled for a map, their number would overflow.
     if (!head.indefinite() && head.argument > std::numeric_limits<std::int64_t>::max() / 2) {
       return Truncated();
     }
@@ -273,6 +278,7 @@ class Parser {
       return Value::String(arena_.Copy(LaterEncoded(later_tag, text)));
     }
     if (!text::ValidUtf8(text)) {
+      // Text must be UTF-8. A byte string need not be, and is repaired as it becomes text.
       if (head.major == CborMajor::kText) return Bad("cbor: invalid UTF-8 string");
       text = arena_.Copy(text::ReplaceInvalidUtf8(text));
     }
@@ -298,6 +304,7 @@ class Parser {
                    " chunk is not definite-length");
       }
       ASSIGN_OR_RETURN(const std::string_view text, Take(chunk.argument));
+      // RFC 8949, 3.2.3: a character must not be spread over chunks.
       if (head.major == CborMajor::kText && !text::ValidUtf8(text)) {
         return Bad("cbor: invalid UTF-8 string");
       }
@@ -319,6 +326,7 @@ class Parser {
       if (std::isinf(number)) return NotAccepted("floating-point infinity");
       return Value::Double(number);
     }
+    // RFC 8949, 3.3: these values have no form of two bytes.
     if (head.info == kCborOneByte && head.argument < 32) {
       return Bad("cbor: invalid simple value " + std::to_string(head.argument) +
                  " for type primitives");
@@ -387,6 +395,7 @@ class Parser {
       values_.resize(frame.base);
       return list.Build();
     }
+    // A break after a key without a value.
     if (items.size() % 2 != 0) return Bad("cbor: unexpected \"break\" code");
     RETURN_IF_ERROR(CheckKeys(items));
     runtime::MapBuilder map(arena_);

@@ -72,6 +72,7 @@ std::optional<std::uint16_t> HalfOf(float number) {
 void AppendDouble(double number, std::string& out) {
   constexpr auto kFirst = static_cast<unsigned>(CborMajor::kSimple) << 5U;
   const auto single = static_cast<float>(number);
+  // The shortest form that keeps the value: RFC 8949, 4.2.1.
   if (static_cast<double>(single) != number) {
     out += static_cast<char>(kFirst | kCborEightBytes);
     return AppendBigEndian(std::bit_cast<std::uint64_t>(number), 8, out);

@@ -13,7 +13,7 @@
 
 namespace apiserver::inline v0::codec {
 
-// Reads members of one object of a configuration file. What it was made with outlives it.
+// Reads members of one object of a configuration file. Its constructor's arguments outlive it.
 class ConfigMembers {
  public:
   ConfigMembers(ConfigReader& reader, const field::Path& path, runtime::Value value)

@@ -76,6 +76,7 @@ Result<std::string> OpenApiName(const pb::Descriptor& message, const MessageRule
   ASSIGN_OR_RETURN(const FileRules file_rules, ReadFileRules(file.options().SerializeAsString()));
   std::string package =
       file_rules.openapi_package.empty() ? file.package() : file_rules.openapi_package;
+  // As Kubernetes' own definitions, whose names begin with the reversed domain.
   if (file_rules.openapi_package.empty() && package.starts_with("k8s.io.")) {
     package.replace(0, 6, "io.k8s");
   }
@@ -167,6 +168,7 @@ class Loader {
       const bool said = rules->json_place > 0;
       placed.push_back({std::move(field), said ? rules->json_place : i + 1, said});
     }
+    // An explicit place wins over a field that has it only by its position.
     std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
       return a.place != b.place ? a.place < b.place : a.said && !b.said;
     });
@@ -281,6 +283,7 @@ class Loader {
   const SchemaPtr number_ = runtime::NumberSchema();
   SchemaPool pool_;
   Schemas schemas_;
+  // The messages that are being built: the way to the current one.
   std::set<const pb::Descriptor*> open_;
 };
 

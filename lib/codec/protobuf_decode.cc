@@ -266,7 +266,7 @@ class Decoder {
     ASSIGN_OR_RETURN(const Value decoded, Single(value, schema, depth + 1));
     slots_[slot].items.push_back(Value::String(key));
     slots_[slot].items.push_back(decoded);
-    // Of equal keys all but one will go, but until then all are here.
+    // All but one of equal keys will be dropped, but until then all take memory.
     return Charge(2 * sizeof(Member));
   }
 

@@ -141,6 +141,7 @@ class OpenApiLoader {
   Status LoadObject(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
     schema.atomic = json["x-kubernetes-map-type"].AsString() == "atomic";
     const Value values = json["additionalProperties"];
+    // Without additionalProperties an object has its properties and no others.
     if (values.is_null() || (values.type() == Value::Type::kBool && !values.AsBool())) {
       schema.type = SchemaType::kStruct;
       return LoadProperties(json, path, depth, schema);

@@ -22,7 +22,8 @@ using runtime::Member;
 using runtime::Object;
 using runtime::Value;
 
-// Where the canonical order has it, so that normalizing need not move it.
+// Inserts resourceVersion at its place in the canonical order, so that normalizing need not move
+// it.
 Value WithResourceVersion(Value metadata, std::string_view revision, bool sorted, Arena& arena) {
   const Value text = Value::String(arena.Copy(revision));
   const auto members = metadata.members();

@@ -25,6 +25,7 @@ class Emitter {
     valid_ = yaml_emitter_initialize(&emitter_) != 0;
     if (!valid_) return;
     yaml_emitter_set_output(&emitter_, Append, &out);
+    // As go-yaml: characters beyond ASCII are written as they are.
     yaml_emitter_set_unicode(&emitter_, 1);
   }
   Emitter(const Emitter&) = delete;

@@ -8,9 +8,9 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/schema.h"
 
-// Schemas from `.proto`. A message becomes a Schema by what the file says, by Kubernetes' markers
-// in its comments, and by the options of apiserver/codec/schema.proto, which also has the rules for
-// what is not said. The CMake function apiserver_add_api() turns files into descriptors.
+// Schemas from `.proto`. A message becomes a Schema by its definition in the file, by Kubernetes'
+// markers in its comments, and by the options of apiserver/codec/schema.proto, which also has the
+// defaults. The CMake function apiserver_add_api() turns files into descriptors.
 //
 // A line of a comment that begins with `+` is a marker, `+name` or `+name=value`. Understood are,
 // with what they mean to Kubernetes' generators:
