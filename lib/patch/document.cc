@@ -66,6 +66,7 @@ std::optional<std::size_t> Document::IndexOf(std::string_view key, std::size_t s
 }
 
 Document::Place Document::Find(std::string_view pointer) {
+  // Text before the first slash is ignored, as by json-patch.
   if (pointer.find('/') == std::string_view::npos) return {};
   pointer.remove_prefix(pointer.find('/') + 1);
   Container* container = tree_.Open(root_);

@@ -13,7 +13,7 @@ namespace apiserver::inline v0::patch {
 // The length at which messages that may show many values cut each of them off.
 constexpr std::size_t kShownBytesMax = 8 << 10;
 
-// fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. What is longer than `bytes_max` ends in "..." soon
+// fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. A longer text than `bytes_max` ends in "..." soon
 // after it; a string within stops there.
 std::string PrintGo(const runtime::Value& value, std::size_t bytes_max = std::string::npos);
 // fmt.Sprintf("%s"), which complains of what is no text: `%!s(int64=1)`.

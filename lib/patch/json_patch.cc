@@ -19,7 +19,7 @@ using runtime::Value;
 using Node = Document::Node;
 using Place = Document::Place;
 
-// One operation. What it does not have reads as empty.
+// One operation. Absent members read as empty.
 struct Operation {
   Value fields;
 
@@ -32,7 +32,7 @@ Status Wrong(std::string why) { return {Reason::kInvalid, std::move(why)}; }
 Status Missing(const std::string& why) { return Wrong(why + ": missing value"); }
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// Applies operations in turn. What does not apply is said in json-patch's words.
+// Applies operations in turn. Errors are in json-patch's words.
 class Patcher {
  public:
   Patcher(Value document, runtime::Arena& arena, const JsonPatchLimits& limits)

@@ -217,7 +217,7 @@ void Comparer::CompareLists(std::span<const Value> left, std::span<const Value> 
   for (const Item& item : items) elements.push_back(item.element);
   std::vector<std::uint32_t> ids;
   const std::size_t count = NumberElements(elements, ids);
-  // Where the items of each number start, those of the left list before those of the right one.
+  // The first item of each number, those of the left list before those of the right one.
   std::vector<std::uint32_t> starts(2 * count + 1);
   const auto slot = [&](std::size_t i) { return 2 * std::size_t{ids[i]} + (i < lefts ? 0 : 1); };
   for (std::size_t i = 0; i < items.size(); ++i) ++starts[slot(i) + 1];

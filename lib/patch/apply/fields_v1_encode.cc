@@ -153,6 +153,7 @@ class Encoder {
       first = false;
     }
     for (const FieldSet::Entry& entry : set.entries()) {
+      // A place that cannot be named has no owner.
       if (entry.element.kind() == PathElement::Kind::kUnknown) continue;
       if (!first) out_ += ',';
       first = false;
@@ -183,6 +184,7 @@ class Encoder {
           AppendValue(field.value, 0, scratch_);
         }
         scratch_ += '}';
+        // The key's JSON stands in a JSON string, so it is escaped once more.
         AppendName(scratch_, out_);
         break;
       case PathElement::Kind::kValue:

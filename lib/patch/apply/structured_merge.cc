@@ -108,6 +108,7 @@ Result<Value> StructuredMerge::ToVersioned(const runtime::Object& object, const 
 
 Result<Managers> StructuredMerge::Update(Value live, Value now, Managers managers,
                                          const std::string& manager, const Work& work) const {
+  // Updates let duplicate items in, so stored objects may have some.
   const ValidationOptions options{.allow_duplicates = true};
   const auto typed_now = AsTyped(now, *type_, options);
   if (!typed_now.ok()) {

@@ -35,7 +35,7 @@ class StructuredMerge final {
   };
   Result<Updater::Applied> Apply(ApplyRequest request, const Work& work) const;
 
-  // The content of `object` in this version. What is returned lives in the arena, or with `object`.
+  // Returns the content of `object` in this version. It lives in the arena, or with `object`.
   Result<runtime::Value> ToVersioned(const runtime::Object& object, const Work& work) const;
 
   const ParseableType& type() const { return *type_; }

@@ -26,6 +26,8 @@ using Shape = Type::Shape;
 std::size_t Hash(std::string_view name) {
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
+  // The first and the last eight bytes (they overlap in short names): names differ there, and long
+  // ones cost no more.
   const std::size_t size = std::min<std::size_t>(name.size(), 8);
   if (size != 0) {
     std::memcpy(&head, name.data(), size);
@@ -41,6 +43,7 @@ std::size_t Hash(std::string_view name) {
 void FieldTable::Set(std::vector<std::pair<std::string_view, const Type*>> fields) {
   fields_ = std::move(fields);
   if (fields_.empty()) return;
+  // At most half full, so that a look-up ends after a few slots.
   slots_.assign(std::bit_ceil(fields_.size() * 2), 0);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     std::size_t at = Hash(fields_[i].first);
@@ -62,6 +65,7 @@ Type::Deduced Type::Deduce(const Value& value) const {
   const bool has_scalar = scalar != Scalar::kNone;
   switch (value.type()) {
     case Value::Type::kNull:
+      // A null may stand for any shape; see below.
       break;
     case Value::Type::kList:
       if (list) return {Shape::kList, true};
@@ -155,6 +159,7 @@ class TypeBuilder {
     preserve = schema->preserve_unknown_fields || (preserve && schema->name().empty());
     Type*& type = made_[{schema, preserve}];
     if (type == nullptr) {
+      // Build() fills it, so that nested schemas need no recursion.
       type = &graph_.types_.emplace_back();
       pending_.push_back({type, schema, preserve});
     }
@@ -198,6 +203,7 @@ class TypeBuilder {
       case SchemaType::kNumber:
         return Scalar::kNumeric;
       case SchemaType::kString:
+        // As kube-openapi's schemaconv: a string with a format may have other types, too.
         return schema.constraints().format().empty() ? Scalar::kString : Scalar::kUntyped;
       case SchemaType::kBytes:
       case SchemaType::kDuration:
