@@ -101,6 +101,7 @@ Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& ad
 }
 
 Status CheckCallHead(const HttpRequest& request) {
+  // The client sets these itself: a second one could be taken for the framing of another request.
   static constexpr std::array<std::string_view, 10> kTransport = {
       "Connection", "Content-Length",   "Expect", "Host",    "HTTP2-Settings",
       "Keep-Alive", "Proxy-Connection", "TE",     "Trailer", "Transfer-Encoding"};

@@ -81,6 +81,7 @@ Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::st
   ClientConfig config;
   RETURN_IF_ERROR(TakeCluster(cluster, folder, cleartext, config));
   const std::string_view user_name = context["user"].AsString();
+  // As clientcmd: calls of a context without a user are anonymous.
   if (user_name.empty()) return config;
   const Value user = EntryOf((*root)["users"], user_name, "user");
   if (user.is_null()) return BadKubeconfig("there is no user " + field::Quote(user_name));
@@ -118,6 +119,7 @@ Result<ClientConfig> InClusterClientConfig(const FileSystem& files, std::string_
     return Status(Reason::kNotFound,
                   "unable to load in-cluster configuration: there is no " + config.token_file);
   }
+  // As client-go: without the file the machine's authorities count.
   if (files.Exists(folder + "/ca.crt")) config.ca_file = folder + "/ca.crt";
   const bool v6 = host.find(':') != std::string_view::npos;
   config.server = "https://" + (v6 ? "[" + std::string(host) + "]" : std::string(host)) + ":" +

@@ -47,6 +47,7 @@ void AppendList(const Items& items, std::string& out, Append append) {
 }
 
 void AppendDouble(double value, std::string& out) {
+  // JSON has no such numbers; protobuf's JSON form writes them as text.
   if (std::isnan(value)) {
     out += "\"NaN\"";
   } else if (std::isinf(value)) {
@@ -66,6 +67,7 @@ void AppendValue(const trace::AttributeValue& value, std::string& out) {
         if constexpr (std::is_same_v<Held, bool>) {
           object.Member("boolValue") += held ? "true" : "false";
         } else if constexpr (std::is_same_v<Held, std::int64_t>) {
+          // Protobuf's JSON form writes integers of 64 bits as text.
           object.Text("intValue", std::to_string(held));
         } else if constexpr (std::is_same_v<Held, double>) {
           AppendDouble(held, object.Member("doubleValue"));

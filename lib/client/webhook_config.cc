@@ -54,6 +54,7 @@ Result<WebhookTarget> TargetOf(const WebhookClientConfig& config, const ServiceR
   const int port = service.port == 0 ? 443 : service.port;
   ASSIGN_OR_RETURN(target.options.address,
                    resolver.ResolveEndpoint(service.namespace_, service.name, port));
+  // The certificate must have the service's name, whatever address the resolver returns.
   target.options.tls.server_name = name;
   target.url = "https://" + name + ":" + std::to_string(port);
   if (!service.path.starts_with('/')) target.url += "/";

@@ -34,13 +34,13 @@ struct Endpoint {
   Wire::Tcp protocol;
 };
 
-// Where lines come from and, after a whole answer, go back to.
+// The idle lines of a client; a call takes one and gives it back after a whole response.
 class Lines {
  public:
   virtual ~Lines() = default;
-  // One that was given back, to the same target.
+  // Returns one that was given back and leads to the same target. nullopt: there is none.
   virtual std::optional<Line> TakeKept(const CallTarget& target) = 0;
-  // Throws what cpprestsdk throws.
+  // Makes one. Throws the exceptions of cpprestsdk.
   virtual Line TakeNew(const CallTarget& target, const Endpoint& to) = 0;
   virtual void GiveBack(Line line) = 0;
 };
