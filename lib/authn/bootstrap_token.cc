@@ -43,7 +43,7 @@ std::string_view DataOf(const StoredSecret& secret, const std::string& key) {
   return found == secret.data.end() ? std::string_view() : std::string_view(found->second);
 }
 
-// Whether both are the same, in a time that does not tell how much of them is.
+// Compares in a time that does not depend on the number of equal bytes.
 bool SameSecret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -29,6 +29,8 @@ class CsvReader {
     ended_ = end != std::string_view::npos;
     row_ = rest_.substr(0, end);
     rest_ = ended_ ? rest_.substr(end + 1) : std::string_view();
+    // Go's reader takes "\r
+    // " for a newline, within quotes too.
     if (row_.ends_with('\r')) row_.remove_suffix(1);
     column_ = 1;
     ++line_number_;

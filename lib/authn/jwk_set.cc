@@ -94,6 +94,7 @@ Result<JwkSet> ParseJwkSet(std::string_view json) {
   runtime::Arena arena;
   codec::JsonLimits limits;
   limits.bytes_max = kJwkSetBytesMax;
+  // Keys are flat objects in a list; deeper documents only cost memory.
   limits.depth_max = 16;
   auto root = codec::ParseJson(json, arena, nullptr, limits);
   if (!root.ok()) return Unusable("key set: " + std::string(root.status().message()));
@@ -102,6 +103,8 @@ Result<JwkSet> ParseJwkSet(std::string_view json) {
   if (keys.size() > kJwkSetKeysMax) {
     return Unusable("key set: more than " + std::to_string(kJwkSetKeysMax) + " keys");
   }
+  // A key that cannot be used does not spoil the others: issuers add types that this server does
+  // not know.
   JwkSet set;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     Result<Jwk> one = ReadJwk(keys.at(i));

@@ -124,6 +124,7 @@ Status VerifySignature(const Jwt& jwt, std::span<const SigningAlgorithm> allowed
   for (const Jwk& key : keys) {
     if (!IsMeant(jwt, key) || !key.key.Fits(jwt.algorithm)) continue;
     if (key.algorithm && *key.algorithm != jwt.algorithm) continue;
+    // Without a limit one token could make the server verify with all keys of a set.
     if (tried++ == kKeysTriedMax) break;
     if (key.key.Verify(jwt.algorithm, jwt.signing_input, jwt.signature)) return {};
   }

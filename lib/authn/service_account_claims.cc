@@ -146,7 +146,7 @@ Result<StoredSecret> CheckLegacySecret(const Context& ctx,
   return secret;
 }
 
-// Whether a clean-up has marked the token, as unused for long.
+// Refuses a token that the clean-up of unused tokens has marked.
 Status CheckLegacyMark(const StoredSecret& secret, Value claims, const ServiceAccountInfo& info) {
   const auto since = secret.labels.find(kInvalidSinceLabel);
   if (since == secret.labels.end() || since->second.empty()) return {};

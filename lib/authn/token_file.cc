@@ -63,6 +63,8 @@ class TokenFile final : public auth::TokenAuthenticator {
   Result<std::optional<AuthenticateResponse>> AuthenticateToken(
       const Context&, std::string_view token) const override {
     const std::shared_ptr<const TokenTable> table = table_.Get();
+    // Hashes are compared instead of tokens, so that the time of a look-up tells nothing about
+    // them.
     const auto found = table->find(hasher_.Hash(token, nullptr));
     if (found == table->end()) return std::optional<AuthenticateResponse>();
     return std::optional(AuthenticateResponse{found->second});

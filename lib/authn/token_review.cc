@@ -54,6 +54,7 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
   // Does not wait. `done` is called once.
   void Start(Spec spec, UniqueFunction<void(Result<Reviewed>)> done) {
     const Clock::Monotonic start = options_.clock->Now();
+    // Refused rather than queued: each unknown token costs a call, and any client may send some.
     if (in_flight_.fetch_add(1) >= options_.in_flight_max) {
       in_flight_.fetch_sub(1);
       done(Reviewed{meta::NewTooManyRequests("too many tokens are being reviewed, please try again",
@@ -64,6 +65,7 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
     metrics_.FetchBegins();
     std::string body =
         TokenReviewBody(options_.version, spec.token, spec.audiences ? &*spec.audiences : nullptr);
+    // Not a child of the request: others may wait for the same review.
     webhook_.Post(Context::Child(Context::Background(), start + options_.timeout), std::move(body),
                   [self = shared_from_this(), start, spec = std::move(spec),
                    done = std::move(done)](Result<http::ClientResponse> answer) mutable {
@@ -81,6 +83,7 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
                                    .executor = options.executor,
                                    .random = options.random,
                                    .clock = options.clock};
+    // Pauses need an executor.
     if (options.executor == nullptr) webhook.backoff.steps = 1;
     webhook.observe = [metrics](const client::WebhookAttempt& attempt) {
       metrics.Called(attempt.code == 0 ? "<error>" : std::to_string(attempt.code), attempt.latency);
@@ -122,6 +125,8 @@ class TokenReviewAuthenticator final : public auth::TokenAuthenticator {
                   .clock = options.clock,
                   .lifetime = [success = options.success_ttl, failure = options.failure_ttl](
                                   const Result<Reviewed>& reviewed) -> std::chrono::nanoseconds {
+                    // A failed review says nothing about the token, and the next request may try
+                    // again.
                     if (!reviewed.ok() || !reviewed->found.ok()) return {};
                     return reviewed->found->has_value() ? success : failure;
                   }}) {}
