@@ -19,7 +19,7 @@ class TextTable {
   using Entry = std::pair<std::string_view, std::uint32_t>;
   // The texts are borrowed.
   void Fill(std::vector<Entry> entries);
-  // Whether `accept`, called with the numbers of `text`, says yes to one.
+  // True if `accept` returns true for one of the numbers of `text`.
   template <class Accept>
   bool AnyOf(std::string_view text, std::uint64_t hash, const Accept& accept) const {
     if (slots_.empty()) return false;

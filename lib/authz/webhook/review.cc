@@ -58,6 +58,8 @@ struct ReviewRequirement {
 std::vector<ReviewRequirement> FieldRequirements(std::string_view text) {
   std::vector<ReviewRequirement> found;
   const auto selector = meta::FieldSelector::Parse(text);
+  // As upstream: a selector that cannot be parsed restricts nothing, so the webhook sees a broader
+  // request.
   if (!selector.ok()) return found;
   for (const auto& each : selector->requirements()) {
     found.push_back({each.field, each.equals ? "In" : "NotIn", {each.value}});
@@ -88,6 +90,7 @@ std::vector<ReviewRequirement> LabelRequirements(std::string_view text) {
         break;
       case Operator::kGreaterThan:
       case Operator::kLessThan:
+        // SubjectAccessReview has no such operators; without them the request is broader.
         break;
     }
   }
@@ -152,6 +155,7 @@ std::string ReviewSpec(const auth::Attributes& asked, std::string_view version) 
       other.Text("verb", asked.verb);
     }
     spec.Text("user", asked.user->name);
+    // v1beta1 has the singular.
     spec.Texts(version == "v1" ? "groups" : "group", asked.user->groups);
     if (!asked.user->extra.empty()) {
       JsonObject extra(spec.Key("extra"));
@@ -178,6 +182,7 @@ Result<ReviewStatus> ReadReview(std::string_view body, std::string_view version)
   const std::string_view kind = (*root)["kind"].AsString();
   const std::string_view api_version = (*root)["apiVersion"].AsString();
   const std::string expected = std::string(kReviewGroup) + std::string(version);
+  // A webhook may leave kind and apiVersion out; others must be those of the request.
   if (!root->is_map() || (!kind.empty() && kind != kReviewKind) ||
       (!api_version.empty() && api_version != expected)) {
     return BadReview("no SubjectAccessReview of " + expected);
