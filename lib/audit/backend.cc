@@ -116,6 +116,7 @@ Metrics::Metrics(metrics::Registry& registry)
 void Metrics::ObservePolicyLevel(Level level) {
   auto& kept = kept_levels_[static_cast<std::size_t>(level)];
   metrics::Counter* counter = kept.load(std::memory_order_acquire);
+  // Two threads may both look the series up; they find the same one.
   if (counter == nullptr) {
     counter = &levels_.With({LevelWord(level)});
     kept.store(counter, std::memory_order_release);

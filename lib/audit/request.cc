@@ -51,6 +51,7 @@ JsonPtr Recorded(const Context& ctx, std::string json) {
   if (AuditContextFrom(ctx)->config().omit_managed_fields) {
     runtime::Arena arena;
     const auto object = codec::ParseJson(json, arena);
+    // It cannot be shortened as the policy demands, so it is not recorded at all.
     if (!object.ok()) return nullptr;
     std::string shorter;
     codec::AppendJson(WithoutOwners(*object, arena), shorter);
@@ -77,6 +78,7 @@ void LogRequestObject(const Context& ctx, const ObjectReference& about,
     Fill(ref.name, about.name);
     Fill(ref.uid, about.uid);
     Fill(ref.resource_version, about.resource_version);
+    // Group and version belong together: both come from the URL, or none does.
     if (ref.api_version.empty()) {
       ref.api_group = about.api_group;
       ref.api_version = about.api_version;

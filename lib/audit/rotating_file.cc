@@ -118,8 +118,8 @@ class RotatingFile final : public LineWriter {
     return {};
   }
 
-  // Removes and compresses old backups, as lumberjack's mill. What fails is tried again with the
-  // next one.
+  // Removes and compresses old backups, as lumberjack's mill. A failure is retried at the next
+  // rotation.
   void Mill() const {
     const auto names = options_.files->List(name_.directory);
     if (!names.ok()) return;

@@ -38,6 +38,7 @@ class Truncating final : public Backend {
     std::size_t dropped = 0;
     for (EventPtr& event : events) {
       std::size_t bytes = EncodedSize(*event);
+      // Events of a lower level have no objects that could be dropped.
       if (bytes > options_.max_event_size && event->level >= Level::kRequest) {
         event = Truncated(*event);
         bytes = EncodedSize(*event);
@@ -79,6 +80,7 @@ class Truncating final : public Backend {
     if (batches.empty()) return delegate_->ProcessEvents(std::move(batch), std::move(done));
     delegate_->ProcessEvents(std::move(batch), [this, rest = std::move(batches),
                                                 done = std::move(done)](bool processed) mutable {
+      // The rest is still recorded, but the outcome is known.
       if (!processed) {
         for (Events& each : rest) delegate_->ProcessEvents(std::move(each), nullptr);
         return done(false);

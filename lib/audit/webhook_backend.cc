@@ -99,6 +99,7 @@ class WebhookBackend final : public Backend {
   Status Enter(std::size_t bytes) {
     auto state = shared_->state.Lock();
     if (state->stopping) return {Reason::kServiceUnavailable, "the audit webhook is closed"};
+    // A single batch may exceed the limit: it could never be sent otherwise.
     if (state->in_flight > 0 && state->bytes + bytes > in_flight_bytes_max_) {
       return {Reason::kTooManyRequests, "too much is under way to the audit webhook"};
     }
