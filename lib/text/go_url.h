@@ -6,10 +6,10 @@
 
 #include "text/read.h"
 
-// URLs as Go 1.26's net/url reads them: what Kubernetes means by a valid one.
+// URLs as Go 1.26's net/url parses them, which is what Kubernetes accepts.
 namespace apiserver::inline v0::text {
 
-// Decoded. A password may be there and empty.
+// User and password, decoded. A password may be present and empty.
 struct GoUserInfo {
   std::string username;
   std::optional<std::string> password = {};
@@ -26,7 +26,7 @@ struct GoUrl {
   std::optional<GoUserInfo> user = {};
   std::string host = {};      // "host" or "host:port", decoded; an IPv6 address is in brackets.
   std::string path = {};      // Decoded.
-  std::string raw_path = {};  // As written, where `path` would be written otherwise.
+  std::string raw_path = {};  // As written; only set if `path` would be written otherwise.
   std::string raw_query = {};
   std::string fragment = {};      // Decoded.
   std::string raw_fragment = {};  // As `raw_path`.

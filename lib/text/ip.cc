@@ -30,9 +30,9 @@ class IpParser {
   }
   // Counts the digits that `rest` begins with.
   Read<std::size_t> DigitsOf(std::string_view rest) const;
-  // `bytes_` are all, or "::" stands for the rest.
+  // Checks that there are enough bytes, or a "::" that stands for the rest.
   Error CheckLength() const;
-  // An IPv4 address at the end, after `bytes_` bytes.
+  // Reads an IPv4 address at the end, after `bytes_` bytes.
   Error ParseEmbedded(std::string_view rest);
   // Takes the colons behind a group. An error unless `rest` is empty or has more behind a colon.
   Error TakeColons(std::string_view& rest);
@@ -195,7 +195,8 @@ std::optional<std::string> CanonicalIPv4(std::string_view text) {
 
 std::optional<std::string> CanonicalIP(std::string_view text) {
   if (text.find(':') == std::string_view::npos) return CanonicalIPv4(text);
-  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // Or C would end there.
+  // C would end the text there.
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;
   in6_addr address{};
   if (inet_pton(AF_INET6, std::string(text).c_str(), &address) != 1) return std::nullopt;
   std::array<char, INET6_ADDRSTRLEN> printed{};

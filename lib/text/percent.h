@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-// Percent signs in front of two hexadecimal digits.
+// Percent-encoding: a percent sign and two hexadecimal digits.
 namespace apiserver::inline v0::text {
 
 // Decodes the escapes. nullopt: one is malformed.
