@@ -79,13 +79,13 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
       locked->waiting.erase(first);
     }
     callback();
-    callback = nullptr;  // Before a Remove() that waits for it returns.
+    callback = nullptr;  // Destroyed before a Remove() that waits for it returns.
     callbacks.Lock()->running = 0;
     callbacks.NotifyAll();
     return true;
   }
 
-  // 0 when the work has ended; `callback` is then untouched.
+  // Returns 0 if the work has ended; `callback` is then untouched.
   std::uint64_t Add(UniqueFunction<void()>& callback) {
     auto locked = callbacks.Lock();
     if (locked->ended) return 0;

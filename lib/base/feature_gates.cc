@@ -66,10 +66,10 @@ Status FeatureGates::Add(const std::vector<FeatureGate>& gates) {
   for (const FeatureGate& gate : gates) {
     const auto found = known_.find(gate.name);
     if (found == known_.end()) {
-      // A set of gates may be added by several parts of a server, as long as they agree.
       known_.emplace(gate.name, Known{gate, gate.enabled_by_default, false});
       continue;
     }
+    // Several parts of a server may add the same gate, as long as they agree.
     const FeatureGate& known = found->second.gate;
     if (known.enabled_by_default != gate.enabled_by_default || known.stage != gate.stage ||
         known.locked != gate.locked) {

@@ -73,7 +73,7 @@ std::string Shorten(std::string_view text, std::size_t bytes_max) {
 
 std::string Quote(std::string_view text) { return text::Quote(text); }
 
-// The rest of what is long is not even looked at: it may be megabytes, once for each error.
+// The rest of a long text is not even read: it may be megabytes, once for each error.
 std::string QuoteShort(std::string_view text) {
   if (text.size() <= kTextBytesMax) return Shorten(Quote(text));
   return Shorten(Quote(WholeCharacters(text.substr(0, kTextBytesMax), text)));

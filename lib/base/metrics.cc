@@ -199,7 +199,8 @@ class RegistryImpl final : public Registry {
   }
 
   mutable Guarded<Families> families_;
-  // Called with the lock held: that is how unregistering waits. Shared with the registrations.
+  // Called with the lock held, so that unregistering waits for a call. Shared with the
+  // registrations.
   const std::shared_ptr<Guarded<Refreshers>> refreshers_ = std::make_shared<Guarded<Refreshers>>();
 };
 

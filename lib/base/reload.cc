@@ -66,7 +66,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
     Executor::Cancel cancel_timer;
   };
 
-  // Waits for its turn; false when it is too late.
+  // Waits for its turn. False: the watch has ended.
   bool Begin() {
     auto state = state_.Lock();
     state.Wait([&] { return !state->busy; });

@@ -17,7 +17,7 @@ namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-// How long all threads may be stuck in the work they have before one is added for what is queued.
+// How long all threads may be busy before one is added for queued work.
 constexpr auto kStallCheck = std::chrono::milliseconds(1);
 
 // A task of PostAfter. The first to claim it owns `task`: the thread that runs it, or its Cancel.
@@ -71,13 +71,13 @@ class Pool final : public ThreadPool {
   void DropQueued();
   void AddThreads(std::size_t count);
   void RunWorker(std::uint64_t id);
-  // Nullopt when this thread is to end.
+  // Returns nullopt if this thread is to end.
   std::optional<Task> NextTask();
   void Retire(std::uint64_t id);
   void RunTask(Task task) const;
 
   void RunClerk();
-  // Sleeps until there is something to do; the timers that are due.
+  // Sleeps until there is something to do. Returns the timers that are due.
   std::vector<std::shared_ptr<Timer>> WaitForWork(std::optional<Instant>& check);
   void AddThreadsIfStalled();
 
@@ -88,7 +88,7 @@ class Pool final : public ThreadPool {
   Thread clerk_;
   Guarded<bool> stopped_{false};
 
-  // The clerk's alone.
+  // Used by the clerk only.
   std::uint64_t started_before_ = 0;
   std::size_t step_ = 1;  // Doubles while adding threads does not help.
 };
@@ -179,7 +179,7 @@ void Pool::AddThreads(std::size_t count) {
     try {
       state->running.emplace(id, Thread(options_.name, [this, id] { RunWorker(id); }));
     } catch (const std::system_error&) {
-      return;  // The machine has no more threads; those there are go on.
+      return;  // The machine has no more threads; the existing ones go on.
     }
     ++state->live;
   }
@@ -199,7 +199,8 @@ std::optional<Executor::Task> Pool::NextTask() {
     const bool called = state.WaitUntil(std::chrono::steady_clock::now() + options_.idle, ready);
     --state->idle;
     if (!called && state->live > options_.threads) {
-      --state->live;  // Here, or another would think that it is one too many as well.
+      // Counted here: another thread would otherwise think that it is one too many as well.
+      --state->live;
       return std::nullopt;
     }
   }

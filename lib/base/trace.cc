@@ -25,7 +25,7 @@ bool SampledByRate(const TraceId& id, int per_million) {
   return (low >> 1) < static_cast<std::uint64_t>(fraction * 0x1p63);
 }
 
-// The longest piece of UTF-8 text that is no longer than `bytes`.
+// Cuts `text` to at most `bytes`, at the end of a character.
 void CutText(std::string& text, std::size_t bytes) {
   if (text.size() <= bytes) return;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
