@@ -48,13 +48,13 @@ std::optional<std::int64_t> ParseInt64(std::string_view text) {
 Result<Requirement> NewRequirement(std::string key, Operator op, std::vector<std::string> values) {
   field::ErrorList errors;
   const field::Path path("values");
+  // Before the label values, as in Go, so that these findings come first.
   if (op == Operator::kGreaterThan || op == Operator::kLessThan) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (ParseInt64(values[i])) continue;
       errors.Invalid(path.Index(i), values[i],
                      "for 'Gt', 'Lt' operators, the value must be an integer");
     }
-    // Gt and Lt are checked first, as in Go, so that their findings come first.
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Complaints complaints = IsValidLabelValue(values[i]);
@@ -70,8 +70,8 @@ void SortDistinct(std::vector<std::string>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// A left-to-right descent over the tokens. `in` and `notin` are operators only where an operator
-// may stand; a token is read as an Operand everywhere else.
+// A recursive-descent parser over the tokens. `in` and `notin` are operators only where an operator
+// may be; elsewhere Operand() reads them as identifiers.
 class Parser {
  public:
   explicit Parser(std::string_view text) : tokens_(LexLabelSelector(text)) {}
@@ -103,7 +103,7 @@ class Parser {
     return token.kind == LabelTokenKind::kIdentifier || token.kind == LabelTokenKind::kNot;
   }
 
-  // The last token is kEnd and is never passed.
+  // The last token is kEnd, which is never passed.
   LabelToken Peek() const { return tokens_[std::min(position_, tokens_.size() - 1)]; }
   LabelToken Operand() const {
     LabelToken token = Peek();
@@ -184,7 +184,7 @@ class Parser {
     return values;
   }
 
-  // Up to, not including, the closing parenthesis. A missing identifier counts as "".
+  // Reads up to, not including, the closing parenthesis. A missing identifier counts as "".
   Result<std::vector<std::string>> ParseIdentifiers() {
     std::vector<std::string> values;
     while (true) {

@@ -186,12 +186,12 @@ CreateOptions ParseWriteOptions(const QueryValues& query, ErrorList& errors) {
   return options;
 }
 
-// DeleteOptions before it is judged.
+// DeleteOptions before validation.
 struct RawDeleteOptions {
   DeleteOptions options;
   std::optional<std::string> propagation_policy;
   std::vector<std::string> dry_run;
-  bool preconditions = false;  // There are some, maybe empty ones.
+  bool preconditions = false;  // Set even if they are empty.
 };
 
 // As validation.ValidateIgnoreStoreReadError: an object that cannot be read has no say in its
@@ -292,7 +292,7 @@ class BodyReader {
                 std::string_view go_type) {
     if (!error_.ok()) return;
     std::string what(runtime::JsonTypeName(value));
-    // Go names a number that is one, but of the wrong sort.
+    // Go names the number itself if only its type is wrong.
     if (value.type() == Value::Type::kDouble && go_type == "int64") what += " " + JsonText(value);
     error_ = NewBadRequest("json: cannot unmarshal " + what + " into Go struct field " +
                            std::string(type) + "." + std::string(field) + " of type " +
@@ -306,7 +306,8 @@ class BodyReader {
 }  // namespace
 
 Result<GetOptions> ParseGetOptions(const QueryValues& query) {
-  // As handlers.GetResource: kubectl before 1.18 asked for it, and must not take more for it.
+  // As handlers.GetResource: kubectl before 1.18 sends it, and must not take the object for an
+  // exported one.
   if (Bool(query, "export").value_or(false)) {
     return NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported");
   }

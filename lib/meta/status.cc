@@ -79,12 +79,12 @@ std::size_t JsonBytes(const text::Rune& rune) {
   return code == '"' || code == '\\' ? 2 : 1;
 }
 
-// Hands out room for texts.
+// Distributes the room of a Status to its texts.
 class Room {
  public:
   explicit Room(std::size_t bytes) : left_(bytes) {}
 
-  // Takes the room of the whole `text`; false, and nothing is taken: there is not as much.
+  // Takes room for the whole `text`. False: there is not enough, and nothing is taken.
   bool TakeAll(std::string_view text) {
     std::size_t needed = 0;
     while (!text.empty()) {
@@ -127,7 +127,7 @@ class Room {
   std::size_t left_;
 };
 
-// Cheap, and true of all but hostile errors.
+// A cheap test that all but hostile errors pass.
 bool IsShort(const Status& status) {
   std::size_t bytes = status.message().size() + status.continue_token().size();
   if (const StatusDetails* const details = status.details(); details != nullptr) {
