@@ -23,7 +23,7 @@ namespace {
 using runtime::Arena;
 using runtime::Value;
 
-// Maps of up to so many members are checked for repeated keys pair by pair.
+// The largest map whose keys are checked for duplicates pair by pair.
 constexpr std::size_t kPairwiseKeysMax = 12;
 
 Status Bad(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
@@ -106,7 +106,7 @@ std::string LaterEncoded(std::uint64_t tag, std::string_view bytes) {
   return text;
 }
 
-// RFC 3339 with as many digits of a fraction as it takes.
+// Formats a time as RFC 3339 with the digits that its fraction needs.
 Result<std::string> TimeText(double seconds) {
   constexpr double kYear10000 = 253402300800.0;
   constexpr double kYear1 = -62135596800.0;
@@ -185,7 +185,7 @@ class Parser {
                std::string(MajorName(head.major)));
   }
 
-  // A whole scalar; nullopt: an array or map was opened, or the innermost one has ended.
+  // Reads a whole scalar. nullopt: an array or map was opened, or the innermost one has ended.
   Result<std::optional<Value>> ReadItem() {
     if (!frames_.empty() && AtEndOf(frames_.back())) return std::optional<Value>();
     const bool key = ExpectsKey();
@@ -370,8 +370,8 @@ class Parser {
     return Value::String(arena_.Copy(text));
   }
 
-  // Puts a value where it belongs and closes what it completes; the whole document once it is
-  // there.
+  // Adds a value to the innermost container and closes what is complete. Returns the whole document
+  // once it is read.
   Result<std::optional<Value>> Deliver(std::optional<Value> value) {
     for (;;) {
       if (value) {

@@ -49,7 +49,7 @@ void AppendInt(std::int64_t number, std::string& out) {
   }
 }
 
-// The half-precision form of `number`; nullopt: it would lose something.
+// Returns the half-precision form of `number`. nullopt: it would lose precision.
 std::optional<std::uint16_t> HalfOf(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t sign = bits >> 16U & 0x8000U;
@@ -115,7 +115,7 @@ struct Frame {
 Frame Open(const Value& value, std::string& out) {
   AppendHead(value.is_map() ? CborMajor::kMap : CborMajor::kArray, value.size(), out);
   Frame frame{.members = {value.members().begin(), value.members().end()}, .items = value.items()};
-  // By the encoded key: its length comes first.
+  // Sorted by the encoded key, which begins with its length.
   std::sort(frame.members.begin(), frame.members.end(), [](const Member& a, const Member& b) {
     return a.key.size() != b.key.size() ? a.key.size() < b.key.size() : a.key < b.key;
   });

@@ -13,7 +13,7 @@ namespace {
 using field::Path;
 using runtime::Value;
 
-// Configurations are written by people.
+// Limits for files that people write.
 constexpr JsonLimits kConfigLimits = {.depth_max = 100, .bytes_max = 4 << 20};
 
 std::string ListOf(std::initializer_list<std::string_view> words) {
@@ -64,7 +64,7 @@ Result<Value> ConfigReader::Parse(std::string_view kind,
         "line 1: the document must be an object with apiVersion and kind " + std::string(kind));
   }
   for (const std::string& duplicate : duplicates) {
-    // YAML's say where they stand, JSON's are paths.
+    // YAML's duplicates have their line, JSON's are paths.
     if (duplicate.starts_with("line ")) {
       findings_.push_back({0, duplicate + "; keep one of them"});
     } else {

@@ -26,7 +26,7 @@ using runtime::Member;
 using runtime::Object;
 using runtime::Value;
 
-// Writes a body and remembers where metadata and the revision stand in it.
+// Writes a body and records the positions of metadata and the revision in it.
 class BodyWriter {
  public:
   explicit BodyWriter(const Object& object)
@@ -99,7 +99,7 @@ class BodyWriter {
   EncodedBody body_;
 };
 
-// Shares the content of `object`, to be converted to `version`.
+// Makes an object that shares the content of `object`, to be converted to `version`.
 Result<std::unique_ptr<Object>> ViewFor(const Object& object, std::string_view version) {
   if (object.kind().FindVersion(version) == nullptr) {
     return CheckRegistered(object.kind(), object.kind().gvk(version));
@@ -134,7 +134,7 @@ Result<EncodingPtr> Encode(const Object& object, const Object& view, const Encod
   return object.StoreEncoding(form.version, form.format, std::move(encoding), form.share);
 }
 
-// Some of a list's objects.
+// The objects of a list that need an encoding.
 struct Chosen {
   std::span<const runtime::ObjectPtr> objects;
   const std::vector<std::size_t>& places;

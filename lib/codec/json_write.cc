@@ -116,7 +116,7 @@ void PutScalar(const Value& value, text::JsonSink& sink) {
   }
 }
 
-// The members of `map` by key, as Go writes maps; in place if they are so already.
+// Returns the members of `map` by key, as Go writes maps; without a copy if they are in order.
 const Member* SortedMembers(const Value& map, Arena& scratch) {
   const std::span<const Member> members = map.members();
   const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };

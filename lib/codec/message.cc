@@ -32,7 +32,7 @@ Result<std::string> ToMessageBytes(const runtime::Object& object) {
 
 Status FromMessageBytes(std::string_view bytes, runtime::Object& object) {
   RETURN_IF_ERROR(CheckHasProtobuf(object));
-  // The content will point into the copy.
+  // The content borrows from the copy.
   const std::string_view kept = object.arena().Copy(bytes);
   ASSIGN_OR_RETURN(
       const runtime::Value root,

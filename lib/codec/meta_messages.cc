@@ -156,7 +156,7 @@ SchemaPtr APIGroupListSchema() {
 
 SchemaPtr APIResourceListSchema() {
   const SchemaPtr text = StringSchema();
-  // A message of its own, so that none and no verbs differ.
+  // A message of its own, so that an absent list and an empty one differ.
   runtime::SchemaParts verbs(*ListOf(text));
   verbs.proto_message = true;
   const SchemaPtr resource = Message("APIResource")

@@ -32,7 +32,7 @@ Status Refused(std::string_view where, std::string_view what) {
   return Status(Reason::kInvalid, std::string(where) + ": " + std::string(what));
 }
 
-// Adds where the error is.
+// Adds the place of an error.
 Status At(std::string_view where, const Status& status) { return Refused(where, status.message()); }
 
 SchemaPtr FieldsV1Schema() {
@@ -88,7 +88,7 @@ class Loader {
  public:
   using Schemas = std::map<std::string, Result<SchemaPtr>, std::less<>>;
 
-  // The schema of the message; found once, and an error for good.
+  // Returns the schema of a message. The result is kept, errors too.
   Result<SchemaPtr> Message(const pb::Descriptor& message) {
     const std::string& name = message.full_name();
     if (const auto found = schemas_.find(name); found != schemas_.end()) return found->second;
@@ -302,7 +302,7 @@ class Errors final : public pb::DescriptorPool::ErrorCollector {
   std::string first_;
 };
 
-// Not Kubernetes' kind of messages: protobuf's own and our options.
+// True for messages that are not in Kubernetes' form: protobuf's own and our options.
 bool IsForeign(const pb::FileDescriptor& file) {
   return file.package() == "google.protobuf" || file.package() == "libapiserver";
 }

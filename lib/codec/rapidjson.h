@@ -17,7 +17,7 @@
 
 namespace apiserver::inline v0::codec {
 
-// Throws std::bad_alloc where RapidJSON's own allocator hands out null, to which its stack writes.
+// Throws std::bad_alloc; RapidJSON's own allocator returns null, to which its stack would write.
 class ThrowingAllocator {
  public:
   // NOLINTNEXTLINE(readability-identifier-naming): RapidJSON's name

@@ -72,7 +72,7 @@ class OpenApiLoader {
     return pool_.Make(parts);
   }
 
-  // Kind and apiVersion left out, metadata put first.
+  // Leaves out kind and apiVersion, and puts metadata first.
   Result<SchemaPtr> LoadRoot(const Value& json) {
     ASSIGN_OR_RETURN(SchemaParts root, Parts(json, "", 0));
     if (root.type != SchemaType::kStruct) {
@@ -166,7 +166,7 @@ class OpenApiLoader {
       field.name = std::string(property.key);
       const std::string child = path.empty() ? field.name : path + "." + field.name;
       ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, child, depth + 1));
-      // It is the field's: types that differ in nothing else are one.
+      // Kept at the field, so that types that differ in nothing else are shared.
       field.description = std::exchange(parts.description, "");
       field.source_description = std::exchange(parts.source_description, {});
       field.schema = pool_.Make(parts);
@@ -197,7 +197,7 @@ class OpenApiLoader {
     return {};
   }
 
-  // A description stays where it is if the source has it as it is, without escapes.
+  // Refers to a description in the source if it is there without escapes; else copies it.
   void Describe(std::string_view text, std::string& copied, SourceText& in_source) {
     in_source = pool_.Find(text);
     if (in_source.size == 0) copied = text;

@@ -63,7 +63,7 @@ Result<Stored> ParseStored(const runtime::Kind& kind, std::string_view bytes, Ar
   return stored;
 }
 
-// Content with its revision, in the version of its bytes.
+// Reads the content, in the version of its bytes, and adds the revision.
 Status LoadStored(const Object& object, Arena& arena, Value& root) {
   const KindPtr& kind = object.kind_ptr();
   ASSIGN_OR_RETURN(Stored stored, ParseStored(*kind, *object.stored_bytes(), arena));
@@ -108,7 +108,7 @@ std::string_view StoredBody(const Object& object, std::string_view version) {
   return stored.substr(prefix.size(), stored.size() - prefix.size() - 1);
 }
 
-// `body`, a part of the object's stored bytes, with `inserted` at `at`.
+// Returns `body`, a part of the object's stored bytes, with `inserted` at `at`.
 runtime::EncodingPtr Splice(const Object& object, std::string_view body, std::size_t at,
                             std::string_view inserted, const runtime::BodyMarks& marks) {
   runtime::Encoding::Splice splice;
@@ -189,8 +189,8 @@ static bool LooksLikeAnObject(std::string_view bytes) {
   return bytes[first] == '{' && bytes[bytes.find_last_not_of(kSpace)] == '}';
 }
 
-// The apiVersion of stored bytes; empty: it cannot be told. Bytes as our encoder and Go's write
-// them are not parsed for it.
+// Returns the apiVersion of stored bytes. Empty: there is none that can be read. Bytes as our
+// encoder and Go's write them are not parsed for it.
 static std::string ApiVersionOf(std::string_view bytes) {
   if (bytes.starts_with(kProtobufPrefix)) {
     auto envelope = OpenProtobufEnvelope(bytes);

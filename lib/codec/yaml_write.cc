@@ -61,7 +61,7 @@ class Emitter {
     if (made != 0) Emit(event);
   }
   void Scalar(std::string_view text, yaml_scalar_style_t style) {
-    // libyaml wants a pointer even where there is nothing to point at.
+    // libyaml wants a pointer even for an empty text.
     if (text.data() == nullptr) text = "";
     yaml_event_t event;
     const int made = yaml_scalar_event_initialize(&event, nullptr, nullptr,
