@@ -40,8 +40,8 @@ class Comparer {
  public:
   explicit Comparer(Arena& arena) : removed_(arena), modified_(arena), added_(arena) {}
 
-  // Adds what is below the place to the sets under way, and says what the place itself is. Null:
-  // absent, on at most one side.
+  // Adds the differences below the place to the open sets, and returns the marks of the place
+  // itself. Null: absent, on at most one side.
   Marks Compare(const Value* left, const Value* right, const Type& type) {
     Marks marks;
     if (left != nullptr && right != nullptr && SameParts(*left, *right)) return marks;
@@ -52,7 +52,7 @@ class Comparer {
     } else {
       const Type::Deduced deduced = type.Deduce(*left);
       const Type::Deduced other = type.Deduce(*right);
-      // A place that held something of another kind: all of both.
+      // The place held another kind of value: everything in both has changed.
       if (!(deduced == other)) CompareAs(deduced.shape, left, right, type, marks);
       CompareAs(other.shape, left, right, type, marks);
     }
@@ -75,7 +75,7 @@ class Comparer {
   };
   Levels Mark() const { return {removed_.Mark(), modified_.Mark(), added_.Mark()}; }
 
-  // Closes what was added since `levels` as that below `element`.
+  // Closes the entries added since `levels` as those below `element`.
   void Close(const Levels& levels, const PathElement& element, const Marks& marks) {
     Close(removed_, levels.removed, element, marks.removed);
     Close(modified_, levels.modified, element, marks.modified);
@@ -175,7 +175,7 @@ void Comparer::CompareMaps(std::span<const Member> left, std::span<const Member>
     bool declared = false;
     Child(PathElement::FieldName(key), a, b, type.FieldType(key, declared));
   };
-  // Objects of one kind have their members in one order, mostly the same ones.
+  // Objects of one kind mostly have the same members in the same order.
   std::size_t same = 0;
   while (same < left.size() && same < right.size() && left[same].key == right[same].key) {
     compare(left[same].key, &left[same].value, &right[same].value);

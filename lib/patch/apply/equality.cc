@@ -12,7 +12,7 @@ namespace {
 
 using runtime::Value;
 
-// The members of two maps are the same, but for `except`.
+// True if two maps have the same members, apart from `except`.
 bool SameBut(Value a, Value b, std::initializer_list<std::string_view> except) {
   const auto excepted = [except](std::string_view key) {
     return std::find(except.begin(), except.end(), key) != except.end();
@@ -31,7 +31,7 @@ bool SameBut(Value a, Value b, std::initializer_list<std::string_view> except) {
   return true;
 }
 
-// A kind that keeps nothing as text has them parsed.
+// Compares fieldsV1, which kinds that keep no text have in parsed form.
 bool SameFields(Value a, Value b) {
   if (a.type() == b.type()) return a == b;
   std::string text_a;

@@ -22,7 +22,8 @@ class Errors {
   // Forgets all but the first `size`.
   void Truncate(std::size_t size);
 
-  // Must not be empty. kBadRequest; of several one a line, after "errors:".
+  // Returns kBadRequest with one error a line, after "errors:", or a single one alone. There must
+  // be one.
   Status ToStatus() const;
 
  private:

@@ -21,7 +21,7 @@ namespace {
 
 using runtime::Value;
 
-// Only its conflicts may be taken over by what the annotation says.
+// The annotation lets only this manager take over fields without a conflict.
 constexpr std::string_view kKubectl = "kubectl";
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 // Stands for the manager of an update until it is known whether that changed anything.
@@ -29,7 +29,8 @@ constexpr std::string_view kCurrentOperation = "current-operation";
 
 Managed OrEmpty(Result<Managed> managed) { return managed.ok() ? *std::move(managed) : Managed(); }
 
-// The owners to begin with: those sent with the object, if they can be read, else those there are.
+// Returns the owners before the change: those sent with the object, if they can be read, else the
+// live ones.
 Managed DecodeLiveOrNew(Value live, Value sent, bool ignore_sent, runtime::Arena& arena) {
   if (!ignore_sent) {
     if (meta::IsResetManagedFields(sent)) return {};
@@ -141,7 +142,7 @@ class FieldManager::Impl {
 
   runtime::UnixTime Now() const { return runtime::UnixTime::From(options_.clock->WallNow()); }
 
-  // `managed` once `manager` has made `now` of `was`.
+  // Updates `managed` after `manager` has changed `was` to `now`.
   Status Track(Value was, Value now, std::string_view manager, Managed& managed,
                const Work& work) const {
     runtime::Arena& arena = work.arena;
@@ -176,7 +177,7 @@ class FieldManager::Impl {
     return {};
   }
 
-  // The merged content, or nullopt if nothing changed; kConflict.
+  // Returns the merged content, or nullopt if nothing changed. kConflict.
   Result<std::optional<Value>> ApplyOrTakeOver(const Attempt& attempt, Managed& managed,
                                                const Work& work) const {
     runtime::Arena& arena = work.arena;

@@ -15,7 +15,7 @@ using runtime::Member;
 using runtime::Value;
 using Entry = FieldSet::Entry;
 
-// The entries of two sets side by side: of equal elements both, of others one and null.
+// Walks the entries of two sets side by side: both of an equal element, else one and null.
 class Zip {
  public:
   Zip(FieldSet a, FieldSet b) : a_(a.entries()), b_(b.entries()) {}

@@ -22,7 +22,7 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// A value within a key nests no deeper; list items of type map have scalars for keys.
+// The deepest value within a key; list items of type map have scalars as keys.
 constexpr std::size_t kReadDepthMax = 64;
 
 Status Malformed(std::string what) {
@@ -31,7 +31,7 @@ Status Malformed(std::string what) {
 
 Status BadKey(std::string what) { return Malformed("key as path element: " + std::move(what)); }
 
-// JSON as FieldsV1 needs it: every token is looked at once, text without escapes is borrowed.
+// Reads JSON as FieldsV1 needs it: each token is read once, text without escapes is borrowed.
 class Scanner {
  public:
   Scanner(std::string_view text, Arena& arena) : rest_(text), arena_(arena) {}
@@ -67,9 +67,9 @@ class Scanner {
   Result<std::string_view> String();
   // Reads a number as float64, as json-iterator does.
   Result<Value> Number();
-  // Any value; containers are left to the general parser.
+  // Reads any value; containers are left to the general parser.
   Result<Value> Any();
-  // Passes over one value, which must be well-formed.
+  // Skips one value, which must be well-formed.
   Status Skip();
 
   std::string_view rest() const { return rest_; }
@@ -87,8 +87,8 @@ class Scanner {
   Arena& arena_;
 };
 
-// The length of the string literal's body at the start of `text`; nullopt: it is not closed, or has
-// a control character. Tells whether there are escapes.
+// Returns the length of the string literal's body at the start of `text`, and whether it has
+// escapes. nullopt: it is not closed, or has a control character.
 std::optional<std::size_t> BodyLength(std::string_view text, bool& escapes) {
   for (std::size_t i = text::PlainPrefix(text); i < text.size();) {
     if (text[i] == '"') return i;
@@ -113,7 +113,7 @@ Result<std::string_view> Scanner::String() {
 
 Result<std::string_view> Scanner::Unescape(std::string_view whole) {
   std::string_view body = whole;
-  // The commonest escape by far is that of quotes in keys.
+  // Most escapes are those of quotes in keys.
   auto* const to = static_cast<char*>(arena_.Allocate(body.size(), 1));
   std::size_t size = 0;
   while (!body.empty()) {
@@ -137,7 +137,7 @@ Result<std::string_view> Scanner::UnescapeAll(std::string_view body) {
   return parsed->AsString();
 }
 
-// Zero: no JSON number.
+// Returns zero if there is no JSON number.
 std::size_t Scanner::NumberLength() const {
   std::size_t i = 0;
   const auto digits = [&] {
@@ -173,7 +173,7 @@ Result<Value> Scanner::Number() {
   return Value::Double(number);
 }
 
-// `value` with whole numbers as doubles too.
+// Returns `value` with whole numbers as doubles, too.
 Value WithDoubles(const Value& value, Arena& arena) {
   switch (value.type()) {
     case Value::Type::kInt:
@@ -240,7 +240,7 @@ Status Scanner::SkipStart(std::string& open) {
   return open.size() > FieldSet::kDepthMax ? Malformed("exceeded max depth") : Status();
 }
 
-// The key before the next value of the innermost container, if that has keys.
+// Skips the key before the next value of the innermost container, if that is a map.
 Status Scanner::SkipKey(const std::string& open) {
   if (open.back() != '}') return {};
   RETURN_IF_ERROR(String().status());
@@ -248,7 +248,7 @@ Status Scanner::SkipKey(const std::string& open) {
 }
 
 Status Scanner::Skip() {
-  std::string open;  // The closing brackets that are awaited.
+  std::string open;  // The closing brackets that are expected.
   RETURN_IF_ERROR(SkipStart(open));
   for (bool first = !open.empty(); !open.empty();) {
     if (Take(open.back())) {

@@ -16,9 +16,9 @@ Result<FieldSet> AllowedConflictsFromLastApplied(const StructuredMerge& merge, r
                                                  runtime::Arena& arena);
 
 bool HasLastApplied(const runtime::Object& object);
-// The annotation for what was applied now, without that annotation itself.
+// Returns the annotation for an applied configuration, without that annotation itself.
 std::string BuildLastApplied(runtime::Value applied);
-// Sets the annotation, or drops it where annotations would become too large.
+// Sets the annotation, or drops it if annotations would become too large.
 void SetLastApplied(runtime::Object& object, const std::string& value);
 
 }  // namespace apiserver::inline v0::patch::apply

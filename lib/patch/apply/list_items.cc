@@ -78,7 +78,8 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t more) {
   return (hash ^ more) * 0x9E3779B97F4A7C15ULL + (hash >> 29U);
 }
 
-// Values that are equal hash alike: numbers as doubles, what may be equal to another type as one.
+// Equal values hash alike: numbers as doubles, and values that may equal one of another type by the
+// same constant.
 std::uint64_t HashOf(const Value& value) {
   if (value.is_string()) return std::hash<std::string_view>()(value.AsString());
   if (value.is_number()) return std::hash<double>()(value.AsDouble());
@@ -104,7 +105,7 @@ bool Hash(const PathElement& element, std::uint64_t& hash) {
   return true;
 }
 
-// The same by sorting, when hashing does not help.
+// Numbers by sorting, if hashing does not help.
 std::size_t NumberSorted(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids) {
   std::vector<std::uint32_t> order(elements.size());
   std::iota(order.begin(), order.end(), 0U);

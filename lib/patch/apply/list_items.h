@@ -10,8 +10,8 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// The element by which an item of a set or of a list of type map is known. False with `error`: it
-// cannot be known, and is PathElement::Unknown().
+// Returns the element that identifies an item of a set or of a list of type map. False with
+// `error`: there is none, and `element` is PathElement::Unknown().
 bool ListItemToPathElement(const Type& list, const runtime::Value& item, runtime::Arena& arena,
                            PathElement& element, std::string& error);
 

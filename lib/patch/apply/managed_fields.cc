@@ -22,8 +22,7 @@ constexpr std::string_view kFieldsV1 = "FieldsV1";
 
 Status BadRequest(std::string message) { return {Reason::kBadRequest, std::move(message)}; }
 
-// The text of an entry's fieldsV1, however it came: as text kept, or parsed where the kind keeps
-// nothing as text.
+// Returns the text of an entry's fieldsV1. Kinds that keep no text have it in parsed form.
 std::string_view FieldsText(Value fields, runtime::Arena& arena) {
   if (fields.type() == Value::Type::kRaw) return fields.AsString();
   if (fields.is_null()) return "{}";

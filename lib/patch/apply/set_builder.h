@@ -17,7 +17,7 @@ class SetBuilder {
   explicit SetBuilder(runtime::Arena& arena) : arena_(arena) {}
 
   std::size_t Mark() const { return entries_.size(); }
-  // Nothing is added for an entry that is no member and has no children.
+  // Skips an entry that is no member and has no children.
   void Add(const FieldSet::Entry& entry) {
     if (entry.member || !entry.children.Empty()) entries_.push_back(entry);
   }

@@ -13,7 +13,7 @@ namespace {
 
 using runtime::Value;
 
-// Go's %v of a GroupVersionKind; of the legacy group it begins with a slash.
+// Prints Go's %v of a GroupVersionKind; that of the legacy group begins with a slash.
 std::string Printed(const runtime::GroupVersionKind& gvk) {
   return gvk.group + "/" + gvk.version + ", Kind=" + gvk.kind;
 }
@@ -34,7 +34,7 @@ struct FromTo {
   std::string_view to;
 };
 
-// Converts by an object that shares the content and lives as long as the arena.
+// Converts through an object that shares the content and lives as long as the arena.
 Result<Value> Converted(const runtime::KindPtr& kind, const FromTo& versions, Value content,
                         const Work& work) {
   auto view = std::make_shared<runtime::Object>(kind, versions.from, runtime::Arena(), content);

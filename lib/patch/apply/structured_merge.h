@@ -22,7 +22,7 @@ class StructuredMerge final {
   // `reset_fields` is borrowed.
   StructuredMerge(TypeConverterPtr types, std::string version, const FieldFilters& reset_fields);
 
-  // The owners once `now` has replaced `live`.
+  // Returns the owners after `now` has replaced `live`.
   Result<Managers> Update(runtime::Value live, runtime::Value now, Managers managers,
                           const std::string& manager, const Work& work) const;
 

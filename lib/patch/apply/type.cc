@@ -74,7 +74,7 @@ Type::Deduced Type::Deduce(const Value& value) const {
       if (map) return {Shape::kMap, true};
       break;
     case Value::Type::kRaw:
-      // Nothing is known of it but that it is a leaf.
+      // Raw JSON is a leaf, whatever it holds.
     case Value::Type::kBool:
     case Value::Type::kInt:
     case Value::Type::kDouble:
@@ -109,7 +109,7 @@ const Type& TypeGraph::UntypedAtomic() {
 }
 
 const Type& TypeGraph::Deduced() {
-  // Refers to itself, which it must not be copied after.
+  // It refers to itself, so it must not be copied afterwards.
   static const std::unique_ptr<const Type> type = [] {
     auto made = std::make_unique<Type>(UntypedAtomic());
     made->map_atomic = false;
@@ -121,7 +121,7 @@ const Type& TypeGraph::Deduced() {
   return *type;
 }
 
-// Makes a TypeGraph of a Schema, nested ones one after the other.
+// Makes a TypeGraph from a Schema, without recursion.
 class TypeBuilder {
  public:
   explicit TypeBuilder(TypeGraph& graph) : graph_(graph) {}
@@ -152,7 +152,7 @@ class TypeBuilder {
     bool preserve;
   };
 
-  // `preserve`: the schema around keeps unknown fields, which what is written in place inherits.
+  // `preserve`: the schema around keeps unknown fields; schemas without a name inherit that.
   const Type* Get(const Schema* schema, bool preserve) {
     if (schema == nullptr || schema->type == SchemaType::kAny) return &TypeGraph::Deduced();
     if (schema->type == SchemaType::kRaw) return &TypeGraph::UntypedAtomic();
@@ -231,7 +231,7 @@ class TypeBuilder {
     for (std::size_t i = 0; i < list.size(); ++i) {
       fields.emplace_back(list[i].name(), Get(list[i].schema.get(), preserve));
     }
-    // A struct that is said to have no fields at all is one of which nothing is known.
+    // A struct without any declared fields may have all.
     if (preserve || fields.empty()) type.values = &TypeGraph::Deduced();
     type.untyped_deduced_map = type.values != nullptr && fields.empty();
     if (object || schema.embedded_resource) {

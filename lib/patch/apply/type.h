@@ -25,7 +25,7 @@ class FieldTable {
   std::vector<std::uint32_t> slots_;  // Index + 1 of a field; 0: free. A power of two.
 };
 
-// The kinds of values there may be in a place, and how each is owned: upstream's schema.Atom.
+// The kinds of values that a place may have, and how each is owned: upstream's schema.Atom.
 struct Type {
   enum class Scalar : std::uint8_t { kNone, kNumeric, kString, kBoolean, kUntyped };
   // A key of a list of type map.
@@ -37,7 +37,7 @@ struct Type {
 
   // The shape of a value; upstream's order of precedence if the value alone does not tell.
   enum class Shape : std::uint8_t { kMap, kScalar, kList, kInvalid };
-  // `certain`: the value is of a kind that the type has, or the type has but one.
+  // `certain`: the type has the value's kind, or has only one.
   struct Deduced {
     Shape shape = Shape::kInvalid;
     bool certain = false;
@@ -57,7 +57,7 @@ struct Type {
   bool list = false;
   bool list_atomic = true;
   const Type* items = nullptr;
-  std::vector<Key> keys;    // By name; none: a set.
+  std::vector<Key> keys;    // Sorted by name. Empty: the list is a set.
   std::string keys_quoted;  // As %q prints them, in the order of the schema.
 
   bool map = false;
@@ -73,7 +73,7 @@ struct Type {
   bool has_atomic = false;
 };
 
-// The types that a Schema is made of; those of one Schema are made once.
+// The types made from a Schema, each schema's once.
 class TypeGraph {
  public:
   TypeGraph() = default;

@@ -25,7 +25,7 @@ class Validator {
   }
 
  private:
-  // No deeper than the schema is: what is deduced is not looked at.
+  // Recursion goes no deeper than the schema: deduced values are not visited.
   void Visit(const Value& value, const Type& type) {
     if (type.anything) return;
     switch (type.Deduce(value).shape) {

@@ -30,7 +30,7 @@ int Sign(const T& a, const T& b) {
   return b < a ? 1 : 0;
 }
 
-// The order of types; numbers are one.
+// The order of types; all numbers are one.
 int Rank(const Value& value) {
   switch (value.type()) {
     case ValueType::kInt:
@@ -60,7 +60,7 @@ int CompareScalars(const Value& a, const Value& b) {
   return Sign(a.AsString().compare(b.AsString()), 0);
 }
 
-// Raw JSON as the Value it says, bytes as the text they have in JSON; keeps what it makes.
+// Gives raw JSON as the Value it holds, and bytes as their text in JSON; keeps what it makes.
 class Plain {
  public:
   Value Of(const Value& value) {
@@ -94,7 +94,7 @@ std::vector<Member> Sorted(const Value& map) {
   return members;
 }
 
-// Two containers on the way: a list each, or a map each, sorted.
+// Two containers that are being compared: two lists, or two maps, sorted.
 struct Frame {
   std::span<const Value> list_a;
   std::span<const Value> list_b;
@@ -117,7 +117,8 @@ Frame FrameOf(const Value& a, const Value& b) {
   return frame;
 }
 
-// The next pair to compare; nullopt with `order` set: this decides, or (zero) there is none.
+// Returns the next pair to compare. nullopt: `order` is the result, or zero if there are no more
+// pairs.
 std::optional<std::pair<Value, Value>> Next(Frame& frame, int& order) {
   const std::size_t size_a = frame.map ? frame.map_a.size() : frame.list_a.size();
   const std::size_t size_b = frame.map ? frame.map_b.size() : frame.list_b.size();
