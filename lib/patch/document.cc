@@ -12,7 +12,7 @@ using runtime::Value;
 
 namespace {
 
-// As encoding/json reads no more, a patched document may not have more.
+// The limit of encoding/json, which would not read a deeper document.
 constexpr std::size_t kDepthMax = 10'000;
 
 bool NestedTooDeeply(const Value& root) {
@@ -137,7 +137,7 @@ std::string Document::NotThere(const Place& place) {
 }
 
 std::optional<Value> Document::Whole() {
-  tree_.Open(root_);  // A root that has been replaced is sorted too.
+  tree_.Open(root_);  // Sorts a root that has been replaced, too.
   const std::optional<Value> value = ToValue(root_);
   if (!value || NestedTooDeeply(*value)) return std::nullopt;
   return value;

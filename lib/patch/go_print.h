@@ -16,7 +16,7 @@ constexpr std::size_t kShownBytesMax = 8 << 10;
 // fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. A longer text than `bytes_max` ends in "..." soon
 // after it; a string within stops there.
 std::string PrintGo(const runtime::Value& value, std::size_t bytes_max = std::string::npos);
-// fmt.Sprintf("%s"), which complains of what is no text: `%!s(int64=1)`.
+// fmt.Sprintf("%s"), which reports values that are no text: `%!s(int64=1)`.
 std::string PrintGoText(const runtime::Value& value);
 // fmt.Sprintf("%#v"): `map[string]interface {}{"a":1}`. Cut off as PrintGo does.
 std::string PrintGoSyntax(const runtime::Value& value, std::size_t bytes_max);

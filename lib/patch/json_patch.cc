@@ -79,7 +79,7 @@ class Patcher {
     return Wrong("error in remove for path: " + Quoted(path) + ": " + Document::NotThere(place));
   }
 
-  // A member that is not there is added: only a list's index must exist.
+  // An absent member is added: only a list's index must exist.
   Status Replace(const Operation& operation) {
     if (!operation.Has("path")) return NoPath("replace");
     const std::string path(operation.Text("path"));
@@ -135,7 +135,7 @@ class Patcher {
     if (to.container == nullptr) {
       return Missing("move operation does not apply: doc is missing destination path: " + path);
     }
-    // A node of its own: the old one marks the place that was left.
+    // A new node: the old one marks the place that it left.
     Node* moved = document_.NewNode((*node)->value);
     moved->open = (*node)->open;
     if (document_.Add(to, moved)) return {};

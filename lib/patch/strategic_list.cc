@@ -18,7 +18,7 @@ using Node = Tree::Node;
 
 namespace {
 
-// The key by which Go's index() compares; nothing: it is no scalar.
+// Returns the key by which Go's index() compares. nullopt: it is no scalar.
 std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, bool maps) {
   const Value* value = &node.value;
   static constexpr ScalarKey kNull;
@@ -54,7 +54,7 @@ std::vector<Ranked> Sorted(const std::vector<Ranked>& elements, bool maps) {
   return sorted;
 }
 
-// Stored elements that can be removed by key, with what that leaves in Go's array.
+// The stored elements, which are removed by key, and the array that Go is left with.
 class Removals {
  public:
   Removals(const Nodes& original, std::string_view merge_key)
@@ -70,7 +70,7 @@ class Removals {
     if (found == places_.end()) return;
     for (const std::size_t place : found->second) {
       while (!alive_[last_ - 1]) --last_;
-      // All behind moves up by one: the last one stays where it was as well.
+      // Go moves the elements behind up by one, so that the last one is there twice.
       freed_.push_back(original_[last_ - 1]);
       alive_[place] = false;
     }
@@ -252,7 +252,7 @@ Result<Nodes> ListMerger::MergeMaps(Cleared& lists, const ListRule& rule) {
       merged.push_back(node);
       if (added < freed.size()) freed[added++] = node;
     } else if (key->is_null()) {
-      Tree::Remove(*tree_.Open(place->second), rule.merge_key);  // As the null says.
+      Tree::Remove(*tree_.Open(place->second), rule.merge_key);  // A null removes the key.
       return NoMergeKey(tree_, *place->second, rule.merge_key);
     } else {
       tasks_.push_back({place->second, node, rule.shape});
