@@ -27,7 +27,7 @@ class CachedLookUps {
  public:
   using Answer = Result<T>;
   using Done = UniqueFunction<void(Answer)>;
-  // Asks without waiting; `done` may be called on any thread.
+  // Starts a look-up without waiting; `done` may be called on any thread.
   using Ask = UniqueFunction<void(Done done)>;
 
   struct Options {
@@ -59,8 +59,8 @@ class CachedLookUps {
     }
     const std::shared_ptr<Question> question = Join(key, std::move(ask));
     if (!ctx.may_block()) {
-      // Also what is answered already: the request runs again for its next question, and an answer
-      // that is not kept would be asked for once more.
+      // Answered questions are added too: the request runs again for its next question, and would
+      // otherwise ask for an answer that is not cached once more.
       (*waiting)->Add(question);
       if (question->done()) return *question->answer;
       return Status(Reason::kWouldBlock, "a look-up is under way");
@@ -85,7 +85,7 @@ class CachedLookUps {
     Clock::Monotonic until;
   };
 
-  // Outlives the cache while a question is under way.
+  // Outlives the cache while a look-up is in flight.
   struct State {
     explicit State(Options given) : options(std::move(given)) {}
 
@@ -127,7 +127,7 @@ class CachedLookUps {
     Guarded<Entries> entries;
   };
 
-  // The question that is under way, or a new one.
+  // Returns the look-up in flight, or starts one.
   std::shared_ptr<Question> Join(const std::string& key, Ask ask) {
     std::shared_ptr<Question> question;
     {

@@ -17,9 +17,9 @@ class ConfigReloads {
   ConfigReloads(metrics::Registry* registry, const Clock& clock, std::string_view subject,
                 std::string_view server_id);
 
-  // A file that had changed is in use now, or could not be used.
+  // Counts a reload: the changed file is in use now, or could not be used.
   void Reloaded(bool success);
-  // `text` of the file is in use.
+  // Shows `text` as the file in use.
   void InUse(std::string_view text);
 
  private:
