@@ -16,7 +16,7 @@ Status ErrorOf(std::string_view method, const Target& target, const http::Client
 
 // kInternalError: not a JSON object with kind and apiVersion.
 Result<std::unique_ptr<runtime::Object>> ObjectOf(std::string body);
-// An object that stands inside of something parsed; it is copied.
+// Copies an object out of a parsed document.
 Result<std::unique_ptr<runtime::Object>> ObjectOf(runtime::Value content);
 // Items have their list's version, and its kind without "List".
 Result<runtime::List> ListOf(std::string body);

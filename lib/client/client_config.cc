@@ -16,7 +16,7 @@ using runtime::Value;
 
 constexpr std::string_view kServiceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-// The entry of `list` whose name is `name`, under `key`; null: none.
+// Returns the entry of `list` with this name, under `key`. Null: there is none.
 Value EntryOf(Value list, std::string_view name, std::string_view key) {
   for (const Value& entry : list.items()) {
     if (entry["name"].AsString() == name) return entry[key];
@@ -24,11 +24,11 @@ Value EntryOf(Value list, std::string_view name, std::string_view key) {
   return {};
 }
 
-// Also writes the scheme in lower case.
+// Validates the URL, and writes its scheme in lower case.
 Status CheckServer(std::string& server, Cleartext cleartext) {
   const text::Read<text::GoUrl> url = text::ParseGoUrl(server);
   if (!url.ok()) return BadKubeconfig("server: " + url.error().message());
-  // Not shown: it may be a password.
+  // The error does not show the URL, whose user may have a password.
   if (url->user) {
     return BadKubeconfig("server names a user in its URL; give username and password instead");
   }

@@ -21,7 +21,7 @@ class Mirror {
 
   void Put(const runtime::ObjectPtr& object);
   void Remove(const runtime::ObjectPtr& object);
-  // `objects` are all there is: tells what is new, different or gone.
+  // Replaces all objects and tells the handlers about the differences.
   void Replace(Objects objects);
 
   runtime::ObjectPtr Get(std::string_view namespace_, std::string_view name) const;

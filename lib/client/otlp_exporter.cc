@@ -83,7 +83,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
     }
   }
 
-  // Nothing is sent from now on.
+  // Sends nothing any more.
   void Stop() {
     std::size_t left = 0;
     {
@@ -100,9 +100,9 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
   struct State {
     std::deque<trace::SpanData> spans;
     std::size_t bytes = 0;
-    bool waits = false;    // A timer runs that sends what there is then.
+    bool waits = false;    // A timer runs that will send the spans of that moment.
     bool due = false;      // A task is posted that will send.
-    bool sending = false;  // A batch is under way.
+    bool sending = false;  // A batch is in flight.
     bool stopped = false;
   };
 
@@ -218,7 +218,7 @@ class OtlpExporter final : public trace::SpanProcessor {
   void Flush(std::chrono::milliseconds grace) override { queue_->Flush(grace); }
 
  private:
-  const std::unique_ptr<ThreadPool> pool_;  // Null: the host's executor does it.
+  const std::unique_ptr<ThreadPool> pool_;  // Null: the host's executor is used.
   const std::shared_ptr<SpanQueue> queue_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using codec::AppendJsonString;
 
-// An object in the making; members follow each other.
+// Writes an object; its members are separated as they are added.
 class JsonObject final {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
@@ -180,7 +180,7 @@ OtlpAnswer ReadOtlpAnswer(std::string_view body) {
   const auto root = codec::ParseJson(body, arena);
   if (!root.ok()) return answer;
   const runtime::Value partial = (*root)["partialSuccess"];
-  // A number in 64 bits, which protobuf's JSON writes as a string.
+  // Protobuf's JSON form writes a number of 64 bits as text.
   const runtime::Value rejected = partial["rejectedSpans"];
   std::int64_t count = rejected.AsInt();
   const std::string_view text = rejected.AsString();

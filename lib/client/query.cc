@@ -72,7 +72,7 @@ void QueryBuilder::Add(const meta::PatchOptions& options) {
 }
 
 void QueryBuilder::AddFieldValidation(meta::FieldValidation validation) {
-  // Warn is what servers do unasked.
+  // Servers warn by default.
   if (validation == meta::FieldValidation::kIgnore) Add("fieldValidation", "Ignore");
   if (validation == meta::FieldValidation::kStrict) Add("fieldValidation", "Strict");
 }

@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::client {
 
-// The options of a call as the query of its URL: "?limit=5&watch=true", or nothing.
+// Builds the query of a URL from the options of a call: "?limit=5&watch=true", or nothing.
 class QueryBuilder {
  public:
   // Adds a parameter unless its value is empty.
@@ -26,7 +26,7 @@ class QueryBuilder {
   std::string text_;
 };
 
-// The JSON body of a delete.
+// Returns the JSON body of a delete.
 std::string DeleteBody(const meta::DeleteOptions& options);
 
 }  // namespace apiserver::inline v0::client

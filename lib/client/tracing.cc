@@ -29,7 +29,7 @@ void TellAddress(std::string_view authority, trace::Span& span) {
 void TellCall(const HttpRequest& request, trace::Span& span) {
   const CalledUrl url = PartsOf(request.url);
   span.SetAttribute("http.request.method", request.method);
-  // No credentials.
+  // Without credentials.
   span.SetAttribute("url.full",
                     std::string(url.scheme).append("://").append(url.authority).append(url.rest));
   TellAddress(url.authority, span);

@@ -78,7 +78,7 @@ class JsonWatchStream final : public WatchStream {
     return std::optional<watch::Event>();
   }
 
-  // Drops what has been read, so that a long watch does not grow.
+  // Drops the lines that were read, so that the buffer of a long watch does not grow.
   void Compact() {
     buffer_.erase(0, begin_);
     searched_ -= begin_;

@@ -24,7 +24,7 @@ class ClusterDns final : public ServiceResolver {
   }
 };
 
-// Up to the first of `ends`, which stays in `rest`.
+// Returns the text up to the first of `ends`, which stays in `rest`.
 std::string_view TakeUntil(std::string_view& rest, std::string_view ends) {
   const std::size_t end = std::min(rest.find_first_of(ends), rest.size());
   const std::string_view taken = rest.substr(0, end);

@@ -23,7 +23,7 @@ class BoundedBody final
     if (when_gone_) when_gone_();
   }
 
-  // Both only once the answer is complete: cpprestsdk writes from its own threads.
+  // Both may be called only after the response is complete: cpprestsdk writes on its own threads.
   std::string Take() { return std::move(text_); }
   // Calls `when_gone` when cpprestsdk has released this body: it has then put the connection aside,
   // and the next call finds it.
@@ -52,7 +52,7 @@ class BoundedBody final
   pplx::task<int_type> _putc(std::uint8_t byte) override;
   pplx::task<std::size_t> _putn(const std::uint8_t* bytes, std::size_t count) override;
   pplx::task<bool> _sync() override { return pplx::task_from_result(true); }
-  // Nothing can be read from it.
+  // The stream cannot be read from.
   pplx::task<int_type> _bumpc() override { return End(); }
   int_type _sbumpc() override { return traits::eof(); }
   pplx::task<int_type> _getc() override { return End(); }

@@ -7,23 +7,24 @@
 
 namespace apiserver::inline v0::client {
 
-// The socket of a connection, so that a call can be ended while cpprestsdk reads. Its own
-// cancellation closes the socket beside the thread that reads, which then may find no descriptor;
-// what the kernel shuts down only ends for that thread.
+// The socket of a connection, by which a call can be ended while cpprestsdk reads. Its own
+// cancellation closes the socket beside the thread that reads, which may then find no descriptor; a
+// shutdown in the kernel only ends the read.
 class Wire {
  public:
   using Tcp = boost::asio::ip::tcp;
 
   explicit Wire(Tcp protocol) : protocol_(protocol) {}
 
-  // A call begins.
+  // Starts a call.
   void Begin() { state_.Lock()->cut = false; }
   // Called by cpprestsdk before it connects or sends; opens the socket if it is not open. Throws
   // once the call has been cut: cpprestsdk would otherwise repeat it on another connection.
   void Use(Tcp::socket& socket);
   // True if there is a peer at the other end. Any thread, at any time.
   bool Connected();
-  // Ends whatever is done on the socket, connecting and sending too. Any thread, at any time.
+  // Shuts the socket down, whatever it is used for, connecting and sending too. Any thread, at any
+  // time.
   void Cut();
 
  private:
@@ -33,8 +34,8 @@ class Wire {
     std::uint64_t cookie = 0;  // The socket's cookie: descriptors of closed sockets are used again.
   };
 
-  // A copy of the descriptor, which the caller closes; -1: the socket is closed, or not open yet.
-  // cpprestsdk may close its own at any moment; the copy keeps the socket.
+  // Returns a copy of the descriptor, which the caller closes; -1: the socket is closed, or not
+  // open yet. cpprestsdk may close its own at any moment; the copy keeps the socket.
   static int CopyOfDescriptor(const State& state);
 
   const Tcp protocol_;
