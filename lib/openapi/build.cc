@@ -42,7 +42,7 @@ std::vector<runtime::GroupVersion> GroupVersionsOf(const std::vector<runtime::Ki
   return {group_versions.begin(), group_versions.end()};
 }
 
-// Kinds that `wanted` names, with all they refer to, and the meta types.
+// Adds the kinds in `wanted`, with everything they refer to, and the meta types.
 void Define(const Input& input, const std::set<std::string>& wanted, Definitions& definitions) {
   for (const runtime::KindPtr& kind : input.kinds) {
     for (const runtime::KindVersion& version : kind->versions()) {
