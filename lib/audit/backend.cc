@@ -49,7 +49,7 @@ class Union final : public Backend {
   }
 
  private:
-  // Calls back when the last of them has.
+  // Calls `done` after the last backend has.
   class All {
    public:
     All(std::size_t count, Done done) : left_(count), done_(std::move(done)) {}

@@ -89,7 +89,7 @@ class LogBackend final : public Backend {
   };
   struct State {
     std::deque<Piece> pieces;
-    std::string spare;   // The room of a piece that is written.
+    std::string spare;   // The memory of a piece that has been written.
     bool hurry = false;  // A request waits for an entry, or there are many entries.
     bool running = false;
     bool stopping = false;
@@ -121,7 +121,7 @@ class LogBackend final : public Backend {
     if (entry.done) entry.done(false);
   }
 
-  // Takes the entry, unless it is refused. Says whether the writer is to be woken.
+  // Takes the entry, unless it is refused. Returns whether the writer must be woken.
   Result<bool> Enter(Entry& entry) {
     auto state = state_.Lock();
     if (!state->running || state->stopping) {
@@ -142,7 +142,8 @@ class LogBackend final : public Backend {
     return first || state->hurry;
   }
 
-  // The last piece, unless it is full or the entry's lines would get before earlier events.
+  // Returns the last piece, or a new one if that is full, or if the entry's lines would come before
+  // earlier events.
   static Piece& PieceFor(const Entry& entry, State& state) {
     if (!state.pieces.empty()) {
       Piece& last = state.pieces.back();

@@ -34,7 +34,7 @@ std::string ProblemOfSink(const std::string& prefix, const SinkOptions& sink) {
   return "";
 }
 
-// Modes and truncation around a backend, as AuditBatchOptions.wrapBackend and the one of
+// Wraps a backend by mode and truncation, as AuditBatchOptions.wrapBackend and that of
 // AuditTruncateOptions.
 BackendPtr Wrap(BackendPtr backend, const SinkOptions& sink) {
   if (sink.mode == "batch") {

@@ -22,7 +22,8 @@ Value ObjectWithoutOwners(Value object, runtime::Arena& arena) {
                        arena);
 }
 
-// `object`, the items of a list and the objects in the rows of a Table, without managedFields.
+// Returns `object` without managedFields, also in the items of a list and the objects in the rows
+// of a Table.
 Value WithoutOwners(Value object, runtime::Arena& arena) {
   object = ObjectWithoutOwners(object, arena);
   if (object["items"].is_list()) {
@@ -41,7 +42,7 @@ Value WithoutOwners(Value object, runtime::Arena& arena) {
   return object;
 }
 
-// The JSON as it is recorded; null: it is not.
+// Returns the JSON to record. Null: it is not recorded.
 JsonPtr Recorded(const Context& ctx, std::string json) {
   while (json.ends_with('\n')) json.pop_back();
   if (json.size() > kObjectBytesMax) {

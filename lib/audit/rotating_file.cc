@@ -39,7 +39,7 @@ struct LogName {
     return directory + "/" + stem + time + extension;
   }
 
-  // The time in a backup's name; empty: it is none.
+  // Returns the time in a backup's name; empty: it is no backup.
   std::string_view TimeOf(std::string_view file) const {
     if (file.ends_with(kCompressed)) file.remove_suffix(kCompressed.size());
     if (file.size() != stem.size() + kTimestampBytes + extension.size()) return {};
@@ -67,7 +67,7 @@ class RotatingFile final : public LineWriter {
   }
 
  private:
-  // Writes what one file takes, and takes it off `lines`.
+  // Writes as much as one file takes, and removes it from `lines`.
   Status WriteSome(std::string_view& lines) {
     if (!file_) RETURN_IF_ERROR(Open());
     std::string_view piece = Fitting(lines);
@@ -113,7 +113,7 @@ class RotatingFile final : public LineWriter {
     RETURN_IF_ERROR(options_.files->Rename(options_.path, name_.Backup(options_.clock->WallNow())));
     RETURN_IF_ERROR(Open());
     mill_.Join();
-    // Compressing takes seconds; lines are not to wait for it.
+    // Compressing takes seconds; lines must not wait for it.
     mill_ = Thread("audit-backups", [this] { Mill(); });
     return {};
   }
@@ -142,7 +142,7 @@ class RotatingFile final : public LineWriter {
     }
   }
 
-  // Backups with an earlier time are too old; empty: none is.
+  // Returns the earliest time of a backup that is kept; empty: all are.
   std::string OldestKept() const {
     if (options_.max_age_days <= 0) return "";
     const auto age = std::chrono::hours(24) * options_.max_age_days;

@@ -74,7 +74,7 @@ class Truncating final : public Backend {
       if (done) done(true);
       return;
     }
-    // One after the other: the last one's answer is that of all.
+    // One after the other: the outcome of the last one is that of all.
     Events batch = std::move(batches.front());
     batches.erase(batches.begin());
     if (batches.empty()) return delegate_->ProcessEvents(std::move(batch), std::move(done));
