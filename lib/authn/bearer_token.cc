@@ -59,7 +59,7 @@ class StaticTokens final : public auth::TokenAuthenticator {
   }
 
   Answer AuthenticateToken(const Context&, std::string_view token) const override {
-    // All are compared, so that the time does not tell which was near.
+    // All tokens are compared, so that the time does not reveal a near match.
     const Known* match = nullptr;
     for (const Known& known : known_) {
       const bool same = known.token.size() == token.size() &&

@@ -55,7 +55,7 @@ bool HasExpired(const StoredSecret& secret, Clock::Wall now) {
   return !expires.ok() || expires->ToSystem() <= now;
 }
 
-// "system:bootstrappers:" and a name.
+// True for "system:bootstrappers:" and a name.
 bool IsGroupOfBootstrappers(std::string_view group) {
   const std::string prefix = std::string(kBootstrappersGroup) + ":";
   if (!group.starts_with(prefix)) return false;
@@ -66,7 +66,7 @@ bool IsGroupOfBootstrappers(std::string_view group) {
          });
 }
 
-// nullopt: one is no group that a bootstrap token may have.
+// Returns the groups of the Secret. nullopt: one is not allowed for a bootstrap token.
 std::optional<std::vector<std::string>> BootstrapGroupsOf(const StoredSecret& secret) {
   std::set<std::string> groups = {std::string(kBootstrappersGroup)};
   std::string_view rest = DataOf(secret, "auth-extra-groups");

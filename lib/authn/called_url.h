@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-// URLs that tokens and the documents of issuers name, where keys and claims are fetched.
+// Checks URLs from tokens and issuers' documents, from which keys and claims are fetched.
 namespace apiserver::inline v0::authn {
 
 // Returns a URL without its user, query and fragment, which may be credentials, for messages.

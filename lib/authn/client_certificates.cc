@@ -38,7 +38,7 @@ using StackPtr = std::unique_ptr<STACK_OF(X509), FreeWith<FreeStack>>;
 using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 
 constexpr std::string_view kUidOid = "1.3.6.1.4.1.57683.2";
-// How long a refusal is remembered: the certificate may become valid while the connection lives.
+// How long a refusal is kept: the certificate may become valid while the connection lives.
 constexpr std::chrono::seconds kRefusalTime(10);
 
 Status Refused(const std::string& why) {
@@ -71,7 +71,7 @@ Result<StorePtr> ReadAuthorities(const std::string& pem) {
   return store;
 }
 
-// nullopt: it is no text.
+// Returns nullopt if it is no text.
 std::optional<std::string> TextOf(const X509_NAME_ENTRY* entry) {
   unsigned char* utf8 = nullptr;
   const int size = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
@@ -145,8 +145,8 @@ Result<std::optional<AuthenticateResponse>> UserOf(const Subject& subject, const
   return std::optional(AuthenticateResponse{std::make_shared<const UserInfo>(std::move(user))});
 }
 
-// As Go: every certificate of the chain that restricts its use must allow clients. OpenSSL's own
-// purpose check also looks at key usage, and does not know anyExtendedKeyUsage.
+// Checks as Go that every certificate of the chain that restricts its use allows clients. OpenSSL's
+// own purpose check also looks at key usage, and does not know anyExtendedKeyUsage.
 bool AllowsClients(STACK_OF(X509) * chain) {
   for (int i = 0; i < sk_X509_num(chain); ++i) {
     const std::uint32_t usage = X509_get_extended_key_usage(sk_X509_value(chain, i));
@@ -162,7 +162,7 @@ Clock::Wall ToWall(const ASN1_TIME* time) {
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
-// When the first certificate of the chain ends.
+// Returns the end of the first certificate of the chain.
 Clock::Wall EndOf(STACK_OF(X509) * chain) {
   Clock::Wall end = Clock::Wall::max();
   for (int i = 0; i < sk_X509_num(chain); ++i) {
@@ -200,7 +200,7 @@ void Configure(X509_STORE_CTX* context, Clock::Wall now) {
 }  // namespace
 
 struct Authorities {
-  StorePtr store;  // OpenSSL locks it where it must.
+  StorePtr store;  // OpenSSL locks it itself.
 };
 
 struct ClientCertificates::Finding {
@@ -271,7 +271,7 @@ std::shared_ptr<const Authorities> ClientCertificates::Current() const {
     parsed->authorities = nullptr;
     return nullptr;
   }
-  // A bundle that cannot be read changes nothing: the one before stays in use.
+  // A bundle that cannot be read changes nothing: the previous one stays in use.
   Result<StorePtr> store = ReadAuthorities(*parsed->pem);
   if (store.ok()) {
     parsed->authorities = std::make_shared<const Authorities>(Authorities{*std::move(store)});

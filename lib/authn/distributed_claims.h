@@ -18,7 +18,7 @@
 #include "authn/issuer_keys.h"
 #include "authn/jwt.h"
 
-// Claims that a token leaves for another place to tell: OpenID Connect Core §5.6.2.
+// Claims that a token leaves to another endpoint: OpenID Connect Core §5.6.2.
 namespace apiserver::inline v0::authn {
 
 // Returns the fault of a token's _claim_names and _claim_sources; empty: none. As go-oidc, all
@@ -66,7 +66,7 @@ class DistributedClaims final {
     std::string access_token;  // Empty: none is sent.
   };
   Result<std::optional<Endpoint>> EndpointOf(runtime::Value claims) const;
-  // The token that the endpoint answers.
+  // Fetches the token from the endpoint.
   Result<std::string> Fetch(const Context& ctx, const Endpoint& endpoint) const;
   Result<std::shared_ptr<const IssuerKeys>> KeysOf(const std::string& issuer) const;
   Status Resolve(const Context& ctx, const Endpoint& endpoint, Jwt& jwt) const;

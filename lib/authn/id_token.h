@@ -22,7 +22,8 @@ struct IdTokenRules {
 
 // Checks everything but the signature. kUnauthorized: `refusal`, and why.
 Status CheckIdToken(const IdTokenRules& rules, const Jwt& jwt, std::string_view refusal);
-// kWouldBlock: keys are being fetched. kUnauthorized: there are none; or `refusal`, and why.
+// Checks the signature. kWouldBlock: keys are being fetched. kUnauthorized: there are none; or
+// `refusal`, and why.
 Status CheckIdTokenSignature(const Context& ctx, const IdTokenRules& rules, const Jwt& jwt,
                              const IssuerKeys& keys, std::string_view refusal);
 

@@ -18,7 +18,7 @@ constexpr std::size_t kDiscoveryBytesMax = 256 << 10;
 
 Status FetchFailed(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
 
-// The place of the keys, from the issuer's document.
+// Reads the URL of the keys from the issuer's document.
 Result<std::string> KeysUrlOf(const std::string& document, const std::string& issuer) {
   runtime::Arena arena;
   codec::JsonLimits limits;
@@ -42,7 +42,7 @@ Result<std::string> KeysUrlOf(const std::string& document, const std::string& is
   return url;
 }
 
-// The body of a good answer.
+// Returns the body of a successful response.
 Result<std::string> BodyOf(Result<http::ClientResponse> answer, std::string_view what) {
   if (!answer.ok()) {
     return FetchFailed("oidc: get " + std::string(what) +
@@ -112,7 +112,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     Status trouble = {Reason::kUnauthorized, "oidc: authenticator not initialized"};
   };
 
-  // The fetch that is under way, or a new one; null: it is too early for one.
+  // Returns the fetch in flight, or starts one. Null: it is too early for one.
   std::shared_ptr<Fetch> Join() {
     std::shared_ptr<Fetch> fetch;
     std::string keys_url;
@@ -170,7 +170,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     Result<JwkSet> set = body.ok() ? ParseJwkSet(*body) : Result<JwkSet>(body.status());
     Count(set.ok() ? *body : "", set.ok());
     if (!set.ok()) {
-      // They may have moved.
+      // The keys may have moved to another URL.
       known.Lock()->keys_url.clear();
       return End(fetch, FetchFailed(std::string(set.status().message())));
     }
@@ -196,7 +196,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
         locked->fetched_at = now;
         locked->trouble = {};
       } else if (locked->keys) {
-        result = locked->keys;  // Better old ones than none.
+        result = locked->keys;  // Old keys are better than none.
       } else {
         locked->trouble = result.status();
       }

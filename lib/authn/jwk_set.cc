@@ -17,7 +17,7 @@ using runtime::Value;
 
 Status Unusable(std::string why) { return Status(Reason::kInvalid, std::move(why)); }
 
-// The bytes of a member that must be there.
+// Decodes a required member.
 Result<std::string> JwkBytes(Value jwk, std::string_view name) {
   const std::string_view text = jwk[name].AsString();
   std::optional<std::string> bytes = text::DecodeBase64Url(text);
@@ -27,7 +27,7 @@ Result<std::string> JwkBytes(Value jwk, std::string_view name) {
   return *std::move(bytes);
 }
 
-// Go writes numbers without leading zeros, and so do others, against the RFC's words.
+// Go and others write numbers without leading zeros, against RFC 7518.
 Result<std::string> Coordinate(Value jwk, std::string_view name, std::size_t size) {
   ASSIGN_OR_RETURN(std::string bytes, JwkBytes(jwk, name));
   if (bytes.size() < size) bytes.insert(0, size - bytes.size(), '\0');

@@ -41,7 +41,8 @@ Strings AllValues(const Strings& names, const http::Headers& headers) {
   return values;
 }
 
-// A key that is not well encoded is taken as it is, so that nothing is lost.
+// Decodes the key of an extra. One that is not well encoded is used as it is, so that nothing is
+// lost.
 std::string ExtraKey(std::string_view encoded) {
   std::string lower(encoded);
   for (char& c : lower) {
@@ -53,7 +54,7 @@ std::string ExtraKey(std::string_view encoded) {
 std::map<std::string, Strings> ExtraOf(const Strings& prefixes, const http::Headers& headers) {
   std::map<std::string, Strings> extra;
   for (const std::string& prefix : prefixes) {
-    if (prefix.empty()) continue;  // Would be every header.
+    if (prefix.empty()) continue;  // An empty prefix would match every header.
     for (const http::Headers::Field& field : headers) {
       if (!HasPrefixIgnoreCase(field.name, prefix)) continue;
       extra[ExtraKey(std::string_view(field.name).substr(prefix.size()))].push_back(field.value);

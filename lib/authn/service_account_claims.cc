@@ -20,7 +20,7 @@ Status BadAccountToken(std::string why) { return Status(Reason::kUnauthorized, s
 
 Status Invalidated() { return BadAccountToken("service account token has been invalidated"); }
 
-// A name and a uid, as a claim has them.
+// A name and a uid in a claim.
 struct ClaimedObject {
   std::string name;
   std::string uid;
@@ -29,7 +29,7 @@ ClaimedObject Claimed(Value reference) {
   return {std::string(reference["name"].AsString()), std::string(reference["uid"].AsString())};
 }
 
-// A refusal where `found` is an error other than "ask again".
+// Returns `refusal` for an error of a look-up, except for kWouldBlock.
 Status NotFoundAs(const Status& found, Status refusal) {
   if (found.reason() == Reason::kWouldBlock) return found;
   return refusal;
@@ -112,7 +112,7 @@ Status CheckBinding(const Context& ctx, const ServiceAccountTokenOptions& option
     const ClaimedObject pod = Claimed(kubernetes["pod"]);
     RETURN_IF_ERROR(check.Bound(getter.GetPod(ctx, namespace_, pod.name), pod, "pod"));
   }
-  // The node of a pod or a secret is told of, not bound to.
+  // The node of a token for a pod or a secret is informative: the token is not bound to it.
   if (!kubernetes["node"].is_map() || with_pod || with_secret) return {};
   const ClaimedObject node = Claimed(kubernetes["node"]);
   return check.Bound(getter.GetNode(ctx, node.name), node, "node");

@@ -21,7 +21,7 @@ using auth::serviceaccount::ServiceAccountInfo;
 using AccountAnswer = Result<std::optional<AuthenticateResponse>>;
 using AccountKeys = std::shared_ptr<const std::vector<Jwk>>;
 
-// Those that Kubernetes signs with.
+// The algorithms that Kubernetes signs with.
 constexpr SigningAlgorithm kAccountAlgorithms[] = {
     SigningAlgorithm::kRs256, SigningAlgorithm::kEs256, SigningAlgorithm::kEs384,
     SigningAlgorithm::kEs512};
@@ -87,7 +87,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
     return known->keys;
   }
 
-  // Those of the token that it is asked for.
+  // Returns the audiences of the token that the request asks for.
   Result<std::vector<std::string>> Audiences(const Context& ctx, runtime::Value claims) const {
     std::vector<std::string> of_token = AudienceOf(claims).value_or(std::vector<std::string>());
     if (of_token.empty() && !claims["aud"].is_null() && claims["aud"].size() > 0) {

@@ -31,7 +31,7 @@ constexpr int kRsaExponentBitsMax = 31;
 
 struct AlgorithmFacts {
   std::string_view name;
-  const char* digest;  // Null: the signature hashes by itself.
+  const char* digest;  // Null: the algorithm of the signature has its own hash.
   bool rsa;
   bool pss;
   KeyType curve;
@@ -92,7 +92,7 @@ Status KeyError(std::string message) {
 
 std::shared_ptr<EVP_PKEY> Share(EVP_PKEY* key) { return {key, EVP_PKEY_free}; }
 
-// Null: OpenSSL does not take them.
+// Null: OpenSSL refuses them.
 std::shared_ptr<EVP_PKEY> FromParams(const char* type, OSSL_PARAM_BLD* builder) {
   const Params params(OSSL_PARAM_BLD_to_param(builder));
   const KeyContext context(EVP_PKEY_CTX_new_from_name(nullptr, type, nullptr));
@@ -145,7 +145,7 @@ std::optional<KeyType> EcTypeOf(EVP_PKEY* key) {
   return std::nullopt;
 }
 
-// The two numbers side by side, as RFC 7518 §3.4 has them, in the form OpenSSL reads.
+// Converts the two numbers side by side (RFC 7518 §3.4) to the form that OpenSSL reads.
 std::optional<std::string> EcSignatureToDer(std::string_view raw, std::size_t half) {
   if (raw.size() != 2 * half) return std::nullopt;
   const EcSignature signature(ECDSA_SIG_new());
@@ -212,7 +212,7 @@ Result<VerificationKey> VerificationKey::Ec(KeyType type, std::string_view x, st
   if (curve == nullptr || x.size() != curve->bytes || y.size() != curve->bytes) {
     return KeyError("the coordinates are not as long as the curve wants them");
   }
-  std::string point = "\x04";  // Not compressed.
+  std::string point = "\x04";  // The mark of an uncompressed point.
   point.append(x).append(y);
   const ParamBuilder builder(OSSL_PARAM_BLD_new());
   OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve->group, 0);
@@ -368,7 +368,7 @@ Result<std::string> SigningKey::Sign(SigningAlgorithm algorithm, std::string_vie
 
 namespace {
 
-// The key of one PEM block; null: it is of another kind.
+// Returns the key of one PEM block. Null: it is of another kind.
 std::shared_ptr<EVP_PKEY> KeyOfBlock(std::string_view name, const unsigned char* der, long size) {
   if (name == "CERTIFICATE") {
     const KeyCertificate certificate(d2i_X509(nullptr, &der, size));

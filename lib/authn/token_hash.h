@@ -15,7 +15,7 @@ namespace apiserver::inline v0::authn {
 class TokenHasher {
  public:
   explicit TokenHasher(Random& random) { random.Fill(key_); }
-  // 32 bytes. `audiences` null: asked for none.
+  // Returns 32 bytes. `audiences` null: the request asks for none.
   std::string Hash(std::string_view token, const std::vector<std::string>* audiences) const;
 
  private:

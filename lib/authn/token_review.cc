@@ -27,10 +27,10 @@ struct Reviewed {
 
 struct Spec {
   std::string token;
-  std::optional<std::vector<std::string>> audiences;  // nullopt: asked for none.
+  std::optional<std::vector<std::string>> audiences;  // nullopt: the request asks for none.
 };
 
-// Limits what was found to the audiences that were asked for.
+// Limits the result to the audiences that the request asks for.
 Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>& implicit) {
   if (!found.ok() || !found->has_value()) return found;
   std::vector<std::string>& audiences = found->value().audiences;
@@ -43,7 +43,7 @@ Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>
   return found;
 }
 
-// Outlives the authenticator while reviews are under way.
+// Makes the reviews; outlives the authenticator while some are in flight.
 class Reviewer final : public std::enable_shared_from_this<Reviewer> {
  public:
   explicit Reviewer(const TokenReviewOptions& options)
@@ -51,7 +51,7 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
 
   const TokenReviewMetrics& metrics() const { return metrics_; }
 
-  // Does not wait. `done` is called once.
+  // Starts a review without waiting. `done` is called once.
   void Start(Spec spec, UniqueFunction<void(Result<Reviewed>)> done) {
     const Clock::Monotonic start = options_.clock->Now();
     // Refused rather than queued: each unknown token costs a call, and any client may send some.

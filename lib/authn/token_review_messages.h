@@ -8,10 +8,10 @@
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/base/status.h"
 
-// The JSON of authentication.k8s.io TokenReview, as a client writes and reads it.
+// Writes and reads authentication.k8s.io TokenReview in JSON.
 namespace apiserver::inline v0::authn {
 
-// `audiences` null or empty: none are asked for.
+// `audiences` null or empty: the review asks for none.
 std::string TokenReviewBody(std::string_view version, std::string_view token,
                             const std::vector<std::string>* audiences);
 

@@ -49,7 +49,7 @@ Protocols SplitProtocols(const http::Headers& headers) {
 
 Status BadProtocol(const char* why) { return Status(Reason::kUnauthorized, why); }
 
-// Empty: there is none.
+// Returns the token; empty: there is none.
 Result<std::string> TokenOfProtocols(const Protocols& protocols) {
   if (protocols.tokens.empty()) return std::string();
   if (protocols.tokens.size() > 1) {
