@@ -15,7 +15,7 @@
 namespace apiserver::v0::authz {
 namespace {
 
-// Each answer is one chain's: it is looked up once a question.
+// Forwards to the chain of the current file, which is looked up once a request.
 class CurrentChain final : public auth::Authorizer, public auth::RuleResolver {
  public:
   Result<auth::Verdict> Authorize(const Context& ctx,

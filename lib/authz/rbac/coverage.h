@@ -20,29 +20,29 @@ struct CoverageLimits {
   // Limits of the result: parts, and bytes of their texts.
   std::size_t parts_max = 10'000;
   std::size_t bytes_max = std::size_t{1} << 20;
-  // Comparisons with held rules before the search is given up, about a tenth of a second.
+  // The most comparisons with held rules before the search is given up, about a tenth of a second.
   std::size_t steps_max = 10'000'000;
 };
 
-// The parts of rules that no held rule covers, in the order in which the rules multiply out.
+// The parts that no held rule covers, in the order in which the rules multiply out.
 struct MissingParts {
   std::vector<PolicyRule> parts;
-  bool whole = true;  // There are no others.
+  bool whole = true;  // There are no further parts.
 };
 
-// Rules that are held, by the texts in them. Borrows them. Immutable.
+// An index of held rules by their texts, which it borrows. Immutable.
 class HeldIndex {
  public:
-  // Places of held rules, ascending.
+  // Indexes of held rules, ascending.
   using Places = std::vector<std::uint32_t>;
   enum class Sort : std::uint8_t { kVerb, kGroup, kResource, kName, kUrl };
 
   explicit HeldIndex(const std::vector<const PolicyRule*>& held);
 
-  // Those that cover `text`, in up to three lists.
+  // Returns the rules that cover `text`, in up to three lists.
   std::vector<const Places*> Covering(Sort sort, std::string_view text) const;
   const Places& all() const { return all_; }
-  // Those that no resource name confines.
+  // The rules without resource names.
   const Places& unnamed() const { return unnamed_; }
 
  private:

@@ -50,9 +50,9 @@ class CowMap {
  public:
   using Pointer = std::shared_ptr<const T>;
 
-  // Null: none.
+  // Null: there is none.
   const T* Find(const Key& key) const { return FindHashed(key, key.Hash()); }
-  // The same with key.Hash() at hand.
+  // The same, if the caller has key.Hash() already.
   const T* FindHashed(const Key& key, std::uint64_t hash) const {
     const Entry* const entry = FindEntry(key, hash);
     return entry == nullptr ? nullptr : entry->value.get();
@@ -62,7 +62,7 @@ class CowMap {
     return entry == nullptr ? nullptr : entry->value;
   }
 
-  // Null takes the entry away.
+  // Sets an entry, or removes it if `value` is null.
   void Set(const Key& key, Pointer value) {
     const std::uint64_t hash = key.Hash();
     auto root = root_ ? std::make_shared<Root>(*root_) : std::make_shared<Root>();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kControlledBytesMax = 10'000;
 
-// If what the client chooses is too much, it may want to fill the cache.
+// Long attributes, which the client chooses, may be an attempt to fill the cache.
 bool ShouldCache(const auth::Attributes& asked) {
   return asked.namespace_.size() + asked.verb.size() + asked.group.size() + asked.version.size() +
              asked.resource.size() + asked.subresource.size() + asked.name.size() +
@@ -106,7 +106,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
   }
 
  private:
-  // When the limit has room.
+  // Starts the review when the rate limit has room.
   static void Ask(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec,
                   bool cacheable, trace::Span span, Reviews::Done done) {
     const auto wait = reviewer->limit.Take(reviewer->options.timeout);
@@ -118,7 +118,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     }
     if (wait->count() == 0)
       return Review(reviewer, spec, cacheable, std::move(span), std::move(done));
-    // Told even if the executor stops before.
+    // Calls `done` even if the executor stops first.
     struct Turn {
       trace::Span span;
       Reviews::Done done;
@@ -146,7 +146,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
   Result<auth::Verdict> OnError(const Context& ctx, const std::string& spec,
                                 const Status& error) const {
     const auto& options = reviewer_->options;
-    // Asked again because another webhook had to be waited for.
+    // The authorizer may run again because another webhook had to be waited for.
     const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
     const bool first = !waiting || !*waiting || (*waiting)->FirstReport(reviewer_.get(), spec);
     if (first) {

@@ -15,7 +15,7 @@ class WebhookMetrics {
   WebhookMetrics(metrics::Registry* registry, std::string name);
 
   void Attempted(const client::WebhookAttempt& attempt) const;
-  // The webhook could not be asked, and that means: no opinion.
+  // Counts a failed call that became no opinion.
   void FailedOpen(const Status& error) const;
 
  private:

@@ -14,7 +14,7 @@ using runtime::Value;
 constexpr std::string_view kReviewGroup = "authorization.k8s.io/";
 constexpr std::string_view kReviewKind = "SubjectAccessReview";
 
-// An object of which empty members are left out.
+// Writes an object without its empty members.
 class JsonObject {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
