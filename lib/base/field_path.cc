@@ -80,6 +80,7 @@ std::string QuoteShort(std::string_view text) {
 }
 
 Path Path::Child(std::string_view name) const {
+  // A longer path helps no reader, and an object could make it megabytes.
   if (text_.size() >= kTextBytesMax) return *this;
   std::string text = text_;
   if (!text.empty()) text += '.';
@@ -121,6 +122,7 @@ void ErrorList::Required(const Path& path, std::string detail) {
 }
 
 void ErrorList::Invalid(const Path& path, std::string_view bad_value, std::string detail) {
+  // A full list needs no text, and quoting may be long.
   if (!Room()) return;
   InvalidPrinted(path, QuoteShort(bad_value), std::move(detail));
 }

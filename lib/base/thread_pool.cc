@@ -100,12 +100,14 @@ void Pool::Post(Task task) {
     auto state = state_.Lock();
     if (state->stopping) return;
     state->queue.push_back(std::move(task));
+    // Each idle thread takes one task; further ones have to wait.
     no_thread_free = state->queue.size() > state->idle;
     add_thread = no_thread_free && state->live < options_.threads;
   }
   if (add_thread) return AddThreads(1);
   state_.NotifyOne();
   if (!no_thread_free) return;
+  // The clerk looks for a stall once, however many tasks are posted meanwhile.
   auto timers = timers_->Lock();
   if (timers->watching) return;
   timers->watching = true;
@@ -125,6 +127,7 @@ Executor::Cancel Pool::PostAfter(std::chrono::nanoseconds delay, Task task) {
   return [weak = std::weak_ptr(timer), queue = std::weak_ptr(timers_), when] {
     const auto mine = weak.lock();
     if (mine == nullptr || !mine->Claim()) return;
+    // The captures are destroyed by the Cancel, not when the time has come.
     mine->task = nullptr;
     const auto all = queue.lock();
     if (all == nullptr) return;
@@ -214,6 +217,7 @@ std::optional<Executor::Task> Pool::NextTask() {
 void Pool::Retire(std::uint64_t id) {
   std::vector<Thread> earlier;  // Joined here, without the lock.
   auto state = state_.Lock();
+  // Stop() joins the running threads, this one too.
   if (state->stopping) return;
   earlier.swap(state->ended);
   const auto self = state->running.find(id);
@@ -288,6 +292,7 @@ void Pool::AddThreadsIfStalled() {
     started_before_ = state->started;
   }
   if (waiting == 0) return;
+  // Tasks still wait, so the clerk looks again.
   timers_->Lock()->watching = true;
   if (stalled) AddThreads(std::min(step_, waiting));
   step_ = stalled ? step_ * 2 : 1;

@@ -38,7 +38,7 @@ void Log(LogSink& sink, LogLevel level, std::string_view message,
 
 // Drops everything. Lives as long as the process.
 LogSink& NullLogSink();
-// Text lines on standard error through spdlog: `I1121 05:00:00.123 message key="value"`.
+// A sink that writes text lines to standard error: `I1121 05:00:00.123 message key="value"`.
 std::unique_ptr<LogSink> NewStderrLogSink(LogLevel lowest = LogLevel::kInfo);
 
 }  // namespace apiserver::inline v0
