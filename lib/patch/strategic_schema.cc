@@ -92,6 +92,7 @@ Result<PatchMeta> LookupPatchMetadataForStruct(const Shape& parent, std::string_
         "merging an object in json but data type is not struct, instead is: " + std::string(kind));
   }
   const Field* field = schema.FindField(key);
+  // As Go's decoder, which accepts another case if no name matches exactly.
   if (field == nullptr) field = FindFolded(schema, key);
   if (field == nullptr) {
     return Status(Reason::kUnknown, "unable to find api field in struct " +
