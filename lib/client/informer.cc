@@ -80,6 +80,7 @@ class Reflector final : public Informer {
   meta::ListOptions WatchOptions() const {
     meta::ListOptions options = Selection();
     options.allow_watch_bookmarks = true;
+    // A random span, so that watches that began together do not all end together.
     const std::int64_t least = options_.watch_timeout.count();
     options.timeout_seconds =
         least +
@@ -103,6 +104,7 @@ class Reflector final : public Informer {
       resource_version = page->resource_version;
       if (page->continue_token.empty()) break;
       options.continue_token = page->continue_token;
+      // The continue token has the revision, and excludes another one.
       options.resource_version.clear();
     }
     Adopt(std::move(objects), std::move(resource_version));
@@ -147,6 +149,7 @@ class Reflector final : public Informer {
     while (true) {
       ASSIGN_OR_RETURN(const std::optional<watch::Event> event, stream.Next(ctx_));
       if (!event) {
+        // A watch that ends at once, time and again, must not become a busy loop.
         if (alive) return Status::Ok();
         return Status(Reason::kServiceUnavailable, "the watch ended without an event");
       }
@@ -174,6 +177,7 @@ class Reflector final : public Informer {
   // Handles an error that says that the known revision is gone. OK, the first time: a new list is
   // requested at once.
   Status Expire(Status error) {
+    // 410: the server no longer has the revision.
     if (error.code() != 410) return error;
     have_list_ = false;
     if (std::exchange(expired_, true)) return error;

@@ -97,6 +97,7 @@ Result<Kubeconfig> ReadKubeconfig(std::string_view text) {
 }
 
 Status WriteKubeconfigFile(FileSystem& files, const std::string& path, const Kubeconfig& config) {
+  // It may hold a key or a token.
   constexpr unsigned kOwnerOnly = 0600;
   return files.WriteAtomically(path, WriteKubeconfig(config), kOwnerOnly);
 }

@@ -115,6 +115,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
     if (full) return Then::kCountFull;
     state->spans.push_back(std::move(span));
     state->bytes += bytes;
+    // The end of the batch in flight schedules the next one.
     if (state->sending) return Then::kNothing;
     const bool now = state->spans.size() >= options_.batch_spans_max;
     if (std::exchange(now ? state->due : state->waits, true)) return Then::kNothing;
@@ -156,6 +157,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
   }
 
   void Count(const Result<http::ClientResponse>& answer, std::size_t spans) const {
+    // Attempts are over: the Webhook has retried as the options say.
     if (!answer.ok()) {
       CountDropped("failed", spans);
       return Log(*options_.log, LogLevel::kWarning, "spans could not be sent to the collector",
