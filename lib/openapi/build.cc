@@ -123,6 +123,7 @@ Document BuildV2(const Input& input) {
   document.Add("definitions", Collected(definitions, arena));
   document.Add("securityDefinitions", BearerToken(arena));
   const Value built = document.Build();
+  // kubectl up to 1.28 reads v2 as protobuf only.
   Document finished = Finish(built);
   finished.protobuf = GnosticV2(built);
   return finished;
@@ -167,6 +168,7 @@ Document V3Index(const std::map<std::string, std::string>& etags) {
   for (const auto& [path, etag] : etags) {
     MapBuilder entry(arena);
     std::string url(kV3Prefix);
+    // The hash lets clients cache a document until its content changes.
     url.append(path).append("?hash=").append(etag);
     entry.Add("serverRelativeURL", Value::String(arena.Copy(url)));
     paths.Add(arena.Copy(path), entry.Build());

@@ -48,6 +48,7 @@ void Definitions::AddPlain(std::string_view name, Value definition) {
 void Definitions::AddScalar(const Schema& schema, MapBuilder& map) const {
   const std::string_view format = FormatOf(schema);
   if (schema.type == SchemaType::kIntOrString) {
+    // Swagger 2.0 has no oneOf.
     if (format_ == Format::kV2) {
       map.Add("type", Value::String("string"));
     } else {
