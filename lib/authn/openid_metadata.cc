@@ -45,6 +45,7 @@ Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
   const text::GoUrl wanted{.scheme = "https", .host = address, .path = std::string(kJWKSPath)};
   std::string uri = wanted.String();
   const text::Read<text::GoUrl> url = text::ParseGoUrl(uri);
+  // Special characters of the address would end up in another part of the URL.
   if (url.ok() && url->host == wanted.host && url->path == wanted.path) return uri;
   return BadMetadata(
       "attempted to build jwks_uri from external address " + address +

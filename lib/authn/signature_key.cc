@@ -86,6 +86,7 @@ const unsigned char* BytesOf(std::string_view text) {
 unsigned char* BytesOf(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
 Status KeyError(std::string message) {
+  // The error queue is the thread's: a stale entry would mislead its next reader.
   ERR_clear_error();
   return Status(Reason::kInvalid, std::move(message));
 }
@@ -128,6 +129,7 @@ Status CheckRsa(EVP_PKEY* key) {
     return KeyError("an RSA key must have 2048 to 8192 bits, not " + std::to_string(bits));
   }
   const BigNumber exponent = NumberOf(key, OSSL_PKEY_PARAM_RSA_E);
+  // Exponents of 1 or even ones are insecure, large ones slow down every verification.
   if (exponent == nullptr || BN_is_odd(exponent.get()) == 0 || BN_is_one(exponent.get()) == 1 ||
       BN_num_bits(exponent.get()) > kRsaExponentBitsMax) {
     return KeyError("the exponent of an RSA key must be odd, 3 to 2^31-1");
@@ -152,6 +154,7 @@ std::optional<std::string> EcSignatureToDer(std::string_view raw, std::size_t ha
   BigNumber r = NumberOf(raw.substr(0, half));
   BigNumber s = NumberOf(raw.substr(half));
   if (ECDSA_SIG_set0(signature.get(), r.get(), s.get()) != 1) return std::nullopt;
+  // The signature owns both numbers now.
   static_cast<void>(r.release());
   static_cast<void>(s.release());
   const int size = i2d_ECDSA_SIG(signature.get(), nullptr);
@@ -179,6 +182,7 @@ bool SetPadding(EVP_PKEY_CTX* context, const AlgorithmFacts& facts) {
   if (!facts.rsa) return true;
   if (!facts.pss) return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1;
   return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1 &&
+         // RFC 7518 §3.5: the salt is as long as the hash.
          EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1;
 }
 
@@ -412,6 +416,7 @@ Result<std::vector<VerificationKey>> ReadPublicKeys(const std::string& pem) {
     }
     keys.push_back(*std::move(one));
   }
+  // OpenSSL reports the end of the file as a missing block.
   const bool complete = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
   if (!complete) return KeyError("the file holds a PEM block that is malformed");
