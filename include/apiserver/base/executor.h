@@ -18,7 +18,7 @@ class LogSink;
 class Executor {
  public:
   using Task = UniqueFunction<void()>;
-  // Cancels what it was given for, if that has not begun; harmless otherwise. Any thread.
+  // Cancels a task that has not begun; harmless otherwise. Any thread.
   using Cancel = UniqueFunction<void()>;
 
   virtual ~Executor() = default;

@@ -141,9 +141,10 @@ class Registry {
   virtual Family<Histogram>& Histograms(FamilyOptions options,
                                         std::vector<double> upper_bounds) = 0;
 
-  // Calls `refresh` before each Serialize(), on its thread, to set what is cheaper to look up than
-  // to keep. Destroying the registration waits for a call in progress. `refresh` must not call
-  // Serialize() or BeforeSerialize().
+  // Calls `refresh` before each Serialize(), on its thread, which is a loop for a server's
+  // /metrics: it must not block. For values that are cheaper to look up than to keep. Destroying
+  // the registration waits for a call in progress. `refresh` must not call Serialize() or
+  // BeforeSerialize().
   virtual Context::Registration BeforeSerialize(UniqueFunction<void()> refresh) = 0;
 
   // Text exposition format 0.0.4, families by name, series by label values.
