@@ -24,10 +24,11 @@ namespace apiserver::inline v0 {
 // work now.
 class Context {
  public:
-  // Never done, may block, no values.
+  // Returns a context that never ends, may block and has no values.
   static Context Background();
-  // A new piece of work under `parent`: done when the parent is, when Cancel() is called, or when
-  // the deadline (if any) is found to have passed. Values of the parent are seen.
+  // Starts a new piece of work under `parent`: it ends when the parent does, when Cancel() is
+  // called, or when the deadline (if any) is found to have passed. It sees the values of the
+  // parent.
   static Context Child(const Context& parent,
                        std::optional<Clock::Monotonic> deadline = std::nullopt);
 
@@ -41,15 +42,16 @@ class Context {
   // Moves the deadline of this work forward; a later one is ignored. Like Set(), it belongs to the
   // thread that runs the work now. Not for Background.
   void LimitTo(Clock::Monotonic deadline);
-  // Ends the work: runs the OnDone callbacks on the calling thread. `why` is what Err() returns;
-  // only the first call counts. Children are cancelled too.
+  // Ends the work: runs the OnDone callbacks on the calling thread. Err() returns `why`; only the
+  // first call counts. Children are cancelled too.
   void Cancel(Status why) const;
-  // OK while the work goes on; kTimeout once `clock` is past the deadline; else why it ended.
+  // Returns OK while the work goes on, kTimeout once `clock` is past the deadline, else the reason
+  // why it ended.
   Status Err(const Clock& clock = RealClock()) const;
   bool done() const { return !Err().ok(); }
 
-  // Unregisters a callback when destroyed. After that the callback does not run, and is not
-  // running: destroying waits for a run in progress on another thread.
+  // Unregisters a callback when destroyed. Afterwards the callback does not run any more: the
+  // destructor waits for a run in progress on another thread.
   class [[nodiscard]] Registration {
    public:
     Registration() = default;

@@ -54,18 +54,19 @@ class ThreadPool : public Executor {
  public:
   // Waits for running tasks and destroys queued ones unrun. Idempotent.
   virtual void Stop() = 0;
-  // Threads alive now; for tests and metrics.
+  // The number of threads now, for tests and metrics.
   virtual std::size_t threads() const = 0;
 };
 
 // Starts the thread of its timers; the others start with the first work.
 std::unique_ptr<ThreadPool> NewThreadPool(ThreadPoolOptions options = {});
 
-// Something that waits for news and is told on its own executor that there may be some.
+// An object that waits for news and is called on its own executor when there may be some.
 class Wakeable {
  public:
   virtual ~Wakeable() = default;
-  // Called on the executor named in the Waker; may come without news, never after destruction.
+  // Called on the executor named in the Waker, perhaps without news, never after destruction. Must
+  // not block if that is a loop.
   virtual void OnWake() = 0;
 };
 

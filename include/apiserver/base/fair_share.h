@@ -46,7 +46,7 @@ class FairShare {
 
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   std::size_t bytes_max() const { return bytes_max_; }
-  // The charges that wait for room.
+  // The number of charges that wait for room.
   std::size_t waiting() const { return state_.Lock()->waiting; }
   // True if `tenant` is beyond one of its limits; memory that others hold never makes an exempt
   // tenant so. Costs no lock while the share is nearly empty.
@@ -58,7 +58,7 @@ class FairShare {
   struct Level {
     std::size_t used = 0;
     std::size_t waiting = 0;
-    // A charge waits because this level is full, so newer ones of the level wait behind it.
+    // A charge waits because this level is full; newer ones of the level wait behind it.
     bool blocked = false;
   };
   struct Flow {
@@ -78,13 +78,13 @@ class FairShare {
   };
   // The limit that refuses a charge.
   enum class Verdict : std::uint8_t { kFits, kFlowFull, kLevelFull, kFull };
-  // Charges that were granted what they waited for, linked through themselves: giving memory back
-  // needs none.
+  // Charges that were granted their room, in a list through the charges themselves: giving memory
+  // back must not need any.
   struct Granted {
     Charge* first = nullptr;
     Charge* last = nullptr;
   };
-  // Tells them, without the lock.
+  // Calls the `granted` of each, without the lock.
   static void Tell(const Granted& granted);
 
   Verdict Judge(State& state, const Charge& charge, std::size_t more) const;
@@ -93,7 +93,7 @@ class FairShare {
   static void ForgetIfIdle(State& state, const Tenant& tenant);
   static void StopWaiting(State& state, const Tenant& tenant);
   static bool HeldUp(const State& state, const Tenant& tenant);
-  // Serves the tenants that wait as far as there is room now.
+  // Grants waiting charges as far as there is room.
   void Grant(State& state, Granted& granted);
   bool GrantNext(State& state, const Tenant& tenant, Granted& granted);
 
@@ -102,8 +102,8 @@ class FairShare {
   Guarded<State> state_;
 };
 
-// The part of a share that one owner holds; given back when it is destroyed. Used by one thread at
-// a time, and by none while it waits.
+// One owner's part of a share, which is given back when it is destroyed. Used by one thread at a
+// time, and by none while it waits.
 class FairShare::Charge {
  public:
   // Starts with no bytes.
@@ -112,7 +112,7 @@ class FairShare::Charge {
   Charge& operator=(const Charge&) = delete;
   ~Charge() { Resize(0); }  // Must not wait.
 
-  // Moves what is charged to `tenant`.
+  // Charges `tenant` instead, with the same bytes.
   void SetTenant(const Tenant& tenant);
   const Tenant& tenant() const { return tenant_; }
   std::size_t bytes() const { return bytes_; }
@@ -135,7 +135,7 @@ class FairShare::Charge {
   FairShare& share_;
   Tenant tenant_;
   std::size_t bytes_ = 0;
-  // While it waits; under the share's lock.
+  // Set while it waits; guarded by the share's lock.
   std::size_t wanted_ = 0;
   UniqueFunction<void()> granted_;
   Charge* next_granted_ = nullptr;

@@ -10,7 +10,7 @@
 
 namespace apiserver::inline v0 {
 
-// One switch that a server knows.
+// A feature that can be switched on or off.
 struct FeatureGate {
   // The maturity of a feature, as in Kubernetes.
   enum class Stage : std::uint8_t { kAlpha, kBeta, kGa, kDeprecated };
@@ -21,11 +21,12 @@ struct FeatureGate {
   bool locked = false;  // May only be set to its default.
 };
 
-// "ALPHA", "BETA", "" for GA, "DEPRECATED": the words of Kubernetes' help texts and metrics.
+// Returns "ALPHA", "BETA", "" for GA, "DEPRECATED": the words of Kubernetes' help texts and
+// metrics.
 std::string_view StageWord(FeatureGate::Stage stage);
 
-// The switches of one server, as Kubernetes' --feature-gates. First Add and Set, then share: the
-// const methods may be called from any thread, the others from none besides.
+// The feature gates of one server, as Kubernetes' --feature-gates. Call Add and Set first, then
+// share it: the const methods may be called from any thread, but not beside the others.
 class FeatureGates final {
  public:
   // Starts with AllAlpha and AllBeta.

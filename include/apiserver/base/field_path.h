@@ -20,11 +20,12 @@ inline constexpr std::size_t kTextBytesMax = std::size_t{8} << 10;  // One value
 // Errors beyond the list, until counting stops.
 inline constexpr std::size_t kMoreCountedMax = 10'000;
 
-// `text`, or as much of its front as fits in `bytes_max`, then "...".
+// Returns `text`, or as much of its front as fits in `bytes_max`, and then "...".
 std::string Shorten(std::string_view text, std::size_t bytes_max = kTextBytesMax);
 
-// "spec.ports[2].name", "metadata.labels[app]". Immutable; each step returns a longer path, up to
-// kTextBytesMax. An empty one is the object itself, which errors call "<nil>", as Go does.
+// The path of a field: "spec.ports[2].name", "metadata.labels[app]". Immutable; each step returns a
+// longer path, up to kTextBytesMax. An empty one is the object itself, which errors call "<nil>",
+// as Go does.
 class Path {
  public:
   Path() = default;
@@ -65,16 +66,17 @@ struct Error {
   std::string bad_value;  // Printed as Go does: strings quoted, "null", numbers, JSON otherwise.
   std::string detail;
 
-  // "Invalid value: 3: must be even": the message without the field.
+  // Returns the message without the field: "Invalid value: 3: must be even".
   std::string Body() const;
-  // "spec.replicas: Invalid value: 3: must be even".
+  // Returns the whole message: "spec.replicas: Invalid value: 3: must be even".
   std::string Message() const;
-  // "FieldValueInvalid".
+  // Returns the reason of a StatusCause: "FieldValueInvalid".
   std::string_view CauseReason() const;
 };
 
-// Findings in the order in which they were made. Empty means valid. It ends at kErrorsMax findings
-// or kErrorBytesMax of text; those after them are counted, and each of their texts is shortened.
+// Findings in the order in which they were made. Empty: the object is valid. The list ends at
+// kErrorsMax findings or kErrorBytesMax of text; later ones are only counted, and each text is
+// shortened.
 class ErrorList {
  public:
   // "Required value". A field that must be set is missing or empty.
@@ -143,9 +145,9 @@ class ErrorList {
   std::size_t more_ = 0;
 };
 
-// Go's %q, for the strings that API messages quote.
+// Quotes a text as Go's %q, for API messages.
 std::string Quote(std::string_view text);
-// The same of a text that a stranger chose, not longer than kTextBytesMax.
+// The same for a client's text, cut to kTextBytesMax.
 std::string QuoteShort(std::string_view text);
 
 }  // namespace apiserver::inline v0::field

@@ -12,7 +12,7 @@
 
 namespace apiserver::inline v0 {
 
-// A file that grows. One thread at a time.
+// A file that is appended to. Used by one thread at a time.
 class AppendFile {
  public:
   virtual ~AppendFile() = default;
@@ -28,21 +28,22 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // kNotFound: no such file. kInternalError: anything else, with path and errno's text.
+  // Reads a whole file. kNotFound: there is none. kInternalError: anything else, with path and
+  // errno's text.
   virtual Result<std::string> Read(const std::string& path) const = 0;
   // Reads at most `bytes_max` bytes from `offset` on; fewer only at the end of the file.
   virtual Result<std::string> ReadRange(const std::string& path, std::uint64_t offset,
                                         std::size_t bytes_max) const = 0;
-  // Replaces `path` by a file with exactly these bytes: written to a temporary name beside it with
-  // `mode`, synced, renamed. Readers see the old file or the new one, never a part.
+  // Replaces `path` by a file with exactly these bytes: writes a temporary file beside it with
+  // `mode`, syncs and renames it. Readers see the old file or the new one, never a part.
   virtual Status WriteAtomically(const std::string& path, std::string_view bytes,
                                  unsigned mode) = 0;
-  // Appends to `path`, which is made with exactly `mode` if it is missing.
+  // Opens `path` for appending; a missing file is made with exactly `mode`.
   virtual Result<std::unique_ptr<AppendFile>> OpenAppend(const std::string& path,
                                                          unsigned mode) = 0;
   // Moves a file (not a directory) and replaces the file at `to`.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
-  // The names in a directory, sorted.
+  // Returns the names in a directory, sorted.
   virtual Result<std::vector<std::string>> List(const std::string& directory) const = 0;
   // Creates `path` and its parents with `mode`; no error if it exists.
   virtual Status MakeDirectories(const std::string& path, unsigned mode) = 0;

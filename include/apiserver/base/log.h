@@ -12,7 +12,7 @@ namespace apiserver::inline v0 {
 // The severity of a log line, the lowest first.
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
 
-// One key and its value, as structured logs have them.
+// A key and its value in a structured log line.
 struct LogField {
   std::string_view key;
   std::string value;
@@ -36,7 +36,7 @@ class LogSink {
 void Log(LogSink& sink, LogLevel level, std::string_view message,
          std::initializer_list<LogField> fields = {});
 
-// Drops everything. Lives as long as the process.
+// A sink that drops everything. Lives as long as the process.
 LogSink& NullLogSink();
 // A sink that writes text lines to standard error: `I1121 05:00:00.123 message key="value"`.
 std::unique_ptr<LogSink> NewStderrLogSink(LogLevel lowest = LogLevel::kInfo);

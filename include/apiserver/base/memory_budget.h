@@ -34,7 +34,7 @@ class MemoryShare {
 // evicted. All methods may be called from any thread.
 class EvictingShare {
  public:
-  // Something that is kept while there is room; linked into the share in place.
+  // An item that is kept while there is room; linked into the share in place.
   class Item {
    public:
     Item() = default;
@@ -86,10 +86,10 @@ class EvictingShare {
 struct MemoryBudget {
   // The size of each share, in bytes.
   struct Limits {
-    // Superseded and deleted objects that watch caches keep for watches that resume and for lists
-    // of the past. When it is used up each cache that changes gives up its oldest ones, down to a
-    // thousand; what they would have answered is read from the engine, and watches that had not
-    // come so far yet are closed.
+    // Superseded and deleted objects that watch caches keep for resumed watches and for lists of
+    // the past. When it is used up, each cache that changes drops its oldest ones, down to a
+    // thousand: lists of such revisions are then read from the engine, and watches that have not
+    // yet reached the dropped ones are closed.
     std::size_t history_bytes_max = std::size_t{64} << 20;
     // Objects encoded in other forms than the stored one (another version, protobuf), kept with
     // them for the next answer. When it is used up the least recently used encodings are dropped,

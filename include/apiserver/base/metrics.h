@@ -47,10 +47,10 @@ class Gauge final {
   std::atomic<double> value_{0};
 };
 
-// How often values fell into each of its buckets. Any thread, no lock.
+// Counts values by buckets. Any thread, no lock.
 class Histogram final {
  public:
-  // `upper_bounds` ascending, inclusive; a last bucket for everything above is added.
+  // `upper_bounds` are ascending and inclusive; a last bucket for all greater values is added.
   explicit Histogram(std::vector<double> upper_bounds);
 
   // Counts `value` in its bucket.
@@ -60,7 +60,7 @@ class Histogram final {
   // Adds many values at once: the number in each bucket, the last one included, and their sum.
   void Add(const std::vector<std::uint64_t>& counts, double sum);
   const std::vector<double>& upper_bounds() const { return upper_bounds_; }
-  // Values in bucket `i` alone; `i` = upper_bounds().size() is the last one.
+  // Returns the number of values in bucket `i` alone; upper_bounds().size() is the last bucket.
   std::uint64_t count(std::size_t i) const { return counts_[i].load(std::memory_order_relaxed); }
   double sum() const { return sum_.load(std::memory_order_relaxed); }
   // Sets it to zero, for Registry::Reset().
@@ -79,12 +79,12 @@ class Histogram final {
 // changes; the histogram itself changes in Show().
 class TimingHistogram final {
  public:
-  // The value is `value` from `now` on. `histogram` must outlive this.
+  // Starts with `value` at `now`. `histogram` must outlive this.
   TimingHistogram(Histogram& histogram, Clock::Monotonic now, double value = 0);
   TimingHistogram(const TimingHistogram&) = delete;
   TimingHistogram& operator=(const TimingHistogram&) = delete;
 
-  // The value is `value` from `now` on. A `now` that lies before an earlier one counts as that one.
+  // Sets the value from `now` on. A `now` before an earlier one counts as that one.
   void Set(Clock::Monotonic now, double value);
   // Brings the histogram up to date before it is written. Time that has not been shown is not in
   // it, and Registry::Reset() cannot take it away.
@@ -102,9 +102,9 @@ class TimingHistogram final {
   double integral_ = 0;
 };
 
-// `count` bounds: start, start*factor, start*factor², …
+// Returns `count` bounds: start, start*factor, start*factor², …
 std::vector<double> ExponentialBuckets(double start, double factor, std::size_t count);
-// `count` bounds: start, start+width, …
+// Returns `count` bounds: start, start+width, …
 std::vector<double> LinearBuckets(double start, double width, std::size_t count);
 
 // The name and labels of a Family.
@@ -120,8 +120,8 @@ class Family {
  public:
   virtual ~Family() = default;
 
-  // The series with these label values, made on first use. It lives as long as the Registry, so a
-  // caller on a hot path keeps the address. A value that is missing counts as "".
+  // Returns the series with these label values, made on first use. It lives as long as the
+  // Registry, so callers on a hot path should keep its address. A missing value counts as "".
   virtual Metric& With(std::initializer_list<std::string_view> values) = 0;
   // Hides a series and sets it to zero; With() brings it back.
   virtual void Remove(std::initializer_list<std::string_view> values) = 0;
@@ -132,8 +132,8 @@ class Registry {
  public:
   virtual ~Registry() = default;
 
-  // A name asked for again gives the same family; the options of the first call count. One name for
-  // two types of metric is a bug: only the first is shown.
+  // Returns the family of this name. The first call makes it; options of later ones are ignored.
+  // One name for two types of metric is a bug: only the first is shown.
   virtual Family<Counter>& Counters(FamilyOptions options) = 0;
   // The same as Counters(), for gauges.
   virtual Family<Gauge>& Gauges(FamilyOptions options) = 0;
@@ -147,7 +147,7 @@ class Registry {
   // BeforeSerialize().
   virtual Context::Registration BeforeSerialize(UniqueFunction<void()> refresh) = 0;
 
-  // Text exposition format 0.0.4, families by name, series by label values.
+  // Returns all metrics in text exposition format 0.0.4, families by name, series by label values.
   virtual std::string Serialize() = 0;
   // Sets counters and histograms to zero; gauges keep their value, which describes the present.
   virtual void Reset() = 0;

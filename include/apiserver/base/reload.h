@@ -46,8 +46,8 @@ class WatchedFiles {
   virtual Clock::Wall used_at() const = 0;
 };
 
-// Reads the files and has them used before it returns: an error means that there is nothing to
-// watch. `period` must be positive.
+// Starts to watch. Reads the files and calls `use` before it returns: an error means that nothing
+// is watched. `period` must be positive.
 Result<std::unique_ptr<WatchedFiles>> WatchFiles(std::vector<std::string> paths,
                                                  std::chrono::nanoseconds period,
                                                  WatchedFilesDeps deps, WatchedFiles::Use use);

@@ -39,9 +39,9 @@ enum class Reason : std::uint8_t {
   kWouldBlock,
 };
 
-// The word clients see in `reason`: "NotFound"; empty for kUnknown.
+// Returns the word for clients: "NotFound"; empty for kUnknown.
 std::string_view ReasonWord(Reason reason);
-// The HTTP status code of a Status with this reason and no code of its own.
+// Returns the HTTP status code of a Status with this reason and no code of its own.
 int HttpCode(Reason reason);
 
 // One of the reasons why an object was refused, as metav1.StatusCause.
@@ -101,7 +101,7 @@ class [[nodiscard]] Status {
   // Copies it with the metadata.continue of an Expired list.
   Status WithContinueToken(std::string token) const;
 
-  // "NotFound: flunders.wardle \"x\" not found", for logs and test output.
+  // Formats it for logs and tests: "NotFound: flunders.wardle \"x\" not found".
   std::string ToString() const;
 
   friend bool operator==(const Status& a, const Status& b);
@@ -130,7 +130,7 @@ class [[nodiscard]] Result {
 
   Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}       // NOLINT: implicit
   Result(Status error) : state_(std::in_place_index<0>, std::move(error)) {}  // NOLINT: implicit
-  // From anything a T can be made of, so that `return std::make_unique<Derived>()` works.
+  // Converts from anything a T can be made of, so that `return std::make_unique<Derived>()` works.
   template <class U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Status> &&

@@ -33,7 +33,7 @@ struct SpanContext {
   TraceId trace_id{};
   SpanId span_id{};
   bool sampled = false;    // Its trace is recorded.
-  std::string state = {};  // `tracestate`, handed on unread.
+  std::string state = {};  // `tracestate`, passed on unparsed.
 
   // True if neither id is all zero.
   bool valid() const;
