@@ -39,7 +39,8 @@ class Metrics {
   metrics::Counter& events_;
   metrics::Family<metrics::Counter>& errors_;
   metrics::Family<metrics::Counter>& levels_;
-  // A series is shown from its first request on; its address is kept, for every request is here.
+  // A series is shown from its first request on; its address is kept, since every request counts
+  // here.
   std::array<std::atomic<metrics::Counter*>, kLevels> kept_levels_ = {};
   metrics::Counter& rejected_;
 };

@@ -20,8 +20,8 @@
 // nothing.
 namespace apiserver::inline v0::audit {
 
-// Adds an annotation to the event of the request whose context this is: keys are qualified
-// ("authorization.k8s.io/decision"), values short. The first value of a key stays; another one is
+// Adds an annotation to the event of the request of `ctx`: keys are qualified
+// ("authorization.k8s.io/decision"), values short. The first value of a key is kept; another one is
 // dropped and logged. Any thread.
 void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
 // Sets the impersonated user; the event's `user` stays the authenticated one. `constraint`: the
@@ -53,7 +53,7 @@ class AuditContext {
   bool initialized() const { return initialized_.load(std::memory_order_acquire); }
   // False if the policy has decided not to record the request.
   bool enabled() const { return !initialized() || config_.level != Level::kNone; }
-  // Only once it is initialized.
+  // Only after Init().
   const RequestAuditConfig& config() const { return config_; }
   // False if the policy omits events of this stage.
   bool Wants(Stage stage) const;

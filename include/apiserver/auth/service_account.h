@@ -20,7 +20,7 @@ inline constexpr std::string_view kPodUIDKey = "authentication.kubernetes.io/pod
 inline constexpr std::string_view kNodeNameKey = "authentication.kubernetes.io/node-name";
 inline constexpr std::string_view kNodeUIDKey = "authentication.kubernetes.io/node-uid";
 
-// "system:serviceaccount:<namespace>:<name>".
+// Returns "system:serviceaccount:<namespace>:<name>".
 std::string MakeUsername(std::string_view namespace_, std::string_view name);
 
 // The parts of a service account's user name.

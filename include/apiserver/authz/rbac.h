@@ -69,7 +69,7 @@ struct Binding {
 // True if `rule` alone allows the request.
 bool RuleAllows(const auth::Attributes& asked, const PolicyRule& rule);
 
-// `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`.
+// Prints `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`.
 std::string CompactString(const PolicyRule& rule);
 
 // The rules of a user in a namespace.

@@ -26,7 +26,7 @@ struct Target {
   std::string name = "";                   // Empty: the collection.
   std::string subresource = "";
 
-  // "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders/x/status".
+  // Returns the path: "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders/x/status".
   std::string Path() const;
 };
 

@@ -31,7 +31,7 @@ struct WebhookClientConfig {
 class ServiceResolver {
  public:
   virtual ~ServiceResolver() = default;
-  // "host:port". kInvalid: no name, namespace or port.
+  // Returns "host:port". kInvalid: no name, namespace or port.
   virtual Result<std::string> ResolveEndpoint(std::string_view namespace_, std::string_view name,
                                               int port) const = 0;
 };

@@ -21,7 +21,7 @@ namespace apiserver::inline v0::codec {
 
 // The media types of requests and responses.
 enum class MediaType : std::uint8_t { kJson, kYaml, kProtobuf, kCbor };
-// "application/json", "application/yaml", "application/vnd.kubernetes.protobuf",
+// Returns "application/json", "application/yaml", "application/vnd.kubernetes.protobuf" or
 // "application/cbor".
 std::string_view MediaTypeName(MediaType type);
 // Returns the type that a Content-Type header names; empty means JSON. nullopt: unknown, or

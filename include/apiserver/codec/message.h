@@ -45,8 +45,8 @@ Result<Message> ToMessage(const runtime::Object& object) {
   return message;
 }
 
-// Replaces the object's content by the message's. Protobuf does not tell an empty list or map from
-// an absent one: where JSON always has the field it becomes null. Errors as FromMessageBytes.
+// Replaces the object's content by the message's. Protobuf does not distinguish an empty list or
+// map from an absent one: if JSON always has the field it becomes null. Errors as FromMessageBytes.
 template <ProtobufMessage Message>
 Status FromMessage(const Message& message, runtime::Object& object) {
   std::string bytes;

@@ -15,7 +15,7 @@ struct AcceptClause {
   double q = 1;
   std::vector<std::pair<std::string, std::string>> parameters;  // Without q.
 
-  // Empty when absent.
+  // Returns a parameter; empty if it is absent.
   std::string_view Parameter(std::string_view name) const;
   // True if the clause covers "application/json" and the like; wildcards count.
   bool Covers(std::string_view media_type) const;

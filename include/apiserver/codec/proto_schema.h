@@ -32,9 +32,9 @@ namespace apiserver::inline v0::codec {
 // reference. Nothing is registered with protobuf's own pools.
 class ProtoSchemas {
  public:
-  // `descriptor_set` is a serialized google.protobuf.FileDescriptorSet with all imports and, for
-  // descriptions and markers, source info; it is not kept. kInvalid: it is malformed, or a file
-  // lacks an import.
+  // Loads schemas. `descriptor_set` is a serialized google.protobuf.FileDescriptorSet with all
+  // imports and, for descriptions and markers, source info; it is not kept. kInvalid: it is
+  // malformed, or a file lacks an import.
   static Result<ProtoSchemas> Load(std::string_view descriptor_set);
 
   // Returns the schema of a message by its full name: "k8s.io.api.core.v1.Pod". A kind's own

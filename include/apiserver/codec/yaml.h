@@ -9,7 +9,7 @@
 #include "apiserver/runtime/value.h"
 
 // YAML as sigs.k8s.io/yaml reads and writes it: libyaml's events, YAML 1.1 scalars, converted to
-// what JSON can say.
+// the data model of JSON.
 namespace apiserver::inline v0::codec {
 
 // Parses one document. Everything in the result lives in `arena`. Aliases are expanded under a

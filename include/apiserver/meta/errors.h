@@ -8,8 +8,8 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/names.h"
 
-// API errors with Kubernetes' exact words, codes, reasons and details, because clients match them:
-// k8s.io/apimachinery/pkg/api/errors. The arguments go into the message as they are.
+// Makes API errors with Kubernetes' exact words, codes, reasons and details, because clients match
+// them: k8s.io/apimachinery/pkg/api/errors. The arguments go into the message unchanged.
 namespace apiserver::inline v0::meta {
 
 using runtime::GroupKind;

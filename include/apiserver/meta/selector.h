@@ -42,7 +42,7 @@ class LabelSelector {
 
   bool empty() const { return requirements_.empty(); }
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  // `labels` is metadata.labels: a map of strings, or null.
+  // Reports whether all requirements match. `labels` is metadata.labels: a map of strings, or null.
   bool Matches(runtime::Value labels) const;
   // Returns the value that label `key` must have: that of its first requirement on `key`, if this
   // is `key=value` or `key in (value)`. nullopt: it requires no single value.

@@ -17,7 +17,7 @@ namespace apiserver::inline v0::watch {
 
 // The type of an event.
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
-// "ADDED".
+// Returns the word in watch events: "ADDED".
 std::string_view EventTypeWord(EventType type);
 // The inverse. nullopt: no such word.
 std::optional<EventType> EventTypeFromWord(std::string_view word);
@@ -34,8 +34,8 @@ struct Event {
   Status error;                     // kError.
 };
 
-// A running watch: a cursor and references, no thread and no queue of its own. Used by one thread
-// at a time; destroyed anywhere.
+// A running watch: a cursor and references, without a thread or queue of its own. Used by one
+// thread at a time; may be destroyed on any.
 class Stream {
  public:
   // The state of a stream after a call of Next().

@@ -26,7 +26,7 @@ enum class Layer : std::uint8_t {
 };
 inline constexpr std::size_t kLayers = 7;
 
-// The key of the layer's audit annotation: "apiserver.latency.k8s.io/etcd".
+// Returns the key of the layer's audit annotation: "apiserver.latency.k8s.io/etcd".
 std::string_view LatencyAnnotation(Layer layer);
 
 // The time of one request in each layer; a value of its Context, except for watches. All methods

@@ -77,7 +77,7 @@ class PathElement {
   runtime::Value value() const { return kind_ == Kind::kValue ? value_ : runtime::Value(); }
   std::int64_t index() const { return kind_ == Kind::kIndex ? index_ : 0; }
 
-  // ".spec", "[name=\"x\",port=80]", "[=\"x\"]", "[3]": as errors and conflicts print it.
+  // Prints ".spec", "[name=\"x\",port=80]", "[=\"x\"]", "[3]", as errors and conflicts do.
   std::string ToString() const;
 
   // Negative, zero or positive. Numbers compare by value: 1 equals 1.0.
@@ -97,7 +97,7 @@ static_assert(sizeof(PathElement) == 24);
 
 using Path = std::vector<PathElement>;
 using PathView = std::span<const PathElement>;
-// ".spec.containers[name=\"x\"].image".
+// Prints ".spec.containers[name=\"x\"].image".
 std::string PathString(PathView path);
 
 // A set of fields, as a tree of path elements. A handle of 16 bytes to sorted, immutable entries in
@@ -123,7 +123,7 @@ class FieldSet {
   bool Has(PathView path) const;
   // Returns the set below `element`, with paths that start there; empty if there is nothing.
   FieldSet WithPrefix(const PathElement& element) const;
-  // Null when neither `element` nor anything below it is in the set.
+  // Null: neither `element` nor anything below it is in the set.
   const Entry* Find(const PathElement& element) const;
   std::span<const Entry> entries() const;
 
