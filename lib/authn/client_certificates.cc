@@ -162,7 +162,7 @@ Clock::Wall ToWall(const ASN1_TIME* time) {
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
-// Returns the end of the first certificate of the chain.
+// Returns the earliest end of the certificates in the chain.
 Clock::Wall EndOf(STACK_OF(X509) * chain) {
   Clock::Wall end = Clock::Wall::max();
   for (int i = 0; i < sk_X509_num(chain); ++i) {

@@ -34,7 +34,7 @@ inline constexpr std::size_t kChainCertificatesMax = 16;
 inline constexpr std::size_t kCertificateBytesMax = 32 << 10;
 
 // Verifies the client certificates of requests against a bundle that may change. A result is kept
-// per connection until the bundle changes, the first certificate of the chain ends, or, for a
+// per connection until the bundle changes, a certificate of the chain expires, or, for a
 // refusal, ten seconds have passed. Any thread.
 class ClientCertificates {
  public:
