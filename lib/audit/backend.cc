@@ -75,6 +75,7 @@ class IgnoreErrors final : public Backend {
   Status Run(const BackendEnvironment& environment) override { return backend_->Run(environment); }
   void ProcessEvents(Events events, Done done) override {
     if (!done) return backend_->ProcessEvents(std::move(events), nullptr);
+    // The request goes on even if its events are lost; the backend has counted and logged them.
     backend_->ProcessEvents(std::move(events),
                             [done = std::move(done)](bool) mutable { done(true); });
   }

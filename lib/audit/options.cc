@@ -40,6 +40,7 @@ BackendPtr Wrap(BackendPtr backend, const SinkOptions& sink) {
   if (sink.mode == "batch") {
     backend = NewBufferedBackend(std::move(backend), sink.batch);
   } else if (sink.mode == "blocking") {
+    // Only blocking-strict lets a backend's failure refuse requests.
     backend = NewIgnoreErrors(std::move(backend));
   }
   return sink.truncate ? NewTruncatingBackend(std::move(backend), sink.truncation) : backend;

@@ -175,6 +175,7 @@ StackPtr DecodeIntermediates(const PeerCertificates& peer) {
   StackPtr intermediates(sk_X509_new_null());
   for (std::size_t i = 1; i < peer.der.size(); ++i) {
     CertificatePtr certificate = Decode(peer.der[i]);
+    // A malformed one is left out: the chain may be complete without it.
     if (certificate != nullptr) sk_X509_push(intermediates.get(), certificate.release());
   }
   return intermediates;

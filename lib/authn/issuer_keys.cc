@@ -30,6 +30,7 @@ Result<std::string> KeysUrlOf(const std::string& document, const std::string& is
                        std::string(root.status().message()));
   }
   const std::string_view found = (*root)["issuer"].AsString();
+  // The document of another issuer would let that issuer's keys sign for this one.
   if (found != issuer) {
     return FetchFailed("oidc: issuer did not match the issuer returned by provider, expected " +
                        field::Quote(issuer) + " got " + field::Quote(found));
@@ -190,6 +191,8 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
       const auto locked = known.Lock();
       const Clock::Monotonic now = options.clock->Now();
       locked->under_way = nullptr;
+      // This holds after a failure too: tokens must not make the server flood the issuer with
+      // requests.
       locked->not_before = now + options.refetch_interval;
       if (result.ok()) {
         locked->keys = *result;
@@ -210,6 +213,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     counted->timestamps->With({success ? "success" : "failure", issuer_hash, server_hash})
         .Set(now.count());
     if (!success) return;
+    // An issuer has one series, not one for each set of keys that it ever had.
     if (!set_hash.empty()) counted->infos->Remove({issuer_hash, server_hash, set_hash});
     set_hash = auth::ConfigHash(set);
     counted->infos->With({issuer_hash, server_hash, set_hash}).Set(1);

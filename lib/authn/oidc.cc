@@ -104,6 +104,7 @@ std::shared_ptr<const DistributedClaims> NewDistributed(
     const OidcIssuer& issuer, const OidcOptions& options,
     const std::shared_ptr<client::HttpClient>& http) {
   const std::string& claim = issuer.rules.claim_mappings.groups.claim;
+  // As upstream, only the groups may be distributed claims.
   if (claim.empty()) return nullptr;
   const auto new_keys = [options, http](const std::string& url) {
     return NewKeys({.url = url}, options, nullptr, http);
@@ -164,6 +165,7 @@ OidcAnswer OidcAuthenticator::AuthenticateToken(const Context& ctx, std::string_
   const OidcIssuer& issuer = found->second;
   const Clock::Monotonic begun = issuer.token_rules.clock->Now();
   OidcAnswer answer = issuer.Authenticate(ctx, token);
+  // A token that waits for keys is authenticated again, and is counted then.
   if (issuers_->latency != nullptr && answer.status().reason() != Reason::kWouldBlock) {
     const std::chrono::duration<double> took = issuer.token_rules.clock->Now() - begun;
     issuers_->latency->With({answer.ok() ? "success" : "failure", issuer.hash})
@@ -197,6 +199,8 @@ Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenti
   auto made = std::make_unique<OidcAuthenticator::Issuers>();
   made->latency = LatencyOf(options.metrics);
   for (const JwtAuthenticator& one : issuers) {
+    // Keys of an unchanged issuer are kept: a reload of the configuration then refuses no tokens
+    // while they are fetched.
     std::shared_ptr<const IssuerKeys> known =
         previous == nullptr ? nullptr : previous->issuers().KeysOf(one.issuer);
     ASSIGN_OR_RETURN(OidcIssuer issuer, NewIssuer(one, options, algorithms, std::move(known)));

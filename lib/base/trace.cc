@@ -86,8 +86,10 @@ void Span::SetError(std::string_view message) {
 }
 
 void Span::EndWith(const Status& outcome) {
+  // The operation runs again where it may wait, and has its span then.
   if (outcome.reason() == Reason::kWouldBlock) data_ = nullptr;
   if (outcome.code() >= 500) SetError(outcome.message());
+  // OpenTelemetry's conventions for HTTP: a 4xx response is no error of the server.
   if (outcome.code() >= 400 && outcome.code() < 500) {
     AddEvent("refused", {{"message", std::string(outcome.message())}});
   }
@@ -96,6 +98,7 @@ void Span::EndWith(const Status& outcome) {
 
 void Span::End() {
   if (!data_) return;
+  // The monotonic clock again: a span must not end before its start.
   const auto took = tracer_->options_.clock->Now() - started_;
   data_->end = data_->start + std::chrono::duration_cast<Clock::Wall::duration>(took);
   const std::unique_ptr<SpanData> ended = std::move(data_);
@@ -109,6 +112,7 @@ std::shared_ptr<const Tracer> Tracer::New(TracerOptions options) {
 template <class Id>
 Id Tracer::NewId() const {
   Id id{};
+  // W3C's Trace Context takes ids of zeros for invalid.
   while (IsZero(id)) options_.random->Fill(std::as_writable_bytes(std::span(id)));
   return id;
 }
@@ -140,6 +144,7 @@ Span Tracer::Start(std::string_view name, SpanContext context, const SpanId& par
 Span Tracer::StartWithParent(std::string_view name, const SpanContext& parent,
                              const SpanOptions& options) const {
   SpanContext context = parent;
+  // The parent's decision to sample is kept, so that a trace has no gaps.
   context.span_id = NewId<SpanId>();
   return Start(name, std::move(context), parent.span_id, options);
 }
@@ -162,6 +167,7 @@ Span StartSpan(const Context& ctx, std::string_view name, const SpanOptions& opt
 ScopedSpan::ScopedSpan(const Context& ctx, std::string_view name, const SpanOptions& options)
     : parent_(ctx) {
   Span span = StartSpan(ctx, name, options);
+  // A span that is not recorded needs no context of its own.
   if (!span.recording()) return;
   child_ = Context::Child(ctx).WithMayBlock(ctx.may_block());
   current_ = &child_->Set(std::move(span));

@@ -123,6 +123,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
   }
 
   void Schedule(bool now) {
+    // A timer must not keep the queue alive once the exporter is gone.
     auto send = [weak = weak_from_this(), now] {
       const auto queue = weak.lock();
       if (!queue) return;

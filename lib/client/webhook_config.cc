@@ -20,6 +20,7 @@ class ClusterDns final : public ServiceResolver {
     if (namespace_.empty() || name.empty() || port == 0) {
       return Status(Reason::kInvalid, "cannot resolve an empty service name or namespace");
     }
+    // As upstream, without the domain of the cluster, which is not known here.
     return std::string(name) + "." + std::string(namespace_) + ".svc:" + std::to_string(port);
   }
 };
@@ -105,6 +106,7 @@ field::ErrorList ValidateWebhookService(const field::Path& path, std::string_vie
   }
   if (!url_path->starts_with('/')) errors.Invalid(where, *url_path, "must start with a '/'");
   std::string_view rest = std::string_view(*url_path).substr(1);
+  // A slash at the end makes no empty segment.
   if (rest.ends_with('/')) rest.remove_suffix(1);
   for (std::size_t i = 0;; ++i) {
     const std::string_view step = TakeUntil(rest, "/");

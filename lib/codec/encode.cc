@@ -200,6 +200,7 @@ Status FillEncodings(const Context& ctx, std::span<const runtime::ObjectPtr> obj
     if (encodings[i] != nullptr) continue;
     const Object& object = *objects[i];
     if (object.version() != form.version && object.kind().converter().may_wait()) {
+      // A converter that may wait, such as a webhook, gets one call for all objects.
       together.push_back(i);
       continue;
     }

@@ -78,6 +78,7 @@ class OpenApiLoader {
     if (root.type != SchemaType::kStruct) {
       return Invalid("", "must be an object with properties");
     }
+    // A CRD may describe metadata too, but it is the same in all kinds.
     std::erase_if(root.fields, [](const FieldParts& field) {
       return field.name == "apiVersion" || field.name == "kind" || field.name == "metadata";
     });
@@ -287,6 +288,8 @@ Result<KindOptions> KindOptionsFromCrd(Value crd, SchemaPool& pool) {
   options.semantics = runtime::Semantics::kStructural;
   for (const Value& json : spec["versions"].items()) {
     ASSIGN_OR_RETURN(KindVersion version, VersionFromCrd(json, spec, pool));
+    // The hub is the storage version: objects from storage then need no conversion on their way to
+    // it.
     if (json["storage"].AsBool()) {
       options.hub_version = version.version;
       options.storage_version = version.version;

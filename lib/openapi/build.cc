@@ -156,6 +156,7 @@ std::string V3PathOf(const Route& route) {
     begin = end + 1;
   }
   if (parts.empty()) return "";
+  // A document covers apis/GROUP/VERSION, api/VERSION, or all paths with the same first segment.
   const std::size_t own = parts[0] == "apis" ? 3 : parts[0] == "api" ? 2 : 1;
   std::string document = parts[0];
   for (std::size_t i = 1; i < std::min(own, parts.size()); ++i) document += "/" + parts[i];
@@ -190,6 +191,7 @@ Result<std::shared_ptr<const Documents>> Build(const Input& input) {
   std::map<std::string, std::string> etags;
   for (auto& [path, part] : parts) {
     part.info = input.info;
+    // Define() takes those that the routes of the part name.
     part.kinds = input.kinds;
     Document document = BuildV3(part);
     RETURN_IF_ERROR(Checked("v3 " + path, document));

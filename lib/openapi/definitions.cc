@@ -114,6 +114,7 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
   if (schema.embedded_resource) {
     map.Add("x-kubernetes-embedded-resource", Value::Bool(true));
   }
+  // Swagger 2.0 has no `nullable`.
   if (schema.nullable && format_ == Format::kV3) map.Add("nullable", Value::Bool(true));
 }
 
@@ -142,6 +143,7 @@ Value Definitions::Use(const Schema& schema, std::string_view description,
     if (format_ == Format::kV2) {
       map.Add("$ref", ref["$ref"]);
     } else {
+      // OpenAPI v3.0 ignores the siblings of a $ref.
       runtime::ListBuilder all_of(tree_.arena());
       all_of.Add(ref);
       map.Add("allOf", all_of.Build());

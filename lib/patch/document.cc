@@ -61,6 +61,7 @@ Document::Document(Value root, runtime::Arena& arena) : tree_(arena), root_(NewN
 std::optional<std::size_t> Document::IndexOf(std::string_view key, std::size_t size) {
   const std::optional<std::int64_t> number = ParseInt(key);
   const auto limit = static_cast<std::int64_t>(size);
+  // As in json-patch, a negative index counts from the end.
   if (!number || *number >= limit || *number < -limit) return std::nullopt;
   return static_cast<std::size_t>(*number < 0 ? *number + limit : *number);
 }
@@ -111,6 +112,7 @@ bool Document::Set(const Place& place, Node* node) {
     if (index) container.nodes[*index] = node;
     return index.has_value();
   }
+  // A new key is copied: `place` does not live as long as the document.
   const Node* const member = Tree::Find(container, place.key);
   tree_.Set(container, member != nullptr ? member->key : tree_.arena().Copy(place.key), *node);
   return true;

@@ -40,6 +40,8 @@ class Patcher {
 
   Status Apply(const Operation& operation) {
     const std::string_view op = operation.Text("op");
+    // Each insertion into a list moves the items behind it, so a short patch could cost quadratic
+    // time.
     if (document_.exhausted()) return Wrong("the operations move too many items of lists");
     if (op == "add") return Add(operation);
     if (op == "remove") return Remove(operation);
@@ -171,6 +173,7 @@ class Patcher {
     if (!whole) return Wrong("error while performing deep copy: it is nested too deeply");
     std::string json;
     codec::AppendJson(*whole, json);
+    // A copy may contain earlier copies: without a limit the size would double with each operation.
     copied_ += json.size();
     if (limits_.copy_bytes_max == 0 || copied_ <= limits_.copy_bytes_max) return *whole;
     return Wrong("Unable to complete the copy, the accumulated size increase of copy is " +
@@ -240,6 +243,7 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
   std::vector<std::string> duplicates;
   std::vector<std::string> errors;
   const Result<Value> operations = codec::ParseJson(patch, arena, &duplicates);
+  // An unreadable patch is refused when it is applied.
   if (!operations.ok()) return {};
   std::size_t index = 0;
   auto duplicate = duplicates.begin();
@@ -262,6 +266,7 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
 Result<Value> ApplyJsonPatch(Value document, std::string_view patch, runtime::Arena& arena,
                              const JsonPatchLimits& limits) {
   Result<Value> patched = ApplyJsonPatchExplained(document, patch, arena, limits);
+  // As upstream, a 422 response does not repeat json-patch's message.
   if (patched.status().reason() == Reason::kInvalid) {
     return meta::NewGenericServerResponse(422, "", {}, "");
   }

@@ -90,6 +90,7 @@ FieldSet DifferenceOf(FieldSet a, FieldSet b, bool recursive, SetBuilder& out) {
       out.Add(*zip.left);
       continue;
     }
+    // A member of `b` takes everything below it along.
     if (recursive && zip.right->member) continue;
     Entry entry = *zip.left;
     entry.member = entry.member && !zip.right->member;
