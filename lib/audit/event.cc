@@ -161,6 +161,7 @@ void PutEventFields(const Event& event, Members& members) {
   members.Plain("stage", StageWord(event.stage));
   members.Text("requestURI", event.request_uri);
   members.Text("verb", event.verb);
+  // audit.k8s.io/v1 requires `user`, so an unknown one is written as an empty object.
   static const auth::UserInfo nobody;
   PutUser(event.user ? *event.user : nobody, members.Name("user"));
   if (event.impersonated_user) PutUser(*event.impersonated_user, members.Name("impersonatedUser"));
@@ -178,6 +179,7 @@ void PutEventFields(const Event& event, Members& members) {
   if (event.response_object) members.Name("responseObject").Put(*event.response_object);
   std::string time = MicroTimeUnlessZero(event.request_received);
   members.Time("requestReceivedTimestamp", time);
+  // Both are equal in the first stage, where the text is formatted once.
   if (event.stage_timestamp != event.request_received) {
     time = MicroTimeUnlessZero(event.stage_timestamp);
   }

@@ -25,6 +25,7 @@
 namespace apiserver::v0::authn {
 namespace {
 
+// Shorter keys are too weak; longer ones make every verification slow.
 constexpr int kRsaBitsMin = 2048;
 constexpr int kRsaBitsMax = 8192;
 constexpr int kRsaExponentBitsMax = 31;
@@ -300,6 +301,7 @@ VerificationKey::Jwk VerificationKey::ToJwk() const {
   } else if (const CurveFacts* const curve = CurveOf(type_)) {
     jwk.kty = "EC";
     jwk.crv = curve->name;
+    // RFC 7518 §6.2.1.2: a coordinate keeps its leading zeros.
     jwk.x = Base64UrlOf(NumberOf(key_.get(), OSSL_PKEY_PARAM_EC_PUB_X).get(), curve->bytes);
     jwk.y = Base64UrlOf(NumberOf(key_.get(), OSSL_PKEY_PARAM_EC_PUB_Y).get(), curve->bytes);
   } else {

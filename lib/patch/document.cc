@@ -61,7 +61,7 @@ Document::Document(Value root, runtime::Arena& arena) : tree_(arena), root_(NewN
 std::optional<std::size_t> Document::IndexOf(std::string_view key, std::size_t size) {
   const std::optional<std::int64_t> number = ParseInt(key);
   const auto limit = static_cast<std::int64_t>(size);
-  // As in json-patch, a negative index counts from the end.
+  // A negative index counts from the end, as in json-patch.
   if (!number || *number >= limit || *number < -limit) return std::nullopt;
   return static_cast<std::size_t>(*number < 0 ? *number + limit : *number);
 }

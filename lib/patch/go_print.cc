@@ -26,6 +26,7 @@ class Printer {
  public:
   Printer(Verb verb, std::size_t bytes_max) : verb_(verb), bytes_max_(bytes_max) {}
 
+  // Not recursive: a value may be nested thousands of levels deep.
   std::string Run(const Value& root) {
     Print(root);
     while (!open_.empty()) {
@@ -99,6 +100,7 @@ class Printer {
     container.items = value.items();
     container.members.reserve(value.members().size());
     for (const Member& member : value.members()) container.members.push_back(&member);
+    // fmt prints maps in the order of their keys.
     std::sort(container.members.begin(), container.members.end(),
               [](const Member* a, const Member* b) { return a->key < b->key; });
   }

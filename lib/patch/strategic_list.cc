@@ -186,6 +186,7 @@ Result<Nodes> ListMerger::Merge(const Nodes& original, const Nodes& patch, const
 Nodes ListMerger::MergeScalars(const Nodes& original, const Nodes& patch) {
   Nodes both = original;
   both.insert(both.end(), patch.begin(), patch.end());
+  // As upstream does, this removes duplicates among the stored elements too.
   const Ranks first = RanksIn(both, "", /*maps=*/false);
   Nodes merged;
   merged.reserve(both.size());
