@@ -49,7 +49,7 @@ class Union final : public Backend {
   }
 
  private:
-  // Calls back when the last of them has.
+  // Calls `done` after the last backend has.
   class All {
    public:
     All(std::size_t count, Done done) : left_(count), done_(std::move(done)) {}
@@ -75,6 +75,7 @@ class IgnoreErrors final : public Backend {
   Status Run(const BackendEnvironment& environment) override { return backend_->Run(environment); }
   void ProcessEvents(Events events, Done done) override {
     if (!done) return backend_->ProcessEvents(std::move(events), nullptr);
+    // The request goes on even if its events are lost; the backend has counted and logged them.
     backend_->ProcessEvents(std::move(events),
                             [done = std::move(done)](bool) mutable { done(true); });
   }
@@ -116,6 +117,7 @@ Metrics::Metrics(metrics::Registry& registry)
 void Metrics::ObservePolicyLevel(Level level) {
   auto& kept = kept_levels_[static_cast<std::size_t>(level)];
   metrics::Counter* counter = kept.load(std::memory_order_acquire);
+  // Two threads may both look the series up; they find the same one.
   if (counter == nullptr) {
     counter = &levels_.With({LevelWord(level)});
     kept.store(counter, std::memory_order_release);

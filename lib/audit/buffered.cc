@@ -17,7 +17,7 @@ class Throttle {
  public:
   Throttle(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}
 
-  // Takes a token; when it may be used.
+  // Takes a token; returns the time from which it may be used.
   Monotonic Take(Monotonic now) {
     if (last_ != Monotonic()) {
       const std::chrono::duration<double> passed = now - last_;
@@ -113,12 +113,12 @@ class Buffered final : public Backend {
   struct State {
     std::deque<EventPtr> events;
     std::size_t bytes = 0;
-    std::size_t in_flight = 0;  // Batches.
+    std::size_t in_flight = 0;  // The number of batches.
     bool running = false;
     bool stopping = false;
-    bool abandoned = false;  // Nothing more is waited for.
+    bool abandoned = false;  // Shutdown() waits no longer.
   };
-  // Outlives this: a delegate may be done late.
+  // Outlives the backend: a delegate may finish late.
   using Shared = Guarded<State>;
 
   void SendUntilStopped() {
@@ -128,7 +128,7 @@ class Buffered final : public Backend {
       if (batch.empty()) return;
       if (options_.throttle) {
         const Monotonic at = throttle.Take(RealClock().Now());
-        // Who stops is not made to wait.
+        // Shutdown() does not wait for the throttle.
         auto state = shared_->Lock();
         (void)state.WaitUntil(at, [&state] { return state->stopping; });
       }
@@ -136,7 +136,7 @@ class Buffered final : public Backend {
     }
   }
 
-  // Waits for a batch that is full, or old enough; empty: it is over.
+  // Waits for a batch that is full, or old enough. Empty: the backend has ended.
   Events NextBatch() {
     const Monotonic old = RealClock().Now() + options_.max_batch_wait;
     auto state = shared_->Lock();

@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, kStages> kStageWords = {"RequestReceived"
 using text::JsonSink;
 using text::PutJsonString;
 
-// Writes the members of one JSON object in the order of the calls. Their names are literals that
-// need no escapes; as their sizes are known, a name costs a few stores.
+// Writes the members of one JSON object in the order of the calls. Names are literals without
+// escapes; since their sizes are known, a name costs a few stores.
 class Members {
  public:
   explicit Members(JsonSink& out) : out_(out) {}
@@ -56,7 +56,7 @@ class Members {
   void NumberUnlessZero(const auto& name, int value) {
     if (value != 0) Name(name).Put(std::to_string(value));
   }
-  // Empty: a time that was never set, which is null as in Go.
+  // Empty: a time that was never set; null as in Go.
   void Time(const auto& name, std::string_view time) {
     if (time.empty()) {
       Name(name).Put("null");
@@ -67,10 +67,10 @@ class Members {
 
  private:
   JsonSink& out_;
-  char before_ = '{';  // The next member.
+  char before_ = '{';  // Separates the next member.
 };
 
-// The elements of a list, by `put`.
+// Writes the elements of a list by `put`.
 template <class List, class Put>
 void PutList(const List& list, JsonSink& out, const Put& put) {
   out.Put('[');
@@ -86,7 +86,7 @@ void PutStrings(const std::vector<std::string>& values, JsonSink& out) {
   PutList(values, out, [&out](const std::string& value) { PutJsonString(value, out); });
 }
 
-// Keys that may be anything.
+// Writes a map, whose keys may need escapes.
 template <class Map, class Put>
 void PutMap(const Map& map, JsonSink& out, const Put& put) {
   out.Put('{');
@@ -154,13 +154,14 @@ std::string MicroTimeUnlessZero(Clock::Wall time) {
   return runtime::FormatMicroTime(runtime::UnixTime::From(time));
 }
 
-// The fields of an event but for its kind and apiVersion.
+// Writes the fields of an event without kind and apiVersion.
 void PutEventFields(const Event& event, Members& members) {
   members.Plain("level", LevelWord(event.level));
   members.Text("auditID", event.audit_id);
   members.Plain("stage", StageWord(event.stage));
   members.Text("requestURI", event.request_uri);
   members.Text("verb", event.verb);
+  // audit.k8s.io/v1 requires `user`, so an unknown one is written as an empty object.
   static const auth::UserInfo nobody;
   PutUser(event.user ? *event.user : nobody, members.Name("user"));
   if (event.impersonated_user) PutUser(*event.impersonated_user, members.Name("impersonatedUser"));
@@ -178,6 +179,7 @@ void PutEventFields(const Event& event, Members& members) {
   if (event.response_object) members.Name("responseObject").Put(*event.response_object);
   std::string time = MicroTimeUnlessZero(event.request_received);
   members.Time("requestReceivedTimestamp", time);
+  // Both are equal in the first stage, where the text is formatted once.
   if (event.stage_timestamp != event.request_received) {
     time = MicroTimeUnlessZero(event.stage_timestamp);
   }
@@ -196,7 +198,7 @@ std::string QuotedList(const std::vector<std::string>& values) {
   return list;
 }
 
-// Go's time.RFC3339Nano: no zeros at the fraction's end.
+// Formats Go's time.RFC3339Nano, without zeros at the fraction's end.
 std::string Rfc3339Nano(Clock::Wall time) {
   if (time == Clock::Wall()) return "0001-01-01T00:00:00Z";
   std::string text = runtime::FormatMicroTime(runtime::UnixTime::From(time));

@@ -60,7 +60,8 @@ Status Compress(FileSystem& files, const std::string& from, AppendFile& out) {
 }  // namespace
 
 Status GzipFile(FileSystem& files, const std::string& from, const std::string& to, unsigned mode) {
-  if (files.Exists(to)) RETURN_IF_ERROR(files.Remove(to));  // Of a try that was cut short.
+  // Left by an attempt that was interrupted.
+  if (files.Exists(to)) RETURN_IF_ERROR(files.Remove(to));
   ASSIGN_OR_RETURN(const auto out, files.OpenAppend(to, mode));
   Status compressed = Compress(files, from, *out);
   if (compressed.ok()) return files.Remove(from);

@@ -7,8 +7,8 @@
 
 namespace apiserver::inline v0::audit {
 
-// Replaces `from` by `to`, a gzip file of the same bytes, a piece at a time. `from` stays if
-// anything fails.
+// Replaces `from` by `to`, a gzip file of the same bytes, piece by piece. `from` stays if anything
+// fails.
 Status GzipFile(FileSystem& files, const std::string& from, const std::string& to, unsigned mode);
 
 }  // namespace apiserver::inline v0::audit

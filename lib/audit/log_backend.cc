@@ -54,23 +54,24 @@ class LogBackend final : public Backend {
   void Shutdown(std::chrono::milliseconds) override {
     state_.Lock()->stopping = true;
     state_.NotifyOne();
-    // What is left is written first; a writer that hangs hangs with its disk.
+    // The remaining events are written first; a writer that hangs hangs with its disk.
     thread_.Join();
   }
 
  private:
   static constexpr std::string_view kPlugin = "log";
-  // For so long the writer collects what nobody waits for: woken for each event, it would take
-  // turns with the threads that serve requests, and the turns would cost more than the writing.
+  // The time for which the writer collects events that no request waits for: woken for each event,
+  // it would take turns with the threads that serve requests, and the turns would cost more than
+  // the writing.
   static constexpr std::chrono::milliseconds kCollecting{2};
 
-  // Events of one call that say no more than this become lines on the caller's thread: that costs
-  // less than handing them over, and the one writer does not have to do it for all.
+  // Events of one call up to this size become lines on the caller's thread: that costs less than
+  // handing them over, and spreads the work over all threads.
   static constexpr std::size_t kEncodedAtOnceMax = 16 << 10;
-  // So much is written at once, so that what is encoded stays small however much waits.
+  // The most bytes of one write, so that encoded text stays small however much waits.
   static constexpr std::size_t kPieceBytes = 1 << 20;
 
-  // What one call brings: lines, or events that are still to be encoded.
+  // The events of one call: lines, or events that are still to be encoded.
   struct Entry {
     std::string lines;
     Events events;
@@ -88,8 +89,8 @@ class LogBackend final : public Backend {
   };
   struct State {
     std::deque<Piece> pieces;
-    std::string spare;   // The room of a piece that is written.
-    bool hurry = false;  // Someone waits for an entry, or they have become many.
+    std::string spare;   // The memory of a piece that has been written.
+    bool hurry = false;  // A request waits for an entry, or there are many entries.
     bool running = false;
     bool stopping = false;
   };
@@ -120,7 +121,7 @@ class LogBackend final : public Backend {
     if (entry.done) entry.done(false);
   }
 
-  // Takes the entry, unless it is refused. Says whether the writer is to be woken.
+  // Takes the entry, unless it is refused. Returns whether the writer must be woken.
   Result<bool> Enter(Entry& entry) {
     auto state = state_.Lock();
     if (!state->running || state->stopping) {
@@ -141,7 +142,8 @@ class LogBackend final : public Backend {
     return first || state->hurry;
   }
 
-  // The last piece, unless it is full or the entry's lines would get before earlier events.
+  // Returns the last piece, or a new one if that is full, or if the entry's lines would come before
+  // earlier events.
   static Piece& PieceFor(const Entry& entry, State& state) {
     if (!state.pieces.empty()) {
       Piece& last = state.pieces.back();

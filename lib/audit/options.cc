@@ -23,7 +23,7 @@ std::string ProblemOfSink(const std::string& prefix, const SinkOptions& sink) {
     return prefix + "truncate-max-batch-size must not be less than " + prefix +
            "truncate-max-event-size";
   }
-  if (sink.mode != "batch") return "";  // What is not used is not looked at.
+  if (sink.mode != "batch") return "";  // Unused settings are not checked.
   if (sink.batch.buffer_size == 0) return prefix + "batch-buffer-size must be a positive number";
   if (sink.batch.max_batch_size == 0) return prefix + "batch-max-size must be a positive number";
   if (!sink.batch.throttle) return "";
@@ -34,12 +34,13 @@ std::string ProblemOfSink(const std::string& prefix, const SinkOptions& sink) {
   return "";
 }
 
-// Modes and truncation around a backend, as AuditBatchOptions.wrapBackend and the one of
+// Wraps a backend by mode and truncation, as AuditBatchOptions.wrapBackend and that of
 // AuditTruncateOptions.
 BackendPtr Wrap(BackendPtr backend, const SinkOptions& sink) {
   if (sink.mode == "batch") {
     backend = NewBufferedBackend(std::move(backend), sink.batch);
   } else if (sink.mode == "blocking") {
+    // Only blocking-strict lets a backend's failure refuse requests.
     backend = NewIgnoreErrors(std::move(backend));
   }
   return sink.truncate ? NewTruncatingBackend(std::move(backend), sink.truncation) : backend;

@@ -18,7 +18,7 @@ bool PathMatches(std::string_view path, std::string_view spec) {
   return path.starts_with(spec);
 }
 
-// Whether `spec` ("pods", "pods/log", "*", "pods/*", "*/log") is about the request's resource.
+// True if `spec` ("pods", "pods/log", "*", "pods/*", "*/log") matches the request's resource.
 bool ResourceMatches(std::string_view spec, const auth::Attributes& attributes) {
   if (spec == "*") return true;
   if (spec.ends_with("/*") && spec.substr(0, spec.size() - 2) == attributes.resource) return true;
@@ -38,6 +38,7 @@ bool RuleMatchesResource(const PolicyRule& rule, const auth::Attributes& attribu
   return std::any_of(
       rule.resources.begin(), rule.resources.end(), [&attributes](const GroupResources& each) {
         if (each.group != "*" && each.group != attributes.group) return false;
+        // No resources: the rule is for the whole group, and its names do not count.
         if (each.resources.empty()) return true;
         if (!each.resource_names.empty() && !Has(each.resource_names, attributes.name)) {
           return false;
@@ -72,6 +73,7 @@ bool RuleMatches(const PolicyRule& rule, const auth::Attributes& attributes) {
 class RuleEvaluator final : public PolicyRuleEvaluator {
  public:
   explicit RuleEvaluator(Policy policy) : policy_(std::move(policy)) {
+    // The policy's stages are omitted by every rule, too; merged once, not for each request.
     for (PolicyRule& rule : policy_.rules) {
       for (std::size_t i = 0; i < kStages; ++i) rule.omit_stages[i] |= policy_.omit_stages[i];
     }

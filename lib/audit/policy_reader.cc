@@ -16,7 +16,7 @@ using runtime::Value;
 constexpr std::string_view kStagesAllowed =
     "allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic";
 
-// Go's print of a list of strings, for the value of an error.
+// Prints a list of strings as Go does, for the value of an error.
 std::string PrintedList(const std::vector<std::string>& values) {
   std::string text = "[";
   for (const std::string& value : values) {
@@ -26,7 +26,7 @@ std::string PrintedList(const std::vector<std::string>& values) {
   return text + "]";
 }
 
-// Reads and checks one policy: policy/reader.go and apis/audit/validation.
+// Reads and validates one policy: policy/reader.go and apis/audit/validation.
 class PolicyReader {
  public:
   explicit PolicyReader(std::string_view text) : reader_(text) {}

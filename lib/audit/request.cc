@@ -22,7 +22,8 @@ Value ObjectWithoutOwners(Value object, runtime::Arena& arena) {
                        arena);
 }
 
-// `object`, the items of a list and the objects in the rows of a Table, without managedFields.
+// Returns `object` without managedFields, also in the items of a list and the objects in the rows
+// of a Table.
 Value WithoutOwners(Value object, runtime::Arena& arena) {
   object = ObjectWithoutOwners(object, arena);
   if (object["items"].is_list()) {
@@ -41,7 +42,7 @@ Value WithoutOwners(Value object, runtime::Arena& arena) {
   return object;
 }
 
-// The JSON as it is recorded; null: it is not.
+// Returns the JSON to record. Null: it is not recorded.
 JsonPtr Recorded(const Context& ctx, std::string json) {
   while (json.ends_with('\n')) json.pop_back();
   if (json.size() > kObjectBytesMax) {
@@ -51,6 +52,7 @@ JsonPtr Recorded(const Context& ctx, std::string json) {
   if (AuditContextFrom(ctx)->config().omit_managed_fields) {
     runtime::Arena arena;
     const auto object = codec::ParseJson(json, arena);
+    // It cannot be shortened as the policy demands, so it is not recorded at all.
     if (!object.ok()) return nullptr;
     std::string shorter;
     codec::AppendJson(WithoutOwners(*object, arena), shorter);
@@ -77,6 +79,7 @@ void LogRequestObject(const Context& ctx, const ObjectReference& about,
     Fill(ref.name, about.name);
     Fill(ref.uid, about.uid);
     Fill(ref.resource_version, about.resource_version);
+    // Group and version belong together: both come from the URL, or none does.
     if (ref.api_version.empty()) {
       ref.api_group = about.api_group;
       ref.api_version = about.api_version;

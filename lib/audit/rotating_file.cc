@@ -39,7 +39,7 @@ struct LogName {
     return directory + "/" + stem + time + extension;
   }
 
-  // The time in a backup's name; empty: it is none.
+  // Returns the time in a backup's name; empty: it is no backup.
   std::string_view TimeOf(std::string_view file) const {
     if (file.ends_with(kCompressed)) file.remove_suffix(kCompressed.size());
     if (file.size() != stem.size() + kTimestampBytes + extension.size()) return {};
@@ -67,7 +67,7 @@ class RotatingFile final : public LineWriter {
   }
 
  private:
-  // Writes what one file takes, and takes it off `lines`.
+  // Writes as much as one file takes, and removes it from `lines`.
   Status WriteSome(std::string_view& lines) {
     if (!file_) RETURN_IF_ERROR(Open());
     std::string_view piece = Fitting(lines);
@@ -80,7 +80,7 @@ class RotatingFile final : public LineWriter {
     return {};
   }
 
-  // As many whole lines as the file still takes.
+  // Returns as many whole lines as the file still has room for.
   std::string_view Fitting(std::string_view lines) const {
     if (options_.bytes_max == 0 || file_->size() + lines.size() <= options_.bytes_max) {
       return lines;
@@ -91,7 +91,8 @@ class RotatingFile final : public LineWriter {
     return end == std::string_view::npos ? std::string_view() : lines.substr(0, end + 1);
   }
 
-  // What an empty file is given: a line that is longer than a file may be gets one of its own.
+  // Returns the lines for an empty file: a line that is longer than a file may be gets a file of
+  // its own.
   std::string_view FirstOf(std::string_view lines) const {
     const std::string_view piece = Fitting(lines);
     if (!piece.empty()) return piece;
@@ -100,7 +101,7 @@ class RotatingFile final : public LineWriter {
   }
 
   Status Append(std::string_view piece) {
-    // What a full disk has torn does not spoil the next line as well.
+    // A line that a full disk has torn must not spoil the next one as well.
     Status appended = torn_ ? file_->Append("\n" + std::string(piece)) : file_->Append(piece);
     torn_ = !appended.ok();
     return appended;
@@ -112,13 +113,13 @@ class RotatingFile final : public LineWriter {
     RETURN_IF_ERROR(options_.files->Rename(options_.path, name_.Backup(options_.clock->WallNow())));
     RETURN_IF_ERROR(Open());
     mill_.Join();
-    // Compressing takes seconds; lines are not to wait for it.
+    // Compressing takes seconds; lines must not wait for it.
     mill_ = Thread("audit-backups", [this] { Mill(); });
     return {};
   }
 
-  // Removes and compresses old backups, as lumberjack's mill. What fails is tried again with the
-  // next one.
+  // Removes and compresses old backups, as lumberjack's mill. A failure is retried at the next
+  // rotation.
   void Mill() const {
     const auto names = options_.files->List(name_.directory);
     if (!names.ok()) return;
@@ -141,7 +142,7 @@ class RotatingFile final : public LineWriter {
     }
   }
 
-  // Backups with an earlier time are too old; empty: none is.
+  // Returns the earliest time of a backup that is kept; empty: all are.
   std::string OldestKept() const {
     if (options_.max_age_days <= 0) return "";
     const auto age = std::chrono::hours(24) * options_.max_age_days;

@@ -38,6 +38,7 @@ class Truncating final : public Backend {
     std::size_t dropped = 0;
     for (EventPtr& event : events) {
       std::size_t bytes = EncodedSize(*event);
+      // Events of a lower level have no objects that could be dropped.
       if (bytes > options_.max_event_size && event->level >= Level::kRequest) {
         event = Truncated(*event);
         bytes = EncodedSize(*event);
@@ -73,12 +74,13 @@ class Truncating final : public Backend {
       if (done) done(true);
       return;
     }
-    // One after the other: the last one's answer is that of all.
+    // One after the other: the outcome of the last one is that of all.
     Events batch = std::move(batches.front());
     batches.erase(batches.begin());
     if (batches.empty()) return delegate_->ProcessEvents(std::move(batch), std::move(done));
     delegate_->ProcessEvents(std::move(batch), [this, rest = std::move(batches),
                                                 done = std::move(done)](bool processed) mutable {
+      // The rest is still recorded, but the outcome is known.
       if (!processed) {
         for (Events& each : rest) delegate_->ProcessEvents(std::move(each), nullptr);
         return done(false);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kWebhookPlugin = "webhook";
 
-// What answers need that may come after the backend is gone.
+// The state that responses need, which may come after the backend is gone.
 struct WebhookShared {
   struct State {
     std::size_t in_flight = 0;
@@ -99,6 +99,7 @@ class WebhookBackend final : public Backend {
   Status Enter(std::size_t bytes) {
     auto state = shared_->state.Lock();
     if (state->stopping) return {Reason::kServiceUnavailable, "the audit webhook is closed"};
+    // A single batch may exceed the limit: it could never be sent otherwise.
     if (state->in_flight > 0 && state->bytes + bytes > in_flight_bytes_max_) {
       return {Reason::kTooManyRequests, "too much is under way to the audit webhook"};
     }
@@ -107,7 +108,7 @@ class WebhookBackend final : public Backend {
     return {};
   }
 
-  // For pauses between attempts, and to look at the client's files.
+  // Runs pauses between attempts, and checks the client's files.
   const std::unique_ptr<ThreadPool> pool_ = NewThreadPool({.name = "audit-hook", .threads = 1});
   const std::shared_ptr<WebhookShared> shared_ = std::make_shared<WebhookShared>();
   const Context ctx_ = Context::Child(Context::Background());

@@ -9,7 +9,7 @@ namespace {
 
 using Answer = Result<std::optional<AuthenticateResponse>>;
 
-// `ask` is called only if there is an audience left to be accepted for.
+// Calls `ask` only if there is an audience that it can be accepted for.
 template <class Ask>
 Answer ForImplicit(const Context& ctx, const std::vector<std::string>& implicit, const Ask& ask) {
   const std::vector<std::string>* const wanted = AudiencesOf(ctx);

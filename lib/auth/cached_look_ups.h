@@ -19,29 +19,30 @@
 
 namespace apiserver::inline v0::auth {
 
-// Answers of somebody else, kept for a while, least recently used go first; requests that ask the
-// same at the same time share one question. As k8s.io/apiserver/pkg/authentication/token/cache. Any
-// thread.
+// A cache of answers from another server; the least recently used go first. Requests that ask the
+// same at the same time share one look-up. As k8s.io/apiserver/pkg/authentication/token/cache. All
+// methods may be called from any thread.
 template <class T>
 class CachedLookUps {
  public:
   using Answer = Result<T>;
   using Done = UniqueFunction<void(Answer)>;
-  // Asks without waiting; `done` may be called on any thread.
+  // Starts a look-up without waiting; `done` may be called on any thread.
   using Ask = UniqueFunction<void(Done done)>;
 
   struct Options {
     std::size_t entries_max = 8192;
     const Clock* clock = &RealClock();
-    // How long an answer holds; zero: it is given to those who asked, and forgotten.
+    // The time for which an answer is kept. Zero: it is given to the requests that wait, and
+    // forgotten.
     std::function<std::chrono::nanoseconds(const Answer&)> lifetime;
   };
   explicit CachedLookUps(Options options) : state_(std::make_shared<State>(std::move(options))) {}
 
-  // kWouldBlock: `ask` was begun, or somebody had begun it, and `ctx`'s Waiting has the question;
-  // if it has none, nothing was asked, since an answer that is not kept would be lost. Waits where
-  // `ctx` may. kTimeout: `ctx` was done first. `from_cache`, if not null, is told whether the
-  // answer was there before anybody waited.
+  // kWouldBlock: the look-up was started, here or before, and `ctx`'s Waiting has it; without a
+  // Waiting nothing is started, since an answer that is not kept would be lost. Waits if `ctx` may.
+  // kTimeout: `ctx` was done first. `from_cache`, if not null, is set to whether the answer was
+  // there before any request waited.
   Answer Get(const Context& ctx, const std::string& key, Ask ask, bool* from_cache = nullptr) {
     if (from_cache) *from_cache = false;
     const WaitingPtr* const waiting = ctx.Get<WaitingPtr>();
@@ -58,8 +59,8 @@ class CachedLookUps {
     }
     const std::shared_ptr<Question> question = Join(key, std::move(ask));
     if (!ctx.may_block()) {
-      // Also what is answered already: the request runs again for its next question, and an answer
-      // that is not kept would be asked for once more.
+      // Answered questions are added too: the request runs again for its next question, and would
+      // otherwise ask for an answer that is not cached once more.
       (*waiting)->Add(question);
       if (question->done()) return *question->answer;
       return Status(Reason::kWouldBlock, "a look-up is under way");
@@ -84,7 +85,7 @@ class CachedLookUps {
     Clock::Monotonic until;
   };
 
-  // Outlives the cache while a question is under way.
+  // Outlives the cache while a look-up is in flight.
   struct State {
     explicit State(Options given) : options(std::move(given)) {}
 
@@ -126,7 +127,7 @@ class CachedLookUps {
     Guarded<Entries> entries;
   };
 
-  // The question that is under way, or a new one.
+  // Returns the look-up in flight, or starts one.
   std::shared_ptr<Question> Join(const std::string& key, Ask ask) {
     std::shared_ptr<Question> question;
     {

@@ -5,7 +5,8 @@
 
 namespace apiserver::inline v0::auth {
 
-// How metrics name what would be too long or too telling: "sha256:<hex>"; empty for nothing.
+// Returns a name for metrics that is short and reveals no secret: "sha256:<hex>"; empty for an
+// empty text.
 std::string ConfigHash(std::string_view text);
 
 }  // namespace apiserver::inline v0::auth

@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::auth {
 
-// What is counted of a configuration file that is read again while a server runs:
+// The metrics of a configuration file that is reloaded while a server runs:
 // apiserver_<subject>_config_controller_*, of k8s.io/apiserver/pkg/server/options/
 // {authentication,authorization}config/metrics. One thread at a time.
 class ConfigReloads {
@@ -17,15 +17,15 @@ class ConfigReloads {
   ConfigReloads(metrics::Registry* registry, const Clock& clock, std::string_view subject,
                 std::string_view server_id);
 
-  // A file that had changed is in use now, or could not be used.
+  // Counts a reload: the changed file is in use now, or could not be used.
   void Reloaded(bool success);
-  // `text` of the file is in use.
+  // Shows `text` as the file in use.
   void InUse(std::string_view text);
 
  private:
   const Clock& clock_;
   const std::string server_;
-  std::string hash_;  // Of the file in use.
+  std::string hash_;  // The hash of the file in use.
   metrics::Family<metrics::Counter>* reloads_ = nullptr;
   metrics::Family<metrics::Gauge>* timestamps_ = nullptr;
   metrics::Family<metrics::Gauge>* infos_ = nullptr;

@@ -66,7 +66,7 @@ void Waiting::OnAll(UniqueFunction<void()> callback) const {
     std::atomic<std::size_t> open;
     UniqueFunction<void()> callback;
   };
-  // One more than there are, so that nothing is called while this loop still hands out.
+  // One more than there are, so that `callback` does not run before the loop ends.
   const auto rest = std::make_shared<Rest>();
   rest->open = look_ups_.size() + 1;
   rest->callback = std::move(callback);

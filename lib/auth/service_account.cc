@@ -16,7 +16,7 @@ std::optional<AccountName> SplitUsername(std::string_view username) {
   const std::size_t colon = username.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const AccountName account = {username.substr(0, colon), username.substr(colon + 1)};
-  // A second colon is in no name.
+  // No valid name has a second colon.
   if (!meta::NameIsDNSLabel(account.namespace_, false).empty() ||
       !meta::NameIsDNSSubdomain(account.name, false).empty()) {
     return std::nullopt;

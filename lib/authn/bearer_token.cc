@@ -18,7 +18,8 @@ std::string_view TrimSpace(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
 }
 
-// What follows `Bearer ` up to the next space; nullopt: the header is of another kind or absent.
+// Returns the text after `Bearer ` up to the next space. nullopt: the header is of another kind or
+// absent.
 std::optional<std::string_view> TokenOf(const http::Request& request) {
   const std::string_view header = TrimSpace(request.headers.Get("Authorization"));
   const std::size_t space = header.find(' ');
@@ -58,7 +59,7 @@ class StaticTokens final : public auth::TokenAuthenticator {
   }
 
   Answer AuthenticateToken(const Context&, std::string_view token) const override {
-    // All are compared, so that the time does not tell which was near.
+    // All tokens are compared, so that the time does not reveal a near match.
     const Known* match = nullptr;
     for (const Known& known : known_) {
       const bool same = known.token.size() == token.size() &&

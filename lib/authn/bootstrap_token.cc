@@ -43,7 +43,7 @@ std::string_view DataOf(const StoredSecret& secret, const std::string& key) {
   return found == secret.data.end() ? std::string_view() : std::string_view(found->second);
 }
 
-// Whether both are the same, in a time that does not tell how much of them is.
+// Compares in a time that does not depend on the number of equal bytes.
 bool SameSecret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -55,7 +55,7 @@ bool HasExpired(const StoredSecret& secret, Clock::Wall now) {
   return !expires.ok() || expires->ToSystem() <= now;
 }
 
-// "system:bootstrappers:" and a name.
+// True for "system:bootstrappers:" and a name.
 bool IsGroupOfBootstrappers(std::string_view group) {
   const std::string prefix = std::string(kBootstrappersGroup) + ":";
   if (!group.starts_with(prefix)) return false;
@@ -66,7 +66,7 @@ bool IsGroupOfBootstrappers(std::string_view group) {
          });
 }
 
-// nullopt: one is no group that a bootstrap token may have.
+// Returns the groups of the Secret. nullopt: one is not allowed for a bootstrap token.
 std::optional<std::vector<std::string>> BootstrapGroupsOf(const StoredSecret& secret) {
   std::set<std::string> groups = {std::string(kBootstrappersGroup)};
   std::string_view rest = DataOf(secret, "auth-extra-groups");
@@ -82,7 +82,7 @@ std::optional<std::vector<std::string>> BootstrapGroupsOf(const StoredSecret& se
   return std::vector<std::string>(groups.begin(), groups.end());
 }
 
-// Why the Secret does not vouch for the token; empty: it does.
+// Returns why the Secret does not confirm the token; empty: it does.
 std::string_view ProblemOf(const StoredSecret& secret, const BootstrapToken& token,
                            Clock::Wall now) {
   if (secret.deleted_at) return "is deleted and awaiting removal";

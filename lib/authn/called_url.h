@@ -3,14 +3,14 @@
 #include <string>
 #include <string_view>
 
-// URLs that tokens and the documents of issuers name, where keys and claims are fetched.
+// Checks URLs from tokens and issuers' documents, from which keys and claims are fetched.
 namespace apiserver::inline v0::authn {
 
-// What may be told of a URL: not the credentials that users, queries and fragments can be.
+// Returns a URL without its user, query and fragment, which may be credentials, for messages.
 std::string ShownUrl(const std::string& url);
 
-// Why `url`, which messages call `what`, is not called; empty: it is https, names a host and no
-// user.
+// Returns why `url`, which messages call `what`, must not be called. Empty: it is https, names a
+// host and has no user.
 std::string CalledUrlProblem(std::string_view what, const std::string& url);
 
 }  // namespace apiserver::inline v0::authn

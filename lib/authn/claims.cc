@@ -41,12 +41,14 @@ Result<std::string> UsernameOf(const PrefixedClaimOrExpression& rule, Value clai
   if (!name.ok()) {
     return Because("oidc: parse username claims " + field::Quote(rule.claim), name.status());
   }
+  // An address that the issuer has not verified could be that of another user.
   if (rule.claim == "email") RETURN_IF_ERROR(CheckEmailVerified(claims));
   return rule.prefix.value_or("") + *name;
 }
 
 Result<std::vector<std::string>> GroupsOf(const PrefixedClaimOrExpression& rule, Value claims) {
   if (rule.claim.empty()) return std::vector<std::string>();
+  // As upstream: a user without the claim is in no groups.
   if (claims.Find(rule.claim) == nullptr) return std::vector<std::string>();
   Result<std::vector<std::string>> groups = TextsClaim(claims, rule.claim);
   if (!groups.ok()) {

@@ -9,19 +9,21 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/value.h"
 
-// What the claims of a verified token say, read as encoding/json would.
+// Reads the claims of a verified token as encoding/json would.
 namespace apiserver::inline v0::authn {
 
-// kUnauthorized "claim not present", or of another type, in Go's words; null reads as nothing.
+// Read a claim. kUnauthorized: "claim not present", or it has another type, in Go's words; null
+// reads as empty.
 Result<std::string> TextClaim(runtime::Value claims, const std::string& name);
 Result<bool> BoolClaim(runtime::Value claims, const std::string& name);
-// One text, or a list of them.
+// Reads one text, or a list of them.
 Result<std::vector<std::string>> TextsClaim(runtime::Value claims, const std::string& name);
 
-// The user whom the issuer's rules make of the claims. kUnauthorized: a rule does not hold.
+// Applies the issuer's rules to the claims and returns the user. kUnauthorized: a rule does not
+// hold.
 Result<auth::UserInfo> UserOfClaims(const JwtAuthenticator& rules, runtime::Value claims);
 
-// As fmt prints a time in UTC: "2009-11-10 23:00:00 +0000 UTC".
+// Formats a time as fmt prints it in UTC: "2009-11-10 23:00:00 +0000 UTC".
 std::string GoTimeText(std::int64_t unix_seconds);
 
 }  // namespace apiserver::inline v0::authn

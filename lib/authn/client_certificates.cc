@@ -38,7 +38,7 @@ using StackPtr = std::unique_ptr<STACK_OF(X509), FreeWith<FreeStack>>;
 using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 
 constexpr std::string_view kUidOid = "1.3.6.1.4.1.57683.2";
-// How long a refusal is remembered: the certificate may become valid while the connection lives.
+// How long a refusal is kept: the certificate may become valid while the connection lives.
 constexpr std::chrono::seconds kRefusalTime(10);
 
 Status Refused(const std::string& why) {
@@ -71,7 +71,7 @@ Result<StorePtr> ReadAuthorities(const std::string& pem) {
   return store;
 }
 
-// nullopt: it is no text.
+// Returns nullopt if it is no text.
 std::optional<std::string> TextOf(const X509_NAME_ENTRY* entry) {
   unsigned char* utf8 = nullptr;
   const int size = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
@@ -96,7 +96,7 @@ std::string CredentialId(const std::string& der) {
   return id;
 }
 
-// What counts of a subject; text that is none is skipped, as in Go.
+// The attributes of a subject that are used; values that are no text are skipped, as in Go.
 struct Subject {
   std::string common_name;
   std::vector<std::string> organizations;
@@ -135,7 +135,7 @@ Result<std::string> UidOf(const Subject& subject) {
   return *subject.uids.front();
 }
 
-// nullopt: the certificate names nobody.
+// nullopt: the certificate has no user.
 Result<std::optional<AuthenticateResponse>> UserOf(const Subject& subject, const std::string& der) {
   if (subject.common_name.empty()) return std::optional<AuthenticateResponse>();
   ASSIGN_OR_RETURN(std::string uid, UidOf(subject));
@@ -145,8 +145,8 @@ Result<std::optional<AuthenticateResponse>> UserOf(const Subject& subject, const
   return std::optional(AuthenticateResponse{std::make_shared<const UserInfo>(std::move(user))});
 }
 
-// As Go: every certificate of the chain that restricts its use must allow clients. OpenSSL's own
-// purpose check also looks at key usage, and does not know anyExtendedKeyUsage.
+// Checks as Go that every certificate of the chain that restricts its use allows clients. OpenSSL's
+// own purpose check also looks at key usage, and does not know anyExtendedKeyUsage.
 bool AllowsClients(STACK_OF(X509) * chain) {
   for (int i = 0; i < sk_X509_num(chain); ++i) {
     const std::uint32_t usage = X509_get_extended_key_usage(sk_X509_value(chain, i));
@@ -162,7 +162,7 @@ Clock::Wall ToWall(const ASN1_TIME* time) {
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
-// When the first certificate of the chain ends.
+// Returns the earliest end of the certificates in the chain.
 Clock::Wall EndOf(STACK_OF(X509) * chain) {
   Clock::Wall end = Clock::Wall::max();
   for (int i = 0; i < sk_X509_num(chain); ++i) {
@@ -175,6 +175,7 @@ StackPtr DecodeIntermediates(const PeerCertificates& peer) {
   StackPtr intermediates(sk_X509_new_null());
   for (std::size_t i = 1; i < peer.der.size(); ++i) {
     CertificatePtr certificate = Decode(peer.der[i]);
+    // A malformed one is left out: the chain may be complete without it.
     if (certificate != nullptr) sk_X509_push(intermediates.get(), certificate.release());
   }
   return intermediates;
@@ -190,7 +191,7 @@ void Configure(X509_STORE_CTX* context, Clock::Wall now) {
   // RSA from 1024 bits, no signature by MD5 or SHA-1, as Go.
   constexpr int kSecurityLevel = 1;
   X509_VERIFY_PARAM* const param = X509_STORE_CTX_get0_param(context);
-  // As Go: whatever stands in the bundle is trusted, be it a root or not.
+  // As Go: every certificate of the bundle is trusted, whether it is a root or not.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_auth_level(param, kSecurityLevel);
   X509_VERIFY_PARAM_set_depth(param, static_cast<int>(kChainCertificatesMax));
@@ -200,14 +201,14 @@ void Configure(X509_STORE_CTX* context, Clock::Wall now) {
 }  // namespace
 
 struct Authorities {
-  StorePtr store;  // OpenSSL locks it where it must.
+  StorePtr store;  // OpenSSL locks it itself.
 };
 
 struct ClientCertificates::Finding {
-  std::shared_ptr<const Authorities> authorities;  // By whom this was found.
+  std::shared_ptr<const Authorities> authorities;  // The authorities that verified it.
   Result<std::shared_ptr<const ClientCertificate>> result;
   Clock::Wall until;                     // The finding holds no longer.
-  Clock::Wall end = Clock::Wall::max();  // Of the certificate; max: it cannot be read.
+  Clock::Wall end = Clock::Wall::max();  // The end of the certificate; max: it cannot be read.
 };
 
 namespace {
@@ -257,7 +258,8 @@ Verified VerifyPeer(const PeerCertificates& peer, const Authorities& authorities
 
 ClientCertificates::ClientCertificates(Options options)
     : options_(std::move(options)), findings_(options_.connections_max) {
-  (void)Current();  // So that what there is now counts even if nobody asks before it changes.
+  // Reads the current bundle, so that it counts even if no request comes before it changes.
+  (void)Current();
 }
 ClientCertificates::~ClientCertificates() = default;
 
@@ -270,7 +272,7 @@ std::shared_ptr<const Authorities> ClientCertificates::Current() const {
     parsed->authorities = nullptr;
     return nullptr;
   }
-  // A bundle that cannot be read changes nothing: the one before stays in use.
+  // A bundle that cannot be read changes nothing: the previous one stays in use.
   Result<StorePtr> store = ReadAuthorities(*parsed->pem);
   if (store.ok()) {
     parsed->authorities = std::make_shared<const Authorities>(Authorities{*std::move(store)});

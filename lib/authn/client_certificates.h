@@ -14,48 +14,48 @@
 #include "apiserver/http/message.h"
 #include "authn/identity_cache.h"
 
-// Which client certificates are to be believed, whatever they are believed for: those of users
-// (x509.cc) and those of front proxies (request_header.cc).
+// Verifies client certificates for both uses: those of users (x509.cc) and those of front proxies
+// (request_header.cc).
 namespace apiserver::inline v0::authn {
 
 // The parsed bundle; defined in the .cc, which alone knows OpenSSL.
 struct Authorities;
 
-// What a certificate that was believed says.
+// The contents of a verified certificate.
 struct ClientCertificate {
   std::string common_name;  // The last one counts, as in Go; may be empty.
-  // The user it names; nullopt: nobody, for want of a common name.
+  // nullopt: the certificate has no common name and so no user.
   Result<std::optional<auth::AuthenticateResponse>> user;
 };
 
-// A chain longer than this, or a certificate larger than that, is refused unread: what a stranger
-// sends must not cost much.
+// Longer chains and larger certificates are refused unread: the input of an unknown client must not
+// cost much.
 inline constexpr std::size_t kChainCertificatesMax = 16;
 inline constexpr std::size_t kCertificateBytesMax = 32 << 10;
 
-// Verifies the client certificates of requests against a bundle that may change, and remembers per
-// connection what it found until the bundle changes, the first certificate of the chain ends, or,
-// for a refusal, ten seconds have passed. Any thread.
+// Verifies the client certificates of requests against a bundle that may change. A result is kept
+// per connection until the bundle changes, a certificate of the chain expires, or, for a
+// refusal, ten seconds have passed. Any thread.
 class ClientCertificates {
  public:
   struct Options {
     std::shared_ptr<const Source<std::string>> ca;  // Required; PEM.
     const Clock* clock;
     std::size_t connections_max;
-    // Gets the remaining life of each request's certificate in seconds; null: nobody does.
+    // Gets the remaining life of each request's certificate in seconds. Null: not observed.
     metrics::Histogram* expiration = nullptr;
   };
   explicit ClientCertificates(Options options);
   ~ClientCertificates();
 
   // Null: the request has no certificate, or no authority is configured. kUnauthorized: its
-  // certificate is not to be believed.
+  // certificate is not trusted.
   Result<std::shared_ptr<const ClientCertificate>> Verify(const http::Request& request) const;
 
  private:
   struct Finding;
   struct Parsed {
-    std::shared_ptr<const std::string> pem;  // What was last looked at.
+    std::shared_ptr<const std::string> pem;  // The bundle that was read last.
     std::shared_ptr<const Authorities> authorities;
   };
 

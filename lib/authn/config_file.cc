@@ -13,7 +13,7 @@ namespace {
 
 using auth::AuthenticateResponse;
 
-// The authenticator of the moment.
+// Forwards to the authenticator of the current file.
 class CurrentIssuers final : public auth::TokenAuthenticator {
  public:
   Result<std::optional<AuthenticateResponse>> AuthenticateToken(
@@ -24,7 +24,7 @@ class CurrentIssuers final : public auth::TokenAuthenticator {
 
   std::shared_ptr<OidcAuthenticator> Get() const { return *now_.Lock(); }
   void Set(std::shared_ptr<OidcAuthenticator> next) {
-    // The old one ends outside the lock.
+    // The old one is destroyed outside the lock.
     now_.Lock()->swap(next);
   }
 

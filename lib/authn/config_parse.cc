@@ -134,7 +134,7 @@ Result<AuthenticationConfiguration> ParseAuthenticationConfiguration(
     config.jwt.push_back(ReadAuthenticator(reader, at, item));
   }
   config.anonymous = ReadAnonymous(reader, root["anonymous"]);
-  // What could not be read would only be called missing.
+  // A value that could not be read would only be reported once more, as missing.
   RETURN_IF_ERROR(reader.Outcome());
   reader.Wrong(ValidateAuthenticationConfiguration(config, disallowed_issuers));
   RETURN_IF_ERROR(reader.Outcome());

@@ -108,6 +108,7 @@ void ValidateIssuer(const Issuer& issuer, const std::vector<std::string>& disall
   ValidateAudiences(issuer, path, errors);
   if (!issuer.certificate_authority.empty() &&
       !CheckCertificateBundle(issuer.certificate_authority).ok()) {
+    // The data itself may be long, and is not repeated.
     errors.Invalid(path.Child("certificateAuthority"), "<omitted>",
                    "data does not contain any valid RSA or ECDSA certificates");
   }
@@ -137,6 +138,7 @@ void ValidateClaimRules(const std::vector<ClaimValidationRule>& rules, const Pat
       }
       if (!expressions.insert(rule.expression).second) {
         errors.Duplicate(at.Child("expression"), rule.expression);
+        // One finding for each expression: a duplicate is not refused a second time.
       } else {
         RefuseExpression(at.Child("expression"), errors);
       }

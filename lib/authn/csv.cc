@@ -23,12 +23,13 @@ class CsvReader {
   }
 
  private:
-  // Makes the next line the row, without its end.
+  // Makes the next line the row, without its line break.
   void NextLine() {
     const std::size_t end = rest_.find('\n');
     ended_ = end != std::string_view::npos;
     row_ = rest_.substr(0, end);
     rest_ = ended_ ? rest_.substr(end + 1) : std::string_view();
+    // Go's reader takes CR LF for a newline, within quotes too.
     if (row_.ends_with('\r')) row_.remove_suffix(1);
     column_ = 1;
     ++line_number_;
@@ -68,7 +69,7 @@ class CsvReader {
     return {};
   }
 
-  // May run over several lines.
+  // Reads a quoted field, which may run over several lines.
   Status ReadQuoted(std::string& field) {
     Skip(1);
     for (;;) {
@@ -94,8 +95,8 @@ class CsvReader {
   }
 
   std::string_view rest_;  // The lines to come.
-  std::string_view row_;   // What is left of this one.
-  bool ended_ = false;     // Whether this one ended in a newline.
+  std::string_view row_;   // The rest of this line.
+  bool ended_ = false;     // This line ended in a newline.
   std::size_t line_number_ = 0;
   std::size_t column_ = 1;
 };

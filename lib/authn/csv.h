@@ -11,7 +11,7 @@
 namespace apiserver::inline v0::authn {
 
 struct CsvRecord {
-  std::size_t line = 0;  // Where it begins, from 1.
+  std::size_t line = 0;  // The first line of the record, from 1.
   std::vector<std::string> fields;
 };
 

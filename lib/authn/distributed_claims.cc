@@ -22,13 +22,13 @@ Status NotExpanded(const std::string& why) {
   return Status(Reason::kUnauthorized, std::string(kRefused) + why);
 }
 
-// An error but "ask again" as one of this topic.
+// Describes an error as one of distributed claims, except for kWouldBlock.
 Status AsNotExpanded(const Status& why, const std::string& before = "") {
   if (why.reason() == Reason::kWouldBlock) return why;
   return NotExpanded(before + std::string(why.message()));
 }
 
-// `message` of a client that was given `url`, which it may repeat.
+// Removes `url` from the message of a client, which may repeat it.
 std::string WithoutUrl(std::string message, const std::string& url) {
   const std::string shown = ShownUrl(url);
   if (shown == url) return message;
@@ -41,7 +41,7 @@ std::string WithoutUrl(std::string message, const std::string& url) {
 
 std::string EndpointProblem(const std::string& url, const std::string& access_token) {
   if (url.size() > kEndpointBytesMax) return "the endpoint's URL is too long";
-  // Anybody on the way could read the access token, and answer.
+  // An attacker on the network could read the access token, and forge the response.
   std::string problem = CalledUrlProblem("the endpoint", url);
   if (!problem.empty()) return problem;
   const bool visible =
@@ -50,7 +50,7 @@ std::string EndpointProblem(const std::string& url, const std::string& access_to
   return "the access token for the endpoint " + field::Quote(ShownUrl(url)) + " is no bearer token";
 }
 
-// As go-oidc unmarshals them.
+// Checks the fields that go-oidc unmarshals.
 std::string SourceProblem(Value source) {
   if (source.is_null()) return "";
   if (!source.is_map()) return "_claim_sources holds no objects";
@@ -67,7 +67,7 @@ Result<std::string> BodyOfClaim(Result<http::ClientResponse> answer, const std::
                   "Get " + field::Quote(ShownUrl(url)) + ": " +
                       WithoutUrl(std::string(answer.status().message()), url));
   }
-  // From OK to IM Used, as upstream.
+  // Upstream accepts 200 (OK) to 226 (IM Used).
   if (answer->code < 200 || answer->code > 226) {
     return Status(Reason::kUnauthorized,
                   "error while getting distributed claim JWT: " + std::to_string(answer->code));
@@ -113,7 +113,7 @@ Status DistributedClaims::Expand(const Context& ctx, Jwt& jwt) const {
 
 Result<std::optional<DistributedClaims::Endpoint>> DistributedClaims::EndpointOf(
     Value claims) const {
-  // A claim of the token itself wins.
+  // A claim of the token itself takes precedence.
   if (claims.Find(options_.claim) != nullptr) return std::optional<Endpoint>();
   if (claims.Find("_claim_names") == nullptr) return std::optional<Endpoint>();
   if (claims.Find("_claim_sources") == nullptr) return NotExpanded("oidc: no claim sources");
@@ -122,7 +122,7 @@ Result<std::optional<DistributedClaims::Endpoint>> DistributedClaims::EndpointOf
   const Value source = claims["_claim_sources"][name->AsString()];
   Endpoint endpoint{.url = std::string(source["endpoint"].AsString()),
                     .access_token = std::string(source["access_token"].AsString())};
-  // Perhaps an aggregated claim, which upstream does not know either.
+  // An aggregated claim, perhaps, which upstream does not support either.
   if (endpoint.url.empty()) return std::optional<Endpoint>();
   const std::string problem = EndpointProblem(endpoint.url, endpoint.access_token);
   if (!problem.empty()) {
@@ -133,7 +133,7 @@ Result<std::optional<DistributedClaims::Endpoint>> DistributedClaims::EndpointOf
 }
 
 Result<std::string> DistributedClaims::Fetch(const Context& ctx, const Endpoint& endpoint) const {
-  // Not held in the clear.
+  // The key does not hold the token in clear text.
   const std::string key = auth::ConfigHash(endpoint.access_token + " " + endpoint.url);
   const auto ask = [this, &endpoint](auth::CachedLookUps<std::string>::Done done) {
     client::HttpRequest request;

@@ -18,27 +18,29 @@
 #include "authn/issuer_keys.h"
 #include "authn/jwt.h"
 
-// Claims that a token leaves for another place to tell: OpenID Connect Core §5.6.2.
+// Claims that a token leaves to another endpoint: OpenID Connect Core §5.6.2.
 namespace apiserver::inline v0::authn {
 
-// What is wrong with a token's _claim_names and _claim_sources; empty: nothing. As go-oidc, all
-// names must have a source, whether anybody wants them or not.
+// Returns the fault of a token's _claim_names and _claim_sources; empty: none. As go-oidc, all
+// names must have a source, used or not.
 std::string ClaimSourcesProblem(runtime::Value claims);
 
-// Other issuers than the token's own whose keys are kept; further ones are refused.
+// The most issuers, other than the token's own, whose keys are kept; further ones are refused.
 inline constexpr std::size_t kClaimIssuersMax = 16;
-// How long what a place has told holds; as long as kube-apiserver keeps a whole token's answer.
+// How long an endpoint's response is kept: as long as kube-apiserver keeps the result for a whole
+// token.
 inline constexpr std::chrono::seconds kClaimLifetime{10};
 
 struct DistributedClaimsOptions {
   std::string claim;  // The only one that is asked for, as upstream.
   IdTokenRules rules;
-  std::string issuer;  // Whose keys `keys` are.
+  std::string issuer;  // The issuer of `keys`.
   std::shared_ptr<const IssuerKeys> keys;
-  // Of further issuers; the URL is https.
+  // Makes the keys of further issuers; the URL is https. Called on the thread that authenticates;
+  // must not block.
   std::function<std::shared_ptr<const IssuerKeys>(const std::string& issuer)> new_keys;
-  // Reaches the endpoints. What it can refuse to read (HttpClientOptions::response_bytes_max), and
-  // that it follows no redirects, are its own.
+  // Calls the endpoints. It limits responses (HttpClientOptions::response_bytes_max) and follows no
+  // redirects.
   std::shared_ptr<client::HttpClient> http;
   std::chrono::milliseconds timeout;
   const Clock* clock;
@@ -54,8 +56,8 @@ class DistributedClaims final {
  public:
   explicit DistributedClaims(DistributedClaimsOptions options);
 
-  // Puts the claim into `jwt` where it is distributed. kWouldBlock: somebody is being asked; see
-  // auth/look_up.h. kUnauthorized: it could not be had.
+  // Puts the claim into `jwt` if it is distributed. kWouldBlock: its endpoint is being called; see
+  // auth/look_up.h. kUnauthorized: it could not be fetched.
   Status Expand(const Context& ctx, Jwt& jwt) const;
 
  private:
@@ -64,7 +66,7 @@ class DistributedClaims final {
     std::string access_token;  // Empty: none is sent.
   };
   Result<std::optional<Endpoint>> EndpointOf(runtime::Value claims) const;
-  // The token that the endpoint answers.
+  // Fetches the token from the endpoint.
   Result<std::string> Fetch(const Context& ctx, const Endpoint& endpoint) const;
   Result<std::shared_ptr<const IssuerKeys>> KeysOf(const std::string& issuer) const;
   Status Resolve(const Context& ctx, const Endpoint& endpoint, Jwt& jwt) const;

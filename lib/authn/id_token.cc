@@ -14,14 +14,14 @@
 namespace apiserver::v0::authn {
 namespace {
 
-// How far in the future `nbf` may be, as other providers of OpenID Connect have it.
+// How far in the future `nbf` may be, as with other providers of OpenID Connect.
 constexpr std::int64_t kNotBeforeLeewaySeconds = 300;
 
 Status Refused(std::string_view refusal, const std::string& why) {
   return Status(Reason::kUnauthorized, std::string(refusal) + why);
 }
 
-// Empty: nothing is wrong.
+// Returns why the audiences do not match; empty: they do.
 std::string AudienceProblem(const std::vector<std::string>& wanted, runtime::Value claims) {
   const auto found = AudienceOf(claims);
   if (!found) return "oidc: failed to unmarshal claims: aud is no list of texts";
@@ -43,7 +43,7 @@ std::string TimeProblem(const Clock& clock, runtime::Value claims) {
   const std::int64_t now = seconds.count();
   const auto expires = NumericDate(claims["exp"]);
   if (!expires) return "oidc: failed to unmarshal claims: exp is no time";
-  // At the second itself it is good still, as in Go.
+  // In the second of its expiry the token is still valid, as in Go.
   if (*expires < now || (*expires == now && wall != seconds)) {
     return "oidc: token is expired (Token Expiry: " + GoTimeText(*expires) + ")";
   }
@@ -73,7 +73,7 @@ Status CheckIdTokenSignature(const Context& ctx, const IdTokenRules& rules, cons
   if (const JwkSetPtr known = keys.Known()) {
     if (VerifySignature(jwt, rules.algorithms, known->keys).ok()) return {};
   }
-  // The issuer may have got new keys, also under an old name.
+  // The issuer may have new keys, also under an old name.
   ASSIGN_OR_RETURN(const JwkSetPtr newer, keys.Newer(ctx));
   const Status verified = VerifySignature(jwt, rules.algorithms, newer->keys);
   return verified.ok() ? verified : Refused(refusal, std::string(verified.message()));

@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::authn {
 
-// What was found out about a shared object, kept as long as somebody else keeps the object. Found
-// by address, so that a hit neither copies nor compares it.
+// A cache of results about shared objects. An entry holds while its object has another owner.
+// Looked up by address, so that a hit neither copies nor compares the object.
 template <class Key, class Value>
 class IdentityCache {
  public:
@@ -31,7 +31,7 @@ class IdentityCache {
     if (entries->size() >= sweep_at_) {
       std::erase_if(*entries, [](const auto& entry) { return entry.second.owner.expired(); });
       if (entries->size() >= entries_max_) entries->clear();
-      // Twice what is alive, so that a sweep pays for itself.
+      // Twice the number of live entries, so that a sweep pays for itself.
       sweep_at_ = std::min(entries_max_, std::max<std::size_t>(kSweepMin, entries->size() * 2));
     }
     entries->insert_or_assign(key.get(), Entry{key, std::move(value)});

@@ -18,7 +18,7 @@ constexpr std::size_t kDiscoveryBytesMax = 256 << 10;
 
 Status FetchFailed(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
 
-// The place of the keys, from the issuer's document.
+// Reads the URL of the keys from the issuer's document.
 Result<std::string> KeysUrlOf(const std::string& document, const std::string& issuer) {
   runtime::Arena arena;
   codec::JsonLimits limits;
@@ -30,19 +30,20 @@ Result<std::string> KeysUrlOf(const std::string& document, const std::string& is
                        std::string(root.status().message()));
   }
   const std::string_view found = (*root)["issuer"].AsString();
+  // The document of another issuer would let that issuer's keys sign for this one.
   if (found != issuer) {
     return FetchFailed("oidc: issuer did not match the issuer returned by provider, expected " +
                        field::Quote(issuer) + " got " + field::Quote(found));
   }
   const std::string url((*root)["jwks_uri"].AsString());
   if (url.empty()) return FetchFailed("provider did not return JWKS URL");
-  // Keys that anybody on the way could change are no keys.
+  // Keys that an attacker on the network could replace prove nothing.
   const std::string problem = CalledUrlProblem("oidc: jwks_uri", url);
   if (!problem.empty()) return FetchFailed(problem);
   return url;
 }
 
-// The body of a good answer.
+// Returns the body of a successful response.
 Result<std::string> BodyOf(Result<http::ClientResponse> answer, std::string_view what) {
   if (!answer.ok()) {
     return FetchFailed("oidc: get " + std::string(what) +
@@ -76,7 +77,7 @@ KeyMetrics KeyMetricsOf(metrics::Registry& registry) {
 
 }  // namespace
 
-// Keeps what the fetch has brought for those who wait for it.
+// Keeps the result of a fetch for the requests that wait for it.
 struct IssuerKeys::Fetch final : auth::LookUp {
   using LookUp::LookUp;
   void End(Result<JwkSetPtr> result) {
@@ -95,7 +96,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     server_hash = auth::ConfigHash(options.server_id);
   }
   ~State() {
-    // What belongs to an issuer that is gone is not shown.
+    // The metrics of a removed issuer are hidden.
     if (!counted) return;
     for (const char* result : {"success", "failure"}) {
       counted->timestamps->Remove({result, issuer_hash, server_hash});
@@ -106,13 +107,13 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
   struct Known {
     JwkSetPtr keys;
     Clock::Monotonic fetched_at;
-    Clock::Monotonic not_before = Clock::Monotonic::min();  // Of the next fetch.
+    Clock::Monotonic not_before = Clock::Monotonic::min();  // The earliest time of the next fetch.
     std::shared_ptr<Fetch> under_way;
     std::string keys_url;
     Status trouble = {Reason::kUnauthorized, "oidc: authenticator not initialized"};
   };
 
-  // The fetch that is under way, or a new one; null: it is too early for one.
+  // Returns the fetch in flight, or starts one. Null: it is too early for one.
   std::shared_ptr<Fetch> Join() {
     std::shared_ptr<Fetch> fetch;
     std::string keys_url;
@@ -131,7 +132,8 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     return fetch;
   }
 
-  // `use` gets the body. Whoever asks is not kept alive by the question.
+  // Requests `url` and calls `use` with the body. The call in flight does not keep this State
+  // alive.
   void Get(const std::string& url, const char* what, const std::shared_ptr<Fetch>& fetch,
            void (State::*use)(const std::shared_ptr<Fetch>&, Result<std::string>)) {
     client::HttpRequest request;
@@ -169,7 +171,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     Result<JwkSet> set = body.ok() ? ParseJwkSet(*body) : Result<JwkSet>(body.status());
     Count(set.ok() ? *body : "", set.ok());
     if (!set.ok()) {
-      // They may have moved.
+      // The keys may have moved to another URL.
       known.Lock()->keys_url.clear();
       return End(fetch, FetchFailed(std::string(set.status().message())));
     }
@@ -189,13 +191,15 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
       const auto locked = known.Lock();
       const Clock::Monotonic now = options.clock->Now();
       locked->under_way = nullptr;
+      // This holds after a failure too: tokens must not make the server flood the issuer with
+      // requests.
       locked->not_before = now + options.refetch_interval;
       if (result.ok()) {
         locked->keys = *result;
         locked->fetched_at = now;
         locked->trouble = {};
       } else if (locked->keys) {
-        result = locked->keys;  // Better old ones than none.
+        result = locked->keys;  // Old keys are better than none.
       } else {
         locked->trouble = result.status();
       }
@@ -209,6 +213,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     counted->timestamps->With({success ? "success" : "failure", issuer_hash, server_hash})
         .Set(now.count());
     if (!success) return;
+    // An issuer has one series, not one for each set of keys that it ever had.
     if (!set_hash.empty()) counted->infos->Remove({issuer_hash, server_hash, set_hash});
     set_hash = auth::ConfigHash(set);
     counted->infos->With({issuer_hash, server_hash, set_hash}).Set(1);
@@ -220,7 +225,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
   std::optional<KeyMetrics> counted;
   std::string issuer_hash;
   std::string server_hash;
-  std::string set_hash;  // Of the one fetch under way.
+  std::string set_hash;  // Used by the one fetch in flight.
 };
 
 IssuerKeys::IssuerKeys(IssuerKeysOptions options, std::shared_ptr<client::HttpClient> http)

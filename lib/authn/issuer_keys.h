@@ -18,7 +18,7 @@ namespace apiserver::inline v0::authn {
 using JwkSetPtr = std::shared_ptr<const JwkSet>;
 
 struct IssuerKeysOptions {
-  std::string issuer;         // Required; what the discovery document must say.
+  std::string issuer;         // Required; must match the discovery document.
   std::string discovery_url;  // Required.
   std::chrono::milliseconds timeout;
   std::chrono::nanoseconds refetch_interval;
@@ -29,20 +29,20 @@ struct IssuerKeysOptions {
   std::string server_id;
 };
 
-// The keys of one issuer: the place from its discovery document, then the set, fetched when they
-// are needed and never more often than the interval. Any thread.
+// The keys of one issuer: their URL comes from its discovery document; they are fetched on demand
+// and never more often than the interval. Any thread.
 class IssuerKeys final {
  public:
   IssuerKeys(IssuerKeysOptions options, std::shared_ptr<client::HttpClient> http);
 
-  // Null: none were fetched yet. Begins to fetch newer ones if they are old.
+  // Returns the keys that were fetched last. Null: none yet. Starts a fetch if they are old.
   JwkSetPtr Known() const;
-  // Keys that may be newer than those known: fetched now, unless that was done a moment ago or for
-  // this very request. kWouldBlock: under way; see auth::Waiting. kUnauthorized: there are none.
+  // Returns keys that may be newer: they are fetched now, unless that was done a moment ago or for
+  // this very request. kWouldBlock: in flight; see auth::Waiting. kUnauthorized: there are none.
   Result<JwkSetPtr> Newer(const Context& ctx) const;
-  // Begins to fetch them, if none are known.
+  // Starts a fetch if there are no keys yet.
   void Begin() const;
-  // OK once there are keys; else why there are none.
+  // OK if there are keys; else the error of the fetch.
   Status Healthy() const;
 
  private:

@@ -17,7 +17,7 @@ using runtime::Value;
 
 Status Unusable(std::string why) { return Status(Reason::kInvalid, std::move(why)); }
 
-// The bytes of a member that must be there.
+// Decodes a required member.
 Result<std::string> JwkBytes(Value jwk, std::string_view name) {
   const std::string_view text = jwk[name].AsString();
   std::optional<std::string> bytes = text::DecodeBase64Url(text);
@@ -27,7 +27,7 @@ Result<std::string> JwkBytes(Value jwk, std::string_view name) {
   return *std::move(bytes);
 }
 
-// Go writes numbers without leading zeros, and so do others, against the RFC's words.
+// Go and others write numbers without leading zeros, against RFC 7518.
 Result<std::string> Coordinate(Value jwk, std::string_view name, std::size_t size) {
   ASSIGN_OR_RETURN(std::string bytes, JwkBytes(jwk, name));
   if (bytes.size() < size) bytes.insert(0, size - bytes.size(), '\0');
@@ -94,6 +94,7 @@ Result<JwkSet> ParseJwkSet(std::string_view json) {
   runtime::Arena arena;
   codec::JsonLimits limits;
   limits.bytes_max = kJwkSetBytesMax;
+  // Keys are flat objects in a list; deeper documents only cost memory.
   limits.depth_max = 16;
   auto root = codec::ParseJson(json, arena, nullptr, limits);
   if (!root.ok()) return Unusable("key set: " + std::string(root.status().message()));
@@ -102,6 +103,8 @@ Result<JwkSet> ParseJwkSet(std::string_view json) {
   if (keys.size() > kJwkSetKeysMax) {
     return Unusable("key set: more than " + std::to_string(kJwkSetKeysMax) + " keys");
   }
+  // A key that cannot be used does not spoil the others: issuers add types that this server does
+  // not know.
   JwkSet set;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     Result<Jwk> one = ReadJwk(keys.at(i));

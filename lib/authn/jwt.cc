@@ -18,7 +18,7 @@ using runtime::Value;
 
 constexpr std::size_t kHeaderDepthMax = 8;
 constexpr std::size_t kClaimsDepthMax = 64;
-// An RSA key of 8192 bits signs so.
+// The signature of an RSA key of 8192 bits.
 constexpr std::size_t kSignatureBytesMax = 1024;
 
 Status BadToken(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
@@ -41,7 +41,8 @@ std::optional<TokenParts> SplitToken(std::string_view token) {
                     token.substr(second + 1), token.substr(0, second)};
 }
 
-// A JSON object in which nothing stands twice, at any depth: two readers could see two tokens.
+// Parses a JSON object without duplicate members at any depth: two parsers could otherwise see two
+// tokens.
 Result<Value> ParseObject(std::string_view json, runtime::Arena& arena, std::size_t depth_max) {
   codec::JsonLimits limits;
   limits.bytes_max = kTokenBytesMax;
@@ -62,7 +63,7 @@ Status ReadHeader(std::string_view encoded, Jwt& jwt) {
   if (!header.ok()) {
     return BadToken("malformed jwt header: " + std::string(header.status().message()));
   }
-  // Nothing that a header may call critical is understood here.
+  // No critical member is supported.
   if (header->Find("crit") != nullptr) return BadToken("jwt header has critical members");
   const std::optional<SigningAlgorithm> algorithm =
       ParseSigningAlgorithm((*header)["alg"].AsString());
@@ -124,6 +125,7 @@ Status VerifySignature(const Jwt& jwt, std::span<const SigningAlgorithm> allowed
   for (const Jwk& key : keys) {
     if (!IsMeant(jwt, key) || !key.key.Fits(jwt.algorithm)) continue;
     if (key.algorithm && *key.algorithm != jwt.algorithm) continue;
+    // Without a limit one token could make the server verify with all keys of a set.
     if (tried++ == kKeysTriedMax) break;
     if (key.key.Verify(jwt.algorithm, jwt.signing_input, jwt.signature)) return {};
   }

@@ -17,43 +17,44 @@
 
 namespace apiserver::inline v0::authn {
 
-// Longer tokens are malformed. More than a header field of HTTP/1.1 holds here.
+// Longer tokens are malformed. A header field of HTTP/1.1 holds less here.
 inline constexpr std::size_t kTokenBytesMax = 64 << 10;
 
-// A compact JWS whose payload are claims, taken apart. Borrows the token. Nothing in it is to be
-// believed before VerifySignature has said so.
+// A parsed compact JWS whose payload is claims. Borrows the token. Nothing in it may be trusted
+// before VerifySignature has succeeded.
 struct Jwt {
   SigningAlgorithm algorithm = SigningAlgorithm::kRs256;
-  std::string key_id;  // Empty: the header names none. Compared, never used for anything else.
+  std::string key_id;  // Empty: the header names none. Only compared with keys' ids.
   std::string_view signing_input;
   std::string signature;
   runtime::Arena arena;   // Holds what `claims` borrows.
   runtime::Value claims;  // A map.
 };
 
-// The issuer that the token claims to be from, so that whoever else's token it is is asked instead;
-// empty: it is no token, or names none. Reads the payload only.
+// Returns the issuer that the token claims, without verifying anything, to choose the authenticator
+// for it. Empty: it is no token, or names none. Reads the payload only.
 std::string UntrustedIssuer(std::string_view token);
 
-// kUnauthorized: longer than kTokenBytesMax; not three parts of base64url; header or claims no JSON
-// object, or one with a member twice; an algorithm that is none of ours; header `crit`. Keys that a
-// header brings or points to (jwk, jku, x5c, x5u) are not looked at.
+// Parses a token. kUnauthorized: longer than kTokenBytesMax; not three parts of base64url; header
+// or claims no JSON object, or one with a duplicate member; an unsupported algorithm; header
+// `crit`. Keys in or behind a header (jwk, jku, x5c, x5u) are ignored.
 Result<Jwt> ParseJwt(std::string_view token);
 
-// Which keys are tried: those of the key id, or all when the token has none; at most so many.
+// The most keys that are tried for a signature: those of the key id, or all if the token has none.
 inline constexpr std::size_t kKeysTriedMax = 16;
-// kUnauthorized: `allowed` does not name the algorithm, or no key has made the signature.
+// Verifies the signature. kUnauthorized: `allowed` lacks the algorithm, or the signature is of none
+// of the keys.
 Status VerifySignature(const Jwt& jwt, std::span<const SigningAlgorithm> allowed,
                        std::span<const Jwk> keys);
-// Whether some key is meant by the token's header.
+// True if the token's header refers to one of the keys.
 bool HasKeyFor(const Jwt& jwt, std::span<const Jwk> keys);
 
-// RFC 7519's NumericDate in whole seconds; nullopt: not a number, or out of range.
+// Reads RFC 7519's NumericDate in whole seconds. nullopt: not a number, or out of range.
 std::optional<std::int64_t> NumericDate(runtime::Value value);
-// The claim `aud`, one text or a list; nullopt: anything else, or absent.
+// Reads the claim `aud`, one text or a list. nullopt: absent, or of another type.
 std::optional<std::vector<std::string>> AudienceOf(runtime::Value claims);
 
-// `claims` as a signed token; `key_id` empty: none in its header.
+// Returns `claims` as a signed token. An empty `key_id` is left out of the header.
 Result<std::string> SignJwt(const SigningKey& key, SigningAlgorithm algorithm,
                             std::string_view key_id, std::string_view claims);
 

@@ -62,7 +62,7 @@ struct OidcIssuer {
   }
 };
 
-// Null where nothing is counted.
+// Null: nothing is counted.
 metrics::Family<metrics::Histogram>* LatencyOf(metrics::Registry* metrics) {
   if (metrics == nullptr) return nullptr;
   return &metrics->Histograms(
@@ -81,7 +81,7 @@ std::string DiscoveryUrlOf(const Issuer& issuer) {
   return url + std::string(kWellKnownPath);
 }
 
-// `metrics` null: not counted.
+// `metrics` may be null: nothing is counted.
 std::shared_ptr<const IssuerKeys> NewKeys(const Issuer& issuer, const OidcOptions& options,
                                           metrics::Registry* metrics,
                                           std::shared_ptr<client::HttpClient> http) {
@@ -104,6 +104,7 @@ std::shared_ptr<const DistributedClaims> NewDistributed(
     const OidcIssuer& issuer, const OidcOptions& options,
     const std::shared_ptr<client::HttpClient>& http) {
   const std::string& claim = issuer.rules.claim_mappings.groups.claim;
+  // As upstream, only the groups may be distributed claims.
   if (claim.empty()) return nullptr;
   const auto new_keys = [options, http](const std::string& url) {
     return NewKeys({.url = url}, options, nullptr, http);
@@ -119,7 +120,7 @@ std::shared_ptr<const DistributedClaims> NewDistributed(
                                .clock = options.clock});
 }
 
-// `known` null: keys of its own.
+// Makes an issuer with the keys `known`, or with its own if that is null.
 Result<OidcIssuer> NewIssuer(const JwtAuthenticator& rules, const OidcOptions& options,
                              const std::vector<SigningAlgorithm>& algorithms,
                              std::shared_ptr<const IssuerKeys> known) {
@@ -140,7 +141,7 @@ Result<OidcIssuer> NewIssuer(const JwtAuthenticator& rules, const OidcOptions& o
 }  // namespace
 
 struct OidcAuthenticator::Issuers {
-  // Null: there is none such.
+  // Returns the keys of an issuer with the same settings. Null: there is none.
   std::shared_ptr<const IssuerKeys> KeysOf(const Issuer& issuer) const {
     const auto found = by_url.find(issuer.url);
     if (found == by_url.end() || found->second.rules.issuer != issuer) return nullptr;
@@ -157,13 +158,14 @@ OidcAuthenticator::~OidcAuthenticator() = default;
 
 OidcAnswer OidcAuthenticator::AuthenticateToken(const Context& ctx, std::string_view token) const {
   std::string url = UntrustedIssuer(token);
-  // Google's tokens leave out the scheme.
+  // Google's tokens have an issuer without scheme.
   if (url == "accounts.google.com") url.insert(0, "https://");
   const auto found = issuers_->by_url.find(url);
   if (found == issuers_->by_url.end()) return std::optional<AuthenticateResponse>();
   const OidcIssuer& issuer = found->second;
   const Clock::Monotonic begun = issuer.token_rules.clock->Now();
   OidcAnswer answer = issuer.Authenticate(ctx, token);
+  // A token that waits for keys is authenticated again, and is counted then.
   if (issuers_->latency != nullptr && answer.status().reason() != Reason::kWouldBlock) {
     const std::chrono::duration<double> took = issuer.token_rules.clock->Now() - begun;
     issuers_->latency->With({answer.ok() ? "success" : "failure", issuer.hash})
@@ -197,6 +199,8 @@ Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenti
   auto made = std::make_unique<OidcAuthenticator::Issuers>();
   made->latency = LatencyOf(options.metrics);
   for (const JwtAuthenticator& one : issuers) {
+    // Keys of an unchanged issuer are kept: a reload of the configuration then refuses no tokens
+    // while they are fetched.
     std::shared_ptr<const IssuerKeys> known =
         previous == nullptr ? nullptr : previous->issuers().KeysOf(one.issuer);
     ASSIGN_OR_RETURN(OidcIssuer issuer, NewIssuer(one, options, algorithms, std::move(known)));

@@ -45,6 +45,7 @@ Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
   const text::GoUrl wanted{.scheme = "https", .host = address, .path = std::string(kJWKSPath)};
   std::string uri = wanted.String();
   const text::Read<text::GoUrl> url = text::ParseGoUrl(uri);
+  // Special characters of the address would end up in another part of the URL.
   if (url.ok() && url->host == wanted.host && url->path == wanted.path) return uri;
   return BadMetadata(
       "attempted to build jwks_uri from external address " + address +
@@ -52,7 +53,7 @@ Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
       (url.ok() ? "got " + url->String() + ", expected " + uri : url.error().message()));
 }
 
-// What Kubernetes signs with such a key.
+// Returns the algorithm that Kubernetes uses with such a key.
 Result<std::string_view> AlgorithmOf(KeyType type) {
   switch (type) {
     case KeyType::kRsa:
@@ -77,7 +78,7 @@ void AddMember(std::string_view name, std::string_view value, std::string& json)
   codec::AppendJsonString(value, json);
 }
 
-// In the order of members that go-jose writes.
+// Writes the members in the order of go-jose.
 std::string JwkJson(const VerificationKey& key, std::string_view algorithm) {
   const VerificationKey::Jwk jwk = key.ToJwk();
   std::string json = "{";

@@ -22,7 +22,8 @@ bool HasPrefixIgnoreCase(std::string_view text, std::string_view prefix) {
          http::EqualIgnoreCase(text.substr(0, prefix.size()), prefix);
 }
 
-// Of each header the first value only, as Go's Header.Get.
+// Returns the first value that is not empty. Only the first value of each header counts, as in Go's
+// Header.Get.
 std::string_view FirstValue(const Strings& names, const http::Headers& headers) {
   for (const std::string& name : names) {
     if (const std::string_view value = headers.Get(name); !value.empty()) return value;
@@ -40,7 +41,8 @@ Strings AllValues(const Strings& names, const http::Headers& headers) {
   return values;
 }
 
-// A key that is not well encoded is taken as it is, so that nothing is lost.
+// Decodes the key of an extra. One that is not well encoded is used as it is, so that nothing is
+// lost.
 std::string ExtraKey(std::string_view encoded) {
   std::string lower(encoded);
   for (char& c : lower) {
@@ -52,7 +54,7 @@ std::string ExtraKey(std::string_view encoded) {
 std::map<std::string, Strings> ExtraOf(const Strings& prefixes, const http::Headers& headers) {
   std::map<std::string, Strings> extra;
   for (const std::string& prefix : prefixes) {
-    if (prefix.empty()) continue;  // Would be every header.
+    if (prefix.empty()) continue;  // An empty prefix would match every header.
     for (const http::Headers::Field& field : headers) {
       if (!HasPrefixIgnoreCase(field.name, prefix)) continue;
       extra[ExtraKey(std::string_view(field.name).substr(prefix.size()))].push_back(field.value);

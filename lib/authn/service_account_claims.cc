@@ -13,14 +13,14 @@ namespace {
 using auth::serviceaccount::ServiceAccountInfo;
 using runtime::Value;
 
-// For other servers' clocks, and for what is deleted a moment ago.
+// Tolerates other servers' clocks, and objects that were deleted a moment ago.
 constexpr std::chrono::seconds kLeeway = std::chrono::minutes(1);
 
 Status BadAccountToken(std::string why) { return Status(Reason::kUnauthorized, std::move(why)); }
 
 Status Invalidated() { return BadAccountToken("service account token has been invalidated"); }
 
-// A name and a uid, as a claim has them.
+// A name and a uid in a claim.
 struct ClaimedObject {
   std::string name;
   std::string uid;
@@ -29,7 +29,7 @@ ClaimedObject Claimed(Value reference) {
   return {std::string(reference["name"].AsString()), std::string(reference["uid"].AsString())};
 }
 
-// A refusal where `found` is an error other than "ask again".
+// Returns `refusal` for an error of a look-up, except for kWouldBlock.
 Status NotFoundAs(const Status& found, Status refusal) {
   if (found.reason() == Reason::kWouldBlock) return found;
   return refusal;
@@ -58,7 +58,7 @@ class BoundCheck {
     return BadAccountToken(UidMismatch("service account", found->uid, "claim", account.uid));
   }
 
-  // Of a pod, a secret or a node.
+  // Checks the pod, secret or node that the token is bound to.
   template <class Found>
   Status Bound(const Result<Found>& found, const ClaimedObject& claimed,
                const std::string& what) const {
@@ -112,7 +112,7 @@ Status CheckBinding(const Context& ctx, const ServiceAccountTokenOptions& option
     const ClaimedObject pod = Claimed(kubernetes["pod"]);
     RETURN_IF_ERROR(check.Bound(getter.GetPod(ctx, namespace_, pod.name), pod, "pod"));
   }
-  // The node of a pod or a secret is told of, not bound to.
+  // The node of a token for a pod or a secret is informative: the token is not bound to it.
   if (!kubernetes["node"].is_map() || with_pod || with_secret) return {};
   const ClaimedObject node = Claimed(kubernetes["node"]);
   return check.Bound(getter.GetNode(ctx, node.name), node, "node");
@@ -146,7 +146,7 @@ Result<StoredSecret> CheckLegacySecret(const Context& ctx,
   return secret;
 }
 
-// Whether a clean-up has marked the token, as unused for long.
+// Refuses a token that the clean-up of unused tokens has marked.
 Status CheckLegacyMark(const StoredSecret& secret, Value claims, const ServiceAccountInfo& info) {
   const auto since = secret.labels.find(kInvalidSinceLabel);
   if (since == secret.labels.end() || since->second.empty()) return {};
@@ -184,7 +184,7 @@ Result<ServiceAccountInfo> ValidateBoundClaims(const Context& ctx,
                           .namespace_ = std::string(kubernetes["namespace"].AsString()),
                           .uid = Claimed(kubernetes["serviceaccount"]).uid,
                           .credential_id = CredentialIdOf(claims)};
-  // Whoever else uses the key for tokens of other claims makes nobody a service account.
+  // A program that signs other claims with the same key must not create service accounts by it.
   const auto subject = auth::serviceaccount::SplitUsername(claims["sub"].AsString());
   if (!subject || subject->namespace_ != info.namespace_ || subject->name != info.name) {
     return BadAccountToken("sub claim is invalid");

@@ -9,9 +9,9 @@
 
 namespace apiserver::inline v0::authn {
 
-// Whose token it is by its claims, once they hold: those of bound tokens (claims.go), and those of
-// the legacy issuer (legacy.go). kUnauthorized: they do not. kWouldBlock: `options.getter` must
-// ask.
+// Return the account of a token if its claims are valid: those of bound tokens (claims.go), and
+// those of the legacy issuer (legacy.go). kUnauthorized: they are not. kWouldBlock:
+// `options.getter` would have to wait.
 Result<auth::serviceaccount::ServiceAccountInfo> ValidateBoundClaims(
     const Context& ctx, const ServiceAccountTokenOptions& options, runtime::Value claims);
 Result<auth::serviceaccount::ServiceAccountInfo> ValidateLegacyClaims(

@@ -21,7 +21,7 @@ using auth::serviceaccount::ServiceAccountInfo;
 using AccountAnswer = Result<std::optional<AuthenticateResponse>>;
 using AccountKeys = std::shared_ptr<const std::vector<Jwk>>;
 
-// Those that Kubernetes signs with.
+// The algorithms that Kubernetes signs with.
 constexpr SigningAlgorithm kAccountAlgorithms[] = {
     SigningAlgorithm::kRs256, SigningAlgorithm::kEs256, SigningAlgorithm::kEs384,
     SigningAlgorithm::kEs512};
@@ -45,6 +45,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
       : options_(std::move(options)), known_(Known{std::move(pem), std::move(keys)}) {}
 
   AccountAnswer AuthenticateToken(const Context& ctx, std::string_view token) const override {
+    // Only chooses the authenticator; the signature is verified below.
     const std::string issuer = UntrustedIssuer(token);
     if (std::ranges::find(options_.issuers, issuer) == options_.issuers.end()) {
       return std::optional<AuthenticateResponse>();
@@ -78,6 +79,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
       const auto known = known_.Lock();
       if (known->pem == pem) return known->keys;
     }
+    // Parsed without the lock: requests with the old keys need not wait.
     Result<AccountKeys> keys = ReadAccountKeys(*pem);
     const auto known = known_.Lock();
     known->pem = pem;
@@ -85,7 +87,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
     return known->keys;
   }
 
-  // Those of the token that it is asked for.
+  // Returns the audiences of the token that the request asks for.
   Result<std::vector<std::string>> Audiences(const Context& ctx, runtime::Value claims) const {
     std::vector<std::string> of_token = AudienceOf(claims).value_or(std::vector<std::string>());
     if (of_token.empty() && !claims["aud"].is_null() && claims["aud"].size() > 0) {
@@ -94,6 +96,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
     if (of_token.empty()) of_token = options_.api_audiences;
     const std::vector<std::string>* const asked = auth::AudiencesOf(ctx);
     const std::vector<std::string>& wanted = asked ? *asked : options_.api_audiences;
+    // A token for other audiences must not be accepted here, even if its signature is valid.
     std::vector<std::string> both = auth::Intersect(of_token, wanted);
     if (!both.empty() || options_.api_audiences.empty()) return both;
     return Status(Reason::kUnauthorized, "token audiences " + text::QuoteAll(of_token) +

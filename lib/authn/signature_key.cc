@@ -25,19 +25,20 @@
 namespace apiserver::v0::authn {
 namespace {
 
+// Shorter keys are too weak; longer ones make every verification slow.
 constexpr int kRsaBitsMin = 2048;
 constexpr int kRsaBitsMax = 8192;
 constexpr int kRsaExponentBitsMax = 31;
 
 struct AlgorithmFacts {
   std::string_view name;
-  const char* digest;  // Null: the signature hashes by itself.
+  const char* digest;  // Null: the algorithm of the signature has its own hash.
   bool rsa;
   bool pss;
   KeyType curve;
 };
 
-// In the order of the enumeration.
+// The algorithms in the order of the enumeration.
 constexpr std::array<AlgorithmFacts, 10> kAlgorithms = {{
     {"RS256", "SHA256", true, false, KeyType::kRsa},
     {"RS384", "SHA384", true, false, KeyType::kRsa},
@@ -59,7 +60,7 @@ struct CurveFacts {
   KeyType type;
   const char* group;
   std::string_view name;
-  std::size_t bytes;  // Of a coordinate, and of each half of a signature.
+  std::size_t bytes;  // The size of a coordinate, and of each half of a signature.
 };
 constexpr std::array<CurveFacts, 3> kCurves = {{{KeyType::kP256, "prime256v1", "P-256", 32},
                                                 {KeyType::kP384, "secp384r1", "P-384", 48},
@@ -86,13 +87,14 @@ const unsigned char* BytesOf(std::string_view text) {
 unsigned char* BytesOf(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
 Status KeyError(std::string message) {
+  // The error queue is the thread's: a stale entry would mislead its next reader.
   ERR_clear_error();
   return Status(Reason::kInvalid, std::move(message));
 }
 
 std::shared_ptr<EVP_PKEY> Share(EVP_PKEY* key) { return {key, EVP_PKEY_free}; }
 
-// Null: OpenSSL does not take them.
+// Null: OpenSSL refuses them.
 std::shared_ptr<EVP_PKEY> FromParams(const char* type, OSSL_PARAM_BLD* builder) {
   const Params params(OSSL_PARAM_BLD_to_param(builder));
   const KeyContext context(EVP_PKEY_CTX_new_from_name(nullptr, type, nullptr));
@@ -128,6 +130,7 @@ Status CheckRsa(EVP_PKEY* key) {
     return KeyError("an RSA key must have 2048 to 8192 bits, not " + std::to_string(bits));
   }
   const BigNumber exponent = NumberOf(key, OSSL_PKEY_PARAM_RSA_E);
+  // Exponents of 1 or even ones are insecure, large ones slow down every verification.
   if (exponent == nullptr || BN_is_odd(exponent.get()) == 0 || BN_is_one(exponent.get()) == 1 ||
       BN_num_bits(exponent.get()) > kRsaExponentBitsMax) {
     return KeyError("the exponent of an RSA key must be odd, 3 to 2^31-1");
@@ -145,13 +148,14 @@ std::optional<KeyType> EcTypeOf(EVP_PKEY* key) {
   return std::nullopt;
 }
 
-// The two numbers side by side, as RFC 7518 §3.4 has them, in the form OpenSSL reads.
+// Converts the two numbers side by side (RFC 7518 §3.4) to the form that OpenSSL reads.
 std::optional<std::string> EcSignatureToDer(std::string_view raw, std::size_t half) {
   if (raw.size() != 2 * half) return std::nullopt;
   const EcSignature signature(ECDSA_SIG_new());
   BigNumber r = NumberOf(raw.substr(0, half));
   BigNumber s = NumberOf(raw.substr(half));
   if (ECDSA_SIG_set0(signature.get(), r.get(), s.get()) != 1) return std::nullopt;
+  // The signature owns both numbers now.
   static_cast<void>(r.release());
   static_cast<void>(s.release());
   const int size = i2d_ECDSA_SIG(signature.get(), nullptr);
@@ -179,6 +183,7 @@ bool SetPadding(EVP_PKEY_CTX* context, const AlgorithmFacts& facts) {
   if (!facts.rsa) return true;
   if (!facts.pss) return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1;
   return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1 &&
+         // RFC 7518 §3.5: the salt is as long as the hash.
          EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1;
 }
 
@@ -194,7 +199,7 @@ std::optional<SigningAlgorithm> ParseSigningAlgorithm(std::string_view name) {
 }
 
 Result<VerificationKey> VerificationKey::Rsa(std::string_view modulus, std::string_view exponent) {
-  // What is longer need not become a number first.
+  // Longer input is refused before it is converted to a number.
   if (modulus.size() > kRsaBitsMax / CHAR_BIT + 1 || exponent.size() > sizeof(std::uint64_t)) {
     return KeyError("an RSA key must have 2048 to 8192 bits and a short exponent");
   }
@@ -212,7 +217,7 @@ Result<VerificationKey> VerificationKey::Ec(KeyType type, std::string_view x, st
   if (curve == nullptr || x.size() != curve->bytes || y.size() != curve->bytes) {
     return KeyError("the coordinates are not as long as the curve wants them");
   }
-  std::string point = "\x04";  // Not compressed.
+  std::string point = "\x04";  // The mark of an uncompressed point.
   point.append(x).append(y);
   const ParamBuilder builder(OSSL_PARAM_BLD_new());
   OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve->group, 0);
@@ -296,6 +301,7 @@ VerificationKey::Jwk VerificationKey::ToJwk() const {
   } else if (const CurveFacts* const curve = CurveOf(type_)) {
     jwk.kty = "EC";
     jwk.crv = curve->name;
+    // RFC 7518 §6.2.1.2: a coordinate keeps its leading zeros.
     jwk.x = Base64UrlOf(NumberOf(key_.get(), OSSL_PKEY_PARAM_EC_PUB_X).get(), curve->bytes);
     jwk.y = Base64UrlOf(NumberOf(key_.get(), OSSL_PKEY_PARAM_EC_PUB_Y).get(), curve->bytes);
   } else {
@@ -368,7 +374,7 @@ Result<std::string> SigningKey::Sign(SigningAlgorithm algorithm, std::string_vie
 
 namespace {
 
-// The key of one PEM block; null: it is of another kind.
+// Returns the key of one PEM block. Null: it is of another kind.
 std::shared_ptr<EVP_PKEY> KeyOfBlock(std::string_view name, const unsigned char* der, long size) {
   if (name == "CERTIFICATE") {
     const KeyCertificate certificate(d2i_X509(nullptr, &der, size));
@@ -412,6 +418,7 @@ Result<std::vector<VerificationKey>> ReadPublicKeys(const std::string& pem) {
     }
     keys.push_back(*std::move(one));
   }
+  // OpenSSL reports the end of the file as a missing block.
   const bool complete = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
   if (!complete) return KeyError("the file holds a PEM block that is malformed");

@@ -13,17 +13,17 @@
 
 namespace apiserver::inline v0::authn {
 
-// Which signatures a key can make: each type knows algorithms of its own, so that no key is ever
-// used with another's.
+// The types of keys. Each has algorithms of its own, so that no key is ever used with another
+// type's algorithm.
 enum class KeyType : std::uint8_t { kRsa, kP256, kP384, kP521, kEd25519 };
 
-// Verifies. Immutable, cheap to copy, any thread.
+// A public key that verifies signatures. Immutable, cheap to copy, any thread.
 class VerificationKey final {
  public:
-  // Of what a JWK holds, big endian bytes. kInvalid: no such key; of RSA, also a modulus under 2048
-  // or over 8192 bits, or an exponent that is even, under 3 or over 31 bits.
+  // Makes a key from the big-endian bytes of a JWK. kInvalid: no such key; for RSA also a modulus
+  // under 2048 or over 8192 bits, or an exponent that is even, under 3 or over 31 bits.
   static Result<VerificationKey> Rsa(std::string_view modulus, std::string_view exponent);
-  // Coordinates as long as the curve's field; the point must be on it.
+  // The coordinates are as long as the curve's field; the point must be on the curve.
   static Result<VerificationKey> Ec(KeyType type, std::string_view x, std::string_view y);
   static Result<VerificationKey> Ed25519(std::string_view bytes);
   // kInvalid: a key of another type or size.
@@ -31,11 +31,11 @@ class VerificationKey final {
 
   KeyType type() const { return type_; }
   bool Fits(SigningAlgorithm algorithm) const;
-  // False too for an algorithm that does not fit.
+  // Verifies a signature. False also for an algorithm that does not fit.
   bool Verify(SigningAlgorithm algorithm, std::string_view input, std::string_view signature) const;
-  // The name that Kubernetes gives a key: SHA-256 of its PKIX form, base64url.
+  // Returns the id that Kubernetes gives a key: SHA-256 of its PKIX form, base64url.
   std::string KeyId() const;
-  // A JWK's members kty, crv, x, y, n, e; empty strings where the type has none.
+  // The members kty, crv, x, y, n, e of a JWK; empty if the type lacks them.
   struct Jwk {
     std::string kty, crv, x, y, n, e;
   };
@@ -49,17 +49,17 @@ class VerificationKey final {
   KeyType type_;
 };
 
-// Signs. Immutable, cheap to copy, any thread.
+// A private key that signs. Immutable, cheap to copy, any thread.
 class SigningKey final {
  public:
   static Result<SigningKey> Of(std::shared_ptr<EVP_PKEY> key);
-  // PKCS #1, SEC 1 or PKCS #8, not encrypted. kInvalid: none such.
+  // Reads PKCS #1, SEC 1 or PKCS #8, not encrypted. kInvalid: another format.
   static Result<SigningKey> FromPem(const std::string& pem);
 
   const VerificationKey& public_key() const { return public_key_; }
-  // What keys of the type sign with unless told: RS256, ES256, ES384, ES512, EdDSA.
+  // The default algorithm of the type: RS256, ES256, ES384, ES512, EdDSA.
   SigningAlgorithm algorithm() const;
-  // As RFC 7515 writes it. kInternalError: OpenSSL failed, or the algorithm does not fit.
+  // Signs in the form of RFC 7515. kInternalError: OpenSSL failed, or the algorithm does not fit.
   Result<std::string> Sign(SigningAlgorithm algorithm, std::string_view input) const;
 
  private:
@@ -70,9 +70,9 @@ class SigningKey final {
   VerificationKey public_key_;
 };
 
-// The public keys of all certificates, public and private keys of a PEM file, as
-// k8s.io/client-go/util/keyutil.ParsePublicKeysPEM; other blocks are passed over. kInvalid: there
-// is none, or one that cannot be used.
+// Reads the public keys of all certificates, public and private keys of a PEM file, as
+// k8s.io/client-go/util/keyutil.ParsePublicKeysPEM; other blocks are skipped. kInvalid: there is
+// none, or one that cannot be used.
 Result<std::vector<VerificationKey>> ReadPublicKeys(const std::string& pem);
 
 }  // namespace apiserver::inline v0::authn

@@ -6,8 +6,8 @@
 
 namespace apiserver::inline v0::authn {
 
-// The signatures of RFC 7518 §3.1 and RFC 8037 that a token may bear. There is no `none` and no
-// HMAC, so that no mistake can let one in.
+// The signature algorithms of RFC 7518 §3.1 and RFC 8037 that a token may use. `none` and HMAC are
+// missing, so that no mistake can accept them.
 enum class SigningAlgorithm : std::uint8_t {
   kRs256,
   kRs384,
@@ -23,7 +23,7 @@ enum class SigningAlgorithm : std::uint8_t {
 
 // "RS256".
 std::string_view NameOf(SigningAlgorithm algorithm);
-// nullopt: none of ours.
+// nullopt: not supported.
 std::optional<SigningAlgorithm> ParseSigningAlgorithm(std::string_view name);
 
 }  // namespace apiserver::inline v0::authn

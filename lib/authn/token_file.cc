@@ -13,7 +13,7 @@ namespace apiserver::v0::authn {
 namespace {
 
 using auth::AuthenticateResponse;
-// By the token's hash.
+// Users by the hash of their token.
 using TokenTable = std::unordered_map<std::string, auth::UserInfoPtr>;
 
 std::vector<std::string> SplitGroups(std::string_view field) {
@@ -63,6 +63,8 @@ class TokenFile final : public auth::TokenAuthenticator {
   Result<std::optional<AuthenticateResponse>> AuthenticateToken(
       const Context&, std::string_view token) const override {
     const std::shared_ptr<const TokenTable> table = table_.Get();
+    // Hashes are compared instead of tokens, so that the time of a look-up tells nothing about
+    // them.
     const auto found = table->find(hasher_.Hash(token, nullptr));
     if (found == table->end()) return std::optional<AuthenticateResponse>();
     return std::optional(AuthenticateResponse{found->second});

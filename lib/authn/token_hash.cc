@@ -12,7 +12,7 @@ void AppendLength(std::size_t length, std::string& out) {
   for (int shift = 0; shift < 64; shift += 8) out += static_cast<char>(length >> shift);
 }
 
-// With its length in front, so that "xy" + "z" is not "x" + "yz".
+// Prefixes the length, so that "xy" + "z" is not "x" + "yz".
 void AppendPiece(std::string_view piece, std::string& out) {
   AppendLength(piece.size(), out);
   out += piece;

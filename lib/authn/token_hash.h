@@ -10,12 +10,12 @@
 
 namespace apiserver::inline v0::authn {
 
-// Names tokens without holding them: HMAC-SHA256 under a key of its own, so that nothing is learnt
-// from a cache's memory, and nobody can choose tokens that collide. Any thread.
+// Identifies tokens without holding them: HMAC-SHA256 under a key of its own, so that a cache's
+// memory reveals no token, and no client can choose tokens that collide. Any thread.
 class TokenHasher {
  public:
   explicit TokenHasher(Random& random) { random.Fill(key_); }
-  // 32 bytes. `audiences` null: asked for none.
+  // Returns 32 bytes. `audiences` null: the request asks for none.
   std::string Hash(std::string_view token, const std::vector<std::string>* audiences) const;
 
  private:

@@ -19,7 +19,7 @@ namespace {
 using auth::AuthenticateResponse;
 using Found = Result<std::optional<AuthenticateResponse>>;
 
-// What came of one review; an error is a finding too.
+// The result of one review; an error is a result too.
 struct Reviewed {
   Found found;
   std::chrono::nanoseconds took;
@@ -27,10 +27,10 @@ struct Reviewed {
 
 struct Spec {
   std::string token;
-  std::optional<std::vector<std::string>> audiences;  // nullopt: asked for none.
+  std::optional<std::vector<std::string>> audiences;  // nullopt: the request asks for none.
 };
 
-// Limits what was found to the audiences that were asked for.
+// Limits the result to the audiences that the request asks for.
 Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>& implicit) {
   if (!found.ok() || !found->has_value()) return found;
   std::vector<std::string>& audiences = found->value().audiences;
@@ -43,7 +43,7 @@ Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>
   return found;
 }
 
-// Outlives the authenticator while reviews are under way.
+// Makes the reviews; outlives the authenticator while some are in flight.
 class Reviewer final : public std::enable_shared_from_this<Reviewer> {
  public:
   explicit Reviewer(const TokenReviewOptions& options)
@@ -51,9 +51,10 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
 
   const TokenReviewMetrics& metrics() const { return metrics_; }
 
-  // Does not wait. `done` is called once.
+  // Starts a review without waiting. `done` is called once.
   void Start(Spec spec, UniqueFunction<void(Result<Reviewed>)> done) {
     const Clock::Monotonic start = options_.clock->Now();
+    // Refused rather than queued: each unknown token costs a call, and any client may send some.
     if (in_flight_.fetch_add(1) >= options_.in_flight_max) {
       in_flight_.fetch_sub(1);
       done(Reviewed{meta::NewTooManyRequests("too many tokens are being reviewed, please try again",
@@ -64,6 +65,7 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
     metrics_.FetchBegins();
     std::string body =
         TokenReviewBody(options_.version, spec.token, spec.audiences ? &*spec.audiences : nullptr);
+    // Not a child of the request: others may wait for the same review.
     webhook_.Post(Context::Child(Context::Background(), start + options_.timeout), std::move(body),
                   [self = shared_from_this(), start, spec = std::move(spec),
                    done = std::move(done)](Result<http::ClientResponse> answer) mutable {
@@ -81,6 +83,7 @@ class Reviewer final : public std::enable_shared_from_this<Reviewer> {
                                    .executor = options.executor,
                                    .random = options.random,
                                    .clock = options.clock};
+    // Pauses need an executor.
     if (options.executor == nullptr) webhook.backoff.steps = 1;
     webhook.observe = [metrics](const client::WebhookAttempt& attempt) {
       metrics.Called(attempt.code == 0 ? "<error>" : std::to_string(attempt.code), attempt.latency);
@@ -122,6 +125,8 @@ class TokenReviewAuthenticator final : public auth::TokenAuthenticator {
                   .clock = options.clock,
                   .lifetime = [success = options.success_ttl, failure = options.failure_ttl](
                                   const Result<Reviewed>& reviewed) -> std::chrono::nanoseconds {
+                    // A failed review says nothing about the token, and the next request may try
+                    // again.
                     if (!reviewed.ok() || !reviewed->found.ok()) return {};
                     return reviewed->found->has_value() ? success : failure;
                   }}) {}

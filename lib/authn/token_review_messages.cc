@@ -13,7 +13,7 @@ namespace {
 using auth::AuthenticateResponse;
 using runtime::Value;
 
-// A review is small, however many groups a user has; what is deeper or larger is none.
+// Limits of a response: reviews are small, even for users with many groups.
 constexpr codec::JsonLimits kReviewLimits{.depth_max = 64, .bytes_max = 4 << 20};
 
 std::vector<std::string> TextsOf(const Value& list) {

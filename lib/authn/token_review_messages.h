@@ -8,16 +8,16 @@
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/base/status.h"
 
-// The JSON of authentication.k8s.io TokenReview, as a client writes and reads it.
+// Writes and reads authentication.k8s.io TokenReview in JSON.
 namespace apiserver::inline v0::authn {
 
-// `audiences` null or empty: none are asked for.
+// `audiences` null or empty: the review asks for none.
 std::string TokenReviewBody(std::string_view version, std::string_view token,
                             const std::vector<std::string>* audiences);
 
-// What the status of an answer says, before audiences are compared: nullopt: the token is not
-// known. kUnauthorized: nor is it, and the answer says why. kInternalError: `body` is no
-// TokenReview, or one that contradicts itself (authenticated, but as nobody).
+// Reads the status of a response, before audiences are compared. nullopt: the token is not known.
+// kUnauthorized: nor is it, and the response says why. kInternalError: `body` is no TokenReview, or
+// one that contradicts itself (authenticated, but without a user).
 Result<std::optional<auth::AuthenticateResponse>> ReadTokenReview(std::string_view body);
 
 }  // namespace apiserver::inline v0::authn

@@ -11,7 +11,7 @@ double Seconds(std::chrono::nanoseconds time) {
 
 TokenReviewMetrics::TokenReviewMetrics(metrics::Registry* registry) {
   if (registry == nullptr) return;
-  // As the default of Prometheus' Go client.
+  // The default buckets of Prometheus' Go client.
   const std::vector<double> buckets = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
   requests_ = &registry->Counters({.name = "authentication_token_cache_request_total",
                                    .help = "[ALPHA] ",

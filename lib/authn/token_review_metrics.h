@@ -7,18 +7,18 @@
 
 namespace apiserver::inline v0::authn {
 
-// What is told of token reviews, under upstream's names: token/cache/stats.go and
+// Metrics of token reviews, under upstream's names: token/cache/stats.go and
 // authenticatorfactory/metrics.go. Any thread.
 class TokenReviewMetrics {
  public:
   // Null: nothing is counted.
   explicit TokenReviewMetrics(metrics::Registry* registry);
 
-  // A request was answered, from memory or not.
+  // Counts a request with its result, from the cache or not.
   void Requested(bool hit, std::chrono::nanoseconds took) const;
   void FetchBegins() const;
   void FetchEnds(bool ok) const;
-  // A call was answered with this code; "<error>": not at all.
+  // Counts a call by the code of the response; "<error>": there was none.
   void Called(std::string_view code, std::chrono::nanoseconds took) const;
 
  private:

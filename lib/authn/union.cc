@@ -14,7 +14,7 @@ using auth::UserInfo;
 using auth::UserInfoPtr;
 using Answer = Result<std::optional<AuthenticateResponse>>;
 
-// Distinct errors as one, as utilerrors.NewAggregate prints them.
+// Joins distinct errors as utilerrors.NewAggregate prints them.
 Status Aggregate(const std::vector<Status>& errors) {
   std::vector<std::string> messages;
   for (const Status& error : errors) {
@@ -24,7 +24,8 @@ Status Aggregate(const std::vector<Status>& errors) {
     }
   }
   for (const Status& error : errors) {
-    // The others' findings may be wrong about a credential of this one's kind.
+    // The authenticator that could not ask may know the credential: the others' errors may be
+    // wrong.
     if (error.reason() == Reason::kTooManyRequests) return error;
   }
   if (messages.size() == 1) return errors.front();
@@ -36,14 +37,14 @@ Status Aggregate(const std::vector<Status>& errors) {
   return Status(Reason::kUnauthorized, text + "]");
 }
 
-// The first answer among those of `ask`, called with each of `authenticators`.
+// Returns the first result among those of `ask`, called with each of `authenticators`.
 template <class Authenticators, class Ask>
 Answer FirstOf(const Authenticators& authenticators, const Ask& ask) {
   std::vector<Status> errors;
   for (const auto& authenticator : authenticators) {
     Answer answer = ask(*authenticator);
     if (!answer.ok()) {
-      // Not a finding: the question must be put again where waiting is allowed.
+      // Not a result: the request must be authenticated again where waiting is allowed.
       if (answer.status().reason() == Reason::kWouldBlock) return answer;
       errors.push_back(answer.status());
     } else if (answer->has_value()) {
@@ -119,7 +120,7 @@ class GroupAdder final : public auth::Authenticator {
   }
 
  private:
-  // Kept per user object, since the authenticators below hand out the same one again and again.
+  // Cached per user object, since the authenticators below return the same one many times.
   static constexpr std::size_t kUsersMax = 100'000;
 
   UserInfoPtr Member(const UserInfoPtr& user) const {

@@ -49,7 +49,7 @@ Protocols SplitProtocols(const http::Headers& headers) {
 
 Status BadProtocol(const char* why) { return Status(Reason::kUnauthorized, why); }
 
-// Empty: there is none.
+// Returns the token; empty: there is none.
 Result<std::string> TokenOfProtocols(const Protocols& protocols) {
   if (protocols.tokens.empty()) return std::string();
   if (protocols.tokens.size() > 1) {
@@ -58,6 +58,7 @@ Result<std::string> TokenOfProtocols(const Protocols& protocols) {
   std::optional<std::string> token = text::DecodeBase64Url(protocols.tokens.front());
   if (!token) return BadProtocol("invalid base64.bearer.authorization token encoding");
   if (!text::ValidUtf8(*token)) return BadProtocol("invalid base64.bearer.authorization token");
+  // The server must agree to a subprotocol, and must not echo the token.
   if (!token->empty() && protocols.others.empty()) {
     return BadProtocol("missing additional subprotocol");
   }
@@ -78,6 +79,7 @@ class WebSocketProtocol final : public auth::Authenticator {
     ASSIGN_OR_RETURN(const std::string token, TokenOfProtocols(SplitProtocols(request.headers)));
     if (token.empty()) return std::optional<AuthenticateResponse>();
     auto answer = tokens_->AuthenticateToken(ctx, token);
+    // The client has shown a credential, so it must not become anonymous.
     if (answer.ok() && !answer->has_value()) return BadProtocol("invalid bearer token");
     return answer;
   }

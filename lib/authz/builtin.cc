@@ -102,6 +102,7 @@ Result<std::unique_ptr<auth::Authorizer>> NewAlwaysAllowPaths(
   auto authorizer = std::make_unique<AlwaysAllowPaths>();
   for (const std::string& path : paths) {
     const std::string_view text = WithoutSlash(path);
+    // A star elsewhere would be taken for itself.
     if (!text.empty() && text.substr(0, text.size() - 1).find('*') != std::string_view::npos) {
       return Status(Reason::kInvalid, "only trailing * allowed in " + field::Quote(text));
     }

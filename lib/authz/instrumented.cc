@@ -23,7 +23,7 @@ class Instrumented final : public auth::Authorizer {
                                   const auth::Attributes& asked) const override {
     Result<auth::Verdict> verdict = authorizer_->Authorize(ctx, asked);
     if (!verdict.ok()) return verdict;
-    // Named as the fields of a SubjectAccessReview's status.
+    // The labels are the fields of a SubjectAccessReview's status.
     if (verdict->decision == auth::Decision::kAllow) Count(allowed_, "allowed");
     if (verdict->decision == auth::Decision::kDeny) Count(denied_, "denied");
     return verdict;
@@ -32,7 +32,8 @@ class Instrumented final : public auth::Authorizer {
  private:
   using Kept = std::atomic<metrics::Counter*>;
 
-  // A series is shown from its first decision on; its address is kept, for every request is here.
+  // A series is shown from its first decision on; its address is kept, since every request counts
+  // here.
   void Count(Kept& kept, const char* decision) const {
     metrics::Counter* counter = kept.load(std::memory_order_acquire);
     if (counter == nullptr) {

@@ -23,7 +23,7 @@ class Union final : public auth::Authorizer {
     for (const auto& authorizer : authorizers_) {
       Result<Verdict> verdict = authorizer->Authorize(ctx, asked);
       if (!verdict.ok()) {
-        // Not a finding: the question must be put again where waiting is allowed.
+        // Not a decision: the request must be authorized again where waiting is allowed.
         if (verdict.status().reason() == Reason::kWouldBlock) return verdict;
         errors.push_back(verdict.status());
         continue;

@@ -10,13 +10,14 @@ namespace apiserver::v0 {
 
 namespace {
 
-// What a request's filters set fits in one piece; a watch keeps it for as long as it lasts.
+// Fits the values that a request's filters set, so that they take one allocation; a watch keeps it
+// for its whole life.
 constexpr std::size_t kRoomBytes = 608;
 
 }  // namespace
 
-// A child reads its ancestors' `ended` instead of being told, so that making and dropping one takes
-// no lock; only a child somebody waits on (OnDone) registers with its parent.
+// A child reads its ancestors' `ended` instead of being notified, so that making and dropping one
+// takes no lock; only a child with OnDone callbacks registers with its parent.
 struct Context::State : std::enable_shared_from_this<Context::State> {
   struct Callbacks {
     std::map<std::uint64_t, UniqueFunction<void()>> waiting;  // In the order of registration.
@@ -31,7 +32,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   std::optional<Clock::Monotonic> deadline;  // The earliest of its own and its ancestors'.
   std::atomic<bool> ended{false};
   Status why;  // Written once, before `ended`.
-  // Newest first and never changed, so that others may look while whoever runs the work sets.
+  // Newest first and never changed, so that other threads may read while the thread that runs the
+  // work sets.
   std::atomic<SlotBase*> slots{nullptr};
   // The slots' room: a request has half a dozen, all gone at once.
   std::pmr::monotonic_buffer_resource room{kRoomBytes};
@@ -77,13 +79,13 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
       locked->waiting.erase(first);
     }
     callback();
-    callback = nullptr;  // Before a Remove() that waits for it returns.
+    callback = nullptr;  // Destroyed before a Remove() that waits for it returns.
     callbacks.Lock()->running = 0;
     callbacks.NotifyAll();
     return true;
   }
 
-  // 0 when the work has ended; `callback` is then untouched.
+  // Returns 0 if the work has ended; `callback` is then untouched.
   std::uint64_t Add(UniqueFunction<void()>& callback) {
     auto locked = callbacks.Lock();
     if (locked->ended) return 0;

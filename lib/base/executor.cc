@@ -13,7 +13,7 @@ void WakeTarget(const std::weak_ptr<Wakeable>& target) {
 }  // namespace
 
 void Waker::Wake() const {
-  // A target that lives keeps its home; without one there may be no home any more either.
+  // A live target keeps its executor alive; without one the executor may be gone.
   const auto alive = target_.lock();
   if (alive == nullptr) return;
   home_->Post([target = target_] { WakeTarget(target); });
@@ -25,7 +25,7 @@ void Waker::WakeAll(std::span<const Waker> wakers) {
     std::shared_ptr<Wakeable> alive;  // Keeps `home`; see Wake.
     std::vector<std::weak_ptr<Wakeable>> targets;
   };
-  std::vector<Group> groups;  // As many as there are loops: a handful.
+  std::vector<Group> groups;  // One for each loop: a handful.
   for (const Waker& waker : wakers) {
     if (waker.empty()) continue;
     auto group = std::find_if(groups.begin(), groups.end(),

@@ -77,7 +77,7 @@ bool FairShare::HeldUp(const State& state, const Tenant& tenant) {
   return state.blocked || (level != state.levels.end() && level->second.blocked);
 }
 
-// Gives the oldest charge of `tenant` that waits its room, if there is any.
+// Grants the oldest waiting charge of `tenant` its room, if there is enough.
 bool FairShare::GrantNext(State& state, const Tenant& tenant, Granted& granted) {
   Flow& flow = state.flows.find(tenant)->second;
   Charge& charge = *flow.waiting.front();
@@ -104,9 +104,9 @@ bool FairShare::GrantNext(State& state, const Tenant& tenant, Granted& granted) 
   return true;
 }
 
-// One charge a tenant and round, until no tenant gets anything. A level, or the whole, that is too
-// full for the tenant whose turn it is waits for that tenant: else small charges would pass large
-// ones for ever.
+// Grants one charge per tenant and round, until no tenant gets anything. A level, or the whole
+// share, that is too full for the tenant whose turn it is waits for that tenant: otherwise small
+// charges would pass large ones for ever.
 void FairShare::Grant(State& state, Granted& granted) {
   state.blocked = false;
   for (auto& [level, of] : state.levels) of.blocked = false;
@@ -132,7 +132,7 @@ void FairShare::Grant(State& state, Granted& granted) {
 
 void FairShare::Tell(const Granted& granted) {
   for (Charge* each = granted.first; each != nullptr;) {
-    // The call may be the end of it.
+    // The charge may be destroyed by the call.
     auto call = std::exchange(each->granted_, nullptr);
     each = std::exchange(each->next_granted_, nullptr);
     call();
@@ -231,7 +231,7 @@ bool FairShare::Charge::Abandon() {
     dropped = std::move(granted_);
     if (waiting.empty()) state->turns.remove(tenant_);
     ForgetIfIdle(*state, tenant_);
-    // It may have stood in the way of others.
+    // The charge may have blocked others.
     share_.Grant(*state, others);
   }
   FairShare::Tell(others);

@@ -20,7 +20,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// What Go's strconv.ParseBool takes.
+// Accepts the spellings of Go's strconv.ParseBool.
 std::optional<bool> ParseBool(std::string_view text) {
   for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
     if (text == yes) return true;
@@ -69,6 +69,7 @@ Status FeatureGates::Add(const std::vector<FeatureGate>& gates) {
       known_.emplace(gate.name, Known{gate, gate.enabled_by_default, false});
       continue;
     }
+    // Several parts of a server may add the same gate, as long as they agree.
     const FeatureGate& known = found->second.gate;
     if (known.enabled_by_default != gate.enabled_by_default || known.stage != gate.stage ||
         known.locked != gate.locked) {
@@ -103,6 +104,7 @@ Status FeatureGates::Set(std::string_view text) {
 }
 
 Status FeatureGates::Set(const std::map<std::string, bool>& values) {
+  // All values are checked before the first is set, so that an error changes nothing.
   for (const auto& [name, value] : values) {
     const auto found = known_.find(name);
     if (found == known_.end()) return Bad("unrecognized feature gate: " + name);
@@ -119,6 +121,7 @@ Status FeatureGates::Set(const std::map<std::string, bool>& values) {
     known.enabled = value;
     known.set_by_name = true;
   }
+  // After the gates by name, which the stages must not override.
   for (const auto& [name, value] : values) {
     if (name == kAllAlpha) SetStage(Stage::kAlpha, value);
     if (name == kAllBeta) SetStage(Stage::kBeta, value);
@@ -150,6 +153,7 @@ std::vector<std::string> FeatureGates::Help() const {
   std::vector<std::string> out;
   for (const auto& [name, known] : known_) {
     const FeatureGate& gate = known.gate;
+    // A gate that users should no longer set is not shown, as in component-base.
     if (gate.stage == Stage::kGa || gate.stage == Stage::kDeprecated) continue;
     std::string line = name + "=true|false (";
     line += StageWord(gate.stage);

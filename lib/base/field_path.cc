@@ -73,13 +73,14 @@ std::string Shorten(std::string_view text, std::size_t bytes_max) {
 
 std::string Quote(std::string_view text) { return text::Quote(text); }
 
-// The rest of what is long is not even looked at: it may be megabytes, once for each error.
+// The rest of a long text is not even read: it may be megabytes, once for each error.
 std::string QuoteShort(std::string_view text) {
   if (text.size() <= kTextBytesMax) return Shorten(Quote(text));
   return Shorten(Quote(WholeCharacters(text.substr(0, kTextBytesMax), text)));
 }
 
 Path Path::Child(std::string_view name) const {
+  // A longer path helps no reader, and an object could make it megabytes.
   if (text_.size() >= kTextBytesMax) return *this;
   std::string text = text_;
   if (!text.empty()) text += '.';
@@ -121,6 +122,7 @@ void ErrorList::Required(const Path& path, std::string detail) {
 }
 
 void ErrorList::Invalid(const Path& path, std::string_view bad_value, std::string detail) {
+  // A full list needs no text, and quoting may be long.
   if (!Room()) return;
   InvalidPrinted(path, QuoteShort(bad_value), std::move(detail));
 }

@@ -17,6 +17,7 @@ namespace apiserver::v0 {
 namespace {
 
 Status ErrnoStatus(std::string_view operation, const std::string& path, int error) {
+  // A path below a file (ENOTDIR) is as good as missing.
   const bool missing = error == ENOENT || error == ENOTDIR;
   std::string message(operation);
   message += ' ';
@@ -75,6 +76,7 @@ Result<std::string> WriteTemporary(const std::string& path, std::string_view byt
   if (file.get() < 0) return ErrnoStatus("create", name, errno);
   int error = fchmod(file.get(), mode) != 0 ? errno : 0;  // Exactly, whatever the umask.
   if (error == 0) error = WriteAll(file.get(), bytes);
+  // The bytes must be on disk before a rename makes the file visible.
   if (error == 0 && fsync(file.get()) != 0) error = errno;
   if (error == 0) return name;
   unlink(name.c_str());
@@ -137,6 +139,7 @@ class MachineFileSystem final : public FileSystem {
   }
 
   Result<std::unique_ptr<AppendFile>> OpenAppend(const std::string& path, unsigned mode) override {
+    // O_EXCL tells a new file, which gets `mode`, from an old one, which keeps its own.
     constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC;
     int fd = open(path.c_str(), kFlags | O_CREAT | O_EXCL, mode);
     if (fd >= 0) {
@@ -184,6 +187,7 @@ class MachineFileSystem final : public FileSystem {
       end = path.find('/', end + 1);
       const std::string prefix = path.substr(0, end);
       if (mkdir(prefix.c_str(), mode) == 0) continue;
+      // Another process may have made the directory meanwhile.
       const int error = errno;
       struct stat found {};
       const bool is_directory = stat(prefix.c_str(), &found) == 0 && S_ISDIR(found.st_mode);

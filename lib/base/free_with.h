@@ -2,7 +2,7 @@
 
 namespace apiserver::inline v0 {
 
-// What a unique_ptr to an object of a C library ends it with: `std::unique_ptr<BIO,
+// The deleter of a unique_ptr to an object of a C library: `std::unique_ptr<BIO,
 // FreeWith<BIO_free>>`.
 template <auto kFree>
 struct FreeWith {

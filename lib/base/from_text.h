@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0 {
 
-// Makes a Result of what reading a text gave: Go's words become an error for `reason`.
+// Converts the result of a parser in text to a Result; its error gets `reason`.
 template <class T>
 Result<T> FromText(text::Read<T> read, Reason reason) {
   if (read.ok()) return *std::move(read);

@@ -4,7 +4,7 @@ namespace apiserver::v0 {
 
 namespace {
 
-// How many items that were used are passed over, at most, before one is given up all the same.
+// The most recently used items that are passed over before one is evicted all the same.
 constexpr int kPassedOverMax = 16;
 
 }  // namespace
@@ -41,7 +41,8 @@ void EvictingShare::Unlink(List& list, Item& item) {
   list.used -= item.bytes_;
 }
 
-// The oldest, but what was used since it came, or was last passed over, gets a second chance.
+// Returns the oldest item. One that was used since it was added, or since it was last passed over,
+// gets a second chance.
 EvictingShare::Item& EvictingShare::LeastUsed(List& list) {
   for (int passed = 0; passed < kPassedOverMax; ++passed) {
     Item& oldest = *list.oldest;

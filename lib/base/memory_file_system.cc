@@ -30,7 +30,7 @@ struct Tree {
   }
 };
 
-// Appends to whatever has the name now, as a real one does until it is renamed.
+// Appends to the file that has the name now. (A real one follows a file that is renamed.)
 class MemoryAppendFile final : public AppendFile {
  public:
   MemoryAppendFile(std::shared_ptr<Guarded<Tree>> tree, std::string path)

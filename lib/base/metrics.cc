@@ -63,7 +63,7 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
   FamilyImpl(FamilyOptions options, Make make)
       : options_(std::move(options)), make_(std::move(make)) {
     if (options_.labels.empty())
-      FamilyImpl::With({});  // What has no labels is shown from the start.
+      FamilyImpl::With({});  // A family without labels is shown from the start.
   }
 
   Metric& With(std::initializer_list<std::string_view> values) override {
@@ -84,6 +84,7 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
     auto all = series_.Lock();
     const auto found = all->find(LabelValues(values.begin(), values.size()));
     if (found == all->end()) return;
+    // The series is kept, since callers may hold its address.
     found->second.shown = false;
     found->second.metric->Reset();
   }
@@ -96,7 +97,9 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
         if (series.shown) shown.emplace_back(&values, series.metric.get());
       }
     }
+    // A family without series is not shown, as by Prometheus' Go client.
     if (shown.empty()) return;
+    // The map's order is random, and a scrape's should not be.
     std::sort(shown.begin(), shown.end(),
               [](const auto& a, const auto& b) { return *a.first < *b.first; });
     AppendFamilyHead(options_, TypeOf(static_cast<const Metric*>(nullptr)), out);
@@ -189,13 +192,15 @@ class RegistryImpl final : public Registry {
     if (family == nullptr) {
       const std::string name = options.name;
       family = std::make_unique<FamilyImpl<Metric>>(std::move(options), std::move(make));
+      // If the name is one of another type's family already, that one is shown.
       families->shown.try_emplace(name, family.get());
     }
     return *family;
   }
 
   mutable Guarded<Families> families_;
-  // Called with the lock held: that is how unregistering waits. Shared with the registrations.
+  // Called with the lock held, so that unregistering waits for a call. Shared with the
+  // registrations.
   const std::shared_ptr<Guarded<Refreshers>> refreshers_ = std::make_shared<Guarded<Refreshers>>();
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using Contents = std::vector<std::string>;
 
-// What the timer and the owner share.
+// State shared by the timer and the owner.
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
   Watch(Contents paths, std::chrono::nanoseconds period, WatchedFilesDeps deps,
@@ -22,7 +22,8 @@ class Watch : public std::enable_shared_from_this<Watch> {
   Status Check() {
     if (!Begin()) return {};
     Status outcome = ReadAndUse();
-    // The first time nothing is in use yet: whoever asked to watch tells of it.
+    // A first failure is returned to the caller of WatchFiles(), which reports it: nothing is in
+    // use yet.
     if (!outcome.ok() && in_use_ && !(outcome == last_)) LogFailure(outcome);
     in_use_ = in_use_ || outcome.ok();
     last_ = outcome;
@@ -40,7 +41,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
       self->Schedule();
     });
     auto state = state_.Lock();
-    if (state->stopping) return;  // The task finds nobody, or a Check that does nothing.
+    if (state->stopping) return;  // The task finds no Watch, or its Check does nothing.
     state->cancel_timer = std::move(cancel);
   }
 
@@ -59,13 +60,13 @@ class Watch : public std::enable_shared_from_this<Watch> {
 
  private:
   struct State {
-    bool busy = false;  // Somebody is in ReadAndUse, which is called without the lock.
+    bool busy = false;  // A thread is in ReadAndUse, which is called without the lock.
     bool stopping = false;
     Clock::Wall used_at;
     Executor::Cancel cancel_timer;
   };
 
-  // Waits for its turn; false when it is too late.
+  // Waits for its turn. False: the watch has ended.
   bool Begin() {
     auto state = state_.Lock();
     state.Wait([&] { return !state->busy; });
@@ -107,10 +108,10 @@ class Watch : public std::enable_shared_from_this<Watch> {
   const Contents paths_;
   const std::chrono::nanoseconds period_;
   const WatchedFilesDeps deps_;
-  // Whoever is busy:
+  // Only the busy thread uses these:
   WatchedFiles::Use use_;
   std::optional<Contents> seen_;
-  Status judged_;  // What `use_` said of `seen_`.
+  Status judged_;  // The answer of `use_` to `seen_`.
   Status last_;
   bool in_use_ = false;
 

@@ -56,7 +56,7 @@ void RunBody(const std::string& name, UniqueFunction<void()>& body) {
   DoNotInterruptTheWaker();
   try {
     body();
-    body = nullptr;  // What it owns is destroyed on this thread, before Join() returns.
+    body = nullptr;  // Its captures are destroyed on this thread, before Join() returns.
   } catch (const std::exception& e) {
     Die(name, e.what());
   } catch (...) {

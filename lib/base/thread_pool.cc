@@ -17,10 +17,10 @@ namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-// How long all threads may be stuck in the work they have before one is added for what is queued.
+// How long all threads may be busy before one is added for queued work.
 constexpr auto kStallCheck = std::chrono::milliseconds(1);
 
-// A task of PostAfter. Whoever claims it owns `task`: the thread that runs it, or its Cancel.
+// A task of PostAfter. The first to claim it owns `task`: the thread that runs it, or its Cancel.
 struct Timer {
   explicit Timer(Executor::Task t) : task(std::move(t)) {}
   bool Claim() { return !claimed.exchange(true); }
@@ -31,7 +31,7 @@ struct Timer {
 
 struct TimerQueue {
   std::multimap<Instant, std::shared_ptr<Timer>> timers;
-  bool watching = false;  // Whether there is queued work that no thread was free for.
+  bool watching = false;  // There is queued work that no thread was free for.
   bool stopping = false;
 };
 
@@ -55,7 +55,7 @@ class Pool final : public ThreadPool {
   struct State {
     std::deque<Task> queue;
     std::map<std::uint64_t, Thread> running;
-    std::vector<Thread> ended;  // Joined by whoever ends next, or by Stop.
+    std::vector<Thread> ended;  // Joined by the next thread that ends, or by Stop.
     std::size_t live = 0;
     std::size_t idle = 0;
     std::uint64_t next_id = 0;
@@ -71,13 +71,13 @@ class Pool final : public ThreadPool {
   void DropQueued();
   void AddThreads(std::size_t count);
   void RunWorker(std::uint64_t id);
-  // Nullopt when this thread is to end.
+  // Returns nullopt if this thread is to end.
   std::optional<Task> NextTask();
   void Retire(std::uint64_t id);
   void RunTask(Task task) const;
 
   void RunClerk();
-  // Sleeps until there is something to do; the timers that are due.
+  // Sleeps until there is something to do. Returns the timers that are due.
   std::vector<std::shared_ptr<Timer>> WaitForWork(std::optional<Instant>& check);
   void AddThreadsIfStalled();
 
@@ -88,7 +88,7 @@ class Pool final : public ThreadPool {
   Thread clerk_;
   Guarded<bool> stopped_{false};
 
-  // The clerk's alone.
+  // Used by the clerk only.
   std::uint64_t started_before_ = 0;
   std::size_t step_ = 1;  // Doubles while adding threads does not help.
 };
@@ -100,12 +100,14 @@ void Pool::Post(Task task) {
     auto state = state_.Lock();
     if (state->stopping) return;
     state->queue.push_back(std::move(task));
+    // Each idle thread takes one task; further ones have to wait.
     no_thread_free = state->queue.size() > state->idle;
     add_thread = no_thread_free && state->live < options_.threads;
   }
   if (add_thread) return AddThreads(1);
   state_.NotifyOne();
   if (!no_thread_free) return;
+  // The clerk looks for a stall once, however many tasks are posted meanwhile.
   auto timers = timers_->Lock();
   if (timers->watching) return;
   timers->watching = true;
@@ -125,6 +127,7 @@ Executor::Cancel Pool::PostAfter(std::chrono::nanoseconds delay, Task task) {
   return [weak = std::weak_ptr(timer), queue = std::weak_ptr(timers_), when] {
     const auto mine = weak.lock();
     if (mine == nullptr || !mine->Claim()) return;
+    // The captures are destroyed by the Cancel, not when the time has come.
     mine->task = nullptr;
     const auto all = queue.lock();
     if (all == nullptr) return;
@@ -153,7 +156,7 @@ void Pool::Stop() {
   *stopped = true;
 }
 
-// Destroys what is queued before anyone waits for the threads: running work may be waiting for it.
+// Destroys queued tasks before Stop() waits for the threads: running work may be waiting for them.
 void Pool::DropQueued() {
   std::deque<Task> tasks;
   std::multimap<Instant, std::shared_ptr<Timer>> timers;
@@ -179,7 +182,7 @@ void Pool::AddThreads(std::size_t count) {
     try {
       state->running.emplace(id, Thread(options_.name, [this, id] { RunWorker(id); }));
     } catch (const std::system_error&) {
-      return;  // The machine has no more threads; those there are go on.
+      return;  // The machine has no more threads; the existing ones go on.
     }
     ++state->live;
   }
@@ -199,7 +202,8 @@ std::optional<Executor::Task> Pool::NextTask() {
     const bool called = state.WaitUntil(std::chrono::steady_clock::now() + options_.idle, ready);
     --state->idle;
     if (!called && state->live > options_.threads) {
-      --state->live;  // Here, or another would think that it is one too many as well.
+      // Counted here: another thread would otherwise think that it is one too many as well.
+      --state->live;
       return std::nullopt;
     }
   }
@@ -213,6 +217,7 @@ std::optional<Executor::Task> Pool::NextTask() {
 void Pool::Retire(std::uint64_t id) {
   std::vector<Thread> earlier;  // Joined here, without the lock.
   auto state = state_.Lock();
+  // Stop() joins the running threads, this one too.
   if (state->stopping) return;
   earlier.swap(state->ended);
   const auto self = state->running.find(id);
@@ -235,7 +240,8 @@ void Pool::RunTask(Task task) const {
 }
 
 void Pool::RunClerk() {
-  std::optional<Instant> check;  // When to look for a stall; none while nobody waits for a thread.
+  // The next look for a stall; nullopt while no task waits for a thread.
+  std::optional<Instant> check;
   while (true) {
     for (const auto& timer : WaitForWork(check)) {
       Post([timer] {
@@ -286,6 +292,7 @@ void Pool::AddThreadsIfStalled() {
     started_before_ = state->started;
   }
   if (waiting == 0) return;
+  // Tasks still wait, so the clerk looks again.
   timers_->Lock()->watching = true;
   if (stalled) AddThreads(std::min(step_, waiting));
   step_ = stalled ? step_ * 2 : 1;

@@ -14,7 +14,7 @@ bool IsZero(const Id& id) {
   return std::all_of(id.begin(), id.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
-// As OpenTelemetry's TraceIDRatioBased: the id decides, so that all who ask decide alike.
+// As OpenTelemetry's TraceIDRatioBased: the id decides, so that every process decides alike.
 bool SampledByRate(const TraceId& id, int per_million) {
   if (per_million <= 0) return false;
   const auto rate = static_cast<std::uint64_t>(per_million);
@@ -25,7 +25,7 @@ bool SampledByRate(const TraceId& id, int per_million) {
   return (low >> 1) < static_cast<std::uint64_t>(fraction * 0x1p63);
 }
 
-// The longest piece of UTF-8 text that is no longer than `bytes`.
+// Cuts `text` to at most `bytes`, at the end of a character.
 void CutText(std::string& text, std::size_t bytes) {
   if (text.size() <= bytes) return;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
@@ -68,6 +68,7 @@ void Span::AddEvent(std::string_view name, std::initializer_list<Attribute> attr
     ++data_->dropped_events;
     return;
   }
+  // Measured by the monotonic clock: the wall clock may have been set since the start.
   const auto after = tracer_->options_.clock->Now() - started_;
   Event event{.name = std::string(name),
               .time = data_->start + std::chrono::duration_cast<Clock::Wall::duration>(after)};
@@ -85,8 +86,10 @@ void Span::SetError(std::string_view message) {
 }
 
 void Span::EndWith(const Status& outcome) {
+  // The operation runs again where it may wait, and has its span then.
   if (outcome.reason() == Reason::kWouldBlock) data_ = nullptr;
   if (outcome.code() >= 500) SetError(outcome.message());
+  // OpenTelemetry's conventions for HTTP: a 4xx response is no error of the server.
   if (outcome.code() >= 400 && outcome.code() < 500) {
     AddEvent("refused", {{"message", std::string(outcome.message())}});
   }
@@ -95,6 +98,7 @@ void Span::EndWith(const Status& outcome) {
 
 void Span::End() {
   if (!data_) return;
+  // The monotonic clock again: a span must not end before its start.
   const auto took = tracer_->options_.clock->Now() - started_;
   data_->end = data_->start + std::chrono::duration_cast<Clock::Wall::duration>(took);
   const std::unique_ptr<SpanData> ended = std::move(data_);
@@ -108,6 +112,7 @@ std::shared_ptr<const Tracer> Tracer::New(TracerOptions options) {
 template <class Id>
 Id Tracer::NewId() const {
   Id id{};
+  // W3C's Trace Context takes ids of zeros for invalid.
   while (IsZero(id)) options_.random->Fill(std::as_writable_bytes(std::span(id)));
   return id;
 }
@@ -139,6 +144,7 @@ Span Tracer::Start(std::string_view name, SpanContext context, const SpanId& par
 Span Tracer::StartWithParent(std::string_view name, const SpanContext& parent,
                              const SpanOptions& options) const {
   SpanContext context = parent;
+  // The parent's decision to sample is kept, so that a trace has no gaps.
   context.span_id = NewId<SpanId>();
   return Start(name, std::move(context), parent.span_id, options);
 }
@@ -161,6 +167,7 @@ Span StartSpan(const Context& ctx, std::string_view name, const SpanOptions& opt
 ScopedSpan::ScopedSpan(const Context& ctx, std::string_view name, const SpanOptions& options)
     : parent_(ctx) {
   Span span = StartSpan(ctx, name, options);
+  // A span that is not recorded needs no context of its own.
   if (!span.recording()) return;
   child_ = Context::Child(ctx).WithMayBlock(ctx.may_block());
   current_ = &child_->Set(std::move(span));

@@ -16,7 +16,7 @@ constexpr std::size_t kTenantMax = 241;
 constexpr std::size_t kSystemMax = 14;
 constexpr std::size_t kStateValueMax = 256;
 
-// W3C has lower case alone.
+// W3C allows lower case only.
 int LowerHexValue(char c) { return c >= 'A' && c <= 'F' ? -1 : text::HexValue(c); }
 
 // Reads `out.size()` bytes in lower case hex off the front of `text`.
@@ -100,7 +100,7 @@ std::optional<SpanContext> ParseTraceparent(std::string_view text) {
                     TakeDash(text) && TakeHex(text, context.span_id) && TakeDash(text) &&
                     TakeHex(text, flags);
   if (!read || version[0] == 0xff || !context.valid()) return std::nullopt;
-  // Only a later version may say more.
+  // Only a later version may have more fields.
   if (!text.empty() && (version[0] == 0 || text[0] != '-')) return std::nullopt;
   context.sampled = (flags[0] & 1) != 0;
   return context;

@@ -3,7 +3,7 @@
 namespace apiserver::v0 {
 namespace {
 
-// Where Kubernetes' conventions for -v put debugging.
+// The level at which Kubernetes' conventions for -v put debugging.
 constexpr std::uint32_t kDebugFrom = 4;
 
 }  // namespace

@@ -33,6 +33,7 @@ struct Parsed {
 Result<Parsed> Parse(std::string body) {
   Parsed parsed;
   const auto text = std::make_shared<const std::string>(std::move(body));
+  // The Values borrow their text from the body.
   parsed.arena.Pin(text);
   Result<Value> root = codec::ParseJson(*text, parsed.arena);
   if (!root.ok()) return NotAnObject("no JSON: " + std::string(root.status().message()));
@@ -57,6 +58,7 @@ Value WithoutTypeMeta(Value content, Arena& arena) {
 std::unique_ptr<runtime::Object> CopyOf(const runtime::KindPtr& kind, std::string_view version,
                                         Value content) {
   Arena arena;
+  // A copy of its own, so that one item that is kept does not hold the text of a whole list.
   const Value root = runtime::Copy(WithoutTypeMeta(content, arena), arena);
   return std::make_unique<runtime::Object>(kind, version, std::move(arena), root);
 }
@@ -69,6 +71,7 @@ Status CheckKind(const runtime::GroupVersionKind& kind) {
 }  // namespace
 
 Status ErrorOf(std::string_view method, const Target& target, const http::ClientResponse& answer) {
+  // A proxy between may answer with a page of its own, which is no Status.
   if (const Result<Parsed> parsed = Parse(answer.body); parsed.ok()) {
     if (std::optional<Status> status = meta::StatusFromValue(parsed->root)) return *status;
   }

@@ -11,7 +11,7 @@ namespace apiserver::v0::client {
 
 namespace {
 
-// k8s.io/component-base/metrics/prometheus/restclient.
+// The metrics of k8s.io/component-base/metrics/prometheus/restclient.
 class CallCounts {
  public:
   CallCounts(std::shared_ptr<metrics::Registry> registry, const Clock& clock)

@@ -27,7 +27,8 @@ bool IsFieldValue(std::string_view text) {
   });
 }
 
-// What stands in a URL: no blanks, no controls, nothing that would need another encoding.
+// True for text that may stand in a URL: no blanks, no controls, nothing that would need another
+// encoding.
 bool IsUrlText(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return c > 0x20 && c < 0x7f &&
@@ -100,6 +101,7 @@ Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& ad
 }
 
 Status CheckCallHead(const HttpRequest& request) {
+  // The client sets these itself: a second one could be taken for the framing of another request.
   static constexpr std::array<std::string_view, 10> kTransport = {
       "Connection", "Content-Length",   "Expect", "Host",    "HTTP2-Settings",
       "Keep-Alive", "Proxy-Connection", "TE",     "Trailer", "Transfer-Encoding"};

@@ -8,12 +8,12 @@
 
 namespace apiserver::inline v0::client {
 
-// A URL taken apart.
+// The parts of a URL.
 struct CallTarget {
   std::string base;     // "https://HOST:PORT", where to connect.
   std::string to_host;  // Its parts.
   std::string to_port;
-  std::string host;       // Whose certificate it must be: "webhook.default.svc", "::1".
+  std::string host;       // The name in the certificate: "webhook.default.svc", "::1".
   std::string host_line;  // The Host header.
   std::string resource;   // "/path?query".
   bool tls = true;
@@ -22,7 +22,7 @@ struct CallTarget {
 // kInvalid: not "http[s]://host[:port][/path][?query]".
 Result<CallTarget> ParseCallTarget(const std::string& url, const std::string& address);
 
-// kInvalid: a method or header that is none, or that belongs to the transport.
+// kInvalid: not a valid method or header, or one that belongs to the transport.
 Status CheckCallHead(const HttpRequest& request);
 
 }  // namespace apiserver::inline v0::client

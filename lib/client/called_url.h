@@ -14,7 +14,7 @@ struct CalledUrl {
   std::string_view rest;
 };
 
-// Of `url`, which must stay; all empty if it has no scheme.
+// Splits `url`, which the result borrows. All parts are empty if it has no scheme.
 inline CalledUrl PartsOf(std::string_view url) {
   CalledUrl parts;
   const std::size_t slashes = url.find("://");

@@ -71,6 +71,7 @@ class RestClient final : public Client {
     ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
     ASSIGN_OR_RETURN(auto stream, connection->Open(request));
     ASSIGN_OR_RETURN(http::ResponseHead head, stream->Head(ctx));
+    // A refusal is not a stream of events but one Status, which ErrorOf() reads.
     if (head.code < 300) return NewWatchStream(std::move(stream));
     http::ClientResponse refusal{.code = head.code, .headers = std::move(head.headers)};
     while (true) {
@@ -106,6 +107,7 @@ class RestClient final : public Client {
     if (!options_.token.empty()) {
       request.headers.Set("Authorization", "Bearer " + options_.token);
     }
+    // A request of Call() may have one of its own.
     if (!request.headers.Has("User-Agent")) {
       request.headers.Add("User-Agent", options_.user_agent);
     }

@@ -16,7 +16,7 @@ using runtime::Value;
 
 constexpr std::string_view kServiceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-// The entry of `list` whose name is `name`, under `key`; null: none.
+// Returns the entry of `list` with this name, under `key`. Null: there is none.
 Value EntryOf(Value list, std::string_view name, std::string_view key) {
   for (const Value& entry : list.items()) {
     if (entry["name"].AsString() == name) return entry[key];
@@ -24,11 +24,11 @@ Value EntryOf(Value list, std::string_view name, std::string_view key) {
   return {};
 }
 
-// Also writes the scheme in lower case.
+// Validates the URL, and writes its scheme in lower case.
 Status CheckServer(std::string& server, Cleartext cleartext) {
   const text::Read<text::GoUrl> url = text::ParseGoUrl(server);
   if (!url.ok()) return BadKubeconfig("server: " + url.error().message());
-  // Not shown: it may be a password.
+  // The error does not show the URL, whose user may have a password.
   if (url->user) {
     return BadKubeconfig("server names a user in its URL; give username and password instead");
   }
@@ -81,6 +81,7 @@ Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::st
   ClientConfig config;
   RETURN_IF_ERROR(TakeCluster(cluster, folder, cleartext, config));
   const std::string_view user_name = context["user"].AsString();
+  // As clientcmd: calls of a context without a user are anonymous.
   if (user_name.empty()) return config;
   const Value user = EntryOf((*root)["users"], user_name, "user");
   if (user.is_null()) return BadKubeconfig("there is no user " + field::Quote(user_name));
@@ -118,6 +119,7 @@ Result<ClientConfig> InClusterClientConfig(const FileSystem& files, std::string_
     return Status(Reason::kNotFound,
                   "unable to load in-cluster configuration: there is no " + config.token_file);
   }
+  // As client-go: without the file the machine's authorities count.
   if (files.Exists(folder + "/ca.crt")) config.ca_file = folder + "/ca.crt";
   const bool v6 = host.find(':') != std::string_view::npos;
   config.server = "https://" + (v6 ? "[" + std::string(host) + "]" : std::string(host)) + ":" +

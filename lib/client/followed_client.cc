@@ -19,7 +19,7 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-// Who a client is now.
+// The credentials that calls use now.
 struct Identity {
   std::shared_ptr<HttpClient> client;
   std::string authorization;  // The header; empty: none.
@@ -72,7 +72,7 @@ class FollowedClient final : public HttpClient {
     return header;
   }
 
-  // Says which files cannot be used.
+  // Adds the names of the files to an error.
   Status OfFiles(const Status& why) const {
     std::string files;
     for (const auto* path : {&config_.ca_file, &config_.certificate_file, &config_.key_file}) {
@@ -81,7 +81,7 @@ class FollowedClient final : public HttpClient {
     return files.empty() ? why : why.WithMessage(files + ": " + std::string(why.message()));
   }
 
-  // `contents` of the files that there are, in the order of Begin().
+  // Uses `contents`: those of the configured files, in the order of Begin().
   Status Use(const std::vector<std::string>& contents) {
     std::size_t next = 0;
     const auto text = [&](const std::string& file, const std::string& given) {

@@ -37,7 +37,7 @@ Result<http::ClientResponse> HttpClient::Call(const Context& ctx, HttpRequest re
     answer->value = std::move(result);
     answer->there.Notify();
   });
-  // Start() keeps the request's timeout and looks after `ctx`.
+  // Start() enforces the request's timeout and observes `ctx`.
   answer->there.Wait();
   return std::move(*answer->value);
 }

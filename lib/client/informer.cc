@@ -13,8 +13,8 @@ namespace {
 using runtime::ObjectPtr;
 using std::chrono::milliseconds;
 
-// Follows one collection: list or watch-list, then watch after watch, each from where the last one
-// ended; from the start again when the server no longer knows that point.
+// Follows one collection: list or watch-list, then watch after watch, each from the revision at
+// which the last one ended; from the start again if the server no longer has that revision.
 class Reflector final : public Informer {
  public:
   Reflector(Client& client, InformerOptions options)
@@ -30,7 +30,7 @@ class Reflector final : public Informer {
   }
 
   void Stop() override {
-    // First, so that what the cancellation makes fail is no failure.
+    // Set first, so that calls that fail by the cancellation are not taken for failures.
     if (!stopped_.HasBeenNotified()) stopped_.Notify();
     ctx_.Cancel(Status(Reason::kTimeout, "the informer was stopped"));
     thread_.Join();
@@ -52,7 +52,7 @@ class Reflector final : public Informer {
       Log(*options_.log, LogLevel::kWarning, "informer: starting over",
           {{"resource", options_.target.resource.group_resource().ToString()},
            {"error", failure.ToString()}});
-      (void)stopped_.WaitFor(wait_);  // Stopped() tells whether it was.
+      (void)stopped_.WaitFor(wait_);  // Stopped() tells whether it was stopped.
       wait_ = std::min(wait_ * 2, options_.backoff_max);
     }
   }
@@ -62,7 +62,7 @@ class Reflector final : public Informer {
   Status Sync() {
     if (!watch_list_) return ListAll();
     Status status = WatchList();
-    // A server that does not know how refuses the parameters.
+    // A server without watch-list refuses the parameters.
     if (status.reason() == Reason::kInvalid || status.reason() == Reason::kBadRequest) {
       watch_list_ = false;
       return ListAll();
@@ -80,6 +80,7 @@ class Reflector final : public Informer {
   meta::ListOptions WatchOptions() const {
     meta::ListOptions options = Selection();
     options.allow_watch_bookmarks = true;
+    // A random span, so that watches that began together do not all end together.
     const std::int64_t least = options_.watch_timeout.count();
     options.timeout_seconds =
         least +
@@ -89,7 +90,7 @@ class Reflector final : public Informer {
 
   Status ListAll() {
     meta::ListOptions options = Selection();
-    // Any state will do at first; after "expired" only a new one will.
+    // Any state will do at first; after "expired" it must be a new one.
     if (!expired_) options.resource_version.assign(1, '0');
     options.limit = options_.page_objects_max;
     Mirror::Objects objects;
@@ -103,6 +104,7 @@ class Reflector final : public Informer {
       resource_version = page->resource_version;
       if (page->continue_token.empty()) break;
       options.continue_token = page->continue_token;
+      // The continue token has the revision, and excludes another one.
       options.resource_version.clear();
     }
     Adopt(std::move(objects), std::move(resource_version));
@@ -124,7 +126,7 @@ class Reflector final : public Informer {
         Adopt(std::move(objects), event->resource_version);
         return Follow(*stream);
       }
-      // Changes may be mixed in with the initial objects.
+      // The initial objects and changes may be mixed.
       if (event->type == watch::EventType::kDeleted) {
         objects.erase(Mirror::KeyOf(*event->object));
       } else {
@@ -141,12 +143,13 @@ class Reflector final : public Informer {
     return Follow(**stream);
   }
 
-  // Until the watch ends. OK: it may be taken up at once.
+  // Reads events until the watch ends. OK: the next one may begin at once.
   Status Follow(WatchStream& stream) {
     bool alive = false;
     while (true) {
       ASSIGN_OR_RETURN(const std::optional<watch::Event> event, stream.Next(ctx_));
       if (!event) {
+        // A watch that ends at once, time and again, must not become a busy loop.
         if (alive) return Status::Ok();
         return Status(Reason::kServiceUnavailable, "the watch ended without an event");
       }
@@ -171,9 +174,10 @@ class Reflector final : public Informer {
     if (!synced_.HasBeenNotified()) synced_.Notify();
   }
 
-  // Remembers that what is known can no longer be continued, if that is what `error` says. OK: the
-  // first time, a new list is asked for at once.
+  // Handles an error that says that the known revision is gone. OK, the first time: a new list is
+  // requested at once.
   Status Expire(Status error) {
+    // 410: the server no longer has the revision.
     if (error.code() != 410) return error;
     have_list_ = false;
     if (std::exchange(expired_, true)) return error;

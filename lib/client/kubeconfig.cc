@@ -19,14 +19,14 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-// A JSON string is a YAML scalar that needs no further thought.
+// Quotes a text for YAML, of which JSON's strings are valid scalars.
 std::string Quoted(std::string_view text) {
   std::string quoted;
   codec::AppendJsonString(text, quoted);
   return quoted;
 }
 
-// The entry of `list` whose name is `name`, under `key`.
+// Returns the entry of `list` with this name, under `key`.
 Value Named(Value list, std::string_view name, std::string_view key) {
   for (const Value& entry : list.items()) {
     if (entry["name"].AsString() == name) return entry[key];
@@ -97,6 +97,7 @@ Result<Kubeconfig> ReadKubeconfig(std::string_view text) {
 }
 
 Status WriteKubeconfigFile(FileSystem& files, const std::string& path, const Kubeconfig& config) {
+  // It may hold a key or a token.
   constexpr unsigned kOwnerOnly = 0600;
   return files.WriteAtomically(path, WriteKubeconfig(config), kOwnerOnly);
 }

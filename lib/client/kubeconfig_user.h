@@ -10,26 +10,26 @@
 #include "apiserver/client/client_config.h"
 #include "apiserver/runtime/value.h"
 
-// What the readers of kubeconfigs share.
+// Helpers that the readers of kubeconfigs share.
 namespace apiserver::inline v0::client {
 
 Status BadKubeconfig(const std::string& what);
 
-// A field that is refused, and why.
+// A field that is refused, and the reason.
 using RefusedField = std::pair<std::string_view, std::string_view>;
 template <std::size_t N>
 Status RefuseFields(runtime::Value map, const std::array<RefusedField, N>& fields);
 
-// `field` of `map` as a file's name, "<field>-data" as its content, which wins.
+// Reads `field` of `map` as the name of a file, and "<field>-data" as its content, which wins.
 Status TakeFile(runtime::Value map, const std::string& field, const std::string& folder,
                 std::string& file, std::string& data);
 
-// The credentials of a user's entry, into `config`.
+// Reads the credentials of a user's entry into `config`.
 Status TakeUser(runtime::Value user, const std::string& folder, ClientConfig& config);
 
 std::string FolderOf(const std::string& path);
 
-// Neither absent, nor empty, nor false.
+// True if it is present, and neither empty nor false.
 bool IsSetField(runtime::Value value);
 
 template <std::size_t N>

@@ -11,7 +11,7 @@ Mirror::Objects::key_type Mirror::KeyOf(const runtime::Object& object) {
 void Mirror::Put(const ObjectPtr& object) {
   ObjectPtr before = object;
   before.swap((*objects_.Lock())[KeyOf(*object)]);
-  // The map was handed the object, `before` what stood there.
+  // `object` has been moved into the map; `before` is the value that it replaced.
   if (before == nullptr) {
     TellAdd(object);
   } else {
@@ -34,7 +34,7 @@ void Mirror::Replace(Objects objects) {
     if (old == before.end()) {
       TellAdd(object);
     } else if (old->second->uid() != object->uid()) {
-      // Deleted and made again while nobody looked.
+      // Deleted and created again between two lists.
       TellDelete(old->second);
       TellAdd(object);
     } else if (old->second->resource_version() != object->resource_version()) {

@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::client {
 
-// What an informer knows of a collection, and whom it tells. Written by the informer's thread
-// alone, read by any.
+// An informer's copy of a collection, and its handlers. Written by the informer's thread alone,
+// read by any.
 class Mirror {
  public:
   using Objects = std::map<std::pair<std::string, std::string>, runtime::ObjectPtr>;
@@ -21,7 +21,7 @@ class Mirror {
 
   void Put(const runtime::ObjectPtr& object);
   void Remove(const runtime::ObjectPtr& object);
-  // `objects` are all there is: tells what is new, different or gone.
+  // Replaces all objects and tells the handlers about the differences.
   void Replace(Objects objects);
 
   runtime::ObjectPtr Get(std::string_view namespace_, std::string_view name) const;

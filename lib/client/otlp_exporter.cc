@@ -12,7 +12,7 @@ namespace apiserver::v0::client {
 
 namespace {
 
-// Whether the specification lets a batch be sent once more.
+// True if the specification lets a batch be sent once more.
 bool MayTakeItLater(const Status& error) {
   const int code = error.code();
   return code == 429 || code == 502 || code == 503 || code == 504;
@@ -45,7 +45,7 @@ struct SpanCounters {
   metrics::Family<metrics::Counter>& dropped;
 };
 
-// What answers need that may come after the exporter is gone.
+// The state that responses need, which may come after the exporter is gone.
 class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
  public:
   SpanQueue(OtlpExporterOptions options, Executor& executor)
@@ -83,7 +83,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
     }
   }
 
-  // Nothing is sent from now on.
+  // Sends nothing any more.
   void Stop() {
     std::size_t left = 0;
     {
@@ -100,9 +100,9 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
   struct State {
     std::deque<trace::SpanData> spans;
     std::size_t bytes = 0;
-    bool waits = false;    // A timer runs that sends what there is then.
-    bool due = false;      // Somebody is about to send.
-    bool sending = false;  // A batch is under way.
+    bool waits = false;    // A timer runs that will send the spans of that moment.
+    bool due = false;      // A task is posted that will send.
+    bool sending = false;  // A batch is in flight.
     bool stopped = false;
   };
 
@@ -115,6 +115,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
     if (full) return Then::kCountFull;
     state->spans.push_back(std::move(span));
     state->bytes += bytes;
+    // The end of the batch in flight schedules the next one.
     if (state->sending) return Then::kNothing;
     const bool now = state->spans.size() >= options_.batch_spans_max;
     if (std::exchange(now ? state->due : state->waits, true)) return Then::kNothing;
@@ -122,6 +123,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
   }
 
   void Schedule(bool now) {
+    // A timer must not keep the queue alive once the exporter is gone.
     auto send = [weak = weak_from_this(), now] {
       const auto queue = weak.lock();
       if (!queue) return;
@@ -156,6 +158,7 @@ class SpanQueue final : public std::enable_shared_from_this<SpanQueue> {
   }
 
   void Count(const Result<http::ClientResponse>& answer, std::size_t spans) const {
+    // Attempts are over: the Webhook has retried as the options say.
     if (!answer.ok()) {
       CountDropped("failed", spans);
       return Log(*options_.log, LogLevel::kWarning, "spans could not be sent to the collector",
@@ -218,7 +221,7 @@ class OtlpExporter final : public trace::SpanProcessor {
   void Flush(std::chrono::milliseconds grace) override { queue_->Flush(grace); }
 
  private:
-  const std::unique_ptr<ThreadPool> pool_;  // Null: the host's executor does it.
+  const std::unique_ptr<ThreadPool> pool_;  // Null: the host's executor is used.
   const std::shared_ptr<SpanQueue> queue_;
 };
 

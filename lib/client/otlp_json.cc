@@ -15,7 +15,7 @@ namespace {
 
 using codec::AppendJsonString;
 
-// An object in the making; members follow each other.
+// Writes an object; its members are separated as they are added.
 class JsonObject final {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
@@ -47,6 +47,7 @@ void AppendList(const Items& items, std::string& out, Append append) {
 }
 
 void AppendDouble(double value, std::string& out) {
+  // JSON has no such numbers; protobuf's JSON form writes them as text.
   if (std::isnan(value)) {
     out += "\"NaN\"";
   } else if (std::isinf(value)) {
@@ -66,6 +67,7 @@ void AppendValue(const trace::AttributeValue& value, std::string& out) {
         if constexpr (std::is_same_v<Held, bool>) {
           object.Member("boolValue") += held ? "true" : "false";
         } else if constexpr (std::is_same_v<Held, std::int64_t>) {
+          // Protobuf's JSON form writes integers of 64 bits as text.
           object.Text("intValue", std::to_string(held));
         } else if constexpr (std::is_same_v<Held, double>) {
           AppendDouble(held, object.Member("doubleValue"));
@@ -178,7 +180,7 @@ OtlpAnswer ReadOtlpAnswer(std::string_view body) {
   const auto root = codec::ParseJson(body, arena);
   if (!root.ok()) return answer;
   const runtime::Value partial = (*root)["partialSuccess"];
-  // A number in 64 bits, which protobuf's JSON writes as a string.
+  // Protobuf's JSON form writes a number of 64 bits as text.
   const runtime::Value rejected = partial["rejectedSpans"];
   std::int64_t count = rejected.AsInt();
   const std::string_view text = rejected.AsString();

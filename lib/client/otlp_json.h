@@ -13,15 +13,15 @@ namespace apiserver::inline v0::client {
 std::string OtlpJson(std::span<const trace::Attribute> resource,
                      std::span<const trace::SpanData> spans);
 
-// What a span takes in a queue, about.
+// The approximate size of a span in the queue.
 std::size_t BytesOf(const trace::SpanData& span);
 
-// What a collector says to a batch that it has taken.
+// The response of a collector that has accepted a batch.
 struct OtlpAnswer {
   std::size_t rejected_spans = 0;
   std::string message;
 };
-// Nothing rejected, if it cannot be read: then it is no collector's.
+// Reads a response. One that cannot be read rejects nothing: it is not a collector's.
 OtlpAnswer ReadOtlpAnswer(std::string_view body);
 
 }  // namespace apiserver::inline v0::client

@@ -16,7 +16,7 @@
 #include "base/status_macros.h"
 #include "client/call_target.h"
 
-// Everything but Start() happens on the dialer's loop, so that pool and calls need no lock.
+// Everything except Start() runs on the dialer's loop, so that pool and calls need no lock.
 namespace apiserver::v0::client {
 namespace {
 
@@ -26,7 +26,7 @@ constexpr auto kConnectTimeout = std::chrono::seconds(30);
 constexpr auto kPingInterval = std::chrono::seconds(30);
 constexpr auto kPingTimeout = std::chrono::seconds(15);
 
-// A dialer that any thread may be the last to hold, its own too.
+// A dialer whose last owner may be any thread, its own too.
 std::shared_ptr<http::Dialer> NewSharedDialer() {
   return {http::NewDialer().release(), [](http::Dialer* dialer) {
             std::unique_ptr<http::Dialer> last(dialer);
@@ -35,7 +35,7 @@ std::shared_ptr<http::Dialer> NewSharedDialer() {
           }};
 }
 
-// `Post "https://…"`, as Go names a call in its errors.
+// Returns `Post "https://…"`, the name of a call in Go's errors.
 std::string CallName(const std::string& method, const std::string& url) {
   std::string name = method;
   std::transform(name.begin() + 1, name.end(), name.begin() + 1, [](char c) {
@@ -52,7 +52,7 @@ std::string_view CauseOf(const Status& status) {
 
 class PooledCall;
 
-// The connections of one client, by where they lead and whom they expect there.
+// The connections of one client, by address and expected name.
 class Pool final : public std::enable_shared_from_this<Pool> {
  public:
   Pool(std::shared_ptr<http::Dialer> dialer, HttpClientOptions options)
@@ -71,10 +71,11 @@ class Pool final : public std::enable_shared_from_this<Pool> {
   };
   struct Host {
     std::shared_ptr<http::Connection> shared;  // HTTP/2.
-    std::uint64_t uses = 0;                    // Of `shared`.
-    std::deque<Idle> idle;                     // HTTP/1.1, the newest last.
+    // Changes with every use of `shared`, so that DropIdle() knows whether it was idle.
+    std::uint64_t uses = 0;
+    std::deque<Idle> idle;  // HTTP/1.1, the newest last.
     bool dialing = false;
-    bool one_by_one = false;  // It spoke HTTP/1.1.
+    bool one_by_one = false;  // The host has spoken HTTP/1.1.
     std::vector<std::shared_ptr<PooledCall>> waiting;
   };
 
@@ -94,8 +95,8 @@ class Pool final : public std::enable_shared_from_this<Pool> {
   std::uint64_t next_number_ = 0;
 };
 
-// One call from its start to `done`. Ends by whatever comes first: the answer, an error, too many
-// bytes, the timeout, the Context's end.
+// One call from its start to `done`. Ends by the first of: the response, an error, too many bytes,
+// the timeout, the Context's end.
 class PooledCall final : public std::enable_shared_from_this<PooledCall> {
  public:
   struct Setup {
@@ -116,7 +117,7 @@ class PooledCall final : public std::enable_shared_from_this<PooledCall> {
   void OnNoConnection(const Status& why);
 
  private:
-  // The answer to one attempt.
+  // The response to one attempt.
   class Answer;
 
   void OnHead(const http::ResponseHead& head);
@@ -176,14 +177,14 @@ void Pool::Connect(const std::shared_ptr<PooledCall>& call, bool fresh) {
     --idle_;
     if (!last->closed()) return call->OnConnection(last, /*kept=*/true);
   }
-  // The connection that is being made may do for all.
+  // The connection that is being made may serve all of them.
   if (host.dialing && !host.one_by_one) return host.waiting.push_back(call);
   Dial(call);
 }
 
 void Pool::Dial(const std::shared_ptr<PooledCall>& call) {
   hosts_[call->key()].dialing = true;
-  // It goes on without the call, for those that wait for it and those that come.
+  // Dialling goes on without this call, for others that wait or will come.
   (void)dialer_->DialLater(OptionsFor(call->target()),
                            [self = shared_from_this(), call, key = call->key()](auto dialed) {
                              self->OnDialed(call, key, std::move(dialed));
@@ -222,7 +223,7 @@ http::DialOptions Pool::OptionsFor(const CallTarget& target) const {
   options.host = target.to_host;
   std::from_chars(target.to_port.data(), target.to_port.data() + target.to_port.size(),
                   options.port);
-  options.http2 = target.tls;  // Agreed on in the handshake.
+  options.http2 = target.tls;  // Negotiated in the handshake.
   options.connect_timeout = kConnectTimeout;
   options.ping_interval = kPingInterval;
   options.ping_timeout = kPingTimeout;
@@ -259,7 +260,7 @@ void Pool::DropOldest() {
   --idle_;
 }
 
-// Drops what has not been used again since it got `number`.
+// Later drops connections that were not used since they got `number`.
 void Pool::DropIdleLater(const std::string& key, std::uint64_t number) {
   (void)loop().PostAfter(kIdleTime, [weak = weak_from_this(), key, number] {
     if (const auto self = weak.lock()) self->DropIdle(key, number);
@@ -275,7 +276,7 @@ void Pool::DropIdle(const std::string& key, std::uint64_t number) {
   ForgetIfUnused(key);
 }
 
-// Names may come from strangers, as in the claims of a token.
+// Names may come from untrusted input, such as the claims of a token.
 void Pool::ForgetIfUnused(const std::string& key) {
   const Host& host = hosts_[key];
   const bool used = host.shared || host.dialing || !host.idle.empty() || !host.waiting.empty();
@@ -323,7 +324,7 @@ void PooledCall::OnConnection(std::shared_ptr<http::Connection> connection, bool
 
 void PooledCall::OnHead(const http::ResponseHead& head) {
   head_came_ = true;
-  // A 101 that was not asked for would make the connection another protocol's.
+  // An unrequested 101 would hand the connection to another protocol.
   if (head.code < 200 || head.code > 999) {
     return Fail(Reason::kServiceUnavailable, "the server answered " + std::to_string(head.code));
   }
@@ -355,7 +356,7 @@ void PooledCall::OnAnswerEnd(const Status& status) {
     return Finish(std::move(response_));
   }
   if (!MayTryAgain(status)) return FailLost(status);
-  // Only from a kept connection, so that there is an end to it.
+  // Only after a kept connection, so that there is one retry.
   connection_.reset();
   setup_.pool->Connect(shared_from_this(), /*fresh=*/true);
 }
@@ -393,7 +394,7 @@ void PooledCall::Finish(Result<http::ClientResponse> result) {
   if (!done) return;
   if (timer_) std::exchange(timer_, nullptr)();
   registration_.Reset();
-  // The rest of the answer belongs to no later call: cancelling ends an HTTP/1.1 connection.
+  // The rest of the response belongs to no later call: cancelling closes an HTTP/1.1 connection.
   if (auto cancel = std::exchange(cancel_answer_, nullptr)) cancel();
   if (connection_ && connection_->multiplexed()) setup_.pool->GiveBack(key_, connection_);
   connection_.reset();

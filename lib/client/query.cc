@@ -32,6 +32,7 @@ Value PreconditionsOf(const meta::Preconditions& preconditions, runtime::Arena& 
 }  // namespace
 
 void QueryBuilder::Add(std::string_view key, std::string_view value) {
+  // An empty parameter means the same as an absent one.
   if (value.empty()) return;
   text_ += text_.empty() ? '?' : '&';
   text_ += key;
@@ -53,6 +54,7 @@ void QueryBuilder::Add(const meta::ListOptions& options) {
   if (options.timeout_seconds) Add("timeoutSeconds", std::to_string(*options.timeout_seconds));
   if (options.limit != 0) Add("limit", std::to_string(options.limit));
   Add("continue", options.continue_token);
+  // `false` is not the same as an absent parameter here.
   if (options.send_initial_events) {
     Add("sendInitialEvents", *options.send_initial_events ? "true" : "false");
   }
@@ -72,7 +74,7 @@ void QueryBuilder::Add(const meta::PatchOptions& options) {
 }
 
 void QueryBuilder::AddFieldValidation(meta::FieldValidation validation) {
-  // Warn is what servers do unasked.
+  // Servers warn by default.
   if (validation == meta::FieldValidation::kIgnore) Add("fieldValidation", "Ignore");
   if (validation == meta::FieldValidation::kStrict) Add("fieldValidation", "Strict");
 }

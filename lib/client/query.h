@@ -7,14 +7,14 @@
 
 namespace apiserver::inline v0::client {
 
-// The options of a call as the query of its URL: "?limit=5&watch=true", or nothing.
+// Builds the query of a URL from the options of a call: "?limit=5&watch=true", or nothing.
 class QueryBuilder {
  public:
-  // What is empty is left out.
+  // Adds a parameter unless its value is empty.
   void Add(std::string_view key, std::string_view value);
   void AddFlag(std::string_view key, bool value);
   void Add(const meta::ListOptions& options);
-  // Of create and update.
+  // The parameters of create and update.
   void Add(const meta::CreateOptions& options);
   void Add(const meta::PatchOptions& options);
 
@@ -26,7 +26,7 @@ class QueryBuilder {
   std::string text_;
 };
 
-// The JSON body of a delete.
+// Returns the JSON body of a delete.
 std::string DeleteBody(const meta::DeleteOptions& options);
 
 }  // namespace apiserver::inline v0::client

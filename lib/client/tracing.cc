@@ -29,7 +29,7 @@ void TellAddress(std::string_view authority, trace::Span& span) {
 void TellCall(const HttpRequest& request, trace::Span& span) {
   const CalledUrl url = PartsOf(request.url);
   span.SetAttribute("http.request.method", request.method);
-  // No credentials.
+  // Without credentials.
   span.SetAttribute("url.full",
                     std::string(url.scheme).append("://").append(url.authority).append(url.rest));
   TellAddress(url.authority, span);
@@ -55,7 +55,7 @@ class TracedClient final : public HttpClient {
     trace::Span span =
         trace::StartSpan(ctx, "HTTP " + request.method, {.kind = trace::SpanKind::kClient});
     if (!span.recording()) {
-      // Whoever is called shall not record it either.
+      // The called server shall not record the request either.
       http::WriteTraceHeaders(current->context(), request.headers);
       return client_->Start(ctx, std::move(request), std::move(done));
     }

@@ -78,7 +78,7 @@ class JsonWatchStream final : public WatchStream {
     return std::optional<watch::Event>();
   }
 
-  // Drops what has been read, so that a long watch does not grow.
+  // Drops the lines that were read, so that the buffer of a long watch does not grow.
   void Compact() {
     buffer_.erase(0, begin_);
     searched_ -= begin_;
@@ -87,7 +87,7 @@ class JsonWatchStream final : public WatchStream {
 
   std::unique_ptr<http::ClientStream> stream_;
   std::string buffer_;
-  std::size_t begin_ = 0;     // Of the next line.
+  std::size_t begin_ = 0;     // The start of the next line.
   std::size_t searched_ = 0;  // No line ends before this.
 };
 

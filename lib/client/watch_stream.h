@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::client {
 
-// Reads the events of an answer whose head has been read: one JSON document a line.
+// Reads the events of a response whose head has been read: one JSON document a line.
 std::unique_ptr<WatchStream> NewWatchStream(std::unique_ptr<http::ClientStream> stream);
 
 }  // namespace apiserver::inline v0::client

@@ -12,7 +12,7 @@
 namespace apiserver::v0::client {
 namespace {
 
-// Uniform in [0, 1).
+// Returns a number in [0, 1), uniformly.
 double Fraction(Random& random) {
   return std::ldexp(static_cast<double>(random.Next() >> 11), -53);
 }
@@ -38,20 +38,21 @@ bool DefaultShouldRetry(const Status& error) {
     case Reason::kServerTimeout:
       return true;
     case Reason::kTimeout:
-      // The webhook's 504, not our own impatience.
+      // A 504 of the webhook has details, our own timeout has none.
       return error.details() != nullptr;
     default:
       return false;
   }
 }
 
-// The attempts of one call. Used by one thread at a time: whoever has the attempt or the pause.
+// The attempts of one call. Used by one thread at a time: the one that has the attempt or the
+// pause.
 class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
  public:
   Attempts(std::shared_ptr<const WebhookOptions> options, const Context& ctx, std::string json,
            Done done)
       : options_(std::move(options)), ctx_(ctx), json_(std::move(json)), done_(std::move(done)) {}
-  // The executor has dropped it in the middle of a pause.
+  // Destroyed unfinished if the executor has dropped it in the middle of a pause.
   ~Attempts() {
     if (done_) done_(Status(Reason::kServiceUnavailable, "webhook call failed: shutting down"));
   }
@@ -64,7 +65,8 @@ class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
   }
 
  private:
-  // Nobody waits on a pause any more once it is closed, by the timer or by the context's end.
+  // A pause is over once it is closed, by the timer or by the context's end; the other then does
+  // nothing.
   struct Pause {
     std::atomic<bool> open{true};
     Guarded<Context::Registration> registration;
@@ -118,7 +120,7 @@ class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
     std::chrono::nanoseconds pause = PauseAfter(options_->backoff, tried_ - 1, *options_->random);
     const std::chrono::seconds wanted(RetryAfterSeconds(error));
     pause = std::max<std::chrono::nanoseconds>(pause, std::min(wanted, options_->retry_after_max));
-    // A pause that the deadline would cut short is not worth beginning.
+    // A pause that the deadline would cut short is not started.
     const auto deadline = ctx_.deadline();
     if (deadline && options_->clock->Now() + pause >= *deadline) return End(std::move(error));
     const auto held = std::make_shared<Pause>();
@@ -135,7 +137,7 @@ class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
     if (!held->open) held->Unregister();
   }
 
-  // `done` is not for the thread that cancels.
+  // Calls `done` on the executor and not on the thread that cancels.
   void EndLater(Status error) {
     options_->executor->Post(
         [self = shared_from_this(), error = std::move(error)] { self->End(error); });

@@ -20,11 +20,12 @@ class ClusterDns final : public ServiceResolver {
     if (namespace_.empty() || name.empty() || port == 0) {
       return Status(Reason::kInvalid, "cannot resolve an empty service name or namespace");
     }
+    // As upstream, without the domain of the cluster, which is not known here.
     return std::string(name) + "." + std::string(namespace_) + ".svc:" + std::to_string(port);
   }
 };
 
-// Up to the first of `ends`, which stays in `rest`.
+// Returns the text up to the first of `ends`, which stays in `rest`.
 std::string_view TakeUntil(std::string_view& rest, std::string_view ends) {
   const std::size_t end = std::min(rest.find_first_of(ends), rest.size());
   const std::string_view taken = rest.substr(0, end);
@@ -54,6 +55,7 @@ Result<WebhookTarget> TargetOf(const WebhookClientConfig& config, const ServiceR
   const int port = service.port == 0 ? 443 : service.port;
   ASSIGN_OR_RETURN(target.options.address,
                    resolver.ResolveEndpoint(service.namespace_, service.name, port));
+  // The certificate must have the service's name, whatever address the resolver returns.
   target.options.tls.server_name = name;
   target.url = "https://" + name + ":" + std::to_string(port);
   if (!service.path.starts_with('/')) target.url += "/";
@@ -104,6 +106,7 @@ field::ErrorList ValidateWebhookService(const field::Path& path, std::string_vie
   }
   if (!url_path->starts_with('/')) errors.Invalid(where, *url_path, "must start with a '/'");
   std::string_view rest = std::string_view(*url_path).substr(1);
+  // A slash at the end makes no empty segment.
   if (rest.ends_with('/')) rest.remove_suffix(1);
   for (std::size_t i = 0;; ++i) {
     const std::string_view step = TakeUntil(rest, "/");

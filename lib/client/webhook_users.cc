@@ -13,7 +13,7 @@ using runtime::Value;
 constexpr std::string_view kCluster = "kubernetes.default.svc:443";
 constexpr std::string_view kHttpsPort = ":443";
 
-// The user of the current context; empty: there is none.
+// Returns the user of the current context; empty: there is none.
 std::string CurrentUser(Value root) {
   const std::string_view current = root["current-context"].AsString();
   for (const Value& context : root["contexts"].items()) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// What the bytes of CBOR mean, RFC 8949 section 3.
+// The head of a CBOR data item, RFC 8949 section 3.
 namespace apiserver::inline v0::codec {
 
 enum class CborMajor : std::uint8_t {

@@ -23,7 +23,7 @@ namespace {
 using runtime::Arena;
 using runtime::Value;
 
-// Maps of up to so many members are checked for repeated keys pair by pair.
+// The largest map whose keys are checked for duplicates pair by pair.
 constexpr std::size_t kPairwiseKeysMax = 12;
 
 Status Bad(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
@@ -61,6 +61,7 @@ struct Head {
 double DoubleOfHalf(std::uint64_t bits) {
   const auto exponent = static_cast<int>(bits >> 10U & 0x1FU);
   const auto fraction = static_cast<double>(bits & 0x3FFU);
+  // A half's fraction has ten bits; 2^-24 is its smallest subnormal.
   double number = 0;
   if (exponent == 0) {
     number = std::ldexp(fraction, -24);
@@ -91,7 +92,7 @@ bool IsFloat(const Head& head) {
          head.info <= kCborEightBytes;
 }
 
-// What the bytes below a tag 21, 22 or 23 read as.
+// Returns the text that bytes below a tag 21, 22 or 23 read as.
 std::string LaterEncoded(std::uint64_t tag, std::string_view bytes) {
   std::string text;
   if (tag == kCborTagBase16) {
@@ -105,7 +106,7 @@ std::string LaterEncoded(std::uint64_t tag, std::string_view bytes) {
   return text;
 }
 
-// RFC 3339 with as many digits of a fraction as it takes.
+// Formats a time as RFC 3339 with the digits that its fraction needs.
 Result<std::string> TimeText(double seconds) {
   constexpr double kYear10000 = 253402300800.0;
   constexpr double kYear1 = -62135596800.0;
@@ -115,6 +116,7 @@ Result<std::string> TimeText(double seconds) {
   }
   auto whole = static_cast<std::int64_t>(seconds);
   auto nanos = static_cast<std::int32_t>((seconds - static_cast<double>(whole)) * 1e9);
+  // The fraction of a time before 1970 is negative; RFC 3339 counts it from the second before.
   if (nanos < 0) {
     --whole;
     nanos += 1'000'000'000;
@@ -151,8 +153,8 @@ class Parser {
     bool map;
     bool indefinite;
     std::uint64_t left;       // Items, keys among them; unless indefinite.
-    std::size_t base;         // Where its items begin in values_.
-    std::uint64_t later_tag;  // Of the byte strings in it; 0: none.
+    std::size_t base;         // The index of its first item in values_.
+    std::uint64_t later_tag;  // The tag that applies to byte strings in it; 0: none.
     std::size_t depth;        // With itself and the tags around it.
   };
 
@@ -173,6 +175,7 @@ class Parser {
       }
       return head;
     }
+    // Only strings, arrays and maps may have an indefinite length.
     const bool countable = head.major >= CborMajor::kBytes && head.major <= CborMajor::kMap;
     if (head.indefinite() && countable) return head;
     if (head.indefinite() && head.major == CborMajor::kSimple) {
@@ -182,10 +185,11 @@ class Parser {
                std::string(MajorName(head.major)));
   }
 
-  // A whole scalar; nullopt: an array or map was opened, or the innermost one has ended.
+  // Reads a whole scalar. nullopt: an array or map was opened, or the innermost one has ended.
   Result<std::optional<Value>> ReadItem() {
     if (!frames_.empty() && AtEndOf(frames_.back())) return std::optional<Value>();
     const bool key = ExpectsKey();
+    // Both are inherited: a tag around an array applies to the byte strings in it, too.
     std::uint64_t later_tag = frames_.empty() ? 0 : frames_.back().later_tag;
     std::size_t depth = frames_.empty() ? 0 : frames_.back().depth;
     ASSIGN_OR_RETURN(Head head, ReadHead());
@@ -220,6 +224,7 @@ class Parser {
   Status Open(const Head& head, std::uint64_t later_tag, std::size_t depth) {
     if (depth > limits_.depth_max) return TooDeep();
     const bool map = head.major == CborMajor::kMap;
+    // More items than any input holds; doubled for a map, their number would overflow.
     if (!head.indefinite() && head.argument > std::numeric_limits<std::int64_t>::max() / 2) {
       return Truncated();
     }
@@ -273,6 +278,7 @@ class Parser {
       return Value::String(arena_.Copy(LaterEncoded(later_tag, text)));
     }
     if (!text::ValidUtf8(text)) {
+      // Text must be UTF-8. A byte string need not be, and is repaired as it becomes text.
       if (head.major == CborMajor::kText) return Bad("cbor: invalid UTF-8 string");
       text = arena_.Copy(text::ReplaceInvalidUtf8(text));
     }
@@ -298,6 +304,7 @@ class Parser {
                    " chunk is not definite-length");
       }
       ASSIGN_OR_RETURN(const std::string_view text, Take(chunk.argument));
+      // RFC 8949, 3.2.3: a character must not be spread over chunks.
       if (head.major == CborMajor::kText && !text::ValidUtf8(text)) {
         return Bad("cbor: invalid UTF-8 string");
       }
@@ -319,6 +326,7 @@ class Parser {
       if (std::isinf(number)) return NotAccepted("floating-point infinity");
       return Value::Double(number);
     }
+    // RFC 8949, 3.3: these values have no form of two bytes.
     if (head.info == kCborOneByte && head.argument < 32) {
       return Bad("cbor: invalid simple value " + std::to_string(head.argument) +
                  " for type primitives");
@@ -362,8 +370,8 @@ class Parser {
     return Value::String(arena_.Copy(text));
   }
 
-  // Puts a value where it belongs and closes what it completes; the whole document once it is
-  // there.
+  // Adds a value to the innermost container and closes what is complete. Returns the whole document
+  // once it is read.
   Result<std::optional<Value>> Deliver(std::optional<Value> value) {
     for (;;) {
       if (value) {
@@ -387,6 +395,7 @@ class Parser {
       values_.resize(frame.base);
       return list.Build();
     }
+    // A break after a key without a value.
     if (items.size() % 2 != 0) return Bad("cbor: unexpected \"break\" code");
     RETURN_IF_ERROR(CheckKeys(items));
     runtime::MapBuilder map(arena_);
@@ -420,7 +429,7 @@ class Parser {
   Arena& arena_;
   const CborLimits& limits_;
   std::vector<Frame> frames_;
-  std::vector<Value> values_;  // Of all open frames, keys before their values.
+  std::vector<Value> values_;  // The values of all open frames, keys before their values.
 };
 
 }  // namespace

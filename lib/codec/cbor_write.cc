@@ -49,7 +49,7 @@ void AppendInt(std::int64_t number, std::string& out) {
   }
 }
 
-// The half-precision form of `number`; nullopt: it would lose something.
+// Returns the half-precision form of `number`. nullopt: it would lose precision.
 std::optional<std::uint16_t> HalfOf(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t sign = bits >> 16U & 0x8000U;
@@ -72,6 +72,7 @@ std::optional<std::uint16_t> HalfOf(float number) {
 void AppendDouble(double number, std::string& out) {
   constexpr auto kFirst = static_cast<unsigned>(CborMajor::kSimple) << 5U;
   const auto single = static_cast<float>(number);
+  // The shortest form that keeps the value: RFC 8949, 4.2.1.
   if (static_cast<double>(single) != number) {
     out += static_cast<char>(kFirst | kCborEightBytes);
     return AppendBigEndian(std::bit_cast<std::uint64_t>(number), 8, out);
@@ -106,7 +107,7 @@ void AppendScalar(const Value& value, std::string& out) {
 
 // A map or list whose parts are being written.
 struct Frame {
-  std::vector<Member> members;  // Of a map, sorted.
+  std::vector<Member> members;  // The members of a map, sorted.
   std::span<const Value> items;
   std::size_t next = 0;
 };
@@ -114,7 +115,7 @@ struct Frame {
 Frame Open(const Value& value, std::string& out) {
   AppendHead(value.is_map() ? CborMajor::kMap : CborMajor::kArray, value.size(), out);
   Frame frame{.members = {value.members().begin(), value.members().end()}, .items = value.items()};
-  // By the encoded key: its length comes first.
+  // Sorted by the encoded key, which begins with its length.
   std::sort(frame.members.begin(), frame.members.end(), [](const Member& a, const Member& b) {
     return a.key.size() != b.key.size() ? a.key.size() < b.key.size() : a.key < b.key;
   });
@@ -124,7 +125,7 @@ Frame Open(const Value& value, std::string& out) {
 }  // namespace
 
 void AppendCbor(Value value, std::string& out) {
-  Arena arena;  // Of what raw text holds.
+  Arena arena;  // Holds what raw text is parsed into.
   std::vector<Frame> frames;
   for (;;) {
     if (value.type() == Value::Type::kRaw) {

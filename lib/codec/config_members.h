@@ -13,7 +13,7 @@
 
 namespace apiserver::inline v0::codec {
 
-// Reads members of one object of a configuration file. What it was made with outlives it.
+// Reads members of one object of a configuration file. Its constructor's arguments outlive it.
 class ConfigMembers {
  public:
   ConfigMembers(ConfigReader& reader, const field::Path& path, runtime::Value value)
@@ -31,7 +31,7 @@ class ConfigMembers {
   bool Bool(std::string_view name, bool fallback = false) const {
     return reader_.Bool(path_.Child(name), value_[name]).value_or(fallback);
   }
-  // Absent and zero: `fallback`, as Go's defaults do.
+  // Absent and zero give `fallback`, as Go's defaults do.
   std::chrono::nanoseconds Duration(std::string_view name,
                                     std::chrono::nanoseconds fallback) const {
     const std::string text = Text(name);
@@ -51,7 +51,7 @@ class ConfigMembers {
   const runtime::Value value_;
 };
 
-// The members of `value`, which has none but `known`; nullopt: it is no object, which is wrong
+// Reads `value`, whose members must be among `known`. nullopt: it is no object, which is an error
 // unless it is null.
 inline std::optional<ConfigMembers> MembersOf(ConfigReader& reader, const field::Path& path,
                                               runtime::Value value,

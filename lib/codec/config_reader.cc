@@ -13,7 +13,7 @@ namespace {
 using field::Path;
 using runtime::Value;
 
-// Configurations are written by people.
+// Limits for files that people write.
 constexpr JsonLimits kConfigLimits = {.depth_max = 100, .bytes_max = 4 << 20};
 
 std::string ListOf(std::initializer_list<std::string_view> words) {
@@ -25,7 +25,8 @@ std::string ListOf(std::initializer_list<std::string_view> words) {
   return list;
 }
 
-// A message is one line, whatever a file's own keys hold.
+// Returns `text` without line breaks and control characters: a message is one line even if a file's
+// own keys are not.
 std::string OneLine(std::string_view text) {
   std::string line;
   for (const char& c : text) {
@@ -63,7 +64,7 @@ Result<Value> ConfigReader::Parse(std::string_view kind,
         "line 1: the document must be an object with apiVersion and kind " + std::string(kind));
   }
   for (const std::string& duplicate : duplicates) {
-    // YAML's say where they stand, JSON's are paths.
+    // YAML's duplicates have their line, JSON's are paths.
     if (duplicate.starts_with("line ")) {
       findings_.push_back({0, duplicate + "; keep one of them"});
     } else {
@@ -78,7 +79,7 @@ Result<Value> ConfigReader::Parse(std::string_view kind,
   if (found != kind) {
     Wrong(Path("kind"), "is " + field::Quote(found) + "; use " + std::string(kind));
   }
-  // What is another kind has other fields: of them nothing can be said.
+  // Another kind has other fields, so they cannot be checked.
   RETURN_IF_ERROR(Outcome());
   return *root;
 }

@@ -14,22 +14,21 @@
 
 namespace apiserver::inline v0::codec {
 
-// Reads a configuration file (one YAML or JSON document with apiVersion and kind) strictly, and
-// says of everything wrong in which line it stands and what would be right. A field of another type
-// reads as absent.
+// Reads a configuration file (one YAML or JSON document with apiVersion and kind) strictly. It
+// reports every fault with its line and the correct form. A field of another type reads as absent.
 class ConfigReader {
  public:
   // `text` outlives the reader.
   explicit ConfigReader(std::string_view text) : text_(text) {}
 
-  // The document, if it can be read and is of this kind and one of these versions. kInvalid.
+  // Returns the document if it can be read and has this kind and one of these versions. kInvalid.
   Result<runtime::Value> Parse(std::string_view kind,
                                std::initializer_list<std::string_view> api_versions);
 
   // Reports members of `map` that are not `known`.
   void CheckFields(const field::Path& path, runtime::Value map,
                    std::initializer_list<std::string_view> known);
-  // Whether `value` is a map; null is none, anything else is wrong.
+  // Returns whether `value` is a map. Null is none; anything else is an error.
   bool IsMap(const field::Path& path, runtime::Value value);
   std::string Text(const field::Path& path, runtime::Value value);
   std::optional<bool> Bool(const field::Path& path, runtime::Value value);
@@ -42,10 +41,10 @@ class ConfigReader {
   };
   std::vector<Item> Items(const field::Path& path, runtime::Value value);
 
-  // `what` is wrong with the value there.
+  // Reports that the value there is wrong, because of `what`.
   void Wrong(const field::Path& path, std::string_view what);
   void Wrong(const field::ErrorList& errors);
-  // kInvalid with everything that was wrong, in the order of the file.
+  // Returns kInvalid with all faults, in the order of the file.
   Status Outcome() const;
 
  private:
@@ -60,8 +59,8 @@ class ConfigReader {
   std::vector<Finding> findings_;
 };
 
-// The line, from 1, in which the value at `path` ("rules[2].level") begins in a YAML document, or
-// that of the nearest value around it; 0 where the text cannot be read.
+// Returns the line, from 1, in which the value at `path` ("rules[2].level") begins in a YAML
+// document, or that of the nearest value around it. 0: the text cannot be read.
 std::size_t YamlLineOf(std::string_view text, std::string_view path);
 
 }  // namespace apiserver::inline v0::codec

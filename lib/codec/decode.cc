@@ -48,10 +48,10 @@ Status ParseJsonBody(std::string_view text, const JsonLimits& limits, DecodedBod
 Status ParseYamlBody(std::string_view text, const JsonLimits& limits, DecodedBody& decoded) {
   std::vector<std::string> duplicates;
   ASSIGN_OR_RETURN(decoded.root, ParseYaml(text, decoded.arena, &duplicates, limits));
-  // Go makes JSON of it first, which sorts.
+  // Go converts YAML to JSON first, which sorts.
   runtime::SortKeys(decoded.arena, decoded.root);
   if (duplicates.empty()) return {};
-  // Go parses a second time, strictly, and that error is one whatever it has to say.
+  // Go parses a second time, strictly, and reports all that it finds as one error.
   std::string error = "yaml: unmarshal errors:";
   for (const std::string& duplicate : duplicates) error += "\n  " + duplicate;
   decoded.strict_errors.push_back(std::move(error));
@@ -93,7 +93,7 @@ std::string Summary(std::string_view body) {
   return body.size() > kMax ? out + " ..." : out;
 }
 
-// As handlers.transformDecodeError before and after it is known what the body is.
+// As handlers.transformDecodeError before and after the body's kind is known.
 Status Unrecognized(const runtime::Kind& kind, const Status& error, std::string_view body) {
   return BadRequest("the object provided is unrecognized (must be of type " + kind.kind() +
                     "): " + std::string(error.message()) + " (" + Summary(body) + ")");
@@ -122,13 +122,13 @@ Result<GroupVersionKind> GvkOf(const std::string& api_version, const std::string
                       options.kind->gvk(options.version));
 }
 
-// Whether `path` is that of `outer` or lies in it: Go never looks there.
+// True if `path` is that of `outer` or lies below it: Go never looks there.
 bool Within(std::string_view path, std::string_view outer) {
   if (!path.starts_with(outer)) return false;
   return path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[';
 }
 
-// Unknown and duplicate fields as encoding/json comes by them when it decodes into a Go type.
+// Orders unknown and duplicate fields as encoding/json meets them when it decodes into a Go type.
 void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
                 const std::vector<DuplicateKey>& duplicates,
                 std::vector<std::string>& strict_errors) {
@@ -159,7 +159,7 @@ Status Unsettled(const Status& error, const GroupVersionKind& gvk, const runtime
   return CannotBeHandled(gvk, kind, error.message());
 }
 
-// The content that a decoded body has, made what a Go server would see. An untyped object is
+// Settles the content of a decoded body into what a Go server would have. An untyped object is
 // decoded whole before its schema is looked at.
 Status Settle(Object& object, const std::string& body, const std::vector<DuplicateKey>& duplicates,
               std::vector<std::string>& strict_errors) {
@@ -204,7 +204,7 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
   return decoded;
 }
 
-// DecodeBody, with duplicate keys of JSON apart.
+// The same as DecodeBody, but keeps the duplicate keys of JSON apart.
 Result<DecodedBody> ParseBody(MediaType type, const std::shared_ptr<const std::string>& body,
                               const JsonLimits& limits, std::vector<DuplicateKey>& duplicates) {
   DecodedBody decoded;

@@ -26,7 +26,7 @@ using runtime::Member;
 using runtime::Object;
 using runtime::Value;
 
-// Writes a body and remembers where metadata and the revision stand in it.
+// Writes a body and records the positions of metadata and the revision in it.
 class BodyWriter {
  public:
   explicit BodyWriter(const Object& object)
@@ -99,7 +99,7 @@ class BodyWriter {
   EncodedBody body_;
 };
 
-// Shares the content of `object`, to be converted to `version`.
+// Makes an object that shares the content of `object`, to be converted to `version`.
 Result<std::unique_ptr<Object>> ViewFor(const Object& object, std::string_view version) {
   if (object.kind().FindVersion(version) == nullptr) {
     return CheckRegistered(object.kind(), object.kind().gvk(version));
@@ -134,7 +134,7 @@ Result<EncodingPtr> Encode(const Object& object, const Object& view, const Encod
   return object.StoreEncoding(form.version, form.format, std::move(encoding), form.share);
 }
 
-// Some of a list's objects.
+// The objects of a list that need an encoding.
 struct Chosen {
   std::span<const runtime::ObjectPtr> objects;
   const std::vector<std::size_t>& places;
@@ -143,7 +143,7 @@ struct Chosen {
 // Converts all chosen objects in one call.
 Status FillTogether(const Context& ctx, const Chosen& chosen, const EncodingForm& form,
                     std::span<EncodingPtr> encodings) {
-  std::vector<std::unique_ptr<Object>> passing;  // What views share the content of.
+  std::vector<std::unique_ptr<Object>> passing;  // Objects whose content the views share.
   std::vector<std::unique_ptr<Object>> views;
   std::vector<Object*> converted;
   for (const std::size_t place : chosen.places) {
@@ -186,7 +186,7 @@ Result<EncodingPtr> EncodingOf(const Context& ctx, const Object& object, std::st
                                runtime::Format format, const EncodingShare& share) {
   if (EncodingPtr found = object.FindEncoding(version, format)) return found;
   RETURN_IF_ERROR(CheckHasForm(object.kind(), version, format));
-  // What nobody has looked into is not parsed for good: the encoding is all that is kept.
+  // An object that no caller has read yet is not parsed for good: the encoding alone is kept.
   const std::unique_ptr<Object> passing = object.loaded() ? nullptr : object.Clone();
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view,
                    CanonicalView(ctx, passing != nullptr ? *passing : object, version));
@@ -200,6 +200,7 @@ Status FillEncodings(const Context& ctx, std::span<const runtime::ObjectPtr> obj
     if (encodings[i] != nullptr) continue;
     const Object& object = *objects[i];
     if (object.version() != form.version && object.kind().converter().may_wait()) {
+      // A converter that may wait, such as a webhook, gets one call for all objects.
       together.push_back(i);
       continue;
     }

@@ -9,18 +9,19 @@
 
 namespace apiserver::inline v0::codec {
 
-// `object` in `version` and canonical form. Shares the content of `object`, which must outlive it.
-// kBadRequest: no such version; kInternalError: it cannot be converted or does not fit its schema.
+// Returns `object` in `version` and canonical form. Shares the content of `object`, which must
+// outlive it. kBadRequest: no such version; kInternalError: it cannot be converted or does not fit
+// its schema.
 Result<std::unique_ptr<runtime::Object>> CanonicalView(const Context& ctx,
                                                        const runtime::Object& object,
                                                        std::string_view version);
 // The JSON body of a canonical object.
 runtime::EncodedBody EncodeJsonBody(const runtime::Object& object);
-// `body` of `object` in JSON, as its stored bytes with the revision spliced in; null if they are
-// not the same but for that.
+// Returns `body` of `object` in JSON as its stored bytes with the revision spliced in. Null: they
+// differ in more than that.
 runtime::EncodingPtr SharedWithStorage(const runtime::Object& object, std::string_view version,
                                        const runtime::EncodedBody& body);
-// Whether a member of ObjectMeta stands before resourceVersion; `sorted`: in a structural kind.
+// True if a member of ObjectMeta stands before resourceVersion; `sorted`: in a structural kind.
 bool BeforeResourceVersion(std::string_view key, bool sorted);
 
 }  // namespace apiserver::inline v0::codec

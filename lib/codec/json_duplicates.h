@@ -10,12 +10,12 @@ namespace apiserver::inline v0::codec {
 
 // A key that a map has had before.
 struct DuplicateKey {
-  // Where it stands in the text, for comparing with keys of the parsed value.
+  // Its position in the text, for comparing with keys of the parsed value.
   const char* at;
   std::string path;  // "spec.a".
 };
 
-// ParseJson that says where duplicates stand; each path once, in the order of the text.
+// ParseJson that returns the duplicate keys; each path once, in the order of the text.
 Result<runtime::Value> ParseJsonKeepingDuplicates(std::string_view text, runtime::Arena& arena,
                                                   std::vector<DuplicateKey>* duplicates,
                                                   const JsonLimits& limits);

@@ -23,13 +23,13 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// Strict decoding in Go remembers no more.
+// The most duplicates that Go's strict decoding reports.
 constexpr std::size_t kDuplicatesMax = 100;
-// Maps of up to so many members are checked for duplicates pair by pair.
+// The largest map that is checked for duplicates pair by pair.
 constexpr std::size_t kPairwiseMax = 12;
 
-// RapidJSON lets "\udc00" pass that follows no high surrogate, as three bytes that are no UTF-8. Go
-// reads U+FFFD, which has three bytes too.
+// Replaces "\udc00" without a high surrogate, which RapidJSON decodes to three bytes of invalid
+// UTF-8, by U+FFFD, which has three bytes too, as Go does.
 void ReplaceLoneLowSurrogates(char* begin, const char* end) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
   for (char* at = begin; at + 2 < end; ++at) {
@@ -39,9 +39,9 @@ void ReplaceLoneLowSurrogates(char* begin, const char* end) {
   }
 }
 
-// RapidJSON's in-situ protocol over text that is only read. A string begins with PutBegin(), which
-// runs over everything that stands for itself; if the closing quote comes next, the string is
-// borrowed from the text. Otherwise RapidJSON unescapes the rest through Put() into the arena.
+// RapidJSON's in-situ protocol over read-only text. A string begins with PutBegin(), which skips
+// all plain characters; if the closing quote comes next, the string is borrowed from the text.
+// Otherwise RapidJSON unescapes the rest through Put() into the arena.
 class BorrowingStream {
  public:
   using Ch = char;
@@ -73,7 +73,7 @@ class BorrowingStream {
   void Put(Ch c) {
     if (put_ != nullptr) *put_++ = c;
   }
-  // The length, RapidJSON's terminating zero included.
+  // Returns the length, with RapidJSON's terminating zero.
   std::size_t PutEnd(Ch* head) const {
     if (put_ == nullptr) return borrowed_ + 1;
     ReplaceLoneLowSurrogates(head, put_);
@@ -81,7 +81,7 @@ class BorrowingStream {
   }
   void Flush() {}
 
-  // The number of `length` characters that has just been taken.
+  // Returns the number of `length` characters that was just read.
   std::string_view Taken(std::size_t length) const { return {at_ - length, length}; }
   bool at_end() const { return at_ == end_; }
   const char* end() const { return end_; }
@@ -116,7 +116,7 @@ std::optional<Value> NumberValue(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc()) return Value::Double(number);
-  // from_chars does not tell too large from too small; Go reads the latter as zero.
+  // from_chars does not distinguish too large from too small; Go reads the latter as zero.
   const std::size_t exponent = text.find_first_of("eE");
   const bool tiny = exponent != std::string_view::npos
                         ? text.substr(exponent + 1).starts_with('-')
@@ -155,7 +155,7 @@ class JsonBuilder {
     if (!number) return Fail(OutOfRange(text));
     return Push(*number);
   }
-  // Numbers come as text.
+  // Numbers arrive as text.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }
@@ -196,7 +196,7 @@ class JsonBuilder {
            " into Go value of type float64";
   }
 
-  // In the order in which the text repeats them.
+  // Returns the duplicates in the order in which the text repeats them.
   std::vector<DuplicateKey> TakeDuplicates() {
     std::stable_sort(
         duplicates_.begin(), duplicates_.end(),
@@ -233,7 +233,8 @@ class JsonBuilder {
            Fail("the document needs too much memory");
   }
 
-  // The last of members with one key wins, in the place of the first. Returns how many are left.
+  // Drops duplicates: the last value counts, at the position of the first. Returns the number of
+  // members left.
   std::size_t DropDuplicates(std::span<Member> members) {
     if (members.size() < 2 || !HasDuplicates(members)) return members.size();
     std::vector<std::size_t> order(members.size());
@@ -275,7 +276,7 @@ class JsonBuilder {
 
   void Report(std::string_view key) {
     if (!report_ || duplicates_.size() >= kDuplicatesMax) return;
-    // A key with escapes is a copy: its address says nothing.
+    // A key with escapes is a copy, so its address is no position.
     duplicates_.push_back({stream_.Holds(key) ? key.data() : stream_.end(), PathTo(key)});
   }
 
@@ -293,7 +294,7 @@ class JsonBuilder {
       key_index += index + 1;
       if (!path.empty()) path += '.';
       path += field::Shorten(keys_[key_index - 1]);
-      // It is told a hundred times at most, but one key above can be megabytes.
+      // At most a hundred paths are reported, but a key on the way can be megabytes.
       if (path.size() > field::kTextBytesMax) return field::Shorten(path);
     }
     if (!path.empty()) path += '.';
@@ -313,7 +314,7 @@ class JsonBuilder {
 
 Status BadJson(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 
-// Unpaired surrogates, which RapidJSON refuses and Go reads as U+FFFD, rewritten as that.
+// Rewrites unpaired surrogates, which RapidJSON refuses and Go reads as U+FFFD, as that.
 std::string_view ReplaceLoneSurrogates(std::string_view text, Arena& arena) {
   const auto surrogate = [&](std::size_t at, char low, char high) {
     const auto lower = [&](std::size_t i) { return static_cast<char>(text[i] | 0x20); };

@@ -51,7 +51,7 @@ class Scanner {
   }
 
  private:
-  // One value with all that is in it.
+  // Walks one value with everything in it.
   bool Values() {
     do {
       bool opened = false;
@@ -62,7 +62,7 @@ class Scanner {
     return true;
   }
 
-  // A scalar, an empty container, or the beginning of one up to where its first value starts.
+  // Walks a scalar, an empty container, or the beginning of a container up to its first value.
   bool Value(bool* opened) {
     SkipSpace();
     if (at_ >= text_.size()) return End();
@@ -85,7 +85,7 @@ class Scanner {
     return c == '[' || Key();
   }
 
-  // After a value: closes what ends here, up to where the next value starts.
+  // After a value: closes the containers that end here, and goes to the next value.
   bool CloseAndNext() {
     while (!open_.empty()) {
       SkipSpace();
@@ -188,7 +188,7 @@ class Scanner {
     error_ = kUnexpectedEnd;
     return false;
   }
-  // Within a token Go takes the end of the text for a space.
+  // Within a token Go reads the end of the text as a space.
   bool Cut(std::string_view where) { return Fail(where, at_ < text_.size() ? text_[at_] : ' '); }
   bool Fail(std::string_view where) { return Fail(where, text_[at_]); }
   bool Fail(std::string_view where, char c) {

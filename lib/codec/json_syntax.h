@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-// What is wrong with a text that is not JSON, in the words of Go's encoding/json.
+// Describes why a text is not JSON, in the words of Go's encoding/json.
 namespace apiserver::inline v0::codec {
 
 // "invalid character 'x' looking for beginning of value", "unexpected end of JSON input",

@@ -64,7 +64,7 @@ void PutDouble(double number, text::JsonSink& sink) {
   }
 }
 
-// What Go's encoder does to a json.RawMessage: no space outside strings, HTML escaped inside.
+// Writes a json.RawMessage as Go's encoder does: no space outside strings, HTML escaped inside.
 void PutRaw(std::string_view text, text::JsonSink& sink) {
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -116,7 +116,7 @@ void PutScalar(const Value& value, text::JsonSink& sink) {
   }
 }
 
-// The members of `map` by key, as Go writes maps; in place if they are so already.
+// Returns the members of `map` by key, as Go writes maps; without a copy if they are in order.
 const Member* SortedMembers(const Value& map, Arena& scratch) {
   const std::span<const Member> members = map.members();
   const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };
@@ -128,7 +128,7 @@ const Member* SortedMembers(const Value& map, Arena& scratch) {
   return sorted;
 }
 
-// What is left to write of an open container.
+// The rest of an open container that is still to be written.
 struct Frame {
   const Member* member;
   const Value* item;

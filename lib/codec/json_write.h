@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::codec {
 
-// AppendJson with the members of every map sorted by key, as Go writes map[string]any.
+// The same as AppendJson with the members of every map sorted by key, as Go writes map[string]any.
 void AppendSortedJson(runtime::Value value, std::string& out);
 
 }  // namespace apiserver::inline v0::codec

@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 4> kNames = {"application/json", "applica
                                                     "application/cbor"};
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
-constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`{|}~";  // Of RFC 2045, besides letters.
+// RFC 2045, besides letters and digits.
+constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`{|}~";
 constexpr std::string_view kSpecials = "()<>@,;:\\\"/[]?=";
 
 std::string_view TrimLeft(std::string_view text) {
@@ -39,7 +40,7 @@ bool Take(char c, std::string_view& text) {
   return true;
 }
 
-// Empty: `text` does not begin with a token.
+// Returns the token at the front of `text`; empty: there is none.
 std::string_view TakeToken(std::string_view& text) {
   const auto end =
       static_cast<std::size_t>(std::ranges::find_if_not(text, IsTokenChar) - text.begin());
@@ -48,7 +49,7 @@ std::string_view TakeToken(std::string_view& text) {
   return token;
 }
 
-// nullopt: the quotes do not end.
+// Reads a quoted string. nullopt: it is not closed.
 std::optional<std::string> TakeQuoted(std::string_view& text) {
   std::string value;
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -57,7 +58,7 @@ std::optional<std::string> TakeQuoted(std::string_view& text) {
       return value;
     }
     if (text[i] == '\r' || text[i] == '\n') break;
-    // A backslash before anything else is one of a Windows path, as in Go.
+    // Other backslashes are those of Windows paths, as in Go.
     const bool escapes = text[i] == '\\' && i + 1 < text.size() &&
                          kSpecials.find(text[i + 1]) != std::string_view::npos;
     value += text[escapes ? ++i : i];
@@ -83,7 +84,7 @@ bool AreParameters(std::string_view text) {
     const std::optional<std::string> value =
         quoted ? TakeQuoted(text) : std::string(TakeToken(text));
     if (!value || (!quoted && value->empty())) return false;
-    // Twice is wrong only with two values.
+    // A repeated parameter is an error only if the values differ.
     if (parameters.emplace(name, *value).first->second != *value) return false;
   }
 }

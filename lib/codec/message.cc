@@ -21,7 +21,7 @@ Status CheckHasProtobuf(const runtime::Object& object) {
 
 Result<std::string> ToMessageBytes(const runtime::Object& object) {
   RETURN_IF_ERROR(CheckHasProtobuf(object));
-  // In the version it is in nothing is converted, and nobody waits.
+  // The version stays the same, so nothing is converted and nothing waits.
   ASSIGN_OR_RETURN(const std::unique_ptr<runtime::Object> view,
                    CanonicalView(Context::Background(), object, object.version()));
   std::string bytes;
@@ -32,7 +32,7 @@ Result<std::string> ToMessageBytes(const runtime::Object& object) {
 
 Status FromMessageBytes(std::string_view bytes, runtime::Object& object) {
   RETURN_IF_ERROR(CheckHasProtobuf(object));
-  // The content will point into the copy.
+  // The content borrows from the copy.
   const std::string_view kept = object.arena().Copy(bytes);
   ASSIGN_OR_RETURN(
       const runtime::Value root,

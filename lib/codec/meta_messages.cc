@@ -17,6 +17,7 @@ using runtime::StructBuilder;
 constexpr auto kPointer = runtime::Field::Presence::kPointer;
 constexpr std::string_view kPackage = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
+// Fields are in JSON's order; their numbers are those of meta/v1/generated.proto.
 StructBuilder Message(std::string_view name) {
   return StructBuilder(std::string(kPackage) + std::string(name));
 }
@@ -155,7 +156,7 @@ SchemaPtr APIGroupListSchema() {
 
 SchemaPtr APIResourceListSchema() {
   const SchemaPtr text = StringSchema();
-  // A message of its own, so that none and no verbs differ.
+  // A message of its own, so that an absent list and an empty one differ.
   runtime::SchemaParts verbs(*ListOf(text));
   verbs.proto_message = true;
   const SchemaPtr resource = Message("APIResource")

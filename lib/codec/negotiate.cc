@@ -13,7 +13,7 @@ std::string_view TrimSpace(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// Up to `separator`, which is taken off `rest` with it.
+// Returns the text up to `separator`, and removes both from `rest`.
 std::string_view Next(std::string_view& rest, char separator) {
   const std::size_t at = rest.find(separator);
   const std::string_view part = rest.substr(0, at);

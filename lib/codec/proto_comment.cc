@@ -32,8 +32,8 @@ Marker ParseMarker(std::string_view line) {
       .name = std::string(name), .value = std::string(Unquoted(value)), .raw = std::string(value)};
 }
 
-// Lines become a text as kube-openapi's generateDescription has it: joined by spaces, an empty line
-// ends a paragraph, an indented one stands for itself.
+// Joins lines to a text as kube-openapi's generateDescription does: with spaces; an empty line ends
+// a paragraph, an indented line is kept.
 class Description {
  public:
   void Add(std::string_view line) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// What stands in the comment of a message or field.
+// The documentation and markers in the comment of a message or field.
 namespace apiserver::inline v0::codec {
 
 // A line `+name` or `+name=value`.

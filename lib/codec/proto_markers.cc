@@ -21,15 +21,14 @@ using runtime::SchemaParts;
 using runtime::SchemaType;
 using runtime::Value;
 
-// Before what is said of the elements of a list or map.
+// The prefix of markers for the elements of a list or map.
 constexpr std::string_view kItems = "items:";
 
 Status Invalid(const Marker& marker, std::string_view why) {
   return Status(Reason::kInvalid, "+" + marker.name + "=" + marker.raw + ": " + std::string(why));
 }
 
-// The one name of a marker that has several; empty if it is not among those that say something
-// about a value.
+// Returns the short name of a marker that has several. Empty: it is no marker for values.
 std::string PlainName(std::string_view name) {
   for (const std::string_view prefix : {"kubebuilder:validation:", "k8s:validation:", "k8s:"}) {
     if (!name.starts_with(prefix)) continue;
@@ -40,7 +39,7 @@ std::string PlainName(std::string_view name) {
     }
     return plain;
   }
-  // Without a prefix there are those that Kubernetes has had for long.
+  // Markers without a prefix are the old ones of Kubernetes.
   for (const std::string_view plain :
        {"optional", "required", "nullable", "listType", "listMapKey", "mapType", "structType",
         "patchStrategy", "patchMergeKey", "enum"}) {
@@ -73,7 +72,7 @@ Status Flag(const Marker& marker, bool& out) {
   return {};
 }
 
-// An entry of an enum that is written without JSON's quotes.
+// Parses an entry of an enum that is written without JSON's quotes.
 Value EnumEntry(std::string_view text, const SchemaParts& schema, runtime::Arena& arena) {
   if (schema.type != SchemaType::kString) {
     const Result<Value> value = ParseJson(text, arena);
@@ -85,7 +84,7 @@ Value EnumEntry(std::string_view text, const SchemaParts& schema, runtime::Arena
   return Value::String(text);
 }
 
-// `A;B;C` or `["A","B"]`.
+// Reads `A;B;C` or `["A","B"]`.
 Status Enum(const Marker& marker, SchemaParts& schema) {
   runtime::Arena arena;
   if (marker.raw.starts_with('[')) {
@@ -105,7 +104,7 @@ Status Enum(const Marker& marker, SchemaParts& schema) {
 
 using Apply = Status (*)(const Marker&, SchemaParts&);
 
-// What an OpenAPI schema says of a value.
+// Markers for the constraints that an OpenAPI schema has for a value.
 const std::map<std::string_view, Apply>& ConstraintMarkers() {
   static const std::map<std::string_view, Apply> markers = {
       {"minimum", [](const Marker& m, SchemaParts& s) { return Number(m, s.constraints.minimum); }},
@@ -168,7 +167,7 @@ Status Granularity(const Marker& marker, SchemaParts& schema, SchemaType type) {
   return {};
 }
 
-// How writers share a field.
+// Markers that say how several writers share a field.
 const std::map<std::string_view, Apply>& TopologyMarkers() {
   static const std::map<std::string_view, Apply> markers = {
       {"listType", &ListType},
@@ -197,7 +196,7 @@ const std::map<std::string_view, Apply>& TopologyMarkers() {
   return markers;
 }
 
-// Null for a marker that says nothing of a value.
+// Returns the function of a marker. Null: it is none for values.
 Apply FindMarker(std::string_view plain) {
   for (const auto* table : {&TopologyMarkers(), &ConstraintMarkers()}) {
     const auto found = table->find(plain);

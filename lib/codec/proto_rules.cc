@@ -10,7 +10,7 @@ namespace {
 
 using wire::Token;
 
-// Of each extension in apiserver/codec/schema.proto.
+// The number of each extension in apiserver/codec/schema.proto.
 constexpr int kExtensionNumber = 52110;
 
 // Calls `take` with each field of the extension.

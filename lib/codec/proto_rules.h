@@ -8,7 +8,7 @@
 
 #include "codec/proto_comment.h"
 
-// What the options and markers of a field or message say.
+// The options and markers of a field or message, read into structs.
 namespace apiserver::inline v0::codec {
 
 // The messages of apiserver/codec/schema.proto.
@@ -28,22 +28,23 @@ struct FileRules {
   std::string openapi_package;
 };
 
-// From serialized FieldOptions, MessageOptions and FileOptions: read from their bytes, because what
-// protobuf makes of an extension depends on what else the program has linked. kInvalid: malformed.
+// Read serialized FieldOptions, MessageOptions and FileOptions. They work on bytes, because
+// protobuf's parsed form of an extension depends on what else the program has linked. kInvalid:
+// malformed.
 Result<FieldRules> ReadFieldRules(std::string_view options);
 Result<MessageRules> ReadMessageRules(std::string_view options);
 Result<FileRules> ReadFileRules(std::string_view options);
 
-// What the markers say about whether the field may be missing.
+// The markers for a field that may be missing.
 struct Optionality {
   bool optional = false;
   bool required = false;
 };
 Optionality OptionalityOf(const ProtoComment& comment);
 
-// Whether ApplyMarkers() would say anything of a value.
+// True if ApplyMarkers() would change the schema of a value.
 bool SaysOfValue(const ProtoComment& comment);
-// Puts into `schema`, a copy of the field's own, what the markers of a field or message say of it.
+// Applies the markers of a field or message to `schema`, which is a copy of the field's own.
 // kInvalid: a value cannot be read or does not go with the type; the message begins with the
 // marker.
 Status ApplyMarkers(const ProtoComment& comment, runtime::SchemaParts& schema);

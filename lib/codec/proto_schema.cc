@@ -25,14 +25,14 @@ using runtime::SchemaPool;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
 
-// Messages are taken apart by recursion: nobody means more than this.
+// Messages are read by recursion, so their depth is limited. Real ones stay far below.
 constexpr int kNestingMax = 200;
 
 Status Refused(std::string_view where, std::string_view what) {
   return Status(Reason::kInvalid, std::string(where) + ": " + std::string(what));
 }
 
-// Adds where the error is.
+// Adds the place of an error.
 Status At(std::string_view where, const Status& status) { return Refused(where, status.message()); }
 
 SchemaPtr FieldsV1Schema() {
@@ -42,7 +42,7 @@ SchemaPtr FieldsV1Schema() {
   return MakeSchema(schema);
 }
 
-// What Kubernetes' shared messages are in Go; null: nothing but themselves.
+// The schemas that stand for Kubernetes' shared messages in Go. Null: an ordinary message.
 SchemaPtr WellKnown(std::string_view message) {
   constexpr std::string_view kMachinery = "k8s.io.apimachinery.pkg.";
   if (!message.starts_with(kMachinery)) return nullptr;
@@ -76,6 +76,7 @@ Result<std::string> OpenApiName(const pb::Descriptor& message, const MessageRule
   ASSIGN_OR_RETURN(const FileRules file_rules, ReadFileRules(file.options().SerializeAsString()));
   std::string package =
       file_rules.openapi_package.empty() ? file.package() : file_rules.openapi_package;
+  // As Kubernetes' own definitions, whose names begin with the reversed domain.
   if (file_rules.openapi_package.empty() && package.starts_with("k8s.io.")) {
     package.replace(0, 6, "io.k8s");
   }
@@ -87,7 +88,7 @@ class Loader {
  public:
   using Schemas = std::map<std::string, Result<SchemaPtr>, std::less<>>;
 
-  // The schema of the message; found once, and an error for good.
+  // Returns the schema of a message. The result is kept, errors too.
   Result<SchemaPtr> Message(const pb::Descriptor& message) {
     const std::string& name = message.full_name();
     if (const auto found = schemas_.find(name); found != schemas_.end()) return found->second;
@@ -103,7 +104,7 @@ class Loader {
 
   void Nested(const pb::Descriptor& message) {
     if (message.options().map_entry()) return;
-    (void)Message(message);  // Its error is for who asks for it.
+    (void)Message(message);  // Its error is reported when it is asked for.
     for (int i = 0; i < message.nested_type_count(); ++i) Nested(*message.nested_type(i));
   }
 
@@ -167,6 +168,7 @@ class Loader {
       const bool said = rules->json_place > 0;
       placed.push_back({std::move(field), said ? rules->json_place : i + 1, said});
     }
+    // An explicit place wins over a field that has it only by its position.
     std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
       return a.place != b.place ? a.place < b.place : a.said && !b.said;
     });
@@ -189,7 +191,7 @@ class Loader {
     }
     RETURN_IF_ERROR(SetPresence(rules, comment, where, field));
     if (const Status status = ApplyDefault(comment, field); !status.ok()) return At(where, status);
-    // What all fields of a type have in common stays one.
+    // A field without markers shares the schema of its type.
     if (!SaysOfValue(comment)) return field;
     SchemaParts schema(*field.schema);
     if (const Status status = ApplyMarkers(comment, schema); !status.ok()) return At(where, status);
@@ -281,10 +283,11 @@ class Loader {
   const SchemaPtr number_ = runtime::NumberSchema();
   SchemaPool pool_;
   Schemas schemas_;
+  // The messages that are being built: the way to the current one.
   std::set<const pb::Descriptor*> open_;
 };
 
-// Why a file was refused.
+// Collects the first reason why a file was refused.
 class Errors final : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& filename, const std::string& element,
@@ -299,7 +302,7 @@ class Errors final : public pb::DescriptorPool::ErrorCollector {
   std::string first_;
 };
 
-// Not Kubernetes' kind of messages: protobuf's own and our options.
+// True for messages that are not in Kubernetes' form: protobuf's own and our options.
 bool IsForeign(const pb::FileDescriptor& file) {
   return file.package() == "google.protobuf" || file.package() == "libapiserver";
 }

@@ -24,7 +24,7 @@ using runtime::SchemaType;
 using runtime::Value;
 using wire::Token;
 
-// Messages that come in pieces are what the pieces make together.
+// The parts of a message that comes in several fields, to be read as one.
 using Pieces = std::span<const std::string_view>;
 
 Status Malformed(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
@@ -45,12 +45,12 @@ bool IsTime(const Schema& schema) {
   return schema.type == SchemaType::kTime || schema.type == SchemaType::kMicroTime;
 }
 
-// A list whose items stand in the message that holds it.
+// True for a list whose items stand in the message that holds it.
 bool IsRepeated(const Schema& schema) {
   return schema.type == SchemaType::kList && !schema.proto_message;
 }
 
-// As a Go server has them in its errors, as far as that can be told.
+// Returns the name in a Go server's errors, as far as it can be told.
 std::string_view MessageName(const Schema& schema) {
   const std::string_view name = schema.name();
   return name.substr(name.rfind('.') + 1);
@@ -64,15 +64,15 @@ std::string GoName(const Field& field) {
   return name;
 }
 
-// What of a schema stands in its message: the fields in the order of their numbers.
+// The part of a schema that a message needs: its fields in the order of their numbers.
 struct Plan {
   struct Entry {
     const Field* field;
     std::size_t place;   // Among the fields as JSON has them.
-    std::size_t filler;  // What runtime::Settle puts in its place if it is missing, in bytes.
+    std::size_t filler;  // The bytes that runtime::Settle adds if it is missing.
   };
   std::vector<Entry> entries;
-  std::size_t filler = 0;  // Of an empty message.
+  std::size_t filler = 0;  // The same for an empty message.
 };
 
 // A field of a message that is a scalar in JSON.
@@ -122,11 +122,11 @@ class Decoder {
   }
 
  private:
-  // What a message has of one field.
+  // The values of one field of a message.
   struct Slot {
     const Field* field = nullptr;  // Null: nothing.
-    Value value;                   // Of a scalar, the last.
-    std::vector<Value> items;      // Of a list; of a map, keys and values in turn.
+    Value value;                   // A scalar's last value.
+    std::vector<Value> items;      // A list's items; a map's keys and values in turn.
     std::vector<std::string_view> pieces;
   };
 
@@ -142,7 +142,8 @@ class Decoder {
     return plans_.emplace(&schema, std::move(plan)).first->second;
   }
 
-  // Those of structs that are flattened in protobuf too stand in the message of the outer one.
+  // Adds the fields of a schema. Structs that are flattened in protobuf too have theirs in the
+  // outer message.
   void AddFields(const Schema& schema, Plan& plan, int depth) {
     if (depth > wire::kDepthMax) return;
     for (const Field& field : schema.fields()) {
@@ -161,7 +162,7 @@ class Decoder {
     return sizeof(Member) + (empty ? PlanOf(*field.schema).filler : 0);
   }
 
-  // Few bytes may become much content: what a client makes us keep has a limit.
+  // Charges memory: a few bytes may become much content, so a client's message has a limit.
   Status Charge(std::size_t bytes) {
     charged_ += bytes;
     if (arena_.bytes_reserved() + charged_ <= bytes_max_) return {};
@@ -183,8 +184,8 @@ class Decoder {
     return {};
   }
 
-  // The place of the field with this number, the number of entries if there is none. Looks from
-  // `at` on first: fields come in the order of their numbers, mostly.
+  // Returns the index of the field with this number, or the number of entries. Begins at `at`,
+  // since fields mostly come in the order of their numbers.
   static std::size_t Find(const std::vector<Plan::Entry>& entries, int number, std::size_t at) {
     while (at < entries.size() && entries[at].field->proto_number < number) ++at;
     if (at < entries.size() && entries[at].field->proto_number == number) return at;
@@ -200,7 +201,7 @@ class Decoder {
     const wire::Type wanted = WireTypeOf(IsRepeated(schema) ? *schema.items() : schema);
     const bool packed =
         IsRepeated(schema) && token.type == wire::Type::kLength && token.type != wanted;
-    // No numbers at all say nothing: Go leaves the slice nil.
+    // An empty packed list adds nothing: Go leaves the slice nil.
     if (packed && token.bytes.empty()) return {};
     slots_[slot].field = &field;
     if (packed) return Packed(token.bytes, *schema.items(), slot);
@@ -236,7 +237,7 @@ class Decoder {
     }
   }
 
-  // The numbers of a list may come in one field.
+  // Reads the numbers of a list that come in one field.
   Status Packed(std::string_view bytes, const Schema& schema, std::size_t slot) {
     std::vector<Value>& items = slots_[slot].items;
     Token token{.type = WireTypeOf(schema)};
@@ -266,7 +267,7 @@ class Decoder {
     ASSIGN_OR_RETURN(const Value decoded, Single(value, schema, depth + 1));
     slots_[slot].items.push_back(Value::String(key));
     slots_[slot].items.push_back(decoded);
-    // Of equal keys all but one will go, but until then all are here.
+    // All but one of equal keys will be dropped, but until then all take memory.
     return Charge(2 * sizeof(Member));
   }
 
@@ -278,7 +279,7 @@ class Decoder {
     RETURN_IF_ERROR(Charge(filler));
     runtime::MapBuilder out(arena_);
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
-      // Taken out: what is below needs the same room.
+      // Moved out, because nested messages use the same slots.
       const Slot slot = std::exchange(slots_[base + i], {});
       if (slot.field == nullptr) continue;
       ASSIGN_OR_RETURN(const Value value, Finish(slot, depth));
@@ -304,12 +305,12 @@ class Decoder {
     if (slot.pieces.empty()) return slot.value;
     ASSIGN_OR_RETURN(const Value value, OfPieces(slot.pieces, schema, depth + 1));
     const bool pointer = slot.field->presence == Field::Presence::kPointer;
-    // To a zero time: runtime::Settle keeps it so.
+    // A pointer to a zero time: runtime::Settle keeps it null.
     if (pointer && value.is_null() && IsTime(schema)) return Value::Raw("null");
     return value;
   }
 
-  // The last of equal keys wins.
+  // Builds a map. The last of equal keys counts.
   Value Map(const std::vector<Value>& pairs) {
     std::vector<Member> members;
     members.reserve(pairs.size() / 2);
@@ -326,7 +327,7 @@ class Decoder {
     return map.Build();
   }
 
-  // A scalar, or a message that stands alone.
+  // Reads a scalar, or a message that is one value.
   Result<Value> Single(const Token& token, const Schema& schema, int depth) {
     if (token.type != wire::Type::kLength) return Scalar(token, schema);
     if (schema.type == SchemaType::kString) return Value::String(token.bytes);
@@ -348,7 +349,7 @@ class Decoder {
     return Special(pieces, schema);
   }
 
-  // A list that is a message of its own.
+  // Reads a list that is a message of its own.
   Result<Value> Items(Pieces pieces, const Schema& schema, int depth) {
     if (!schema.proto_message) {
       return Malformed("a list or map within a list or map has no protobuf form");
@@ -368,7 +369,7 @@ class Decoder {
     return list.Build();
   }
 
-  // Messages that are scalars in JSON.
+  // Reads a message that is a scalar in JSON.
   Result<Value> Special(Pieces pieces, const Schema& schema) {
     const std::span<const SpecialField> fields = SpecialFields(schema.type);
     Token tokens[3];
@@ -405,7 +406,7 @@ class Decoder {
   }
 
   Result<Value> Timestamp(bool zero, const Token& seconds, const Token& nanos, bool micro) {
-    // What RFC 3339 can say: years 0 to 9999.
+    // The range of RFC 3339: years 0 to 9999.
     constexpr std::int64_t kSecondsMin = -62167219200;
     constexpr std::int64_t kSecondsMax = 253402300799;
     if (zero) return Value();

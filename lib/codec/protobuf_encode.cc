@@ -19,7 +19,7 @@ using runtime::Schema;
 using runtime::SchemaType;
 using runtime::Value;
 
-// More nesting than any Kubernetes type has in earnest; recursive schemas end here.
+// The deepest nesting; no real type of Kubernetes has more, and recursive schemas end here.
 
 class Encoder {
  public:
@@ -27,7 +27,7 @@ class Encoder {
 
   Status Message(const Value& value, const Schema& schema, int depth) {
     if (depth > wire::kDepthMax) return Misfit("the content is nested too deeply");
-    // Most messages have been declared in the order of their numbers.
+    // Most messages have their fields declared in the order of their numbers.
     int number = 0;
     for (const Field& field : schema.fields()) {
       if (field.proto_number <= number) return Reordered(value, schema, depth);
@@ -42,7 +42,7 @@ class Encoder {
     return Status(Reason::kInternalError, std::move(message));
   }
 
-  // JSON's order is another, or there are fields that protobuf has not.
+  // Writes a message whose order in JSON differs, or that has fields without a number.
   Status Reordered(const Value& value, const Schema& schema, int depth) {
     std::vector<const Field*> fields;
     fields.reserve(schema.fields().size());
@@ -68,14 +68,14 @@ class Encoder {
     }
     if (schema.type == SchemaType::kMap) return Entries(value, field, depth);
     const bool pointer = field.presence == Field::Presence::kPointer;
-    // Slices are nil when absent; everything else that is no pointer is there with its zero value.
+    // Slices are nil when absent; other fields without a pointer have their zero value.
     const bool slice = schema.type == SchemaType::kBytes || schema.type == SchemaType::kList;
     const bool may_miss = pointer || slice;
     if (value.is_null() && may_miss) return {};
     return Single(value, field.proto_number, schema, depth);
   }
 
-  // JSON's members of the outer object, but a message of its own here.
+  // Writes a struct that is inlined in JSON, but a message of its own here.
   Status Inlined(const Value& outer, const Field& field, int depth) {
     if (field.presence == Field::Presence::kPointer) {
       const auto& inner = field.schema->fields();
@@ -100,7 +100,7 @@ class Encoder {
     for (const Member& member : members) {
       wire::Nested entry(field.proto_number, out_);
       wire::PutBytes(1, member.key, out_);
-      // A nil slice of bytes has no value; of whatever else there is one.
+      // A nil slice of bytes has no value; every other member has one.
       const bool nil = member.value.is_null() && field.schema->items()->type == SchemaType::kBytes;
       if (!nil) RETURN_IF_ERROR(Single(member.value, 2, *field.schema->items(), depth + 1));
       entry.Close();
@@ -145,7 +145,7 @@ class Encoder {
     return {};
   }
 
-  // What is a message in protobuf, without tag and length.
+  // Appends a value that is a message in protobuf, without tag and length.
   Status Content(const Value& value, const Schema& schema, int depth) {
     switch (schema.type) {
       case SchemaType::kStruct:

@@ -26,7 +26,7 @@ using wire::Token;
 constexpr std::string_view kMetaV1 = "v1";
 constexpr int kMetadataNumber = 1;
 constexpr int kItemsNumber = 2;
-// The most that an envelope takes beside its texts and the message.
+// The most bytes of an envelope besides its texts and the message.
 constexpr std::size_t kEnvelopeBytes = 64;
 
 Status BadEnvelope(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
@@ -45,7 +45,7 @@ void AppendListMeta(const runtime::List& list, int number, std::string& out) {
   meta.Close();
 }
 
-// All that stands before a message of so many bytes, in a string with room for it.
+// Returns the bytes before a message of this size, in a string with room for it.
 std::string EnvelopeHead(std::string_view api_version, std::string_view kind, std::size_t size) {
   std::string out(kProtobufPrefix);
   out.reserve(size + api_version.size() + kind.size() + kEnvelopeBytes);
@@ -58,7 +58,7 @@ std::string EnvelopeHead(std::string_view api_version, std::string_view kind, st
   return out;
 }
 
-// Content encoding and type, which are empty.
+// Appends the content encoding and type, which are empty.
 void EndEnvelope(std::string& out) {
   wire::PutBytes(3, "", out);
   wire::PutBytes(4, "", out);
@@ -66,7 +66,7 @@ void EndEnvelope(std::string& out) {
 
 std::string StatusEnvelope(const Value& status) {
   std::string message;
-  // Its values are of our own making and fit.
+  // Cannot fail: the value is made here and fits.
   (void)AppendMessage(status, *MetaMessageSchema("Status"), message);
   return Envelope(kMetaV1, "Status", message);
 }
@@ -78,7 +78,8 @@ bool HasOnlyUtf8(const Value& value) {
                              [](const runtime::Member& m) { return HasOnlyUtf8(m.value); });
 }
 
-// The message PartialObjectMetadata: ObjectMeta as field 1. `revision` not empty: replaces its own.
+// Encodes PartialObjectMetadata: ObjectMeta as field 1. `revision` replaces the object's own unless
+// it is empty.
 Result<std::string> PartialMessage(const Object& object, const std::string& revision = "") {
   const runtime::KindPtr& kind = meta::PartialObjectMetadataKind();
   Object partial(kind, "v1", runtime::Arena(), Value());
@@ -92,12 +93,12 @@ Result<std::string> PartialMessage(const Object& object, const std::string& revi
   return message;
 }
 
-// Of a DELETED event: the last state with the revision of the delete.
+// Returns the object of a DELETED event: the last state with the revision of the delete.
 std::string WithRevision(const runtime::Encoding& encoding, const std::string& revision,
                          const Object& object) {
   if (revision.empty() || revision == object.resource_version()) return encoding.ToString();
   const runtime::BodyMarks& marks = encoding.marks();
-  // Lengths stand before the text they count, up to two levels above: rebuilt, not patched.
+  // Lengths precede the text they count, up to two levels above, so the message is rebuilt.
   std::string metadata;
   encoding.AppendTo(metadata, marks.metadata_begin, marks.metadata_end);
   std::string text;
@@ -114,7 +115,7 @@ std::string WithRevision(const runtime::Encoding& encoding, const std::string& r
   return body;
 }
 
-// The enveloped object of an event.
+// Returns the enveloped object of an event.
 Result<std::string> EventObject(const Context& ctx, const watch::Event& event,
                                 const WatchForm& form) {
   const auto& [kind, version, meta_version, share, made] = form;
@@ -133,8 +134,8 @@ Result<std::string> EventObject(const Context& ctx, const watch::Event& event,
     if (!meta_version.empty()) {
       return Envelope("meta.k8s.io/" + std::string(meta_version), "PartialObjectMetadata", message);
     }
-    // An empty object of the kind. Fields that a Go server would write with their zero values are
-    // read as zero when they are missing.
+    // Returns an empty object of the kind. Absent fields read as zero, which a Go server would
+    // write.
     return Envelope(kind.gvk(version).group_version().ToString(), kind.kind(), message);
   }
   const std::string revision =
@@ -291,7 +292,7 @@ Result<std::string> EncodePartialObjectMetadataProtobuf(const Object& object,
 
 Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List& list,
                                                             std::string_view meta_version) {
-  // In v1beta1 the two have each other's numbers, and the order of bytes is that of numbers.
+  // In v1beta1 the two have each other's numbers, and fields are written by number.
   const bool swapped = meta_version == "v1beta1";
   std::string items;
   for (const runtime::ObjectPtr& item : list.items) {
@@ -308,8 +309,8 @@ std::string EncodeStatusProtobuf(const Status& status) {
   runtime::Arena arena;
   const Value value = meta::StatusToValue(status, arena);
   if (HasOnlyUtf8(value)) return StatusEnvelope(value);
-  // The texts quote a body or a path. Go sends their bytes as they are, which strict readers
-  // refuse; JSON's writer puts U+FFFD in place of what is no UTF-8.
+  // Messages quote bodies and paths. Go sends their bytes unchanged, which strict readers refuse;
+  // the JSON writer replaces invalid UTF-8 by U+FFFD.
   const std::string json = StatusToJson(status);
   return StatusEnvelope(ParseJson(json, arena).value());
 }

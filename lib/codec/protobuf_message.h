@@ -11,21 +11,21 @@
 namespace apiserver::inline v0::codec {
 
 inline constexpr std::string_view kProtobufPrefix{"k8s\0", 4};
-// Of a list that is a message of its own.
+// The field number of the items in a list that is a message of its own.
 inline constexpr int kListItemsNumber = 1;
 
-// Appends the message that `value` (canonical, of `schema`, which has a protobuf form) is.
-// kInternalError: a value does not fit its schema.
+// Appends `value` (canonical, of `schema`, which has a protobuf form) as a message. kInternalError:
+// a value does not fit its schema.
 Status AppendMessage(const runtime::Value& value, const runtime::Schema& schema, std::string& out);
-// The content of a message; text and bytes are borrowed from `bytes`. Not normalized. kBadRequest,
-// in gogo's words: malformed, or it would take more memory than JsonLimits grants a text of this
+// Decodes a message; text and bytes are borrowed from `bytes`. Not normalized. kBadRequest, in
+// gogo's words: malformed, or it would take more memory than JsonLimits allows for a text of this
 // length.
 Result<runtime::Value> DecodeMessage(std::string_view bytes, const runtime::Schema& schema,
                                      runtime::Arena& arena);
 
 // The protobuf body of a canonical object.
 Result<runtime::EncodedBody> EncodeProtobufBody(const runtime::Object& object);
-// `message` in its envelope.
+// Returns `message` in its envelope.
 std::string Envelope(std::string_view api_version, std::string_view kind, std::string_view message);
 
 // The schemas of the meta/v1 messages that are sent on their own ("Status", "DeleteOptions", …);

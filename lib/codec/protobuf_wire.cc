@@ -54,6 +54,7 @@ Status Expect(const Token& token, Type type, std::string_view field) {
 }
 
 void Nested::Close() {
+  // The length is known only now; it goes before the field's bytes.
   std::string length;
   PutVarint(out_.size() - begin_, length);
   out_.insert(begin_, length);
@@ -65,6 +66,7 @@ Result<std::uint64_t> Reader::Varint() {
     if (rest_.empty()) return UnexpectedEnd();
     const auto byte = static_cast<unsigned char>(rest_.front());
     rest_.remove_prefix(1);
+    // As gogo: surplus bits of the tenth byte are shifted out.
     if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
     if (byte < 0x80) return value;
   }
@@ -81,6 +83,7 @@ Result<std::uint64_t> Reader::Fixed(std::size_t bytes) {
 
 Result<std::string_view> Reader::Bytes() {
   ASSIGN_OR_RETURN(const std::uint64_t length, Varint());
+  // gogo reads a length as int.
   if (static_cast<std::int64_t>(length) < 0) {
     return Status(Reason::kBadRequest, "proto: negative length found during unmarshaling");
   }
@@ -140,7 +143,7 @@ Result<Token> Reader::Next() {
   if (token.type == Type::kEndGroup) {
     return Malformed("wiretype end group for non-group");
   }
-  // Kubernetes has no groups: whatever the number is, the field is unknown.
+  // Kubernetes has no groups, so a group is an unknown field with any number.
   if (token.type == Type::kStartGroup) {
     RETURN_IF_ERROR(SkipGroup());
     token.number = 0;

@@ -25,9 +25,9 @@ inline constexpr int kDepthMax = 100;
 void PutVarint(std::uint64_t value, std::string& out);
 void PutTag(int number, Type type, std::string& out);
 void PutFixed64(std::uint64_t value, std::string& out);
-// Tag and varint.
+// Appends tag and varint.
 void PutInt(int number, std::int64_t value, std::string& out);
-// Tag, length and bytes.
+// Appends tag, length and bytes.
 void PutBytes(int number, std::string_view bytes, std::string& out);
 // Returns the size of a field of `bytes` bytes, tag and length included.
 std::size_t FieldBytes(int number, std::size_t bytes);
@@ -46,7 +46,7 @@ class Nested {
   std::size_t begin_;
 };
 
-// One field as it stands in a message.
+// One field of a message.
 struct Token {
   int number = 0;
   Type type = Type::kVarint;
@@ -54,7 +54,7 @@ struct Token {
   std::string_view bytes;    // kLength.
 };
 
-// kBadRequest, in gogo's words, unless the token is of this type.
+// Checks the type of a token. kBadRequest, in gogo's words: it is another one.
 Status Expect(const Token& token, Type type, std::string_view field);
 
 // Reads the fields of a message in their order; groups are skipped.
@@ -67,7 +67,7 @@ class Reader {
   bool done() const { return rest_.empty(); }
   // kBadRequest: truncated or malformed, in gogo's words.
   Result<Token> Next();
-  // An element of a packed list: a varint, or eight bytes.
+  // Reads an element of a packed list: a varint, or eight bytes.
   Result<std::uint64_t> Varint();
   Result<std::uint64_t> Fixed(std::size_t bytes);
 

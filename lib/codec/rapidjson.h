@@ -1,8 +1,8 @@
 #pragma once
 
-// The only place that includes RapidJSON, so that it can be changed. Its last release asserts with
-// abort() and recurses by default: json.cc uses nothing of it but the iterative SAX reader, whose
-// numbers it takes as text (the number conversion of 1.1.0 is inexact and has open CVEs).
+// The only place that includes RapidJSON, so that it can be replaced. Its last release asserts with
+// abort() and recurses by default: json_parse.cc uses only the iterative SAX reader, whose numbers
+// it takes as text (the number conversion of 1.1.0 is inexact and has open CVEs).
 
 #include <cassert>
 
@@ -17,7 +17,7 @@
 
 namespace apiserver::inline v0::codec {
 
-// Throws std::bad_alloc where RapidJSON's own allocator hands out null, to which its stack writes.
+// Throws std::bad_alloc; RapidJSON's own allocator returns null, to which its stack would write.
 class ThrowingAllocator {
  public:
   // NOLINTNEXTLINE(readability-identifier-naming): RapidJSON's name

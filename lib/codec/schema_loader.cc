@@ -25,7 +25,7 @@ using runtime::SchemaType;
 using runtime::SourceText;
 using runtime::Value;
 
-// Schemas are read by recursion: nobody means more than this.
+// Schemas are read by recursion, so their depth is limited. Real ones stay far below.
 constexpr int kSchemaDepthMax = 200;
 
 Status Invalid(const std::string& path, std::string_view what) {
@@ -72,12 +72,13 @@ class OpenApiLoader {
     return pool_.Make(parts);
   }
 
-  // Kind and apiVersion left out, metadata put first.
+  // Leaves out kind and apiVersion, and puts metadata first.
   Result<SchemaPtr> LoadRoot(const Value& json) {
     ASSIGN_OR_RETURN(SchemaParts root, Parts(json, "", 0));
     if (root.type != SchemaType::kStruct) {
       return Invalid("", "must be an object with properties");
     }
+    // A CRD may describe metadata too, but it is the same in all kinds.
     std::erase_if(root.fields, [](const FieldParts& field) {
       return field.name == "apiVersion" || field.name == "kind" || field.name == "metadata";
     });
@@ -141,6 +142,7 @@ class OpenApiLoader {
   Status LoadObject(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
     schema.atomic = json["x-kubernetes-map-type"].AsString() == "atomic";
     const Value values = json["additionalProperties"];
+    // Without additionalProperties an object has its properties and no others.
     if (values.is_null() || (values.type() == Value::Type::kBool && !values.AsBool())) {
       schema.type = SchemaType::kStruct;
       return LoadProperties(json, path, depth, schema);
@@ -165,7 +167,7 @@ class OpenApiLoader {
       field.name = std::string(property.key);
       const std::string child = path.empty() ? field.name : path + "." + field.name;
       ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, child, depth + 1));
-      // It is the field's: types that differ in nothing else are one.
+      // Kept at the field, so that types that differ in nothing else are shared.
       field.description = std::exchange(parts.description, "");
       field.source_description = std::exchange(parts.source_description, {});
       field.schema = pool_.Make(parts);
@@ -196,7 +198,7 @@ class OpenApiLoader {
     return {};
   }
 
-  // A description stays where it is if the source has it as it is, without escapes.
+  // Refers to a description in the source if it is there without escapes; else copies it.
   void Describe(std::string_view text, std::string& copied, SourceText& in_source) {
     in_source = pool_.Find(text);
     if (in_source.size == 0) copied = text;
@@ -286,6 +288,8 @@ Result<KindOptions> KindOptionsFromCrd(Value crd, SchemaPool& pool) {
   options.semantics = runtime::Semantics::kStructural;
   for (const Value& json : spec["versions"].items()) {
     ASSIGN_OR_RETURN(KindVersion version, VersionFromCrd(json, spec, pool));
+    // The hub is the storage version: objects from storage then need no conversion on their way to
+    // it.
     if (json["storage"].AsBool()) {
       options.hub_version = version.version;
       options.storage_version = version.version;

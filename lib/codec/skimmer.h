@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::codec {
 
-// Steps over JSON as our encoder and Go's write it: no white space. Anything else is nullopt.
+// Steps over JSON as our encoder and Go's write it: without white space. nullopt: another form.
 class Skimmer {
  public:
   explicit Skimmer(std::string_view text) : text_(text) {}
@@ -29,7 +29,7 @@ class Skimmer {
     return Take('}') ? std::optional(false) : std::nullopt;
   }
 
-  // The next value, stepped over.
+  // Steps over the next value and returns it.
   std::optional<std::string_view> Value() {
     const std::string_view all = text_;
     int depth = 0;
@@ -52,7 +52,7 @@ class Skimmer {
   }
 
  private:
-  // A string literal; text_ begins with its first quote.
+  // Steps over a string literal; text_ begins with its first quote.
   bool TakeString() {
     text_.remove_prefix(1);
     for (;;) {

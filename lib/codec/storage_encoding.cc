@@ -22,7 +22,8 @@ using runtime::Member;
 using runtime::Object;
 using runtime::Value;
 
-// Where the canonical order has it, so that normalizing need not move it.
+// Inserts resourceVersion at its place in the canonical order, so that normalizing need not move
+// it.
 Value WithResourceVersion(Value metadata, std::string_view revision, bool sorted, Arena& arena) {
   const Value text = Value::String(arena.Copy(revision));
   const auto members = metadata.members();
@@ -62,7 +63,7 @@ Result<Stored> ParseStored(const runtime::Kind& kind, std::string_view bytes, Ar
   return stored;
 }
 
-// Content with its revision, in the version of its bytes.
+// Reads the content, in the version of its bytes, and adds the revision.
 Status LoadStored(const Object& object, Arena& arena, Value& root) {
   const KindPtr& kind = object.kind_ptr();
   ASSIGN_OR_RETURN(Stored stored, ParseStored(*kind, *object.stored_bytes(), arena));
@@ -98,7 +99,8 @@ const StorageLoader kStorageLoader;
 constexpr std::string_view kRevisionMember = R"("resourceVersion":")";
 constexpr std::string_view kNextRevisionMember = R"(,"resourceVersion":")";
 
-// What stands between TypeMeta and the newline; empty if the stored bytes are not of this form.
+// Returns the part between TypeMeta and the newline; empty if the stored bytes are not of this
+// form.
 std::string_view StoredBody(const Object& object, std::string_view version) {
   const std::string_view stored = *object.stored_bytes();
   const std::string_view prefix = object.kind().JsonPrefix(version);
@@ -106,7 +108,7 @@ std::string_view StoredBody(const Object& object, std::string_view version) {
   return stored.substr(prefix.size(), stored.size() - prefix.size() - 1);
 }
 
-// `body`, a part of the object's stored bytes, with `inserted` at `at`.
+// Returns `body`, a part of the object's stored bytes, with `inserted` at `at`.
 runtime::EncodingPtr Splice(const Object& object, std::string_view body, std::size_t at,
                             std::string_view inserted, const runtime::BodyMarks& marks) {
   runtime::Encoding::Splice splice;
@@ -177,8 +179,8 @@ runtime::EncodingPtr SharedWithStorage(const Object& object, std::string_view ve
   return Splice(object, stored, begin, text.substr(begin, end - begin), body);
 }
 
-// What is not even framed as one, as a value that another server encrypted, is told from an object
-// without parsing it: it must not read as an empty object.
+// Tells an object from bytes that are not even framed as one, such as a value that another server
+// encrypted, without parsing: they must not read as an empty object.
 static bool LooksLikeAnObject(std::string_view bytes) {
   if (bytes.starts_with(kProtobufPrefix)) return true;
   constexpr std::string_view kSpace = " \t\r\n";
@@ -187,8 +189,8 @@ static bool LooksLikeAnObject(std::string_view bytes) {
   return bytes[first] == '{' && bytes[bytes.find_last_not_of(kSpace)] == '}';
 }
 
-// The apiVersion of stored bytes; empty: it cannot be told. Bytes as our encoder and Go's write
-// them are not parsed for it.
+// Returns the apiVersion of stored bytes. Empty: there is none that can be read. Bytes as our
+// encoder and Go's write them are not parsed for it.
 static std::string ApiVersionOf(std::string_view bytes) {
   if (bytes.starts_with(kProtobufPrefix)) {
     auto envelope = OpenProtobufEnvelope(bytes);
@@ -208,7 +210,8 @@ static std::string ApiVersionOf(std::string_view bytes) {
   return type.ok() ? std::move(type->api_version) : std::string();
 }
 
-// The version whose content `bytes` hold. What is of no version of the kind fails when it is read.
+// Returns the version whose content `bytes` hold. If that is no version of the kind, reading the
+// object fails.
 static std::string StoredVersion(const runtime::Kind& kind, std::string_view bytes) {
   if (kind.versions().size() == 1) return kind.hub_version();
   const std::string& usual = kind.storage_version();

@@ -41,7 +41,7 @@ Result<TypeMeta> TakeTypeMeta(Value& root, runtime::Arena& arena) {
   TypeMeta type;
   ASSIGN_OR_RETURN(type.api_version, TextOf(root, "apiVersion"));
   ASSIGN_OR_RETURN(type.kind, TextOf(root, "kind"));
-  // Nearly everybody writes them first.
+  // Nearly every client writes them first.
   std::span<const Member> members = root.members();
   while (!members.empty() && IsTypeMeta(members.front())) members = members.subspan(1);
   if (std::any_of(members.begin(), members.end(), IsTypeMeta)) {

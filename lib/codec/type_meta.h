@@ -15,17 +15,18 @@ struct TypeMeta {
   std::string kind;
 };
 
-// Takes kind and apiVersion out of `root`, which becomes a map even if it was null. kBadRequest, in
-// the words of Go's SimpleMetaFactory: it is another thing, or they are no strings.
+// Takes kind and apiVersion out of `root`, which becomes a map if it was null. kBadRequest, in the
+// words of Go's SimpleMetaFactory: it is not a map, or they are no strings.
 Result<TypeMeta> TakeTypeMeta(runtime::Value& root, runtime::Arena& arena);
 
 // As schema.ParseGroupVersion. kBadRequest: more than one '/'.
 Result<runtime::GroupVersion> ParseGroupVersion(std::string_view api_version);
 
-// `no kind "Foo" is registered for version "example.com/v1"`; OK when it is a version of `kind`.
+// Checks the version. kBadRequest with `no kind "Foo" is registered for version "example.com/v1"`:
+// the kind does not have it.
 Status CheckRegistered(const runtime::Kind& kind, const runtime::GroupVersionKind& gvk);
 
-// `object *v1.Foo does not implement the protobuf marshalling interface and cannot be …`.
+// Returns `object *v1.Foo does not implement the protobuf marshalling interface and cannot be …`.
 std::string NoProtobufMessage(const runtime::Kind& kind, std::string_view version);
 
 }  // namespace apiserver::inline v0::codec

@@ -82,7 +82,7 @@ class YamlLineFinder {
     return path;
   }
 
-  // Whether `path` is the wanted one or stands around it.
+  // True if `path` is the wanted one or contains it.
   bool Covers(const std::string& path) const {
     if (!path_.starts_with(path)) return false;
     return path.empty() || path.size() == path_.size() || path_[path.size()] == '.' ||

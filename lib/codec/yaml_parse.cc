@@ -84,7 +84,7 @@ std::string_view TextOf(const yaml_char_t* text) {
   return text == nullptr ? "" : reinterpret_cast<const char*>(text);
 }
 
-// A finished node and what it would be written out: aliases share it, JSON does not.
+// A finished node with the size of its text: aliases share the node, JSON repeats it.
 struct Node {
   Value value = {};
   double nodes = 1;
@@ -122,7 +122,7 @@ class YamlBuilder {
 
   Value root() const { return root_; }
   std::vector<std::string>& duplicates() { return duplicates_; }
-  // What is wrong with the content. Go parses the document to its end before it looks.
+  // The first fault of the content. Go parses the document to its end before it reports one.
   const Status& misfit() const { return misfit_; }
 
  private:
@@ -210,14 +210,14 @@ class YamlBuilder {
     }
   }
 
-  // Through JSON, which does not tell 1.0 from 1.
+  // Converts as JSON does, which has no difference between 1.0 and 1.
   static Value FromFloat(double number) {
     constexpr double kInt64Limit = 9223372036854775808.0;
     const bool whole = std::trunc(number) == number && std::abs(number) < kInt64Limit;
     return whole ? Value::Int(static_cast<std::int64_t>(number)) : Value::Double(number);
   }
 
-  // Go fails when it writes the JSON in between.
+  // Refuses NaN and infinity: Go fails when it writes the JSON in between.
   void CheckFinite(const Value& value) {
     const double number = value.AsDouble();
     if (value.type() != Value::Type::kDouble || std::isfinite(number)) return;
@@ -242,7 +242,7 @@ class YamlBuilder {
     return Put(std::move(node), event->start_mark.line, done);
   }
 
-  // As yaml.v2 counts nodes; and text, which yaml.v2 shares but JSON repeats.
+  // Counts nodes as yaml.v2 does, and text, which yaml.v2 shares but JSON repeats.
   bool ExcessiveAliasing() const {
     if (bytes_ > bytes_max_) return true;
     constexpr double kLow = 400'000;
@@ -282,13 +282,13 @@ class YamlBuilder {
       for (const Value& item : frame.items) list.Add(item);
       node.value = list.Build();
     }
-    // An anchor of the same name further inside is the newer one.
+    // A newer anchor of the same name may have been set within the node.
     const auto anchored = anchors_.find(frame.anchor);
     if (anchored != anchors_.end() && !anchored->second.complete) anchored->second = {node, true};
     return Put(std::move(node), frame.line, done);
   }
 
-  // A finished node goes to where it belongs.
+  // Adds a finished node to the container around it.
   Status Put(Node node, std::size_t line, bool* done) {
     if (frames_.empty()) {
       CheckFinite(node.value);
@@ -340,7 +340,7 @@ class YamlBuilder {
     }
   }
 
-  // The last of equal keys wins, in the place of the first.
+  // Sets a member. The last of equal keys counts, at the position of the first.
   void Set(Frame& frame, Member member, const std::string& repr, std::size_t line) {
     std::size_t at = frame.members.size();
     if (frame.members.size() <= kLinearMax) {
@@ -367,7 +367,7 @@ class YamlBuilder {
 
   void Merge(Frame& frame, const Value& from, std::size_t line) {
     std::vector<Value> maps(from.items().begin(), from.items().end());
-    // Backwards: earlier ones take precedence.
+    // Backwards, because earlier maps take precedence.
     std::reverse(maps.begin(), maps.end());
     if (!from.is_list()) maps.push_back(from);
     for (const Value& map : maps) {
@@ -426,7 +426,7 @@ Result<Value> ParseYaml(std::string_view text, Arena& arena, std::vector<std::st
     RETURN_IF_ERROR(builder.Take(event, &done));
     if (arena.bytes_reserved() > arena_max) return BadYaml("the document needs too much memory");
   }
-  // What ends the document: Go does not look further.
+  // Reads the event that ends the document: Go does not look further.
   Event end;
   RETURN_IF_ERROR(parser.Next(end));
   RETURN_IF_ERROR(builder.misfit());

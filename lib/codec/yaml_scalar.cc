@@ -128,7 +128,7 @@ bool LooksLikeFloat(std::string_view text) {
   return at == text.size();
 }
 
-// nullopt: too large. Too small is zero, as for Go.
+// nullopt: too large. Too small is zero, as in Go.
 std::optional<double> ParseFloat(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double number = 0;
@@ -140,7 +140,7 @@ std::optional<double> ParseFloat(std::string_view text) {
   return std::nullopt;
 }
 
-// One or two digits (four for a year) that make a number in [low, high].
+// Takes one or two digits (four for a year) whose number is in [low, high].
 bool TakeNumber(std::string_view& text, std::size_t digits_max, int low, int high, int* out) {
   std::size_t digits = 0;
   int number = 0;
@@ -209,7 +209,7 @@ YamlScalar Number(std::string_view text) {
 }
 
 bool IsLetter(char c) {
-  // Nearly everything beyond ASCII is one.
+  // Nearly all characters beyond ASCII are letters.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
@@ -296,7 +296,7 @@ bool YamlKeyLess(std::string_view a, std::string_view b) {
   };
   if (a_letter && b_letter) return byte_less();
   if (a_letter || b_letter) return b_letter;
-  // A zero after other digits of the same number does not lead it.
+  // A zero behind other digits of the same number is no leading zero.
   bool within_number = false;
   if (a[i] == '0' || b[i] == '0') {
     for (std::size_t j = i; j-- > 0 && text::IsDigit(a[j]);) {
@@ -308,7 +308,7 @@ bool YamlKeyLess(std::string_view a, std::string_view b) {
   std::uint64_t a_number = NumberAt(a, i, &a_end);
   std::uint64_t b_number = NumberAt(b, i, &b_end);
   if (within_number) {
-    // As if a digit other than zero stood before both.
+    // yaml.v2 compares as if a digit other than zero stood before both.
     const auto lead = [](std::size_t digits) {
       std::uint64_t power = 1;
       while (digits-- > 0) power *= 10;

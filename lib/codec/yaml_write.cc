@@ -25,6 +25,7 @@ class Emitter {
     valid_ = yaml_emitter_initialize(&emitter_) != 0;
     if (!valid_) return;
     yaml_emitter_set_output(&emitter_, Append, &out);
+    // As go-yaml: characters beyond ASCII are written as they are.
     yaml_emitter_set_unicode(&emitter_, 1);
   }
   Emitter(const Emitter&) = delete;
@@ -60,7 +61,7 @@ class Emitter {
     if (made != 0) Emit(event);
   }
   void Scalar(std::string_view text, yaml_scalar_style_t style) {
-    // libyaml wants a pointer even where there is nothing to point at.
+    // libyaml wants a pointer even for an empty text.
     if (text.data() == nullptr) text = "";
     yaml_event_t event;
     const int made = yaml_scalar_event_initialize(&event, nullptr, nullptr,
@@ -100,7 +101,7 @@ void EmitText(std::string_view text, Arena& arena, Emitter& emitter) {
   emitter.Scalar(text, style);
 }
 
-// What Go reads back from the JSON of a float: a whole number that fits becomes an integer.
+// Formats a float as Go reads it back from JSON: a whole number that fits becomes an integer.
 std::string FloatText(double number) {
   constexpr double kInt64Limit = 9223372036854775808.0;
   constexpr double kUint64Limit = 2 * kInt64Limit;

@@ -42,6 +42,7 @@ Meaning MeaningOf(const ServerResponse& response) {
     case 401:
       return {Reason::kUnauthorized, "the server has asked for the client to provide credentials"};
     case 403:
+      // The message tells which user lacks which permission, so it is kept.
       return {Reason::kForbidden, said};
     case 404:
       return {Reason::kNotFound, "the server could not find the requested resource"};
@@ -54,6 +55,7 @@ Meaning MeaningOf(const ServerResponse& response) {
                                             "that the client supports"
                                           : said};
     case 409:
+      // Only a create conflicts with an object that exists.
       return {response.verb == "POST" ? Reason::kAlreadyExists : Reason::kConflict,
               "the server reported a conflict"};
     case 415:
@@ -95,6 +97,7 @@ Status NewAlreadyExists(const GroupResource& resource, std::string_view name) {
 
 Status NewGenerateNameConflict(const GroupResource& resource, std::string_view name) {
   StatusDetails details = DetailsOf(resource, name);
+  // A retry generates another name.
   details.retry_after_seconds = 1;
   return Status(Reason::kAlreadyExists,
                 Named(resource, name) +

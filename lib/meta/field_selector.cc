@@ -11,7 +11,7 @@ Status BadFieldSelector(std::string message) {
   return Status(Reason::kBadRequest, std::move(message));
 }
 
-// Split at commas that no backslash escapes; escapes stay.
+// Splits at commas that no backslash escapes. Keeps the escapes.
 std::vector<std::string_view> SplitTerms(std::string_view text) {
   std::vector<std::string_view> terms;
   std::size_t begin = 0;

@@ -10,6 +10,7 @@ namespace {
 
 using runtime::Value;
 
+// Deeper content is left out, so that the recursion stays shallow.
 constexpr int kLevelsMax = 8;
 
 void AppendDouble(double number, std::string& out) {

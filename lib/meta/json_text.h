@@ -6,9 +6,9 @@
 
 namespace apiserver::inline v0::meta {
 
-// A value as Go's json.Marshal prints it, for the bad values in messages. codec, which writes JSON
-// for the wire, stands above this room; what is printed here is small and shallow. Levels below the
-// eighth are left out.
+// Prints a value as Go's json.Marshal does, for the bad values in messages. The writer of JSON for
+// the wire is in codec, a later room; values in messages are small and shallow, and levels below
+// the eighth are left out.
 std::string JsonText(runtime::Value value);
 
 }  // namespace apiserver::inline v0::meta

@@ -31,6 +31,7 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 
 // Go's strconv.ParseInt(text, 10, 64).
 std::optional<std::int64_t> ParseInt64(std::string_view text) {
+  // Unlike from_chars, Go takes a plus sign.
   if (!text.empty() && text.front() == '+') {
     text.remove_prefix(1);
     if (!text.empty() && text.front() == '-') return std::nullopt;
@@ -47,6 +48,7 @@ std::optional<std::int64_t> ParseInt64(std::string_view text) {
 Result<Requirement> NewRequirement(std::string key, Operator op, std::vector<std::string> values) {
   field::ErrorList errors;
   const field::Path path("values");
+  // Before the label values, as in Go, so that these findings come first.
   if (op == Operator::kGreaterThan || op == Operator::kLessThan) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (ParseInt64(values[i])) continue;
@@ -68,8 +70,8 @@ void SortDistinct(std::vector<std::string>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// A left-to-right descent over the tokens. `in` and `notin` are operators only where an operator
-// may stand; a token is read as an Operand everywhere else.
+// A recursive-descent parser over the tokens. `in` and `notin` are operators only where an operator
+// may be; elsewhere Operand() reads them as identifiers.
 class Parser {
  public:
   explicit Parser(std::string_view text) : tokens_(LexLabelSelector(text)) {}
@@ -101,7 +103,7 @@ class Parser {
     return token.kind == LabelTokenKind::kIdentifier || token.kind == LabelTokenKind::kNot;
   }
 
-  // The last token is kEnd and is never passed.
+  // The last token is kEnd, which is never passed.
   LabelToken Peek() const { return tokens_[std::min(position_, tokens_.size() - 1)]; }
   LabelToken Operand() const {
     LabelToken token = Peek();
@@ -182,7 +184,7 @@ class Parser {
     return values;
   }
 
-  // Up to, not including, the closing parenthesis. A missing identifier counts as "".
+  // Reads up to, not including, the closing parenthesis. A missing identifier counts as "".
   Result<std::vector<std::string>> ParseIdentifiers() {
     std::vector<std::string> values;
     while (true) {
@@ -193,6 +195,7 @@ class Parser {
         if (next.kind == LabelTokenKind::kClose) return values;
         if (next.kind != LabelTokenKind::kComma) return Found(next.text, "',' or ')'");
       } else if (token.kind == LabelTokenKind::kComma) {
+        // As Go: each side of a comma without an identifier is an empty value.
         if (values.empty()) values.emplace_back();
         if (next.kind == LabelTokenKind::kClose || next.kind == LabelTokenKind::kComma) {
           values.emplace_back();
@@ -238,6 +241,7 @@ bool MatchesOne(const Requirement& requirement, runtime::Value labels) {
       return value != nullptr && HasValue(requirement, value->AsString());
     case Operator::kNotEquals:
     case Operator::kNotIn:
+      // An object without the label is not equal to any value.
       return value == nullptr || !HasValue(requirement, value->AsString());
     case Operator::kExists:
       return value != nullptr;
@@ -279,6 +283,7 @@ Result<LabelSelector> LabelSelector::Parse(std::string_view text) {
   LabelSelector selector;
   if (text.empty()) return selector;
   ASSIGN_OR_RETURN(selector.requirements_, Parser(text).Parse());
+  // Stable, so that requirements of one key keep their order: RequiresExact() reads the first.
   std::ranges::stable_sort(selector.requirements_, {}, &Requirement::key);
   return selector;
 }

@@ -38,8 +38,8 @@ void ValidateTerm(const Value& term, const LabelSelectorValidationOptions& optio
   }
 }
 
-// One term as LabelSelector::Parse() reads it. The text is checked by whoever calls this: nothing
-// in it can be taken for another term.
+// Formats one term for LabelSelector::Parse(). The caller has validated its texts, so that none of
+// them can be taken for another term.
 std::string TermText(const Value& term) {
   std::string key(term["key"].AsString());
   const std::string_view op = term["operator"].AsString();

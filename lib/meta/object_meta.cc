@@ -27,7 +27,7 @@ void InvalidEach(const Complaints& complaints, std::string_view value, const Pat
   for (const std::string& complaint : complaints) errors.Invalid(path, value, complaint);
 }
 
-// As schema.FromAPIVersionAndKind: what it cannot read has no version.
+// As schema.FromAPIVersionAndKind: an unreadable apiVersion has no version.
 bool HasVersion(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
   if (slash == std::string_view::npos) return !api_version.empty();
@@ -35,7 +35,7 @@ bool HasVersion(std::string_view api_version) {
   return !version.empty() && version.find('/') == std::string_view::npos;
 }
 
-// `path` is that of the list: as in Go no index is told, so that equal errors are one.
+// `path` is that of the list: as in Go errors have no index, so that equal ones become one.
 void ValidateOwnerReference(Value reference, const Path& path, ErrorList& errors) {
   const std::string_view api_version = reference["apiVersion"].AsString();
   if (!HasVersion(api_version)) {

@@ -55,7 +55,7 @@ std::optional<bool> Bool(const QueryValues& query, std::string_view key) {
   return !IsFalse(*value);
 }
 
-// What strconv.ParseInt and ParseUint say.
+// The message of strconv.ParseInt and ParseUint.
 std::string NumberError(std::string_view function, std::string_view text, std::errc error) {
   return "strconv." + std::string(function) + ": parsing " + field::Quote(text) +
          (error == std::errc::result_out_of_range ? ": value out of range" : ": invalid syntax");
@@ -174,7 +174,7 @@ FieldValidation ParseFieldValidation(const QueryValues& query, ErrorList& errors
   return FieldValidation::kWarn;
 }
 
-// What create, update and patch have in common.
+// Reads the parameters that create, update and patch share.
 CreateOptions ParseWriteOptions(const QueryValues& query, ErrorList& errors) {
   CreateOptions options;
   options.field_manager = Text(query, "fieldManager");
@@ -186,15 +186,16 @@ CreateOptions ParseWriteOptions(const QueryValues& query, ErrorList& errors) {
   return options;
 }
 
-// DeleteOptions before it is judged.
+// DeleteOptions before validation.
 struct RawDeleteOptions {
   DeleteOptions options;
   std::optional<std::string> propagation_policy;
   std::vector<std::string> dry_run;
-  bool preconditions = false;  // There are some, maybe empty ones.
+  bool preconditions = false;  // Set even if they are empty.
 };
 
-// As ValidateIgnoreStoreReadError: an object that cannot be read has no say in how it goes.
+// As validation.ValidateIgnoreStoreReadError: an object that cannot be read has no say in its
+// deletion.
 void ValidateIgnoreStoreReadError(const RawDeleteOptions& raw, ErrorList& errors) {
   if (!raw.options.ignore_store_read_error) return;
   const auto together = [&errors](bool set, std::string_view with) {
@@ -291,7 +292,7 @@ class BodyReader {
                 std::string_view go_type) {
     if (!error_.ok()) return;
     std::string what(runtime::JsonTypeName(value));
-    // Go names a number that is one, but of the wrong sort.
+    // Go names the number itself if only its type is wrong.
     if (value.type() == Value::Type::kDouble && go_type == "int64") what += " " + JsonText(value);
     error_ = NewBadRequest("json: cannot unmarshal " + what + " into Go struct field " +
                            std::string(type) + "." + std::string(field) + " of type " +
@@ -305,7 +306,8 @@ class BodyReader {
 }  // namespace
 
 Result<GetOptions> ParseGetOptions(const QueryValues& query) {
-  // As handlers.GetResource: kubectl before 1.18 asked for it, and must not take more for it.
+  // As handlers.GetResource: kubectl before 1.18 sends it, and must not take the object for an
+  // exported one.
   if (Bool(query, "export").value_or(false)) {
     return NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported");
   }

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::string_view kWhitespace = " \t\r\n";
 constexpr std::string_view kSymbols = "=!(),><";
-// What ends an identifier; NUL included, as in Go.
+// Characters that end an identifier; NUL included, as in Go.
 constexpr std::string_view kIdentifierEnds(" \t\r\n=!(),><\0", 12);
 
 LabelTokenKind SymbolKind(char symbol) {

@@ -27,8 +27,8 @@ struct LabelToken {
   std::string_view text;  // Points into the selector.
 };
 
-// The tokens of a label selector; the last is kEnd. Every text can be lexed. A NUL byte ends a
-// token, and the selector if it stands where a token would begin.
+// Splits a label selector into tokens; the last one is kEnd. Every text can be split. A NUL byte
+// ends a token, and the selector if a token would begin there.
 std::vector<LabelToken> LexLabelSelector(std::string_view text);
 
 }  // namespace apiserver::inline v0::meta

@@ -62,9 +62,9 @@ Reason ReasonFromWord(std::string_view word) {
 }
 
 constexpr std::size_t kUnicodeEscape = 6;
-// Of a cause, beside its texts: names, quotes and the spaces of `?pretty`.
+// The bytes of a cause besides its texts: names, quotes and the spaces of `?pretty`.
 constexpr std::size_t kCauseBytes = 128;
-// Of name, group, kind and uid, each: none of them takes all.
+// The limit of name, group, kind and uid, each, so that none of them takes all.
 constexpr std::size_t kNameBytesMax = std::size_t{8} << 10;
 constexpr std::size_t kMessageBytesMax = std::size_t{128} << 10;
 constexpr std::size_t kCausesBytesMax = kStatusBytesMax - kMessageBytesMax - 5 * kNameBytesMax;
@@ -79,12 +79,12 @@ std::size_t JsonBytes(const text::Rune& rune) {
   return code == '"' || code == '\\' ? 2 : 1;
 }
 
-// Hands out room for texts.
+// Distributes the room of a Status to its texts.
 class Room {
  public:
   explicit Room(std::size_t bytes) : left_(bytes) {}
 
-  // Takes the room of the whole `text`; false, and nothing is taken: there is not as much.
+  // Takes room for the whole `text`. False: there is not enough, and nothing is taken.
   bool TakeAll(std::string_view text) {
     std::size_t needed = 0;
     while (!text.empty()) {
@@ -107,7 +107,7 @@ class Room {
     left_ = trial.left_;
     return true;
   }
-  // As much of the front of `text` as has room, then "...".
+  // Takes as much of the front of `text` as has room, then "...".
   std::string TakeFront(std::string_view text) {
     constexpr std::size_t kDots = 3;
     if (TakeAll(text)) return std::string(text);
@@ -127,7 +127,7 @@ class Room {
   std::size_t left_;
 };
 
-// Cheap, and true of all but hostile errors.
+// A cheap test that all but hostile errors pass.
 bool IsShort(const Status& status) {
   std::size_t bytes = status.message().size() + status.continue_token().size();
   if (const StatusDetails* const details = status.details(); details != nullptr) {

@@ -5,7 +5,7 @@
 namespace apiserver::v0::watch {
 namespace {
 
-// In the order of EventType.
+// The words, in the order of EventType.
 constexpr std::array<std::string_view, 5> kWords = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK",
                                                     "ERROR"};
 

@@ -42,7 +42,7 @@ std::vector<runtime::GroupVersion> GroupVersionsOf(const std::vector<runtime::Ki
   return {group_versions.begin(), group_versions.end()};
 }
 
-// Kinds that `wanted` names, with all they refer to, and the meta types.
+// Adds the kinds in `wanted`, with everything they refer to, and the meta types.
 void Define(const Input& input, const std::set<std::string>& wanted, Definitions& definitions) {
   for (const runtime::KindPtr& kind : input.kinds) {
     for (const runtime::KindVersion& version : kind->versions()) {
@@ -123,6 +123,7 @@ Document BuildV2(const Input& input) {
   document.Add("definitions", Collected(definitions, arena));
   document.Add("securityDefinitions", BearerToken(arena));
   const Value built = document.Build();
+  // kubectl up to 1.28 reads v2 as protobuf only.
   Document finished = Finish(built);
   finished.protobuf = GnosticV2(built);
   return finished;
@@ -155,6 +156,7 @@ std::string V3PathOf(const Route& route) {
     begin = end + 1;
   }
   if (parts.empty()) return "";
+  // A document covers apis/GROUP/VERSION, api/VERSION, or all paths with the same first segment.
   const std::size_t own = parts[0] == "apis" ? 3 : parts[0] == "api" ? 2 : 1;
   std::string document = parts[0];
   for (std::size_t i = 1; i < std::min(own, parts.size()); ++i) document += "/" + parts[i];
@@ -167,6 +169,7 @@ Document V3Index(const std::map<std::string, std::string>& etags) {
   for (const auto& [path, etag] : etags) {
     MapBuilder entry(arena);
     std::string url(kV3Prefix);
+    // The hash lets clients cache a document until its content changes.
     url.append(path).append("?hash=").append(etag);
     entry.Add("serverRelativeURL", Value::String(arena.Copy(url)));
     paths.Add(arena.Copy(path), entry.Build());
@@ -188,6 +191,7 @@ Result<std::shared_ptr<const Documents>> Build(const Input& input) {
   std::map<std::string, std::string> etags;
   for (auto& [path, part] : parts) {
     part.info = input.info;
+    // Define() takes those that the routes of the part name.
     part.kinds = input.kinds;
     Document document = BuildV3(part);
     RETURN_IF_ERROR(Checked("v3 " + path, document));

@@ -20,7 +20,7 @@ constexpr std::string_view kApiVersion =
 constexpr std::string_view kKind =
     "The REST resource this object represents, in CamelCase. It cannot be changed.";
 
-// OpenAPI's `format` of a type that has one.
+// Returns OpenAPI's `format` for types that have one.
 std::string_view FormatOf(const Schema& schema) {
   switch (schema.type) {
     case SchemaType::kInteger:
@@ -48,6 +48,7 @@ void Definitions::AddPlain(std::string_view name, Value definition) {
 void Definitions::AddScalar(const Schema& schema, MapBuilder& map) const {
   const std::string_view format = FormatOf(schema);
   if (schema.type == SchemaType::kIntOrString) {
+    // Swagger 2.0 has no oneOf.
     if (format_ == Format::kV2) {
       map.Add("type", Value::String("string"));
     } else {
@@ -113,6 +114,7 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
   if (schema.embedded_resource) {
     map.Add("x-kubernetes-embedded-resource", Value::Bool(true));
   }
+  // Swagger 2.0 has no `nullable`.
   if (schema.nullable && format_ == Format::kV3) map.Add("nullable", Value::Bool(true));
 }
 
@@ -132,7 +134,7 @@ Value Definitions::Use(const Schema& schema, std::string_view description,
   if (field && field->default_value() != nullptr) {
     map.Add("default", runtime::Copy(*field->default_value(), tree_.arena()));
   }
-  // They are the field's, not the type's.
+  // Patch markers belong to the field and not to the type.
   AddPatchMarkers(schema, map);
   if (!schema.name().empty() && schema.type == SchemaType::kStruct) {
     AddSchema(schema);
@@ -141,6 +143,7 @@ Value Definitions::Use(const Schema& schema, std::string_view description,
     if (format_ == Format::kV2) {
       map.Add("$ref", ref["$ref"]);
     } else {
+      // OpenAPI v3.0 ignores the siblings of a $ref.
       runtime::ListBuilder all_of(tree_.arena());
       all_of.Add(ref);
       map.Add("allOf", all_of.Build());
@@ -207,7 +210,7 @@ Value Definitions::Gvks(const std::vector<runtime::GroupVersionKind>& gvks) cons
 
 void Definitions::AddSchema(const Schema& schema,
                             const std::vector<runtime::GroupVersionKind>& gvks) {
-  // Taken first: a schema may refer to one that refers to it by name.
+  // Reserved first: a schema may refer to another that refers to it by name.
   if (!definitions_.emplace(schema.name(), Value()).second) return;
   MapBuilder map(tree_.arena());
   if (!schema.description().empty()) map.Add("description", tree_.String(schema.description()));

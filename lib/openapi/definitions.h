@@ -11,17 +11,17 @@
 
 namespace apiserver::inline v0::openapi {
 
-// The definitions of one document, made on demand: whoever refers to a named schema adds it.
+// The definitions of one document, made on demand: a reference to a named schema adds it.
 class Definitions {
  public:
   Definitions(runtime::Arena& arena, Format format) : tree_(arena), format_(format) {}
 
-  // A version of a kind and, where there are any, its lists.
+  // Adds a version of a kind and, with `list`, its list.
   void AddKind(const runtime::Kind& kind, std::string_view version, bool list);
-  // A named schema and what it refers to. `gvks`: x-kubernetes-group-version-kind.
+  // Adds a named schema and those it refers to. `gvks`: x-kubernetes-group-version-kind.
   void AddSchema(const runtime::Schema& schema,
                  const std::vector<runtime::GroupVersionKind>& gvks = {});
-  // The definition is text that is neither object nor list: Patch, Time.
+  // Adds a definition that is neither an object nor a list: Patch, Time.
   void AddPlain(std::string_view name, runtime::Value definition);
 
   bool Has(std::string_view name) const { return definitions_.contains(name); }
@@ -29,14 +29,14 @@ class Definitions {
   const Tree& tree() const { return tree_; }
 
  private:
-  // What stands where a schema is used: a reference for a named one, else the schema itself.
+  // Returns the value for a use of a schema: a reference for a named one, else the schema itself.
   runtime::Value Use(const runtime::Schema& schema, std::string_view description,
                      const runtime::Field* field);
   void AddScalar(const runtime::Schema& schema, runtime::MapBuilder& map) const;
   void AddConstraints(runtime::ConstraintsView limits, runtime::MapBuilder& map) const;
   void AddMarkers(const runtime::Schema& schema, runtime::MapBuilder& map) const;
   void AddPatchMarkers(const runtime::Schema& schema, runtime::MapBuilder& map) const;
-  // properties and required of a struct; `type_meta`: with kind and apiVersion.
+  // Adds properties and required of a struct; `type_meta`: with kind and apiVersion.
   void AddProperties(const runtime::Schema& schema, bool type_meta, runtime::MapBuilder& map);
   void AppendFields(const runtime::Schema& schema, runtime::MapBuilder& properties,
                     std::vector<std::string>& required);
@@ -49,7 +49,7 @@ class Definitions {
   std::map<std::string, runtime::Value, std::less<>> definitions_;
 };
 
-// The meta/v1 types that routes and kinds name. `group_versions` is for
+// Adds the meta/v1 types that routes and kinds name. `group_versions` is for
 // x-kubernetes-group-version-kind of DeleteOptions and WatchEvent, which belong to every group.
 void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions,
                         const std::set<std::string>& wanted, Definitions& definitions);

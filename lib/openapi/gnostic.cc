@@ -39,7 +39,7 @@ void AppendDouble(int field, double number, std::string& out) {
   for (int i = 0; i < 8; ++i) out += static_cast<char>(bits >> (8 * i));
 }
 
-// Any{yaml}: JSON is YAML.
+// Encodes Any{yaml}: JSON is YAML.
 std::string AnyOf(Value value) {
   std::string yaml;
   codec::AppendJson(value, yaml);
@@ -49,7 +49,7 @@ std::string AnyOf(Value value) {
   return any;
 }
 
-// NamedX{name = 1, value = 2}.
+// Encodes NamedX{name = 1, value = 2}.
 std::string Named(std::string_view name, const std::string& value) {
   std::string named;
   AppendBytes(1, name, named);
@@ -60,13 +60,14 @@ std::string Named(std::string_view name, const std::string& value) {
 // A message made from a JSON value; null for one of the scalar types below.
 using Encode = std::string (*)(Value value);
 
-// How one member of a JSON object is written.
+// The encoding of one member of a JSON object.
 struct Row {
   enum class Type { kText, kTexts, kBool, kInt, kDouble, kAny, kAnys, kMessage, kMessages, kNamed };
   std::string_view name;
   int field;
   Type type;
-  Encode encode = nullptr;  // kMessage, kMessages; kNamed: of each member, which NamedX carries.
+  // Encodes kMessage and kMessages; for kNamed each member, which a NamedX message carries.
+  Encode encode = nullptr;
 };
 
 void AppendMember(const Row& row, Value value, std::string& out) {
@@ -102,7 +103,7 @@ void AppendMember(const Row& row, Value value, std::string& out) {
   }
 }
 
-// A message whose members are `rows`; "x-" members go to `extension`.
+// Encodes a message whose members are `rows`; "x-" members go to `extension`.
 std::string Message(Value value, std::span<const Row> rows, int extension) {
   std::string out;
   for (const Member& member : value.members()) {
@@ -117,7 +118,7 @@ std::string Message(Value value, std::span<const Row> rows, int extension) {
   return out;
 }
 
-// A message with the one field `field`: how a oneof is wrapped.
+// Encodes a message with the one field `field`, by which a oneof is wrapped.
 std::string Wrapped(int field, const std::string& message) {
   std::string out;
   AppendBytes(field, message, out);
@@ -192,7 +193,7 @@ constexpr Row kPathRows[] = {
     {"uniqueItems", 19, Row::Type::kBool},
 };
 
-// ParametersItem{parameter{body | non-body{query | path}}}.
+// Encodes ParametersItem{parameter{body | non-body{query | path}}}.
 std::string ParameterOf(Value value) {
   const std::string_view in = value["in"].AsString();
   if (in == "body") return Wrapped(1, Wrapped(1, Message(value, kBodyRows, 6)));
@@ -242,7 +243,7 @@ constexpr Row kPathItemRows[] = {
     {"parameters", 9, Row::Type::kMessages, &ParameterOf},
 };
 
-// Paths{path = 2}: unlike the other maps, its entries are not field 1.
+// Encodes Paths{path = 2}: unlike the other maps, its entries are not field 1.
 std::string PathsMessage(Value value) {
   std::string out;
   for (const Member& member : value.members()) {
@@ -266,7 +267,7 @@ constexpr Row kApiKeyRows[] = {
     {"description", 4, Row::Type::kText},
 };
 
-// SecurityDefinitionsItem{api_key_security = 2}: the only kind there is here.
+// Encodes SecurityDefinitionsItem{api_key_security = 2}: there are no other kinds here.
 std::string SecurityMessage(Value value) { return Wrapped(2, Message(value, kApiKeyRows, 5)); }
 
 constexpr Row kDocumentRows[] = {

@@ -13,7 +13,7 @@ namespace {
 
 using runtime::Value;
 
-// Looks at every value of a document once; iterative, since documents come from strangers too.
+// Visits every value of a document once; iterative, since documents may be untrusted.
 class Linter {
  public:
   explicit Linter(Value document) : document_(document) {
@@ -48,7 +48,7 @@ class Linter {
       return;
     }
     ref.remove_prefix(prefix_.size());
-    // Clients look definitions up as they stand: an escaped '/' breaks some of them.
+    // Clients look definitions up by the text as it is: an escaped '/' breaks some of them.
     if (ref.find('~') != std::string_view::npos) {
       problems_.push_back("$ref with an escape: " + std::string(ref));
     }

@@ -157,10 +157,12 @@ SchemaPtr APIGroupListSchema() {
 
 void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions,
                         const std::set<std::string>& wanted, Definitions& definitions) {
+  // A document has only the definitions that its routes refer to.
   const auto add = [&](const SchemaPtr& schema,
                        const std::vector<runtime::GroupVersionKind>& gvks) {
     if (wanted.contains(std::string(schema->name()))) definitions.AddSchema(*schema, gvks);
   };
+  // As metav1.AddToGroupVersion, which registers such kinds in every group version.
   const auto every_group = [&group_versions](std::string_view kind) {
     std::vector<runtime::GroupVersionKind> gvks{{"", "v1", std::string(kind)}};
     for (const runtime::GroupVersion& gv : group_versions) {

@@ -52,7 +52,7 @@ Value ParameterOf(const Parameter& parameter, const Tree& tree, Format format) {
   return map.Build();
 }
 
-// v3's {"application/json": {"schema": …}, …}.
+// Returns v3's {"application/json": {"schema": …}, …}.
 Value ContentOf(const std::vector<std::string>& media_types, const std::string& definition,
                 const Tree& tree) {
   MapBuilder content(tree.arena());
@@ -113,7 +113,7 @@ Value OperationOf(const Route& route, const Tree& tree, Format format) {
   AddBody(route, tree, format, parameters, operation);
   if (parameters.size() > 0) operation.Add("parameters", parameters.Build());
   if (format == Format::kV2) {
-    // "*/*": what a body is decoded as depends on its Content-Type alone.
+    // "*/*": the decoder is chosen by the Content-Type alone.
     std::vector<std::string> consumes = route.consumes;
     if (consumes.empty()) consumes = {"*/*"};
     operation.Add("consumes", tree.Strings(consumes));

@@ -9,9 +9,9 @@
 
 namespace apiserver::inline v0::openapi {
 
-// The `paths` object of a document.
+// Returns the `paths` object of a document.
 runtime::Value PathsOf(std::span<const Route* const> routes, const Tree& tree, Format format);
-// The definitions that routes name.
+// Returns the definitions that routes name.
 std::set<std::string> DefinitionsNamedBy(std::span<const Route* const> routes);
 
 }  // namespace apiserver::inline v0::openapi

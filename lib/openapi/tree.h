@@ -8,10 +8,10 @@
 
 namespace apiserver::inline v0::openapi {
 
-// Which of the two document formats is being made.
+// The document format that is being made.
 enum class Format { kV2, kV3 };
 
-// Makes Values whose text lives in one arena: what documents are put together from.
+// Builds the Values of a document; their text lives in one arena.
 class Tree {
  public:
   explicit Tree(runtime::Arena& arena) : arena_(arena) {}
@@ -27,7 +27,7 @@ class Tree {
     for (const Text& text : texts) list.Add(String(text));
     return list.Build();
   }
-  // {"$ref": "#/definitions/<name>"}, or v3's place for it.
+  // Returns {"$ref": "#/definitions/<name>"}, or v3's form of it.
   runtime::Value Ref(std::string_view definition, Format format) const {
     const std::string_view place =
         format == Format::kV2 ? "#/definitions/" : "#/components/schemas/";

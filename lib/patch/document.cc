@@ -12,7 +12,7 @@ using runtime::Value;
 
 namespace {
 
-// As encoding/json reads no more, a patched document may not have more.
+// The limit of encoding/json, which would not read a deeper document.
 constexpr std::size_t kDepthMax = 10'000;
 
 bool NestedTooDeeply(const Value& root) {
@@ -61,11 +61,13 @@ Document::Document(Value root, runtime::Arena& arena) : tree_(arena), root_(NewN
 std::optional<std::size_t> Document::IndexOf(std::string_view key, std::size_t size) {
   const std::optional<std::int64_t> number = ParseInt(key);
   const auto limit = static_cast<std::int64_t>(size);
+  // A negative index counts from the end, as in json-patch.
   if (!number || *number >= limit || *number < -limit) return std::nullopt;
   return static_cast<std::size_t>(*number < 0 ? *number + limit : *number);
 }
 
 Document::Place Document::Find(std::string_view pointer) {
+  // Text before the first slash is ignored, as by json-patch.
   if (pointer.find('/') == std::string_view::npos) return {};
   pointer.remove_prefix(pointer.find('/') + 1);
   Container* container = tree_.Open(root_);
@@ -110,6 +112,7 @@ bool Document::Set(const Place& place, Node* node) {
     if (index) container.nodes[*index] = node;
     return index.has_value();
   }
+  // A new key is copied: `place` does not live as long as the document.
   const Node* const member = Tree::Find(container, place.key);
   tree_.Set(container, member != nullptr ? member->key : tree_.arena().Copy(place.key), *node);
   return true;
@@ -136,7 +139,7 @@ std::string Document::NotThere(const Place& place) {
 }
 
 std::optional<Value> Document::Whole() {
-  tree_.Open(root_);  // A root that has been replaced is sorted too.
+  tree_.Open(root_);  // Sorts a root that has been replaced, too.
   const std::optional<Value> value = ToValue(root_);
   if (!value || NestedTooDeeply(*value)) return std::nullopt;
   return value;

@@ -10,13 +10,13 @@
 
 namespace apiserver::inline v0::patch {
 
-// A document that a JSON patch works on.
+// A document to which a JSON patch is applied.
 class Document {
  public:
   using Node = Tree::Node;
   using Container = Tree::Container;
 
-  // Where a JSON pointer leads: the container that has (or may get) the last step.
+  // The target of a JSON pointer: the container that has (or may get) the last step.
   struct Place {
     Container* container = nullptr;  // Null: there is none.
     std::string key;
@@ -26,14 +26,14 @@ class Document {
   Document(runtime::Value root, runtime::Arena& arena);
 
   Place Find(std::string_view pointer);
-  // The child of `place`; null: nothing there. kBad index: nullopt.
+  // Returns the child of `place`; null: there is none. nullopt: the key is no index.
   std::optional<Node*> Get(const Place& place);
-  // False: the key is no index of the list.
+  // Adds `node`. False: the key is no index of the list.
   bool Add(const Place& place, Node* node);
   bool Set(const Place& place, Node* node);
   bool Remove(const Place& place);
-  // Why there is nothing at `place`, in json-patch's words: the key is no member, no number (then
-  // it begins with "strconv."), or no index.
+  // Returns why there is nothing at `place`, in json-patch's words: the key is no member, no number
+  // (then the text begins with "strconv."), or no index.
   static std::string NotThere(const Place& place);
 
   Node* NewNode(runtime::Value value) { return tree_.NewNode(value); }
@@ -41,20 +41,20 @@ class Document {
   void SetRoot(Node* node) { root_ = node; }
 
   bool Equal(Node* node, const runtime::Value& value);
-  // The tree of `node` as a Value; nullopt: it has been opened too deeply.
+  // Returns the tree of `node` as a Value. nullopt: it has been opened too deeply.
   std::optional<runtime::Value> ToValue(const Node* node) {
     return tree_.ToValue(node, Tree::Members::kSorted);
   }
-  // All of it; nullopt: nested more deeply than JSON may be.
+  // Returns the whole document. nullopt: it is nested more deeply than JSON may be.
   std::optional<runtime::Value> Whole();
-  // Whether lists have been shifted more than a patch may cost.
+  // True if the patch has shifted more list items than it may.
   bool exhausted() const { return shifted_ > kShiftedMax; }
 
  private:
-  // Items that inserting and removing may move in all.
+  // The most items that inserting and removing may move.
   static constexpr std::size_t kShiftedMax = 1'000'000'000;
 
-  // The index that `key` is of `size` places; nullopt: none.
+  // Returns the index that `key` is in a list of `size`. nullopt: none.
   static std::optional<std::size_t> IndexOf(std::string_view key, std::size_t size);
 
   Tree tree_;

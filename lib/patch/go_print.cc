@@ -26,6 +26,7 @@ class Printer {
  public:
   Printer(Verb verb, std::size_t bytes_max) : verb_(verb), bytes_max_(bytes_max) {}
 
+  // Not recursive: a value may be nested thousands of levels deep.
   std::string Run(const Value& root) {
     Print(root);
     while (!open_.empty()) {
@@ -43,7 +44,7 @@ class Printer {
   }
 
  private:
-  // What is left to print of an open map or list.
+  // The rest of an open map or list that is still to be printed.
   struct Container {
     std::vector<const Member*> members;  // By key.
     std::span<const Value> items;
@@ -99,6 +100,7 @@ class Printer {
     container.items = value.items();
     container.members.reserve(value.members().size());
     for (const Member& member : value.members()) container.members.push_back(&member);
+    // fmt prints maps in the order of their keys.
     std::sort(container.members.begin(), container.members.end(),
               [](const Member* a, const Member* b) { return a->key < b->key; });
   }

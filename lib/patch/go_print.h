@@ -6,17 +6,17 @@
 
 #include "apiserver/runtime/value.h"
 
-// How messages of a Go server show JSON that was decoded into an interface{}. Its quoting, %q, is
-// field::Quote.
+// Prints JSON that was decoded into an interface{} as messages of a Go server show it. Its quoting,
+// %q, is field::Quote.
 namespace apiserver::inline v0::patch {
 
-// Where messages that may show many values cut each of them off.
+// The length at which messages that may show many values cut each of them off.
 constexpr std::size_t kShownBytesMax = 8 << 10;
 
-// fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. What is longer than `bytes_max` ends in "..." soon
+// fmt.Sprintf("%v"): `map[a:1 b:[x <nil>]]`. A longer text than `bytes_max` ends in "..." soon
 // after it; a string within stops there.
 std::string PrintGo(const runtime::Value& value, std::size_t bytes_max = std::string::npos);
-// fmt.Sprintf("%s"), which complains of what is no text: `%!s(int64=1)`.
+// fmt.Sprintf("%s"), which reports values that are no text: `%!s(int64=1)`.
 std::string PrintGoText(const runtime::Value& value);
 // fmt.Sprintf("%#v"): `map[string]interface {}{"a":1}`. Cut off as PrintGo does.
 std::string PrintGoSyntax(const runtime::Value& value, std::size_t bytes_max);

@@ -19,7 +19,7 @@ using runtime::Value;
 using Node = Document::Node;
 using Place = Document::Place;
 
-// One operation. What it does not have reads as empty.
+// One operation. Absent members read as empty.
 struct Operation {
   Value fields;
 
@@ -32,7 +32,7 @@ Status Wrong(std::string why) { return {Reason::kInvalid, std::move(why)}; }
 Status Missing(const std::string& why) { return Wrong(why + ": missing value"); }
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// Applies operations in turn. What does not apply is said in json-patch's words.
+// Applies operations in turn. Errors are in json-patch's words.
 class Patcher {
  public:
   Patcher(Value document, runtime::Arena& arena, const JsonPatchLimits& limits)
@@ -40,6 +40,8 @@ class Patcher {
 
   Status Apply(const Operation& operation) {
     const std::string_view op = operation.Text("op");
+    // Each insertion into a list moves the items behind it, so a short patch could cost quadratic
+    // time.
     if (document_.exhausted()) return Wrong("the operations move too many items of lists");
     if (op == "add") return Add(operation);
     if (op == "remove") return Remove(operation);
@@ -79,7 +81,7 @@ class Patcher {
     return Wrong("error in remove for path: " + Quoted(path) + ": " + Document::NotThere(place));
   }
 
-  // A member that is not there is added: only a list's index must exist.
+  // An absent member is added: only a list's index must exist.
   Status Replace(const Operation& operation) {
     if (!operation.Has("path")) return NoPath("replace");
     const std::string path(operation.Text("path"));
@@ -113,7 +115,7 @@ class Patcher {
     if (!node) {
       return Wrong("error in test for path: " + Quoted(path) + ": " + Document::NotThere(place));
     }
-    // What is missing is as good as null.
+    // A missing value is as good as null.
     const bool equal = *node == nullptr ? value.is_null() : document_.Equal(*node, value);
     return equal ? Status() : failed;
   }
@@ -135,7 +137,7 @@ class Patcher {
     if (to.container == nullptr) {
       return Missing("move operation does not apply: doc is missing destination path: " + path);
     }
-    // A node of its own: the old one marks the place that was left.
+    // A new node: the old one marks the place that it left.
     Node* moved = document_.NewNode((*node)->value);
     moved->open = (*node)->open;
     if (document_.Add(to, moved)) return {};
@@ -171,6 +173,7 @@ class Patcher {
     if (!whole) return Wrong("error while performing deep copy: it is nested too deeply");
     std::string json;
     codec::AppendJson(*whole, json);
+    // A copy may contain earlier copies: without a limit the size would double with each operation.
     copied_ += json.size();
     if (limits_.copy_bytes_max == 0 || copied_ <= limits_.copy_bytes_max) return *whole;
     return Wrong("Unable to complete the copy, the accumulated size increase of copy is " +
@@ -240,6 +243,7 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
   std::vector<std::string> duplicates;
   std::vector<std::string> errors;
   const Result<Value> operations = codec::ParseJson(patch, arena, &duplicates);
+  // An unreadable patch is refused when it is applied.
   if (!operations.ok()) return {};
   std::size_t index = 0;
   auto duplicate = duplicates.begin();
@@ -262,6 +266,7 @@ std::vector<std::string> JsonPatchStrictErrors(std::string_view patch) {
 Result<Value> ApplyJsonPatch(Value document, std::string_view patch, runtime::Arena& arena,
                              const JsonPatchLimits& limits) {
   Result<Value> patched = ApplyJsonPatchExplained(document, patch, arena, limits);
+  // As upstream, a 422 response does not repeat json-patch's message.
   if (patched.status().reason() == Reason::kInvalid) {
     return meta::NewGenericServerResponse(422, "", {}, "");
   }

@@ -18,11 +18,11 @@ using runtime::Member;
 using runtime::MemberIndex;
 using runtime::Value;
 
-// A value that is still to be made. Maps are put into their place before their members are made,
-// so that nothing recurses.
+// A value that is still to be made. A map gets its place before its members are made, so that
+// nothing recurses.
 struct Task {
   Value* place;
-  const Value* document;  // Null: there is nothing, `patch` only loses its nulls.
+  const Value* document;  // Null: there is none, and `patch` only loses its nulls.
   Value patch;
 };
 
@@ -61,7 +61,7 @@ class Merger {
   }
 
  private:
-  // A member of a merged map. One that is to be made yet has a `patch`.
+  // A member of a merged map. One that is still to be made has a `patch`.
   struct Planned {
     Member member;
     const Value* document = nullptr;
@@ -75,7 +75,7 @@ class Merger {
     for (const Member& member : old) {
       const Value* change = changed.Find(member.key);
       if (change != nullptr && change->is_null()) continue;
-      // A member that is null is as good as none.
+      // A member that is null counts as absent.
       planned_.push_back({member, member.value.is_null() ? nullptr : &member.value, change});
     }
     const MemberIndex existing(old);
@@ -86,8 +86,8 @@ class Merger {
     Place(task);
   }
 
-  // What is new loses the nulls of its maps, those within lists included (evanphx/json-patch does
-  // so, RFC 7386 would keep the latter); null items stay.
+  // Drops the nulls from the maps of a new value, those within lists included (evanphx/json-patch
+  // does so, RFC 7386 would keep the latter); null items stay.
   void Prune(const Task& task) {
     *task.place = task.patch;
     if (task.patch.is_map()) {
@@ -105,7 +105,7 @@ class Merger {
     }
   }
 
-  // Makes a map of what is planned, sorted as encoding/json does.
+  // Makes a map of the planned members, sorted as encoding/json does.
   void Place(const Task& task) {
     std::sort(planned_.begin(), planned_.end(),
               [](const Planned& a, const Planned& b) { return a.member.key < b.member.key; });
@@ -124,7 +124,7 @@ class Merger {
 
   Arena& arena_;
   std::vector<Task> tasks_;
-  std::vector<Planned> planned_;  // Of the map that is being made.
+  std::vector<Planned> planned_;  // The members of the map that is being made.
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ using Node = Tree::Node;
 
 namespace {
 
-// The key by which Go's index() compares; nothing: it is no scalar.
+// Returns the key by which Go's index() compares. nullopt: it is no scalar.
 std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, bool maps) {
   const Value* value = &node.value;
   static constexpr ScalarKey kNull;
@@ -29,7 +29,7 @@ std::optional<ScalarKey> KeyOf(const Node& node, std::string_view merge_key, boo
 }
 
 Ranks RanksIn(const Nodes& order, std::string_view merge_key, bool maps) {
-  // What is no scalar is found by nobody.
+  // Stands for a value that is no scalar, which no key finds.
   constexpr ScalarKey kNobody = {.type = Value::Type::kMap, .text = ""};
   std::vector<ScalarKey> keys;
   keys.reserve(order.size());
@@ -41,7 +41,7 @@ std::ptrdiff_t RankOf(const Ranks& ranks, const std::optional<ScalarKey>& key) {
   return key ? ranks.Of(*key) : -1;
 }
 
-// By rank, what is to be deleted last.
+// Sorts by rank; elements to be deleted come last.
 std::vector<Ranked> Sorted(const std::vector<Ranked>& elements, bool maps) {
   std::vector<Ranked> sorted;
   std::vector<Ranked> deletions;
@@ -54,7 +54,7 @@ std::vector<Ranked> Sorted(const std::vector<Ranked>& elements, bool maps) {
   return sorted;
 }
 
-// Stored elements that can be removed by key, with what that leaves in Go's array.
+// The stored elements, which are removed by key, and the array that Go is left with.
 class Removals {
  public:
   Removals(const Nodes& original, std::string_view merge_key)
@@ -70,7 +70,7 @@ class Removals {
     if (found == places_.end()) return;
     for (const std::size_t place : found->second) {
       while (!alive_[last_ - 1]) --last_;
-      // All behind moves up by one: the last one stays where it was as well.
+      // Go moves the elements behind up by one, so that the last one is there twice.
       freed_.push_back(original_[last_ - 1]);
       alive_[place] = false;
     }
@@ -84,7 +84,7 @@ class Removals {
     }
     return left;
   }
-  // What stands behind the elements that are left.
+  // The nodes behind the elements that are left.
   Nodes Freed() const { return {freed_.rbegin(), freed_.rend()}; }
 
  private:
@@ -186,6 +186,7 @@ Result<Nodes> ListMerger::Merge(const Nodes& original, const Nodes& patch, const
 Nodes ListMerger::MergeScalars(const Nodes& original, const Nodes& patch) {
   Nodes both = original;
   both.insert(both.end(), patch.begin(), patch.end());
+  // As upstream does, this removes duplicates among the stored elements too.
   const Ranks first = RanksIn(both, "", /*maps=*/false);
   Nodes merged;
   merged.reserve(both.size());
@@ -252,7 +253,7 @@ Result<Nodes> ListMerger::MergeMaps(Cleared& lists, const ListRule& rule) {
       merged.push_back(node);
       if (added < freed.size()) freed[added++] = node;
     } else if (key->is_null()) {
-      Tree::Remove(*tree_.Open(place->second), rule.merge_key);  // As the null says.
+      Tree::Remove(*tree_.Open(place->second), rule.merge_key);  // A null removes the key.
       return NoMergeKey(tree_, *place->second, rule.merge_key);
     } else {
       tasks_.push_back({place->second, node, rule.shape});
@@ -299,7 +300,7 @@ Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nod
 Result<Nodes> ListMerger::Order(const Parts& parts, const Orders& orders) {
   const bool maps = orders.maps;
   if (maps) {
-    // What is in the parts has been checked already.
+    // The elements in the parts have been checked already.
     RETURN_IF_ERROR(CheckMergeKeys(orders.patch, orders.merge_key));
     RETURN_IF_ERROR(CheckMergeKeys(orders.stored, orders.merge_key));
   }

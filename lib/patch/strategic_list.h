@@ -12,7 +12,7 @@
 
 namespace apiserver::inline v0::patch {
 
-// An error that Go gives no code, so that servers answer 500.
+// Returns an error without a code, for which servers answer 500.
 Status Plain(std::string message);
 
 // A map that is still to be merged into another one.
@@ -22,32 +22,33 @@ struct MapMerge {
   Shape shape;
 };
 
-// How two lists become one.
+// The rule by which two lists are merged.
 struct ListRule {
-  Shape shape;  // Of the elements.
+  Shape shape;  // The shape of the elements.
   std::string_view merge_key;
-  bool deletions = false;  // The patch lists scalars that shall go.
+  bool deletions = false;  // The patch lists scalars to be deleted.
 };
 
 // Merges lists by the merge keys of their elements: mergeSlice of k8s.io/apimachinery's
-// strategicpatch and what stands below it. Linear, where that looks through whole lists for each
-// element. Errors with the code 500 are Go's habit.
+// strategicpatch and its helpers. Linear, while those search whole lists for each element. Errors
+// with the code 500 are Go's habit.
 class ListMerger {
  public:
-  // Elements found in both lists go to `tasks`, `visits` counts what is looked at.
+  // Elements found in both lists go to `tasks`; `visits` counts the elements that are read.
   ListMerger(Tree& tree, std::vector<MapMerge>& tasks, std::size_t& visits)
       : tree_(tree), tasks_(tasks), visits_(visits) {}
 
-  // `stored`, if not null, becomes what a Go server has in the array that held the stored list
-  // once it has merged into it.
+  // `stored`, if not null, becomes the content of a Go server's array of the stored list after the
+  // merge.
   Result<Nodes> Merge(const Nodes& original, const Nodes& patch, const ListRule& rule,
                       Nodes* stored = nullptr);
 
   struct Parts {
-    std::vector<Ranked> listed;  // Their own rank is that in the list.
+    std::vector<Ranked> listed;  // Their own rank is the position in `listed`.
     Nodes others;
   };
-  // The elements whose merge key (or themselves) are in `listed`, and the others.
+  // Splits elements into those whose merge key (or value, for scalars) is in `listed`, and the
+  // others.
   Result<Parts> Partition(const Nodes& elements, const Nodes& listed, std::string_view merge_key);
 
   struct Orders {
@@ -56,10 +57,12 @@ class ListMerger {
     std::string_view merge_key;
     bool maps;
   };
-  // What is listed in the order of the patch and the others in that of the stored list, merged.
+  // Merges the listed elements, in the order of the patch, with the others, in the order of the
+  // stored list.
   Result<Nodes> Order(const Parts& parts, const Orders& orders);
 
-  // Whether both lists hold maps. Otherwise they hold scalars of one type; all else is an error.
+  // Returns whether both lists hold maps. Otherwise they hold scalars of one type; all else is an
+  // error.
   Result<bool> HoldMaps(const Nodes& original, const Nodes& patch);
 
  private:
@@ -75,7 +78,7 @@ class ListMerger {
   Result<Nodes> MergeMaps(Cleared& lists, const ListRule& rule);
   static Nodes MergeScalars(const Nodes& original, const Nodes& patch);
 
-  // All must be maps with the merge key.
+  // Checks that all are maps with the merge key.
   Status CheckMergeKeys(const Nodes& elements, std::string_view merge_key);
 
   Tree& tree_;
@@ -89,9 +92,9 @@ Status NoMergeKey(Tree& tree, const Tree::Node& node, std::string_view merge_key
 Status BadArgType(std::string_view expected, const Tree::Node& node);
 constexpr std::string_view kGoMap = "map[string]interface {}";
 constexpr std::string_view kGoList = "[]interface {}";
-// Null: `node` is no map, or has no such member. The value of a member that is opened is stale.
+// Null: `node` is no map, or has no such member. The value of an opened member is stale.
 const runtime::Value* MemberOf(const Tree::Node& node, std::string_view key);
-// As a Go server shows the list.
+// Prints the list as a Go server does.
 std::string PrintList(Tree& tree, const Nodes& nodes);
 bool IsDeletion(const Tree::Node& node);
 

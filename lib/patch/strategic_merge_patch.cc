@@ -30,13 +30,14 @@ constexpr std::string_view kDeleteFromPrimitiveList = "$deleteFromPrimitiveList"
 
 Status BadRetainKeys() { return meta::NewBadRequest("invalid patch format of retainKeys"); }
 
-// The list that a directive's key names; nullopt: it names none.
+// Returns the list that a directive's key names. nullopt: it names none.
 std::optional<std::string_view> ListOf(std::string_view key, std::string_view prefix) {
   if (key.substr(prefix.size(), 1) != "/") return std::nullopt;
   return key.substr(prefix.size() + 1);
 }
 
-// One map into another, those within it later: mergeMap of strategicpatch without its recursion.
+// Merges one map into another, and nested maps later: mergeMap of strategicpatch without its
+// recursion.
 class MapMerger {
  public:
   MapMerger(Tree& tree, const StrategicMergePatchLimits& limits)
@@ -51,7 +52,7 @@ class MapMerger {
       if (visits_ > limits_.visits_max) {
         return meta::NewRequestEntityTooLarge("the patch merges the same lists too often");
       }
-      // What is within a map goes before its neighbours, which may change the same element.
+      // Merges within a map run before those of its neighbours, which may change the same element.
       left.insert(left.end(), within_.rbegin(), within_.rend());
       within_.clear();
     }
@@ -61,7 +62,7 @@ class MapMerger {
   std::size_t visits() const { return visits_; }
 
  private:
-  // The lists that a $setElementOrder is about.
+  // The lists of a $setElementOrder.
   struct OrderedList {
     const Nodes& order;
     Node* original;  // Null: there is none.
@@ -109,7 +110,7 @@ class MapMerger {
     node.open = other.open;
   }
 
-  // $retainKeys: the original keeps only these, and the patch may say nothing of others.
+  // $retainKeys: the original keeps only these keys, and the patch must not have others.
   Status Retain(Container& original, Container& patch) {
     Node* const directive = Tree::Find(patch, kRetainKeys);
     if (directive == nullptr) return {};
@@ -194,7 +195,7 @@ class MapMerger {
     return kept;
   }
 
-  // The elements of the patch must be listed, in their order.
+  // Checks that the elements of the patch are listed, in their order.
   Status CheckOrder(const OrderedList& list) {
     if (list.order.empty() || list.patch == nullptr) return {};
     const Nodes& patch = list.patch->open->nodes;
@@ -264,7 +265,7 @@ class MapMerger {
     return {};
   }
 
-  // What has nothing to be merged with.
+  // Puts a patch that has no original to be merged with.
   void Replace(Container& original, std::string_view key, Node& patch) {
     if (Strip(patch, Nulls::kDropped)) {
       tree_.Set(original, key, patch);
@@ -296,7 +297,7 @@ class MapMerger {
     return {};
   }
 
-  // Without directives and, if they are not kept, nulls. False: `node` is a directive itself.
+  // Removes directives and, unless they are kept, nulls. False: `node` is a directive itself.
   bool Strip(Node& node, Nulls nulls) {
     const std::optional<Value> value = StripValue(*tree_.ToValue(&node), nulls, tree_.arena());
     if (!value) return false;
@@ -307,7 +308,7 @@ class MapMerger {
 
   Tree& tree_;
   const StrategicMergePatchLimits& limits_;
-  std::vector<MapMerge> within_;  // Of the map that is being merged.
+  std::vector<MapMerge> within_;  // Merges within the map that is being merged.
   std::size_t visits_ = 0;
   ListMerger lists_;
 };

@@ -14,7 +14,7 @@ bool Less(const Ranked& a, const Ranked& b) {
 }
 
 // Merge sort in place by symmetric comparisons (Kim and Kutzner), over blocks that were sorted by
-// insertion: what Go's stable sort is made of. It ends whatever Less() says.
+// insertion, as Go's stable sort works. It ends even if Less() is inconsistent.
 class StableSort {
  public:
   explicit StableSort(std::vector<Ranked>& elements) : elements_(elements) {}
@@ -66,6 +66,8 @@ class StableSort {
     }
   }
 
+  // A single element on the left goes before its equals, one on the right behind them: the sort
+  // stays stable.
   void InsertFirst(const Halves& halves) {
     std::size_t low = halves.middle;
     for (std::size_t high = halves.end; low < high;) {
@@ -149,6 +151,8 @@ ScalarKey KeyOfScalar(const Value& value) {
 void SortByRank(std::vector<Ranked>& elements) {
   const bool ranked = std::all_of(elements.begin(), elements.end(),
                                   [](const Ranked& each) { return each.own_rank >= 0; });
+  // With all ranks known Less() is an order, and every stable sort has the same result. Otherwise
+  // the result depends on the algorithm, which must be Go's.
   if (ranked) {
     std::stable_sort(elements.begin(), elements.end(), Less);
   } else {

@@ -10,13 +10,13 @@
 
 #include "patch/tree.h"
 
-// Where merged lists put their elements.
+// The positions of elements in merged lists.
 namespace apiserver::inline v0::patch {
 
 using Nodes = std::vector<Tree::Node*>;
 
-// A scalar that elements are told apart by, as Go compares two interface{}: 1 and 1.0 differ.
-// Looked up by order, not by hash: clients choose keys.
+// A scalar that identifies elements, compared as Go compares two interface{}: 1 and 1.0 differ.
+// Looked up by order and not by hash, because clients choose keys.
 struct ScalarKey {
   runtime::Value::Type type = runtime::Value::Type::kNull;
   std::string_view text;
@@ -48,23 +48,23 @@ class Ranks {
   std::vector<Place> places_;  // Sorted by key, then rank.
 };
 
-// Whether Go could compare it: no map and no list.
+// True if Go could compare it: no map and no list.
 bool IsScalar(const runtime::Value& value);
 ScalarKey KeyOfScalar(const runtime::Value& value);
 
-// An element and its places in the two lists that say where it belongs; -1: in neither.
+// An element and its ranks in the two lists that define the order; -1: it is in neither.
 struct Ranked {
   Tree::Node* node = nullptr;
   std::ptrdiff_t own_rank = -1;     // In the list that it is sorted by.
   std::ptrdiff_t server_rank = -1;  // In the stored list.
 };
 
-// sort.SliceStable by own_rank. Go's comparison calls whatever has no rank the lesser one, each of
-// the other, so that its algorithm has to be gone through step by step to get its order.
+// Sorts as sort.SliceStable by own_rank. Go's comparison calls an element without rank the lesser
+// one, even of two, so that its algorithm has to be followed step by step to get its order.
 void SortByRank(std::vector<Ranked>& elements);
 
-// Both lists in one, each in its order. An element of `server_only` goes before one of the patch
-// only where the stored list has both and says so.
+// Merges both lists, each in its order. An element of `server_only` goes before one of the patch
+// only if the stored list has both in this order.
 Nodes MergeSorted(std::span<const Ranked> server_only, std::span<const Ranked> patch);
 
 }  // namespace apiserver::inline v0::patch

@@ -22,7 +22,7 @@ bool EqualFold(std::string_view a, std::string_view b) {
                     [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
-// The first field whose name differs in case at most, inlined structs' included.
+// Finds the first field whose name differs in case at most, in inlined structs too.
 const Field* FindFolded(const Schema& schema, std::string_view key) {
   std::vector<const Schema*> structs = {&schema};
   for (std::size_t i = 0; i < structs.size(); ++i) {
@@ -43,7 +43,7 @@ std::string_view StructName(const Schema& schema) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// A patchStrategy tag without retainKeys, which clients alone look at.
+// Returns a patchStrategy tag without retainKeys, which only clients use.
 Result<std::string_view> OtherStrategy(std::string_view tag) {
   constexpr std::string_view kRetainKeys = "retainKeys";
   const std::size_t comma = tag.find(',');
@@ -92,6 +92,7 @@ Result<PatchMeta> LookupPatchMetadataForStruct(const Shape& parent, std::string_
         "merging an object in json but data type is not struct, instead is: " + std::string(kind));
   }
   const Field* field = schema.FindField(key);
+  // As Go's decoder, which accepts another case if no name matches exactly.
   if (field == nullptr) field = FindFolded(schema, key);
   if (field == nullptr) {
     return Status(Reason::kUnknown, "unable to find api field in struct " +

@@ -6,7 +6,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/schema.h"
 
-// What a schema says of merging: LookupPatchMeta of k8s.io/apimachinery's strategicpatch.
+// The merge rules of a schema: LookupPatchMeta of k8s.io/apimachinery's strategicpatch.
 namespace apiserver::inline v0::patch {
 
 // The Go type a value is decoded into.
@@ -15,17 +15,17 @@ struct Shape {
   bool pointer = false;
 };
 
-// Of one field.
+// The merge rules of one field.
 struct PatchMeta {
-  Shape shape;                 // Of the field, or of the elements of its list.
+  Shape shape;                 // The shape of the field, or of the elements of its list.
   std::string_view strategy;   // "merge", "replace" or another; retainKeys apart.
   std::string_view merge_key;  // Empty: none.
 };
 
-// Of the field `key` of `parent`, which holds a map. kUnknown (500): there is no such field, or
-// `parent` has no fields; the words are Go's.
+// Looks up the field `key` of `parent`, which holds a map. kUnknown (500): there is no such field,
+// or `parent` has no fields; the words are Go's.
 Result<PatchMeta> LookupPatchMetadataForStruct(const Shape& parent, std::string_view key);
-// The same of a field that holds a list.
+// The same for a field that holds a list.
 Result<PatchMeta> LookupPatchMetadataForSlice(const Shape& parent, std::string_view key);
 
 // reflect.Kind in words: "struct", "map", ….

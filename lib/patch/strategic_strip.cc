@@ -22,7 +22,7 @@ bool Stays(const Member& member, Nulls nulls) {
   return !HasDirective(member.value, nulls);
 }
 
-// Whether there is anything to be taken out of it.
+// True if stripping would remove anything from it.
 bool NeedsStripping(const Value& value, Nulls nulls) {
   std::vector<Value> left = {value};
   while (!left.empty()) {
@@ -53,7 +53,7 @@ std::optional<Value> StripValue(const Value& value, Nulls nulls, runtime::Arena&
   if (HasDirective(value, nulls)) return std::nullopt;
   Value result = value;
   if (!NeedsStripping(value, nulls)) return result;
-  // Containers are put into their place before what they hold.
+  // Containers get their place before their content is made.
   std::vector<Value*> left = {&result};
   while (!left.empty()) {
     Value& place = *left.back();

@@ -14,12 +14,12 @@ using runtime::Value;
 
 namespace {
 
-// As encoding/json reads no more, a patched document may not have more.
+// The limit of encoding/json, which would not read a deeper document.
 constexpr std::size_t kDepthMax = 10'000;
-// Smaller maps are looked through.
+// The size from which maps have an index; smaller ones are searched.
 constexpr std::size_t kIndexedMin = 16;
 
-// A container on its way back to a value.
+// A container that is being converted back to a value.
 struct Frame {
   const Tree::Container* container;
   std::size_t next = 0;
@@ -33,7 +33,7 @@ struct Frame {
       items.push_back(value);
     }
   }
-  // Null: all have been visited.
+  // Returns null if all have been visited.
   const Tree::Node* Next() {
     while (next < container->nodes.size() && container->nodes[next]->removed) ++next;
     return next < container->nodes.size() ? container->nodes[next++] : nullptr;
@@ -133,7 +133,7 @@ std::optional<Value> Tree::ToValue(const Node* node, Members members) {
       if (frames.size() >= kDepthMax) return std::nullopt;
       frames.push_back({at->open});
     }
-    // Up to the next node that has not been visited.
+    // Goes up to the next node that has not been visited.
     while ((at = frames.back().Next()) == nullptr) {
       const Value done = frames.back().Build(arena_, members);
       frames.pop_back();

@@ -12,8 +12,8 @@
 
 namespace apiserver::inline v0::patch {
 
-// A value under change. Values are immutable, and many changes of one large list must not copy it
-// as often: what is touched is opened into nodes, the rest stays as it is. Nothing here recurses.
+// A value under change. Values are immutable, and many changes of a large list must not copy it
+// each time: changed parts are opened into nodes, the rest stays as it is. Nothing here recurses.
 class Tree {
  public:
   struct Container;
@@ -22,13 +22,13 @@ class Tree {
     std::string_view key;  // In a map.
     runtime::Value value;
     Container* open = nullptr;
-    bool removed = false;  // From its map; the place is left.
+    bool removed = false;  // Removed from its map, where the slot stays.
   };
   struct Container {
     bool map = true;
     std::vector<Node*> nodes;
     std::size_t removed = 0;
-    std::unordered_map<std::string_view, Node*> by_key = {};  // Of a large map.
+    std::unordered_map<std::string_view, Node*> by_key = {};  // An index of a large map's members.
 
     std::size_t size() const { return nodes.size() - removed; }
   };
@@ -37,20 +37,20 @@ class Tree {
   explicit Tree(runtime::Arena& arena) : arena_(arena) {}
 
   Node* NewNode(runtime::Value value);
-  // Reads raw JSON and makes text of bytes, as a patch sees both as JSON.
+  // Parses raw JSON and converts bytes to text, as a patch sees both as JSON.
   void Resolve(Node* node);
-  // Resolves it first. Null: a scalar.
+  // Resolves it first. Null: it is a scalar.
   Container* Open(Node* node);
 
   // Null: there is no such member.
   static Node* Find(Container& map, std::string_view key);
-  // The member becomes what `node` is, and shares its content. `key` is borrowed.
+  // Gives the member the content of `node`, shared. `key` is borrowed.
   void Set(Container& map, std::string_view key, const Node& node);
   static bool Remove(Container& map, std::string_view key);
 
-  // What to do with the members of opened maps: encoding/json sorts them by key.
+  // The order of the members of opened maps: encoding/json sorts them by key.
   enum class Members : std::uint8_t { kAsTheyAre, kSorted };
-  // The value of `node`; nullopt: it has been opened too deeply.
+  // Returns the value of `node`. nullopt: it has been opened too deeply.
   std::optional<runtime::Value> ToValue(const Node* node, Members members = Members::kAsTheyAre);
 
   runtime::Arena& arena() { return arena_; }

@@ -5,8 +5,8 @@
 
 namespace apiserver::inline v0::request {
 
-// What a request asks for: k8s.io/apiserver filters.GetAuthorizerAttributes. `user` is null where
-// nobody was authenticated. Borrows from the exchange.
+// Returns the attributes for the authorizer: k8s.io/apiserver filters.GetAuthorizerAttributes.
+// `user` is null if the request was not authenticated. Borrows from the exchange.
 auth::Attributes AttributesOf(const http::Exchange& exchange);
 
 }  // namespace apiserver::inline v0::request

@@ -37,7 +37,7 @@ Parts SplitPath(std::string_view path) {
   }
 }
 
-// Takes the prefix, group and version off `parts`; false: this is no resource request.
+// Takes prefix, group and version from `parts`. False: this is no resource request.
 bool TakeGroupVersion(std::span<const std::string_view>& parts, RequestInfo& info) {
   if (parts.size() < 3 || (parts[0] != "api" && parts[0] != "apis")) return false;
   info.api_prefix = parts[0];
@@ -52,7 +52,7 @@ bool TakeGroupVersion(std::span<const std::string_view>& parts, RequestInfo& inf
   return true;
 }
 
-// `namespaces/x` stays as the resource namespaces; what follows it is a resource of its own, unless
+// `namespaces/x` alone is the resource namespaces; the part behind it is another resource, unless
 // it is a subresource of namespaces.
 void TakeNamespace(std::span<const std::string_view>& parts, RequestInfo& info) {
   if (parts[0] != "namespaces" || parts.size() < 2) return;
@@ -60,14 +60,14 @@ void TakeNamespace(std::span<const std::string_view>& parts, RequestInfo& info) 
   if (parts.size() > 2 && parts[2] != "status" && parts[2] != "finalize") parts = parts.subspan(2);
 }
 
-// The last `own` of `all` are about the resource.
+// `own`: the number of parts, at the end of `all`, that belong to the resource.
 void TakeParts(Parts all, std::size_t own, RequestInfo& info) {
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(own));
   info.parts = std::move(all);
   const Parts& parts = info.parts;
   info.resource = parts[0];
   if (parts.size() >= 2) info.name = parts[1];
-  // What follows a name under proxy/ is a path on the other side.
+  // The rest of the path after a name under proxy/ belongs to the other server.
   if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
 }
 
@@ -77,7 +77,7 @@ bool WantsWatch(const http::Query& query) {
   return value != "false" && value != "0";
 }
 
-// The one name a list or watch is about, if its selector says so. As in Go, only when all of the
+// Returns the one name that the selector of a list or watch demands. As in Go, only if all of the
 // query's options can be parsed.
 std::optional<std::string> NameInSelector(const http::Query& query) {
   if (!query.Has("fieldSelector")) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<std::string> NameInSelector(const http::Query& query) {
   return name;
 }
 
-// A get or delete without a name is about the collection.
+// A get or delete without a name is one of the collection.
 void ResolveCollection(const http::Query& query, RequestInfo& info) {
   if (!info.name.empty()) return;
   if (info.verb == "get") {
@@ -139,7 +139,7 @@ Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view
   TakeNamespace(parts, info);
   TakeParts(std::move(all), parts.size(), info);
   ResolveCollection(query, info);
-  // The deprecated paths do not all honour selectors, so nobody may be authorized by them.
+  // The deprecated paths do not all honour selectors, so no request may be authorized by them.
   const bool selects =
       info.verb == "list" || info.verb == "watch" || info.verb == "deletecollection";
   if (!verb_in_path && selects) {

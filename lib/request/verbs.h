@@ -4,8 +4,8 @@
 
 namespace apiserver::inline v0::request {
 
-// The verb that an HTTP method stands for on one named object, as RequestInfo and discovery call
-// it: "get" for GET and HEAD. Empty: the method stands for no verb.
+// Returns the verb of an HTTP method on one named object, as in RequestInfo and discovery: "get"
+// for GET and HEAD. Empty: the method has none.
 std::string_view VerbOfMethod(std::string_view method);
 
 }  // namespace apiserver::inline v0::request

@@ -1,6 +1,6 @@
 #pragma once  // Library-internal: other rooms include this header.
 
-// Characters as formats of machines know them, whatever the locale.
+// Character classes of machine formats: ASCII only, independent of the locale.
 namespace apiserver::inline v0::text {
 
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }

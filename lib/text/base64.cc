@@ -47,9 +47,10 @@ class Decoder {
  public:
   Decoder(std::string_view text, char* out) : text_(text), begin_(out), out_(out) {}
 
-  // False when malformed; at() is where.
+  // Returns false if the text is malformed; at() is then the offset.
   bool Run() {
     while (true) {
+      // Whole quanta take the short way; Quantum() handles breaks, padding and errors.
       while (FourDigits()) continue;
       SkipBreaks();
       if (at_ == text_.size()) return true;
@@ -67,7 +68,7 @@ class Decoder {
   void SkipBreaks() {
     while (at_ < text_.size() && IsBreak(text_[at_])) ++at_;
   }
-  // The usual quantum, with nothing between its digits; false: the next is none.
+  // Decodes a quantum of four adjacent digits, the usual case. False: the next is not one.
   bool FourDigits() {
     if (text_.size() - at_ < 4) return false;
     const std::uint32_t a = Digit(at_);
@@ -84,6 +85,7 @@ class Decoder {
     for (int i = 0; i < 4; ++i) {
       SkipBreaks();
       if (at_ == text_.size()) {
+        // As Go: the error is where the incomplete quantum begins, line breaks not counted.
         at_ -= static_cast<std::size_t>(i);
         return false;
       }
@@ -95,7 +97,7 @@ class Decoder {
     Put(bits, 3);
     return true;
   }
-  // `have` characters of a quantum, then '='.
+  // Decodes the end of a text: `have` characters of a quantum were read, then '='.
   bool Padding(int have, std::uint32_t bits) {
     ++at_;
     if (have == 2) {
@@ -147,7 +149,7 @@ std::optional<std::string> DecodeBase64(std::string_view text, std::size_t* erro
 
 namespace {
 
-// The digits of `text` but line breaks; what is left of the last ones is in `rest`.
+// Decodes the digits of `text`, without line breaks. Bits that do not fill a byte are in `rest`.
 std::optional<std::string> DecodeUrlDigits(std::string_view text, std::uint32_t& rest,
                                            std::size_t* error_at) {
   const auto refuse = [error_at](std::size_t at) {
@@ -170,6 +172,7 @@ std::optional<std::string> DecodeUrlDigits(std::string_view text, std::uint32_t&
     count -= 8;
     bytes += static_cast<char>(bits >> count & 0xFFU);
   }
+  // One digit alone has too few bits for a byte.
   if (digits % 4 == 1) return refuse(text.size() - 1);
   rest = bits & ((1U << count) - 1);
   return bytes;

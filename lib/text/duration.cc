@@ -16,7 +16,7 @@ constexpr std::uint64_t kMinute = 60 * kSecond;
 constexpr std::uint64_t kHour = 60 * kMinute;
 constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
 
-// Zero: unknown.
+// Returns the length of a unit. Zero: it is not one.
 std::uint64_t NanosOf(std::string_view unit) {
   if (unit == "ns") return 1;
   if (unit == "us" || unit == "\u00b5s" || unit == "\u03bcs") return kMicro;
@@ -30,10 +30,10 @@ Error BadDuration(std::string_view what, std::string_view text) {
   return Error("time: " + std::string(what) + " " + Quote(text));
 }
 
-// One number with its unit, off the front of `rest`.
+// One number with its unit, read from the front of `rest`.
 class Term {
  public:
-  // False: a digit too many or nothing at all.
+  // Returns false for a number that is too long, or missing.
   bool TakeNumber(std::string_view& rest) {
     bool any = false;
     for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1), any = true) {
@@ -53,7 +53,7 @@ class Term {
     }
     return any;
   }
-  // False when it does not fit.
+  // Returns false if the value overflows.
   bool InNanos(std::uint64_t unit, std::uint64_t& nanos) const {
     if (whole_ > kLimit / unit) return false;
     nanos = whole_ * unit;

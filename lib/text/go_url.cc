@@ -13,7 +13,7 @@ namespace {
 
 Error BadGoUrl(std::string why) { return Error(std::move(why)); }
 
-// Cuts `text` at the first `mark`, which goes; what stood behind it.
+// Cuts `text` at the first `mark` and returns the part behind it.
 std::string_view CutAt(std::string_view& text, char mark) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return "";
@@ -60,7 +60,7 @@ Read<std::string> UnescapeLiteral(std::string_view text) {
   return *host + *rest;
 }
 
-// "[fe80::1%25en0]:80": of addresses only those of IPv6 stand in brackets.
+// A bracketed host with its port, "[fe80::1%25en0]:80": only IPv6 addresses have brackets.
 Read<std::string> ParseLiteral(std::string_view host) {
   const std::size_t end = host.rfind(']');
   if (end == std::string_view::npos) return BadGoUrl("missing ']' in host");
@@ -78,7 +78,8 @@ Read<std::string> ParseHost(std::string_view scheme, std::string_view host) {
   const std::size_t bracket = host.rfind('[');
   if (bracket == 0) return ParseLiteral(host);
   if (bracket != std::string_view::npos) return BadGoUrl("invalid IP-literal");
-  // Databases have lists of hosts with ports.
+  // URLs of databases may list several hosts with ports, so of other schemes only the last port is
+  // checked.
   const bool web = scheme == "http" || scheme == "https";
   const std::size_t colon = web ? host.find(':') : host.rfind(':');
   if (colon != std::string_view::npos) {
@@ -171,14 +172,14 @@ Error InUrl(std::string_view url, const Error& why) {
   return BadGoUrl("parse " + Quote(url) + ": " + why.message());
 }
 
-// Where the port of a host begins, with its colon; the end: there is none.
+// Returns the position of a host's port, with its colon; the end if there is none.
 std::size_t PortBegin(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   return colon != std::string_view::npos && IsOptionalPort(host.substr(colon)) ? colon
                                                                                : host.size();
 }
 
-// `raw` if it spells `decoded`.
+// Returns `raw` if it is a spelling of `decoded`; else `decoded`, escaped.
 std::string Spelled(const std::string& decoded, const std::string& raw, UrlPart part) {
   if (!raw.empty() && IsEncodedUrlPart(raw, part)) {
     const Read<std::string> read = UnescapeUrlPart(raw, part);
@@ -188,7 +189,7 @@ std::string Spelled(const std::string& decoded, const std::string& raw, UrlPart 
   return EscapeUrlPart(decoded, part);
 }
 
-// "//user@host", as far as it is there.
+// Returns "//user@host", as far as the parts are there.
 std::string AuthorityOf(const GoUrl& url) {
   const bool named = !url.host.empty() || url.user;
   const bool wanted = named || (!url.scheme.empty() && !url.omit_host && !url.path.empty());
@@ -229,7 +230,7 @@ std::string GoUrl::String() const {
     text += AuthorityOf(*this);
     const std::string written = EscapedPath();
     if (!written.empty() && written[0] != '/' && !host.empty()) text += '/';
-    // Or it would be read as a scheme.
+    // Without it the segment would be read as a scheme.
     const std::string_view segment = std::string_view(written).substr(0, written.find('/'));
     if (text.empty() && segment.find(':') != std::string_view::npos) text += "./";
     text += written;

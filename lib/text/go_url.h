@@ -6,10 +6,10 @@
 
 #include "text/read.h"
 
-// URLs as Go 1.26's net/url reads them: what Kubernetes means by a valid one.
+// URLs as Go 1.26's net/url parses them, which is what Kubernetes accepts.
 namespace apiserver::inline v0::text {
 
-// Decoded. A password may be there and empty.
+// User and password, decoded. A password may be present and empty.
 struct GoUserInfo {
   std::string username;
   std::optional<std::string> password = {};
@@ -26,20 +26,21 @@ struct GoUrl {
   std::optional<GoUserInfo> user = {};
   std::string host = {};      // "host" or "host:port", decoded; an IPv6 address is in brackets.
   std::string path = {};      // Decoded.
-  std::string raw_path = {};  // As written, where `path` would be written otherwise.
+  std::string raw_path = {};  // As written; only set if `path` would be written otherwise.
   std::string raw_query = {};
   std::string fragment = {};      // Decoded.
   std::string raw_fragment = {};  // As `raw_path`.
   bool force_query = false;       // "?" and nothing behind it.
   bool omit_host = false;         // scheme:/path.
 
-  // Of `host`, without brackets; the port is empty if there is none or it is no number.
+  // The host of `host`, without brackets.
   std::string Hostname() const;
+  // The port of `host`; empty if there is none or it is not a number.
   std::string Port() const;
-  // As written if that is a right spelling.
+  // The path or fragment as it was written, if that is a valid spelling of it; else escaped anew.
   std::string EscapedPath() const;
   std::string EscapedFragment() const;
-  // The URL again.
+  // Formats the URL.
   std::string String() const;
   bool operator==(const GoUrl&) const = default;
 };

@@ -10,7 +10,7 @@
 namespace apiserver::v0::text {
 namespace {
 
-// What stands unescaped in a part beside letters, digits and "-_.~".
+// The characters that a part may hold unescaped besides letters, digits and "-_.~".
 std::string_view PlainIn(UrlPart part) {
   switch (part) {
     case UrlPart::kPath:
@@ -37,8 +37,7 @@ Error CheckEscape(std::string_view escape, UrlPart part) {
   const int low = escape.size() == 3 ? HexValue(escape[2]) : -1;
   bool good = high >= 0 && low >= 0;
   if (good && escape != "%25") {
-    // A host has no other spelling of what it could say plainly; a zone may repeat that, and hold
-    // spaces.
+    // A host may not escape what it can write plainly; a zone may, and may hold spaces.
     if (part == UrlPart::kHost) good = high >= 8;
     if (part == UrlPart::kZone) {
       const char c = static_cast<char>(high * 16 + low);

@@ -2,7 +2,7 @@
 
 namespace apiserver::v0::text {
 
-// One writer for chars too: hashes come as unsigned bytes, texts and notes of files as chars.
+// Both chars and unsigned bytes share one writer: hashes are bytes, texts and ELF notes are chars.
 void AppendHex(std::string_view bytes, std::string& out) {
   AppendHex({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}, out);
 }

@@ -30,15 +30,15 @@ class IpParser {
   }
   // Counts the digits that `rest` begins with.
   Read<std::size_t> DigitsOf(std::string_view rest) const;
-  // `bytes_` are all, or "::" stands for the rest.
+  // Checks that there are enough bytes, or a "::" that stands for the rest.
   Error CheckLength() const;
-  // An IPv4 address at the end, after `bytes_` bytes.
+  // Reads an IPv4 address at the end, after `bytes_` bytes.
   Error ParseEmbedded(std::string_view rest);
   // Takes the colons behind a group. An error unless `rest` is empty or has more behind a colon.
   Error TakeColons(std::string_view& rest);
 
   const std::string_view text_;
-  int bytes_ = 0;  // Of the address that were read.
+  int bytes_ = 0;  // Bytes of the address read so far.
   bool ellipsis_ = false;
 };
 
@@ -49,6 +49,7 @@ Error IpParser::ParseV4(std::string_view rest) const {
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const char c = rest[i];
     if (c >= '0' && c <= '9') {
+      // As netip: other programs would read the octet as octal.
       if (digits == 1 && value == 0) return Bad("IPv4 field has octet with leading zero");
       value = value * 10 + (c - '0');
       ++digits;
@@ -194,7 +195,8 @@ std::optional<std::string> CanonicalIPv4(std::string_view text) {
 
 std::optional<std::string> CanonicalIP(std::string_view text) {
   if (text.find(':') == std::string_view::npos) return CanonicalIPv4(text);
-  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // Or C would end there.
+  // C would end the text there.
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;
   in6_addr address{};
   if (inet_pton(AF_INET6, std::string(text).c_str(), &address) != 1) return std::nullopt;
   std::array<char, INET6_ADDRSTRLEN> printed{};

@@ -8,8 +8,9 @@
 
 namespace apiserver::inline v0::text {
 
-// Appends to a string through a small buffer: growing a std::string byte by byte is slow. What is
-// in the buffer is lost without a last Flush(), which needs memory and so is no destructor's work.
+// Appends to a string through a small buffer, because growing a std::string byte by byte is slow.
+// Buffered bytes are lost without a last Flush(), which allocates and so cannot be the destructor's
+// work.
 class JsonSink {
  public:
   explicit JsonSink(std::string& out) : out_(out) {}
@@ -26,21 +27,22 @@ class JsonSink {
     std::memcpy(buffer_.data() + used_, text.data(), text.size());
     used_ += text.size();
   }
-  // At least `bytes` (<= kRoomMax) of room, to be claimed by Advance().
+  // Returns room for at least `bytes` (<= kRoomMax). Advance() claims the part that was written.
   static constexpr std::size_t kRoomMax = 1024;
   char* Room(std::size_t bytes) {
     if (buffer_.size() - used_ < bytes) Flush();
     return buffer_.data() + used_;
   }
   void Advance(std::size_t bytes) { used_ += bytes; }
-  // The string has everything that was put.
+  // Moves the buffered bytes to the string, which is then complete.
   void Flush() {
     out_.append(buffer_.data(), used_);
     used_ = 0;
   }
 
  private:
-  // What the buffer has no room for. Apart from Put(), so that a literal becomes a few stores.
+  // Appends a text that does not fit into the buffer. Separate from Put(), so that putting a
+  // literal compiles to a few stores.
   void PutOver(std::string_view text) {
     Flush();
     if (text.size() > buffer_.size() / 2) {

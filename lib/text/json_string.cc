@@ -14,7 +14,7 @@ namespace apiserver::v0::text {
 
 namespace {
 
-// One special byte, or the sequence it starts; returns how many bytes were used up.
+// Writes one special byte, or the sequence it starts. Returns the number of bytes read.
 std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
   const auto byte = static_cast<unsigned char>(rest[0]);
   if (byte >= 0x80) {
@@ -70,7 +70,7 @@ std::uint32_t HexNumber(std::string_view digits) {
   return number;
 }
 
-// Appends what the escape at `at`, a backslash and what follows, says; returns its length.
+// Appends the character of the escape at `at`; returns the escape's length.
 std::size_t AppendEscape(std::string_view json, std::size_t at, std::string& out) {
   const char c = at + 1 < json.size() ? json[at + 1] : '\\';
   for (const auto& [plain, letter] : kShort) {
@@ -109,7 +109,7 @@ void PutJsonString(std::string_view text, JsonSink& sink) {
 }
 
 void AppendJsonString(std::string_view text, std::string& out) {
-  // Most texts stand for themselves: names, paths, times.
+  // Most texts need no escape: names, paths, times.
   if (UnescapedPrefix(text) == text.size()) {
     out.append(1, '"').append(text).append(1, '"');
     return;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 // Strings of JSON as Go's encoding/json writes them: <, >, &, U+2028 and U+2029 are escaped too,
-// and what is no UTF-8 is U+FFFD.
+// and invalid UTF-8 becomes U+FFFD.
 namespace apiserver::inline v0::text {
 
 // A quoted string.

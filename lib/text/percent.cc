@@ -14,7 +14,7 @@ bool IsUnreserved(char c) {
 
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space) {
   constexpr auto kNone = std::string_view::npos;
-  // Most texts stand for themselves.
+  // Most texts have no escapes.
   if (text.find('%') == kNone && (!plus_is_space || text.find('+') == kNone)) {
     return std::string(text);
   }

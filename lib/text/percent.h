@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-// Percent signs in front of two hexadecimal digits.
+// Percent-encoding: a percent sign and two hexadecimal digits.
 namespace apiserver::inline v0::text {
 
-// nullopt: malformed.
+// Decodes the escapes. nullopt: one is malformed.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space = false);
-// Everything but letters, digits and "-._~" is escaped.
+// Escapes everything but letters, digits and "-._~".
 std::string PercentEncode(std::string_view text);
 void AppendPercentEscape(char c, std::string& out);
 

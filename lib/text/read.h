@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-// Results of reading a text: Status and Result need base, which stands above this room.
+// The results of parsers in this room: Status and Result are in base, which is a later room.
 namespace apiserver::inline v0::text {
 
-// Why a text was refused, in Go's words; false: it was not.
+// The reason why a text was refused, in Go's words. False: the text was accepted.
 class Error {
  public:
   Error() = default;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-// Finding the end of text that stands for itself, eight or sixteen bytes at a time.
+// Finds the end of plain text, eight or sixteen bytes at a time.
 namespace apiserver::inline v0::text {
 
 namespace scan {
@@ -23,7 +23,7 @@ inline std::uint64_t BelowSpace(std::uint64_t word) {
   return (word - kOnes * 0x20) & ~word & kHighs;
 }
 
-// Sixteen bytes that the compiler compares at once where the machine can.
+// Sixteen bytes that the compiler compares at once if the machine can.
 using Block [[gnu::vector_size(16)]] = signed char;
 
 // The first bytes of `text`, and zeros if it has fewer.
@@ -36,9 +36,9 @@ inline Block BlockOf(std::string_view text) {
   }
   return block;
 }
-// How many of the bytes come before the first that Go's encoder escapes or has to look at. Below a
-// space, as signed numbers, are control characters and all that is not ASCII; '<' and '>' differ in
-// one bit, '"' and '&' too.
+// Returns the number of bytes before the first that Go's encoder escapes or has to inspect. As
+// signed numbers, control characters and all bytes beyond ASCII are below a space; '<' and '>'
+// differ in one bit, '"' and '&' too.
 inline std::size_t UnescapedIn(Block block) {
   const auto hits =
       (block < 0x20) | (block == '\\') | ((block | 0x02) == '>') | ((block | 0x04) == '&');
@@ -51,8 +51,8 @@ inline std::size_t UnescapedIn(Block block) {
 }
 }  // namespace scan
 
-// How many bytes of `text` come before the first for which `word_hits` (on eight, little endian)
-// or `byte_hits` (on one) is true.
+// Returns the number of bytes of `text` before the first for which `word_hits` (on eight, little
+// endian) or `byte_hits` (on one) is true.
 template <class WordHits, class ByteHits>
 std::size_t PrefixWithout(std::string_view text, WordHits word_hits, ByteHits byte_hits) {
   std::size_t i = 0;
@@ -64,7 +64,7 @@ std::size_t PrefixWithout(std::string_view text, WordHits word_hits, ByteHits by
       if (hits != 0) return i + static_cast<std::size_t>(std::countr_zero(hits)) / 8;
     }
     if (i == text.size()) return i;
-    // The rest once more with what is in front of it, which has no hits.
+    // Reads the last eight bytes, some of them for the second time: those have no hits.
     if (text.size() >= 8) {
       const std::size_t last = text.size() - 8;
       std::uint64_t word = 0;
@@ -77,7 +77,7 @@ std::size_t PrefixWithout(std::string_view text, WordHits word_hits, ByteHits by
   return i;
 }
 
-// Up to the first quote, backslash or control character.
+// Returns the length of the text before the first quote, backslash or control character.
 inline std::size_t PlainPrefix(std::string_view text) {
   return PrefixWithout(
       text,
@@ -87,8 +87,8 @@ inline std::size_t PlainPrefix(std::string_view text) {
       [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; });
 }
 
-// Up to the first byte that Go's encoder escapes or has to look at: PlainPrefix, <, >, & and
-// everything that is not ASCII.
+// Returns the length of the text before the first byte that Go's encoder escapes or has to inspect:
+// those of PlainPrefix, <, >, & and everything beyond ASCII.
 inline std::size_t UnescapedPrefix(std::string_view text) {
   std::size_t plain = 0;
   while (plain < text.size()) {
@@ -112,7 +112,7 @@ inline std::size_t CopyUnescaped(std::string_view text, char* out) {
   for (; at + kBlock <= text.size(); at += kBlock) {
     if (const std::size_t plain = copy(at); plain < kBlock) return at + plain;
   }
-  // The rest once more with what is in front of it, which is plain.
+  // Reads the last block, some of it for the second time: that part is plain.
   at = text.size() - kBlock;
   return at + copy(at);
 }

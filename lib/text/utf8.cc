@@ -12,6 +12,7 @@ bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 
 std::size_t Utf8SequenceLength(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return 1;
+  // 0xC0 and 0xC1 would begin overlong forms, 0xF5 and above code points past U+10FFFF.
   if (lead < 0xC2 || lead > 0xF4) return 0;
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   if (text.size() < length) return 0;

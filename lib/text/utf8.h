@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-// UTF-8 as Go's unicode/utf8 judges it.
+// UTF-8 as Go's unicode/utf8 validates it.
 namespace apiserver::inline v0::text {
 
-// The rune for what is no character, and for bytes that are no UTF-8.
+// Stands for invalid runes and bytes.
 inline constexpr std::uint32_t kReplacementRune = 0xFFFD;
 
 // The length of the well-formed sequence that starts `text`, which must not be empty; 0: there is
@@ -18,13 +18,13 @@ bool ValidUtf8(std::string_view text);
 // `text` with every byte that starts no well-formed sequence replaced by U+FFFD.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// One character, and the bytes that say it.
+// One character and its bytes.
 struct Rune {
   std::uint32_t code = 0;
   std::string_view text;
 };
-// The rune that starts `text`, which must not be empty, as Go's range over a string has it:
-// kReplacementRune and one byte where no well-formed sequence starts.
+// Returns the first rune of `text`, which must not be empty, as Go's range over a string does:
+// kReplacementRune and one byte if no well-formed sequence starts there.
 Rune FirstRune(std::string_view text);
 // Appends the bytes of `code`, which is at most U+10FFFF.
 void AppendRune(std::uint32_t code, std::string& out);

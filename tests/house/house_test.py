@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import figures
+import language
 import table
 from functions import functions
 from tree import INTERNAL, Tree
@@ -192,6 +193,82 @@ class Lines(Checkout):
         self.assertEqual(table.room_lines(tree),
                          {"storage": [0, 0, 1, 0], "storage.kv": [3, 2, 0, 4], "(suites of no room)": [0, 0, 0, 1],
                           "(benchmarks)": [0, 0, 0, 1], "(no room)": [0, 0, 1, 0]})
+
+
+class Language(Checkout):
+    def test_an_opening_without_a_head_is_found(self):
+        for text in ("What a request holds.", "Whom a token must be for.", "Nobody waits.", "Of the file in use.",
+                     "In which versions else it is served.", "Whether it is locked.", "How a file is read.",
+                     "Where events go.", "Where it begins, from 1.", "For whoever cannot wait: calls `done`.",
+                     "By address.", "For requests that are done.", "Of what is gone no part may be read.", "As sent; empty: none."):
+            self.assertTrue(language.is_headless(text), text)
+
+    def test_a_sentence_or_a_noun_is_none(self):
+        for text in ("The file in use.", "Returns what a request holds.", "Null: nobody may.", "Whatsoever.",
+                     "How long one attempt may take.", "Where the two differ, the client decides.",
+                     "From now on the object is frozen.", "For a list, that is the revision of the list.",
+                     "As rest.BeforeCreate: generation starts at 1.", "As Go's url.Parse.", "As in net/http.",
+                     "For example \"a\".", "At most 63 bytes.", "Offers both."):
+            self.assertFalse(language.is_headless(text), text)
+
+    def test_behind_code_a_phrase_may_stand(self):
+        self.assertFalse(language.is_headless("By address.", behind=True))
+        self.assertTrue(language.is_headless("Of the file.", behind=True))
+        self.assertTrue(language.is_headless("Who waits.", behind=True))
+
+    def blocks(self, text):
+        return [(line, words, behind) for _, line, words, behind in
+                language.blocks(self.tree({"lib/base/a.cc": text}))]
+
+    def test_lines_at_one_column_are_one_block(self):
+        self.assertEqual(self.blocks("// One\n// block.\nint a;  // Behind\n        // it.\n  // Other.\nint b;\n"
+                                     "// C.\n"),
+                         [(1, "One block.", False), (3, "Behind it.", True), (5, "Other.", False), (7, "C.", False)])
+
+    def test_what_is_no_prose_is_no_block(self):
+        self.assertEqual(self.blocks("// Copyright Us.\n\nauto a = \"http://b\";\nchar c = '\"';  // D.\n"
+                                     "}  // namespace e\nF();  // NOLINT(g)\nR\"(\nh  // i\n)\";\n"), [(4, "D.", True)])
+
+    def test_the_share_of_headless_openings(self):
+        tree = self.tree({"lib/base/a.cc": "// What it is.\nint a;\n\n// The other.\nint b;  // In bytes.\n",
+                          "include/apiserver/base/b.h": "// A file.\n"})
+        self.assertEqual(language.headless(tree), figures.Figure(25.0, ["lib/base/a.cc:1: What it is."]))
+
+    def test_the_share_of_comment_lines(self):
+        tree = self.tree({"lib/base/a.cc": "// Copyright Us.\n\n// Why.\nint a;\nint b;  // In bytes.\n\nint c;\n",
+                          "lib/base/b.cc": "int a;\n" * 81, "lib/base/b.h": "int a;\n",
+                          "include/apiserver/base/c.h": "// A file.\n#pragma once\n"})
+        self.assertEqual(language.source_comments(tree),
+                         figures.Figure(100.0 / 85, ["lib/base/b.cc: none in 81 lines"]))
+        self.assertEqual(language.header_comments(tree).value, 50.0)
+
+    def uncommented(self, body, path="include/apiserver/base/a.h"):
+        figure = language.uncommented(self.tree({path: NAMESPACE % body}))
+        return [line.rsplit(": ", 1)[1] for line in figure.behind]
+
+    def test_declarations_without_a_comment_are_found(self):
+        self.assertEqual(self.uncommented("class A final : public B<int(char)> {\n public:\n  explicit A(int b);\n"
+                                          "  virtual Status Run(std::function<void()> f = {}) = 0;\n};\n"
+                                          "enum class E : int { kOne };\n\nstruct S {\n  int F() { return 1; }\n};\n"
+                                          "template <class T>\n[[nodiscard]] T G(T t);"),
+                         ["A", "A", "Run", "E", "S", "F", "G"])
+        self.assertEqual(self.uncommented("void F();", "lib/base/a.h"), [])
+
+    def test_a_comment_above_behind_or_above_an_overload_counts(self):
+        self.assertEqual(self.uncommented("// A.\nclass A {\n public:\n  void F();  // Why.\n};\n\n// G.\nvoid G();\n"
+                                          "void G(int a,\n       int b);\nvoid G(char c);\nvoid H();\n\n"
+                                          "// T.\ntemplate <class T>\nvoid T(T t);"), ["H"])
+
+    def test_what_needs_no_comment_is_left_out(self):
+        self.assertEqual(self.uncommented("class Forward;\nusing F = std::function<void()>;\nextern const int k;\n"
+                                          "// A.\nclass A final {\n  void Hidden();\n\n public:\n  A();\n"
+                                          "  A(const A&) = delete;\n  ~A();\n  A& operator=(A&&) = default;\n"
+                                          "  bool operator==(const A& a) const;\n  void Run() const override;\n"
+                                          "  A(A&& a) noexcept : b(a.b) {}\n"
+                                          "  int two_words() const { return two_words_; }\n"
+                                          "  const Name& name() const { return name_; }\n  friend void Swap(A& a);\n"
+                                          "  int count = Count();\n\n private:\n  struct State {\n    void F();\n  };\n"
+                                          "  void Own(int a);\n};"), [])
 
 
 class Table(Checkout):

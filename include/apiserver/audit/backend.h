@@ -15,18 +15,23 @@
 #include "apiserver/base/metrics.h"
 #include "apiserver/base/status.h"
 
-// Where events go: k8s.io/apiserver/pkg/audit/types.go, union.go and metrics.go.
+// The destinations of audit events: k8s.io/apiserver/pkg/audit/types.go, union.go and metrics.go.
 namespace apiserver::inline v0::audit {
 
-// Counts under Kubernetes' names. Any thread.
+// The metrics of auditing, under Kubernetes' names. Any thread.
 class Metrics {
  public:
+  // Registers them in `registry`, which must outlive this.
   explicit Metrics(metrics::Registry& registry);
 
+  // Counts an event that was handed to the backend.
   void ObserveEvent() { events_.Add(); }
+  // Counts a request by the level of the policy.
   void ObservePolicyLevel(Level level);
+  // Counts a request that was refused because its event could not be recorded.
   void ObserveRejected() { rejected_.Add(); }
-  // Counts `impacted` as not recorded by `plugin`, and logs why; what they say is not logged.
+  // Counts `impacted` events as not recorded by `plugin`, and logs the error, but not their
+  // contents.
   void HandlePluginError(LogSink& log, std::string_view plugin, const Status& error,
                          std::size_t impacted);
 
@@ -34,48 +39,50 @@ class Metrics {
   metrics::Counter& events_;
   metrics::Family<metrics::Counter>& errors_;
   metrics::Family<metrics::Counter>& levels_;
-  // A series is shown from its first request on; its address is kept, for every request is here.
+  // A series is shown from its first request on; its address is kept, since every request counts
+  // here.
   std::array<std::atomic<metrics::Counter*>, kLevels> kept_levels_ = {};
   metrics::Counter& rejected_;
 };
 
-// What a backend is given when it starts; outlives it.
+// The services of a backend, given to it at its start; they outlive it.
 struct BackendEnvironment {
   Metrics* metrics = nullptr;
   LogSink* log = &NullLogSink();
   const Clock* clock = &RealClock();
 };
 
-// Takes events. Run() once, before the first event; ProcessEvents() from any thread; after
-// Shutdown() events are dropped and counted.
+// Records events. Run() is called once, before the first event; ProcessEvents() from any thread;
+// after Shutdown() events are dropped and counted.
 class Backend {
  public:
-  // Whether the events were recorded, or may be taken as such.
+  // `processed`: the events were recorded, or may be regarded as such.
   using Done = UniqueFunction<void(bool processed)>;
 
   virtual ~Backend() = default;
-  // "log", "buffered<webhook>".
+  // Returns "log", "buffered<webhook>".
   virtual std::string name() const = 0;
-  // Only the first call counts.
+  // Starts the backend. Only the first call counts.
   virtual Status Run(const BackendEnvironment& environment) = 0;
-  // Must not wait. `done`, unless it is empty, is called exactly once, at once or later, on any
-  // thread, and must not wait either. Failures are counted and logged by the backend.
+  // Takes events; must not block. `done`, unless it is empty, is called exactly once, at once or
+  // later, on any thread, and must not block either. The backend counts and logs failures.
   virtual void ProcessEvents(Events events, Done done) = 0;
-  // The same of one event that nobody waits for. As ProcessEvents, unless a backend is done with
-  // the event at once and need not share it.
+  // The same for one event without `done`. A backend that handles the event at once may override
+  // it, and need not share the event.
   virtual void ProcessEvent(Event&& event);
-  // Whether a request should now be held until its first event is `done`: the backend is strict, or
-  // has fallen behind and must not drop.
+  // True if a request must be held until `done` of its first event: the backend is strict, or has
+  // fallen behind and must not drop events.
   virtual bool Holds() const = 0;
-  // Waits at most `grace` until everything it was given is where it belongs; what is left then is
-  // dropped and counted. Idempotent.
+  // Waits at most `grace` until all events are recorded; further ones are dropped and counted.
+  // Idempotent.
   virtual void Shutdown(std::chrono::milliseconds grace) = 0;
 };
 using BackendPtr = std::shared_ptr<Backend>;
 
-// Hands everything to all of them; null ones are left out. Null: none is left. One alone is itself.
+// Passes all events to each backend; null ones are left out. Null: none is left. A single one is
+// returned itself.
 BackendPtr NewUnion(std::vector<BackendPtr> backends);
-// Takes failures of `backend` for success: --audit-*-mode=blocking.
+// Reports failures of `backend` as success: --audit-*-mode=blocking.
 BackendPtr NewIgnoreErrors(BackendPtr backend);
 
 }  // namespace apiserver::inline v0::audit

@@ -15,54 +15,56 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
 
-// What a request's event will say, collected while the request is served:
-// k8s.io/apiserver/pkg/audit/context.go. Where nothing is audited the functions below do nothing
-// but look that up.
+// The audit event of a request, collected while it is served:
+// k8s.io/apiserver/pkg/audit/context.go. For a request that is not audited the functions below do
+// nothing.
 namespace apiserver::inline v0::audit {
 
-// Adds an annotation to the event of the request whose context this is: keys are qualified
-// ("authorization.k8s.io/decision"), values short. The first value of a key stays; another one is
+// Adds an annotation to the event of the request of `ctx`: keys are qualified
+// ("authorization.k8s.io/decision"), values short. The first value of a key is kept; another one is
 // dropped and logged. Any thread.
 void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
-// Who is acted as; the event's `user` stays who asked. `constraint`: the verb that allowed it under
-// constrained impersonation, else empty. Any thread.
+// Sets the impersonated user; the event's `user` stays the authenticated one. `constraint`: the
+// verb that allowed it under constrained impersonation, else empty. Any thread.
 void LogImpersonatedUser(const Context& ctx, auth::UserInfoPtr user,
                          std::string_view constraint = "");
-// At which level the request is audited; kNone also before the policy was asked, and where there is
-// none. Who would have to make something only for the event asks first.
+// Returns the level at which the request is audited. kNone: before the policy was evaluated, or if
+// there is none. Check it before making data only for the event.
 Level LevelOf(const Context& ctx);
 
-// What the policy says of one request.
+// The policy's decision for one request.
 struct RequestAuditConfig {
   Level level = Level::kNone;
-  std::array<bool, kStages> omit_stages = {};  // By Stage.
+  std::array<bool, kStages> omit_stages = {};  // Indexed by Stage.
   bool omit_managed_fields = false;
 
   friend bool operator==(const RequestAuditConfig&, const RequestAuditConfig&) = default;
 };
 
-// One request's event in the making, a value of its context. Any thread.
+// The event of one request while it is collected, a value of its context. Methods may be called
+// from any thread.
 class AuditContext {
  public:
   // `clock` and `log` outlive it.
   AuditContext(std::string audit_id, const Clock& clock, LogSink& log);
 
-  // Tells what the policy says; once. Before, everything is collected.
+  // Sets the policy's decision; call it once. Before, everything is collected.
   void Init(const RequestAuditConfig& config);
   bool initialized() const { return initialized_.load(std::memory_order_acquire); }
-  // Whether what is told still counts.
+  // False if the policy has decided not to record the request.
   bool enabled() const { return !initialized() || config_.level != Level::kNone; }
-  // Only once it is initialized.
+  // Only after Init().
   const RequestAuditConfig& config() const { return config_; }
+  // False if the policy omits events of this stage.
   bool Wants(Stage stage) const;
 
-  // Changes the event.
+  // Calls `change` with the event, under its lock.
   template <class Change>
   void Visit(Change change) {
     auto event = event_.Lock();
     change(*event);
   }
-  // The event as it stands now, for this stage. The last one may take it away.
+  // Returns the event as it is now, for this stage. The last one may move it away.
   Event Snapshot(Stage stage, bool last = false);
 
  private:
@@ -74,10 +76,10 @@ class AuditContext {
   std::atomic<bool> initialized_{false};
   Guarded<Event> event_;
 };
-// The value of a context; absent where the server audits nothing.
+// The value of a context; absent if the server does not audit.
 using AuditContextPtr = std::shared_ptr<AuditContext>;
 
-// Null: nothing is audited.
+// Null: the request is not audited.
 AuditContext* AuditContextFrom(const Context& ctx);
 
 }  // namespace apiserver::inline v0::audit

@@ -12,27 +12,31 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/status.h"
 
-// What is remembered of a request: audit.k8s.io/v1, k8s.io/apiserver/pkg/apis/audit/v1/types.go.
+// The audit events of requests: audit.k8s.io/v1, k8s.io/apiserver/pkg/apis/audit/v1/types.go.
 namespace apiserver::inline v0::audit {
 
-// How much is recorded; each level includes those before it.
+// The amount that is recorded; each level includes those before it.
 enum class Level : std::uint8_t { kNone, kMetadata, kRequest, kRequestResponse };
 inline constexpr int kLevels = 4;
-// When in a request's life an event is made.
+// The moment of a request at which an event is made.
 enum class Stage : std::uint8_t {
   kRequestReceived,
-  kResponseStarted,  // Of requests that may stay open for long only.
+  kResponseStarted,  // Only for requests that may stay open for long.
   kResponseComplete,
   kPanic,  // An exception was caught.
 };
 inline constexpr int kStages = 4;
 
-// "RequestResponse"; "ResponseStarted".
+// Returns the word of the API: "RequestResponse".
 std::string_view LevelWord(Level level);
+// Returns the word of the API: "ResponseStarted".
 std::string_view StageWord(Stage stage);
+// The inverse. nullopt: no such word.
 std::optional<Level> LevelFromWord(std::string_view word);
+// The same for stages.
 std::optional<Stage> StageFromWord(std::string_view word);
 
+// The object that a request is about.
 struct ObjectReference {
   std::string resource;
   std::string namespace_ = {};
@@ -46,7 +50,7 @@ struct ObjectReference {
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };
 
-// metav1.Status as far as it is bounded.
+// The parts of metav1.Status whose size is bounded.
 struct ResponseStatus {
   std::string status = {};  // "Success", "Failure"; empty: not known.
   std::string message = {};
@@ -54,6 +58,7 @@ struct ResponseStatus {
   std::optional<StatusDetails> details = {};
   int code = 0;
 
+  // Copies those parts of `status`.
   static ResponseStatus Of(const Status& status);
   friend bool operator==(const ResponseStatus&, const ResponseStatus&) = default;
 };
@@ -68,8 +73,8 @@ struct Event {
   Stage stage = Stage::kRequestReceived;
   std::string request_uri = {};
   std::string verb = {};
-  auth::UserInfoPtr user = {};               // Null: nobody known.
-  auth::UserInfoPtr impersonated_user = {};  // Null: nobody is impersonated.
+  auth::UserInfoPtr user = {};               // Null: not authenticated.
+  auth::UserInfoPtr impersonated_user = {};  // Null: no impersonation.
   // authenticationMetadata.impersonationConstraint.
   std::string impersonation_constraint = {};
   std::vector<std::string> source_ips = {};
@@ -85,11 +90,11 @@ struct Event {
 using EventPtr = std::shared_ptr<const Event>;
 using Events = std::vector<EventPtr>;
 
-// The event as JSON with kind and apiVersion, fields in Go's order, no newline.
+// Appends the event as JSON with kind and apiVersion, fields in Go's order, without newline.
 void AppendEventJson(const Event& event, std::string& out);
-// An EventList of them, no newline.
+// Returns an EventList of them, without newline.
 std::string EventListJson(const Events& events);
-// One line of the legacy text format, without newline: audit.EventString.
+// Returns one line of the legacy text format, without newline: audit.EventString.
 std::string EventString(const Event& event);
 
 }  // namespace apiserver::inline v0::audit

@@ -13,12 +13,14 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status.h"
 
-// Which requests are recorded, and how much of them: k8s.io/apiserver/pkg/audit/policy.
+// The audit policy, which decides how much of a request is recorded:
+// k8s.io/apiserver/pkg/audit/policy.
 namespace apiserver::inline v0::audit {
 
-// By Stage.
+// Indexed by Stage.
 using OmittedStages = std::array<bool, kStages>;
 
+// Resources of a group.
 struct GroupResources {
   std::string group = {};  // "*": every group.
   // "pods", "pods/log", "*", "pods/*", "*/scale"; empty: everything of the group.
@@ -28,7 +30,7 @@ struct GroupResources {
   friend bool operator==(const GroupResources&, const GroupResources&) = default;
 };
 
-// Every list that is not empty must match.
+// A rule and its conditions: every list that is not empty must match.
 struct PolicyRule {
   Level level = Level::kNone;
   std::vector<std::string> users = {};
@@ -39,32 +41,35 @@ struct PolicyRule {
   std::vector<std::string> namespaces = {};  // "": cluster-scoped.
   std::vector<std::string> non_resource_urls = {};
   OmittedStages omit_stages = {};
-  std::optional<bool> omit_managed_fields = {};  // Over the policy's.
+  std::optional<bool> omit_managed_fields = {};  // Overrides the policy's.
 
   friend bool operator==(const PolicyRule&, const PolicyRule&) = default;
 };
 
+// An audit policy.
 struct Policy {
-  std::vector<PolicyRule> rules;  // The first that matches counts; none: Level::kNone.
+  std::vector<PolicyRule> rules;  // The first that matches counts. If none does: Level::kNone.
   OmittedStages omit_stages = {};
   bool omit_managed_fields = false;
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-// An audit.k8s.io/v1 Policy in YAML or JSON. kInvalid: everything that is wrong with it, each with
-// its line and what would be right. Stricter than Go, which takes unknown fields with a warning.
+// Parses an audit.k8s.io/v1 Policy in YAML or JSON. kInvalid: all faults, each with its line and
+// the correct form. Stricter than Go, which accepts unknown fields with a warning.
 Result<Policy> ParsePolicy(std::string_view text);
-// The same from a file, whose path stands in the error.
+// The same from a file; errors have its path.
 Result<Policy> LoadPolicyFile(const FileSystem& files, const std::string& path);
 
-// What to record of a request. Any thread; asked once a request, before it is authorized.
+// Evaluates the policy. Called from any thread, once a request, before it is authorized; must not
+// block.
 class PolicyRuleEvaluator {
  public:
   virtual ~PolicyRuleEvaluator() = default;
-  // `attributes.user` is null for who could not be authenticated.
+  // `attributes.user` is null if the request could not be authenticated.
   virtual RequestAuditConfig EvaluatePolicyRule(const auth::Attributes& attributes) const = 0;
 };
+// Evaluates the rules of `policy` in their order.
 std::unique_ptr<const PolicyRuleEvaluator> NewPolicyRuleEvaluator(Policy policy);
 
 }  // namespace apiserver::inline v0::audit

@@ -9,31 +9,33 @@
 #include "apiserver/audit/event.h"
 #include "apiserver/base/context.h"
 
-// What handlers tell of the objects of a request: k8s.io/apiserver/pkg/audit/request.go. All of it
-// does nothing where the request is not audited, or not at that level. Any thread.
+// The objects of a request, added to its event by handlers: k8s.io/apiserver/pkg/audit/request.go.
+// These functions do nothing if the request is not audited, or not at that level. Any thread.
 namespace apiserver::inline v0::audit {
 
-// An object whose JSON is longer is left out, and the event annotated with
+// The limit of an object's JSON; a longer one is left out, and the event annotated with
 // "audit.k8s.io/truncated": "true". Go has no such limit.
 inline constexpr std::size_t kObjectBytesMax = 10 << 20;
 
-// Whether the request's, or the answer's object is wanted, so that somebody should make its JSON.
+// True if the event wants the object of the request, so that its JSON should be made.
 bool WantsRequestObject(const Context& ctx);
+// The same for the object of the response.
 bool WantsResponseObject(const Context& ctx);
 
-// The request's object, in the version in which it was sent. `about` fills what the event's
-// objectRef does not know from the URL. `json` is asked only if the level wants objects.
+// Adds the request's object, in the version in which it was sent. `about` fills the parts of the
+// event's objectRef that the URL lacks. `json` is called on this thread, and only if the level
+// wants objects.
 void LogRequestObject(const Context& ctx, const ObjectReference& about,
                       const std::function<std::string()>& json);
-// The body of a PATCH as JSON.
+// Adds the body of a PATCH as JSON.
 void LogRequestPatch(const Context& ctx, std::string json);
-// The name that an object got which was created without one.
+// Adds the name of an object that was created without one.
 void LogCreatedName(const Context& ctx, std::string_view name);
-// The Status that is answered, of an error or a success.
+// Adds the Status of the response, of an error or a success.
 void LogResponseStatus(const Context& ctx, ResponseStatus status);
-// The answer as JSON, in whatever form it is sent.
+// Adds the response as JSON, in whatever format it is sent.
 void LogResponseObject(const Context& ctx, std::string json);
-// In place of an object that is longer than kObjectBytesMax.
+// Marks an object as left out, because it is longer than kObjectBytesMax.
 void LogObjectTooLarge(const Context& ctx);
 
 }  // namespace apiserver::inline v0::audit

@@ -7,26 +7,27 @@
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/base/context.h"
 
-// For whom a credential was issued: k8s.io/apiserver/pkg/authentication/authenticator, audiences.go
-// and audagnostic.go.
+// The audiences of credentials: k8s.io/apiserver/pkg/authentication/authenticator, audiences.go and
+// audagnostic.go.
 namespace apiserver::inline v0::auth {
 
-// The value of a context that limits authentication to credentials for one of these; absent: any
-// will do. The authentication filter sets what the server is configured with, a TokenReview what
-// its spec asks for.
+// The value of a context that limits authentication to credentials issued for one of these
+// audiences. Absent: audiences are not checked. The authentication filter sets the server's own
+// audiences, a TokenReview those of its spec.
 struct Audiences {
   std::vector<std::string> names;
 };
 
-// Null: `ctx` does not limit.
+// Returns the audiences of `ctx`. Null: it does not limit them.
 const std::vector<std::string>* AudiencesOf(const Context& ctx);
 
-// Those of `wanted` that are in `have` too, in the order of `wanted`.
+// Returns the audiences in both lists, in the order of `wanted`.
 std::vector<std::string> Intersect(const std::vector<std::string>& have,
                                    const std::vector<std::string>& wanted);
 
-// Makes an authenticator aware of audiences that knows nothing of them: what `inner` accepts is
-// accepted for those of `implicit` that the context asks for, and for nobody if there is none.
+// Adds audiences to an authenticator that does not know them: a credential that `inner` accepts is
+// accepted for those of `implicit` that the context asks for. If it asks for none of them, the
+// credential is not recognised.
 std::unique_ptr<Authenticator> WithImplicitAudiences(std::vector<std::string> implicit,
                                                      std::shared_ptr<const Authenticator> inner);
 std::unique_ptr<TokenAuthenticator> WithImplicitAudiences(

@@ -10,29 +10,33 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/message.h"
 
-// Who is it? k8s.io/apiserver/pkg/authentication/authenticator. Implementations are in authn.
+// Authentication of requests: k8s.io/apiserver/pkg/authentication/authenticator. Implementations
+// are in authn.
 namespace apiserver::inline v0::auth {
 
+// An authenticated user.
 struct AuthenticateResponse {
   UserInfoPtr user;                         // Never null.
-  std::vector<std::string> audiences = {};  // Those the credential was checked for.
+  std::vector<std::string> audiences = {};  // The audiences for which the credential was checked.
 };
 
-// Reads the credentials of a request. Any thread, loops among them: there `ctx` must not wait, and
-// what would have to is kWouldBlock, and asked again where waiting is allowed.
+// Authenticates a request by its credentials. Called from any thread, loops included: there `ctx`
+// may not wait, and an authenticator that would have to wait returns kWouldBlock and is called
+// again where waiting is allowed.
 class Authenticator {
  public:
   virtual ~Authenticator() = default;
   // nullopt: the request bears no credential of this kind. kUnauthorized: it does, and the
-  // credential is bad. kWouldBlock: somebody must be asked, and `ctx` must not wait.
+  // credential is bad. kWouldBlock: the answer must come from elsewhere, and `ctx` may not wait.
   virtual Result<std::optional<AuthenticateResponse>> Authenticate(
       const Context& ctx, const http::Request& request) const = 0;
 };
 
-// Knows bearer tokens. Any thread; results as Authenticator.
+// Authenticates bearer tokens. Threads and results as Authenticator.
 class TokenAuthenticator {
  public:
   virtual ~TokenAuthenticator() = default;
+  // nullopt: the token is not of this authenticator's kind.
   virtual Result<std::optional<AuthenticateResponse>> AuthenticateToken(
       const Context& ctx, std::string_view token) const = 0;
 };

@@ -11,32 +11,34 @@
 #include "apiserver/base/function.h"
 #include "apiserver/base/sync.h"
 
-// Questions that somebody else must answer (a TokenReview, a SubjectAccessReview), asked without
-// holding a thread.
+// Asynchronous look-ups at another server (a TokenReview, a SubjectAccessReview) that hold no
+// thread.
 //
-// An authenticator or authorizer that must ask on a context that may not block starts the question,
-// hands it to the context's Waiting, if there is one, and returns kWouldBlock. Whoever set the
-// Waiting (the filter) goes on when all of it is answered and asks the authenticator again, which
-// then finds the answer. So unions and decorators need not know of it.
+// An authenticator or authorizer that needs one on a context that may not block starts it, adds it
+// to the context's Waiting, if there is one, and returns kWouldBlock. The filter that set the
+// Waiting continues when all look-ups are answered and asks the authenticator again, which then
+// finds the answer. So unions and decorators need not know about look-ups.
 namespace apiserver::inline v0::auth {
 
-// One question under way, shared by all requests that ask it. Any thread.
+// One look-up in progress, shared by all requests that need it. All methods may be called from any
+// thread.
 class LookUp {
  public:
-  // `owner` is who asks, `key` what; together they tell one question from another.
+  // `owner` is the object that asks and `key` its question; together they identify the look-up.
   LookUp(const void* owner, std::string key) : owner_(owner), key_(std::move(key)) {}
   virtual ~LookUp() = default;
 
   const void* owner() const { return owner_; }
   const std::string& key() const { return key_; }
   bool done() const;
-  // Calls `callback` once when the answer is there, at once if it is. It must not wait.
+  // Calls `callback` once when the answer is there: at once, or on the thread that calls Finish().
+  // It must not block.
   void OnDone(UniqueFunction<void()> callback);
-  // Waits on the calling thread: OK, or kTimeout once `ctx` is done.
+  // Waits on the calling thread. kTimeout: `ctx` was done first.
   Status Wait(const Context& ctx);
 
  protected:
-  // The derived class has set its answer. Once.
+  // Called once by the derived class after it has set its answer.
   void Finish();
 
  private:
@@ -49,20 +51,22 @@ class LookUp {
   Guarded<State> state_;
 };
 
-// The questions that one request waits for, used by whoever runs the request now. Keeps what it was
-// given, so that an answer is found even where none is cached.
+// The look-ups of one request, used by the thread that runs the request now. Keeps them, so that an
+// answer is found even if it is not cached.
 class Waiting {
  public:
+  // Adds a look-up that the request has to wait for.
   void Add(std::shared_ptr<LookUp> look_up) { look_ups_.push_back(std::move(look_up)); }
-  // Null: none such was handed in.
+  // Null: no such look-up was added.
   LookUp* Find(const void* owner, std::string_view key) const;
   std::size_t size() const { return look_ups_.size(); }
-  // Whether `owner` says this of the question `key` for the first time. The same authorizer is
-  // asked again when those behind it had to wait, but reports a failure once.
+  // Returns true if `owner` reports on `key` for the first time. An authorizer is asked again when
+  // one behind it had to wait, but reports a failure once.
   bool FirstReport(const void* owner, std::string_view key);
-  // Some of it has no answer yet.
+  // True if a look-up has no answer yet.
   bool pending() const;
-  // Calls `callback` once when all of it is answered. It must not wait.
+  // Calls `callback` once when all are answered: at once, or on the thread that answers the last
+  // one. It must not block.
   void OnAll(UniqueFunction<void()> callback) const;
 
  private:

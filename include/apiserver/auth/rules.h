@@ -8,10 +8,11 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 
-// What may they? k8s.io/apiserver/pkg/authorization/authorizer.RuleResolver: what
-// SelfSubjectRulesReview and `kubectl auth can-i --list` show.
+// The rules that apply to a user: k8s.io/apiserver/pkg/authorization/authorizer.RuleResolver.
+// SelfSubjectRulesReview and `kubectl auth can-i --list` show them.
 namespace apiserver::inline v0::auth {
 
+// Verbs that are allowed on resources; "*" means all. No names: objects of any name.
 struct ResourceRule {
   std::vector<std::string> verbs;
   std::vector<std::string> groups = {};
@@ -19,24 +20,26 @@ struct ResourceRule {
   std::vector<std::string> names = {};
 };
 
+// Verbs that are allowed on paths; "*" means all.
 struct NonResourceRule {
   std::vector<std::string> verbs;
   std::vector<std::string> paths = {};
 };
 
+// All rules that a resolver knows.
 struct Rules {
   std::vector<ResourceRule> resource_rules = {};
   std::vector<NonResourceRule> non_resource_rules = {};
-  // Some authorizer cannot list all of its rules; why not.
+  // An authorizer cannot list all of its rules, for the reason in `error`.
   bool incomplete = false;
   std::string error = {};
 };
 
-// Any thread.
+// Lists the rules of a user. May be called from any thread.
 class RuleResolver {
  public:
   virtual ~RuleResolver() = default;
-  // Those that hold in `namespace_`, cluster-wide ones included.
+  // Returns the rules that hold in `namespace_`, cluster-wide ones included.
   virtual Rules RulesFor(const Context& ctx, const UserInfoPtr& user,
                          std::string_view namespace_) const = 0;
 };

@@ -7,7 +7,8 @@
 
 #include "apiserver/auth/user.h"
 
-// The users that service accounts are: k8s.io/apiserver/pkg/authentication/serviceaccount.
+// The user names and groups of service accounts:
+// k8s.io/apiserver/pkg/authentication/serviceaccount.
 namespace apiserver::inline v0::auth::serviceaccount {
 
 inline constexpr std::string_view kUsernamePrefix = "system:serviceaccount:";
@@ -19,20 +20,21 @@ inline constexpr std::string_view kPodUIDKey = "authentication.kubernetes.io/pod
 inline constexpr std::string_view kNodeNameKey = "authentication.kubernetes.io/node-name";
 inline constexpr std::string_view kNodeUIDKey = "authentication.kubernetes.io/node-uid";
 
-// "system:serviceaccount:<namespace>:<name>".
+// Returns "system:serviceaccount:<namespace>:<name>".
 std::string MakeUsername(std::string_view namespace_, std::string_view name);
 
+// The parts of a service account's user name.
 struct AccountName {
   std::string_view namespace_;
   std::string_view name;
 };
-// Borrows from `username`; nullopt: MakeUsername has not made it of valid names.
+// Borrows from `username`. nullopt: it is not a name that MakeUsername makes of valid parts.
 std::optional<AccountName> SplitUsername(std::string_view username);
 
-// Those of every account, and of every account of the namespace.
+// Returns the group of all service accounts and that of the namespace's.
 std::vector<std::string> MakeGroupNames(std::string_view namespace_);
 
-// What is known of an account that sends a request. Empty: not known.
+// The identity of a service account's request. Empty: not known.
 struct ServiceAccountInfo {
   std::string name;
   std::string namespace_;
@@ -43,7 +45,7 @@ struct ServiceAccountInfo {
   std::string node_name = {};
   std::string node_uid = {};
 
-  // A pod needs name and uid to be told of, a node its name.
+  // Includes the pod only if name and uid are known, the node only if its name is.
   UserInfo ToUserInfo() const;
 };
 

@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::auth {
 
-// Who sends a request: k8s.io/apiserver/pkg/authentication/user.Info.
+// The authenticated user of a request: k8s.io/apiserver/pkg/authentication/user.Info.
 struct UserInfo {
   std::string name;
   std::string uid = {};
@@ -16,6 +16,7 @@ struct UserInfo {
   // Sorted by key; keys are lower case.
   std::map<std::string, std::vector<std::string>> extra = {};
 
+  // True if the user is a member of `group`.
   bool InGroup(std::string_view group) const;
 
   friend bool operator==(const UserInfo&, const UserInfo&) = default;
@@ -28,7 +29,7 @@ inline constexpr std::string_view kAllAuthenticated = "system:authenticated";
 inline constexpr std::string_view kAllUnauthenticated = "system:unauthenticated";
 inline constexpr std::string_view kAnonymous = "system:anonymous";
 inline constexpr std::string_view kAPIServerUser = "system:apiserver";
-// The key of UserInfo::extra that tells which credential was used: "X509SHA256=<hex>".
+// The key of UserInfo::extra that identifies the credential: "X509SHA256=<hex>".
 inline constexpr std::string_view kCredentialIDKey = "authentication.kubernetes.io/credential-id";
 
 }  // namespace apiserver::inline v0::auth

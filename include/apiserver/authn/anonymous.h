@@ -6,15 +6,15 @@
 
 #include "apiserver/auth/authenticator.h"
 
-// Whom nobody knows: k8s.io/apiserver/pkg/authentication/request/anonymous.
+// Anonymous requests: k8s.io/apiserver/pkg/authentication/request/anonymous.
 namespace apiserver::inline v0::authn {
 
-// Takes every request for one of system:anonymous in the group system:unauthenticated; only those
-// to one of `paths`, if there are any ("/healthz"; exactly, not as a prefix). Belongs behind
-// everything else, in a NewUnionFailOnError.
+// Authenticates every request as system:anonymous in the group system:unauthenticated. If `paths`
+// is not empty, only requests to these ("/healthz"; exactly, not as a prefix). Belongs behind all
+// others, in a NewUnionFailOnError.
 std::unique_ptr<auth::Authenticator> NewAnonymous(std::vector<std::string> paths = {});
 
-// Whether `user` is nobody: system:anonymous, or in system:unauthenticated.
+// True if `user` is system:anonymous, or a member of system:unauthenticated.
 bool IsAnonymous(const auth::UserInfo& user);
 
 }  // namespace apiserver::inline v0::authn

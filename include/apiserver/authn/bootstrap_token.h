@@ -7,20 +7,21 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/log.h"
 
-// Tokens that nodes join a cluster with:
+// Tokens by which nodes join a cluster:
 // k8s.io/kubernetes/plugin/pkg/auth/authenticator/token/bootstrap.
 namespace apiserver::inline v0::authn {
 
+// Options of NewBootstrapTokens().
 struct BootstrapTokenOptions {
   std::shared_ptr<const SecretGetter> secrets = nullptr;  // Required.
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
 };
 
-// A token `<id>.<secret>` stands for the user system:bootstrap:<id> in the group
-// system:bootstrappers, as the Secret bootstrap-token-<id> of kube-system says. nullopt: of another
-// form, or the Secret does not bear it out; the log says why. Secrets are compared in constant time
-// and never logged. Errors: those of `secrets` but kNotFound.
+// Authenticates a token `<id>.<secret>` as the user system:bootstrap:<id> in the group
+// system:bootstrappers, if the Secret bootstrap-token-<id> of kube-system confirms it. nullopt: it
+// has another form, or the Secret does not confirm it; the log has the reason. Secrets are compared
+// in constant time and never logged. Errors: those of `secrets` except kNotFound.
 std::unique_ptr<auth::TokenAuthenticator> NewBootstrapTokens(BootstrapTokenOptions options);
 
 }  // namespace apiserver::inline v0::authn

@@ -9,11 +9,11 @@
 #include "apiserver/base/status.h"
 
 // The file of --authentication-config: AuthenticationConfiguration of apiserver.config.k8s.io,
-// versions v1, v1beta1 and v1alpha1, which say the same. k8s.io/apiserver/pkg/apis/apiserver.
+// versions v1, v1beta1 and v1alpha1, which are equal. k8s.io/apiserver/pkg/apis/apiserver.
 namespace apiserver::inline v0::authn {
 
-// Expressions of the common expression language are read, but no server may be configured with
-// them yet; see ValidateAuthenticationConfiguration.
+// A claim or a CEL expression. Expressions are read, but ValidateAuthenticationConfiguration
+// refuses them, since this server cannot evaluate them yet.
 struct PrefixedClaimOrExpression {
   std::string claim = {};
   std::optional<std::string> prefix = {};  // Required with `claim`; may be empty.
@@ -23,6 +23,7 @@ struct PrefixedClaimOrExpression {
                          const PrefixedClaimOrExpression&) = default;
 };
 
+// The same without a prefix.
 struct ClaimOrExpression {
   std::string claim = {};
   std::string expression = {};
@@ -30,6 +31,7 @@ struct ClaimOrExpression {
   friend bool operator==(const ClaimOrExpression&, const ClaimOrExpression&) = default;
 };
 
+// An entry of UserInfo::extra; its value is an expression.
 struct ExtraMapping {
   std::string key;
   std::string value_expression;
@@ -37,6 +39,7 @@ struct ExtraMapping {
   friend bool operator==(const ExtraMapping&, const ExtraMapping&) = default;
 };
 
+// The claims that become the user.
 struct ClaimMappings {
   PrefixedClaimOrExpression username = {};  // Required.
   PrefixedClaimOrExpression groups = {};
@@ -46,6 +49,7 @@ struct ClaimMappings {
   friend bool operator==(const ClaimMappings&, const ClaimMappings&) = default;
 };
 
+// An OpenID Connect issuer.
 struct Issuer {
   std::string url;                          // Required; https.
   std::string discovery_url = {};           // Empty: at the well-known path of `url`.
@@ -57,7 +61,7 @@ struct Issuer {
   friend bool operator==(const Issuer&, const Issuer&) = default;
 };
 
-// A claim and its only good value, or an expression.
+// A claim and its only valid value, or an expression.
 struct ClaimValidationRule {
   std::string claim = {};
   std::string required_value = {};
@@ -67,6 +71,7 @@ struct ClaimValidationRule {
   friend bool operator==(const ClaimValidationRule&, const ClaimValidationRule&) = default;
 };
 
+// An expression that the user must satisfy.
 struct UserValidationRule {
   std::string expression;
   std::string message = {};
@@ -74,6 +79,7 @@ struct UserValidationRule {
   friend bool operator==(const UserValidationRule&, const UserValidationRule&) = default;
 };
 
+// An issuer and the rules for its tokens.
 struct JwtAuthenticator {
   Issuer issuer;
   std::vector<ClaimValidationRule> claim_validation_rules = {};
@@ -83,6 +89,7 @@ struct JwtAuthenticator {
   friend bool operator==(const JwtAuthenticator&, const JwtAuthenticator&) = default;
 };
 
+// The anonymous requests that are allowed.
 struct AnonymousAuthConfig {
   bool enabled = false;
   std::vector<std::string> paths = {};  // Only these; empty: all.
@@ -90,6 +97,7 @@ struct AnonymousAuthConfig {
   friend bool operator==(const AnonymousAuthConfig&, const AnonymousAuthConfig&) = default;
 };
 
+// The whole file.
 struct AuthenticationConfiguration {
   std::vector<JwtAuthenticator> jwt = {};  // May be empty: some may be added later.
   std::optional<AnonymousAuthConfig> anonymous = {};
@@ -98,16 +106,16 @@ struct AuthenticationConfiguration {
                          const AuthenticationConfiguration&) = default;
 };
 
-// Issuers at most.
+// The most issuers of a file.
 inline constexpr std::size_t kJwtAuthenticatorsMax = 64;
 
-// As validation.ValidateAuthenticationConfiguration, but that expressions and egress selectors are
-// refused. `disallowed_issuers`: those of the server's own tokens.
+// As validation.ValidateAuthenticationConfiguration, but expressions and egress selectors are
+// refused. `disallowed_issuers`: the issuers of the server's own tokens.
 field::ErrorList ValidateAuthenticationConfiguration(
     const AuthenticationConfiguration& config,
     const std::vector<std::string>& disallowed_issuers = {});
 
-// YAML or JSON, strictly decoded and validated. kInvalid: all that is wrong, each with its line and
+// Parses YAML or JSON strictly and validates it. kInvalid: all faults, each with its line and
 // field.
 Result<AuthenticationConfiguration> ParseAuthenticationConfiguration(
     std::string_view text, const std::vector<std::string>& disallowed_issuers = {});

@@ -12,38 +12,40 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status.h"
 
-// The file of --authentication-config while a server runs.
+// Follows the file of --authentication-config while a server runs.
 namespace apiserver::inline v0::authn {
 
+// Options of the file.
 struct AuthenticationConfigFileOptions {
   std::string path;              // Required.
-  Executor* executor = nullptr;  // Required; reads there, so it must be one that may block.
-  // How often the file is looked at.
+  Executor* executor = nullptr;  // Required. Reads the file, so it must be one that may block.
+  // The period at which the file is checked for changes.
   std::chrono::nanoseconds period = std::chrono::minutes(1);
   FileSystem* files = &RealFileSystem();
   // Its metrics also count the reloads: apiserver_authentication_config_controller_*.
   OidcOptions oidc = {};
 };
 
-// Any thread. What it hands out outlives it, and stays then as it was.
+// The file in use. Methods may be called from any thread. Objects that it returned outlive it, and
+// then keep their last state.
 class AuthenticationConfigFile {
  public:
-  virtual ~AuthenticationConfigFile() = default;  // Looks no more.
+  virtual ~AuthenticationConfigFile() = default;  // Stops watching.
 
-  // Knows the tokens of the issuers that the file names now. A file that is wrong changes nothing;
-  // the log says what is wrong with it.
+  // Authenticates the tokens of the issuers in the current file. An invalid file changes nothing;
+  // the log has its faults.
   virtual std::shared_ptr<const auth::TokenAuthenticator> tokens() const = 0;
-  // What the file said of anonymous requests when the server started; a change counts after the
+  // The file's setting for anonymous requests when the server started; a change takes effect at the
   // next start.
   virtual const std::optional<AnonymousAuthConfig>& anonymous() const = 0;
-  // OK once the keys of every issuer are known.
+  // OK once the keys of all issuers have been fetched.
   virtual Status Healthy() const = 0;
-  // Looks now, on the calling thread.
+  // Checks the file now, on the calling thread; may block.
   virtual Status Check() = 0;
 };
 
-// Reads the file first. kInvalid: its path, and everything that is wrong in it with its line; or
-// what NewOidc says. Other errors: it cannot be read.
+// Reads the file. kInvalid: its path, and all faults with their lines; or the error of NewOidc.
+// Other errors: it cannot be read.
 Result<std::unique_ptr<AuthenticationConfigFile>> LoadAuthenticationConfigFile(
     const AuthenticationConfigFileOptions& options);
 

@@ -12,27 +12,29 @@
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
 
-// The authenticator of a server that leaves authentication to a cluster:
+// The authenticator of a server that delegates authentication to a cluster:
 // k8s.io/apiserver/pkg/authentication/authenticatorfactory, DelegatingAuthenticatorConfig.
 namespace apiserver::inline v0::authn {
 
+// Options of NewDelegating().
 struct DelegatingOptions {
-  // Front proxies; nullopt: nobody speaks for others. Its clock is not used.
+  // Front proxies, which may act for other users; nullopt: none may. Its clock is not used.
   std::optional<RequestHeaderOptions> request_header = std::nullopt;
-  // PEM: what users' certificates must lead to; null: certificates say nothing.
+  // PEM authorities of users' certificates. Null: certificates are ignored.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
-  // Knows bearer tokens, also those of WebSockets; null: tokens say nothing.
+  // Authenticates bearer tokens, also those of WebSockets. Null: tokens are ignored.
   std::shared_ptr<const auth::TokenAuthenticator> tokens = nullptr;
-  // Whom nobody knows is system:anonymous. Off unless asked for (in Go it is on).
+  // Makes requests without credentials system:anonymous. Off by default (in Go it is on).
   bool anonymous = false;
-  std::vector<std::string> anonymous_paths = {};  // As NewAnonymous.
+  std::vector<std::string> anonymous_paths = {};  // See NewAnonymous.
   const Clock* clock = &RealClock();
-  metrics::Registry* metrics = nullptr;  // As X509Options.
+  metrics::Registry* metrics = nullptr;  // See X509Options.
 };
 
-// Asks in this order: front proxy, client certificate, token; whoever is known to one of them is in
-// system:authenticated. Anonymous is who shows no credential; a bad one is refused. (The server's
-// filter knows its own loopback before it asks.) kInvalid: no way to be known at all.
+// Tries front proxy, client certificate and token, in this order; an authenticated user is in
+// system:authenticated. A request without credentials is anonymous; one with a bad credential is
+// refused. (The server's filter recognises its own loopback client first.) kInvalid: nothing is
+// configured that could authenticate a request.
 Result<std::shared_ptr<const auth::Authenticator>> NewDelegating(DelegatingOptions options);
 
 }  // namespace apiserver::inline v0::authn

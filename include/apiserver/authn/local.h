@@ -6,36 +6,37 @@
 
 #include "apiserver/auth/authenticator.h"
 
-// The authenticator of a server that knows its clients by itself:
+// The authenticator of a server that authenticates clients by itself:
 // k8s.io/kubernetes/pkg/kubeapiserver/authenticator, Config.
 namespace apiserver::inline v0::authn {
 
-// Tokens of one kind.
+// An authenticator of one kind of tokens.
 struct LocalTokens {
   std::shared_ptr<const auth::TokenAuthenticator> tokens;  // Required.
-  // Whether they say, or whoever is asked about them says, for which audiences each of them is:
-  // tokens of service accounts (NewServiceAccountTokens) and reviewed ones (NewTokenReview). Those
-  // of files, issuers of ID tokens and bootstrap Secrets do not, and are for `api_audiences`.
+  // The authenticator returns the audiences of each token: it does for tokens of service accounts
+  // (NewServiceAccountTokens) and reviewed ones (NewTokenReview). Tokens of files, issuers of ID
+  // tokens and bootstrap Secrets have none and count as issued for `api_audiences`.
   bool know_audiences = false;
 };
 
+// Options of NewLocal().
 struct LocalOptions {
-  // As server::Config::api_audiences, to which it must be equal, and to that of
-  // groups::authentication::Options.
+  // Must equal server::Config::api_audiences and that of groups::authentication::Options.
   std::vector<std::string> api_audiences = {};
-  // What is not a bearer token, or known before all this: front proxies, certificates, an
-  // administrator. They know no audiences, so that all of it is for `api_audiences`.
+  // Authenticators of other credentials than bearer tokens, tried first: front proxies,
+  // certificates, an administrator. They know no audiences, so that their credentials count as
+  // issued for `api_audiences`.
   std::vector<std::shared_ptr<const auth::Authenticator>> requests = {};
-  // Bearer tokens, also those of WebSockets. Asked in this order; those of service accounts should
-  // stand before ID tokens, since only the latter's keys may have to be asked for.
+  // Authenticators of bearer tokens, also those of WebSockets, tried in this order. Those of
+  // service accounts should come before ID tokens, since only the latter may have to fetch keys.
   std::vector<LocalTokens> tokens = {};
-  // Whom nobody knows is system:anonymous.
+  // Makes requests without credentials system:anonymous.
   bool anonymous = false;
-  std::vector<std::string> anonymous_paths = {};  // As NewAnonymous.
+  std::vector<std::string> anonymous_paths = {};  // See NewAnonymous.
 };
 
-// Asks `requests` first, then about tokens; whoever is known is in system:authenticated. Anonymous
-// is who shows no credential; a bad one is refused.
+// Tries `requests`, then `tokens`; an authenticated user is in system:authenticated. A request
+// without credentials is anonymous; one with a bad credential is refused.
 std::unique_ptr<auth::Authenticator> NewLocal(LocalOptions options);
 
 }  // namespace apiserver::inline v0::authn

@@ -15,43 +15,46 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/http_client.h"
 
-// Tokens of OpenID Connect: k8s.io/apiserver/plugin/pkg/authenticator/token/oidc.
+// ID tokens of OpenID Connect: k8s.io/apiserver/plugin/pkg/authenticator/token/oidc.
 namespace apiserver::inline v0::authn {
 
+// Options of NewOidc().
 struct OidcOptions {
-  // Required. Asks the issuers, each with its own certificate authority.
+  // Required. Makes the clients of issuers, each with its own certificate authority.
   client::HttpClientFactory http = nullptr;
-  // Those that issuers may sign with: of "RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
-  // "ES256", "ES384", "ES512", "EdDSA"; empty: all but the last, as upstream.
+  // Accepted signature algorithms, of "RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
+  // "ES256", "ES384", "ES512", "EdDSA". Empty: all but the last, as upstream.
   std::vector<std::string> signing_algorithms = {};
   std::vector<std::string> disallowed_issuers = {};
-  // Of one question to an issuer, or to where a token says that its groups are told.
+  // The limit of one request to an issuer, or to the endpoint of a distributed claim.
   std::chrono::milliseconds timeout = std::chrono::seconds(10);
-  // A token that no known key has signed makes the keys be fetched again, but not sooner than this
-  // after the last time; until then it is refused.
+  // The minimum time between two fetches of keys. A token that no known key has signed triggers a
+  // fetch; until then it is refused.
   std::chrono::nanoseconds refetch_interval = std::chrono::seconds(10);
-  // Older keys are used while newer ones are fetched.
+  // Keys older than this are used while newer ones are fetched.
   std::chrono::nanoseconds keys_lifetime = std::chrono::hours(1);
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
-  // Counts apiserver_authentication_jwt_authenticator_*; outlives the authenticator. Null: no.
+  // Counts apiserver_authentication_jwt_authenticator_*; outlives the authenticator. Null: not
+  // counted.
   metrics::Registry* metrics = nullptr;
-  std::string server_id = {};  // For those metrics.
+  std::string server_id = {};  // A label of those metrics.
 };
 
-// Knows the tokens of some issuers. What an issuer says of itself is asked for when this is made,
-// without waiting, and again by the first token if that failed.
+// Authenticates the tokens of some issuers. Each issuer's discovery document is requested when this
+// is made, without waiting, and again by the first token if that failed.
 class OidcAuthenticator final : public auth::TokenAuthenticator {
  public:
   struct Issuers;  // Private to the source.
+  // Only for NewOidc().
   explicit OidcAuthenticator(std::unique_ptr<const Issuers> issuers);
   ~OidcAuthenticator() override;
 
-  // nullopt: no token, or another issuer's. kUnauthorized: one of ours that is not good.
-  // kWouldBlock: keys are being fetched; see auth/look_up.h.
+  // nullopt: no token, or one of another issuer. kUnauthorized: a token of a known issuer that is
+  // not valid. kWouldBlock: keys are being fetched; see auth/look_up.h.
   Result<std::optional<auth::AuthenticateResponse>> AuthenticateToken(
       const Context& ctx, std::string_view token) const override;
-  // OK once the keys of every issuer are known; else the first one's trouble.
+  // OK once the keys of all issuers have been fetched; else the error of the first one without.
   Status Healthy() const;
   const Issuers& issuers() const { return *issuers_; }
 
@@ -60,8 +63,8 @@ class OidcAuthenticator final : public auth::TokenAuthenticator {
 };
 
 // kInvalid: a configuration that ValidateAuthenticationConfiguration refuses, an unknown algorithm,
-// or a certificate authority that `http` refuses. What `previous` knows of issuers that have not
-// changed is kept; may be null.
+// or a certificate authority that `http` refuses. Issuers that have not changed keep the keys that
+// `previous` (may be null) has fetched.
 Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenticator>& issuers,
                                                    const OidcOptions& options,
                                                    const OidcAuthenticator* previous = nullptr);

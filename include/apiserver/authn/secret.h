@@ -11,12 +11,13 @@
 
 namespace apiserver::inline v0::authn {
 
-// What tokens are checked against: an object that still exists, or is being deleted.
+// An object that a token is bound to: it exists, or is being deleted.
 struct StoredObject {
   std::string uid;
   std::optional<Clock::Wall> deleted_at = {};  // metadata.deletionTimestamp.
 };
 
+// A Secret, as far as tokens need it.
 struct StoredSecret {
   std::string uid = {};
   std::optional<Clock::Wall> deleted_at = {};
@@ -25,11 +26,12 @@ struct StoredSecret {
   std::map<std::string, std::string> labels = {};
 };
 
-// Where Secrets are. Any thread.
+// Reads Secrets. Called from any thread.
 class SecretGetter {
  public:
   virtual ~SecretGetter() = default;
-  // kNotFound; kWouldBlock: it must ask, see auth/look_up.h.
+  // Returns a Secret. kNotFound: there is none. kWouldBlock: it must be requested, and `ctx` may
+  // not wait; see auth/look_up.h.
   virtual Result<StoredSecret> GetSecret(const Context& ctx, std::string_view namespace_,
                                          std::string_view name) const = 0;
 };

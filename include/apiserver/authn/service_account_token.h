@@ -18,45 +18,51 @@
 // Tokens of service accounts: k8s.io/kubernetes/pkg/serviceaccount.
 namespace apiserver::inline v0::authn {
 
-// The issuer of tokens that do not end, kept in Secrets of type
-// kubernetes.io/service-account-token.
+// The issuer of tokens without expiry, kept in Secrets of type kubernetes.io/service-account-token.
 inline constexpr std::string_view kLegacyServiceAccountIssuer = "kubernetes/serviceaccount";
 
-// Whether what a token is bound to still exists. Any thread; errors as SecretGetter.
+// Reads the objects that a token is bound to. Called from any thread; errors as SecretGetter.
 class ServiceAccountTokenGetter : public SecretGetter {
  public:
+  // Returns the token's service account.
   virtual Result<StoredObject> GetServiceAccount(const Context& ctx, std::string_view namespace_,
                                                  std::string_view name) const = 0;
+  // Returns the pod that the token is bound to.
   virtual Result<StoredObject> GetPod(const Context& ctx, std::string_view namespace_,
                                       std::string_view name) const = 0;
+  // Returns the node that the token is bound to.
   virtual Result<StoredObject> GetNode(const Context& ctx, std::string_view name) const = 0;
 };
 
+// Options of NewServiceAccountTokens().
 struct ServiceAccountTokenOptions {
-  // Required. Public keys, certificates or private keys in PEM, RSA of 2048 bits and more or EC;
-  // those of a new value count at once. One that cannot be read changes nothing: whoever sets it
-  // checks first (CheckServiceAccountKeys).
+  // Required. Public keys, certificates or private keys in PEM, RSA of 2048 bits and more or EC. A
+  // new value takes effect at once. One that cannot be read changes nothing: check it first with
+  // CheckServiceAccountKeys.
   std::shared_ptr<const Source<std::string>> keys = nullptr;
-  // Whose tokens are ours. kLegacyServiceAccountIssuer may be among them; its tokens have claims of
-  // their own.
+  // The issuers whose tokens are accepted. kLegacyServiceAccountIssuer may be among them; its
+  // tokens have claims of their own.
   std::vector<std::string> issuers = {};
-  // For whom tokens without audiences are, and requests that do not say.
+  // The audiences of tokens without any, and of requests that ask for none.
   std::vector<std::string> api_audiences = {};
-  // Null: not looked up; a token is good until it ends.
+  // Null: bound objects are not looked up, and a token is valid until it expires.
   std::shared_ptr<const ServiceAccountTokenGetter> getter = nullptr;
   const Clock* clock = &RealClock();
 };
 
-// nullopt: no token, or another issuer's. kUnauthorized: one of ours that is not good. kInvalid: no
-// issuer, or keys that cannot be read.
+// Authenticates tokens of service accounts. kInvalid: no issuer, or keys that cannot be read. Its
+// results: nullopt: no token, or one of another issuer; kUnauthorized: a token of a known issuer
+// that is not valid.
 Result<std::unique_ptr<auth::TokenAuthenticator>> NewServiceAccountTokens(
     ServiceAccountTokenOptions options);
 
-// kInvalid: `pem` holds no key that can be used, or one that cannot.
+// Checks a value for ServiceAccountTokenOptions::keys. kInvalid: `pem` has no usable key, or one
+// that is not usable.
 Status CheckServiceAccountKeys(const std::string& pem);
 
-// What a token will say. Empty names: not bound to such an object.
+// The contents of a new token. An empty name: it is not bound to such an object.
 struct ServiceAccountTokenRequest {
+  // An object of the token.
   struct Reference {
     std::string name = {};
     std::string uid = {};
@@ -65,21 +71,21 @@ struct ServiceAccountTokenRequest {
   Reference service_account;
   Reference pod = {};
   Reference secret = {};  // Not with a pod.
-  Reference node = {};    // Of the pod, or alone.
+  Reference node = {};    // The pod's node, or one on its own.
   std::vector<std::string> audiences = {};
   std::chrono::seconds expires_after = std::chrono::hours(1);
 };
 
-// Makes tokens. Any thread.
+// Makes tokens. Methods may be called from any thread.
 class ServiceAccountTokenGenerator {
  public:
   virtual ~ServiceAccountTokenGenerator() = default;
-  // kInternalError: it could not be signed.
+  // Returns a signed token. kInternalError: signing failed.
   virtual Result<std::string> GenerateToken(const ServiceAccountTokenRequest& request) const = 0;
 };
 
-// `private_key_pem`: RSA or EC. `random` names tokens, and outlives the generator, as `clock` does.
-// kInvalid: no such key.
+// `private_key_pem`: RSA or EC. `random` provides the ids of tokens; it and `clock` outlive the
+// generator. kInvalid: no such key.
 Result<std::unique_ptr<ServiceAccountTokenGenerator>> NewServiceAccountTokenGenerator(
     std::string issuer, const std::string& private_key_pem, Random& random,
     const Clock& clock = RealClock());

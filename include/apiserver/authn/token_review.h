@@ -16,43 +16,46 @@
 #include "apiserver/client/http_client.h"
 #include "apiserver/client/webhook.h"
 
-// Tokens that another server knows: k8s.io/apiserver/plugin/pkg/authenticator/token/webhook behind
-// pkg/authentication/token/cache.
+// Authenticates tokens by another server: k8s.io/apiserver/plugin/pkg/authenticator/token/webhook
+// behind pkg/authentication/token/cache.
 namespace apiserver::inline v0::authn {
 
+// Options of NewTokenReview().
 struct TokenReviewOptions {
-  // Required. Brings the caller's own credentials (client::NewFollowedClient does).
+  // Required. Adds the caller's own credentials (client::NewFollowedClient does).
   std::shared_ptr<client::HttpClient> client;
-  // Required: where reviews are posted, of a cluster
+  // Required: the URL to which reviews are posted; for a cluster
   // "https://host/apis/authentication.k8s.io/v1/tokenreviews".
   std::string url = {};
-  std::string version = "v1";  // Of authentication.k8s.io; or "v1beta1".
-  // For whom a review speaks that does not say for whom (a webhook that knows no audiences).
+  std::string version = "v1";  // The version of authentication.k8s.io; or "v1beta1".
+  // The audiences of a review that names none (from a webhook that does not know audiences).
   std::vector<std::string> implicit_audiences = {};
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);  // Of a review, retries included.
-  client::Backoff backoff = {};                                  // Between attempts at a review.
-  // Pauses between attempts pass there; outlives the calls. Null: one attempt is all.
+  // The limit of a review, retries included.
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);
+  client::Backoff backoff = {};  // Pauses between its attempts.
+  // Runs the timers of pauses; outlives the calls. Null: there is one attempt.
   Executor* executor = nullptr;
-  // How long it is remembered that a token is known, or not known; zero: not at all. Errors, also
-  // those the answer itself names, are not remembered.
+  // How long a positive and a negative result are cached; zero: not at all. Errors are not cached,
+  // nor are those that the response itself names.
   std::chrono::milliseconds success_ttl = std::chrono::seconds(10);
   std::chrono::milliseconds failure_ttl = std::chrono::seconds(10);
-  // Tokens remembered; over it the least recently used is forgotten.
+  // The most tokens in the cache; beyond, the least recently used one is dropped.
   std::size_t cache_entries_max = 32'768;
-  // Reviews under way; over it further unknown tokens are answered kTooManyRequests.
+  // The most reviews in flight; beyond, further uncached tokens get kTooManyRequests.
   std::size_t in_flight_max = 1'000;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();
   // Counts authentication_token_cache_* and apiserver_delegated_authn_request_*; outlives the
-  // authenticator. Null: no.
+  // authenticator. Null: not counted.
   metrics::Registry* metrics = nullptr;
 };
 
-// Asks for a TokenReview of each token that is not remembered; requests with the same token share
-// one. Tokens themselves are not kept: memory holds keyed hashes. Holds no thread while it asks
-// (see auth/look_up.h). kInternalError: the review failed, or its answer is none. kUnauthorized:
-// the answer says why the token is bad. kInvalid: no client, no URL, or a version that is unknown.
+// Requests a TokenReview for each token that is not cached; requests with the same token share one.
+// Tokens themselves are not kept: memory holds keyed hashes. Holds no thread while it waits for a
+// review (see auth/look_up.h). kInvalid: no client, no URL, or an unknown version. Its results:
+// kInternalError: the review failed, or the response is no TokenReview; kUnauthorized: the response
+// says why the token is bad.
 Result<std::unique_ptr<auth::TokenAuthenticator>> NewTokenReview(const TokenReviewOptions& options);
 
 }  // namespace apiserver::inline v0::authn

@@ -5,26 +5,27 @@
 
 #include "apiserver/auth/authenticator.h"
 
-// Authenticators made of others: k8s.io/apiserver/pkg/authentication/request/union and group.
+// Authenticators composed of others: k8s.io/apiserver/pkg/authentication/request/union and group.
 namespace apiserver::inline v0::authn {
 
-// These do not look at audiences: NewLocal does, for kinds of tokens that know none.
+// Tries each until one authenticates the request; an error of one does not stop the search.
+// kUnauthorized: none did, and some returned errors: all of them, "[a, b]". kTooManyRequests: none
+// did, and one could not ask now.
 //
-// The first that knows the request answers; an error of one does not keep the next from being
-// asked. kUnauthorized: none knew it, and some had an error: all of them, "[a, b]".
-// kTooManyRequests: none knew it, and one could not be asked now.
+// Audiences are not checked here: NewLocal does it for kinds of tokens that have none.
 std::unique_ptr<auth::Authenticator> NewUnion(
     std::vector<std::shared_ptr<const auth::Authenticator>> authenticators);
+// The same for tokens.
 std::unique_ptr<auth::TokenAuthenticator> NewTokenUnion(
     std::vector<std::shared_ptr<const auth::TokenAuthenticator>> authenticators);
 
-// As NewUnion, but the first error ends it: who shows a bad credential is not taken for somebody
-// that a later authenticator makes of anyone (anonymous).
+// The same as NewUnion, but the first error ends the search: a request with a bad credential does
+// not become anonymous by a later authenticator.
 std::unique_ptr<auth::Authenticator> NewUnionFailOnError(
     std::vector<std::shared_ptr<const auth::Authenticator>> authenticators);
 
-// Adds the group system:authenticated to whomever `inner` knows, but system:anonymous and those who
-// are in it, or in system:unauthenticated, already.
+// Adds the group system:authenticated to users of `inner`, except for system:anonymous and users
+// who are in it, or in system:unauthenticated, already.
 std::unique_ptr<auth::Authenticator> NewGroupAdder(
     std::shared_ptr<const auth::Authenticator> inner);
 

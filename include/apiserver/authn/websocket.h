@@ -5,18 +5,18 @@
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/http/headers.h"
 
-// Tokens of browsers, which cannot set a WebSocket's headers:
+// Tokens of browsers, which cannot set the headers of a WebSocket:
 // k8s.io/apiserver/pkg/authentication/request/websocket.
 namespace apiserver::inline v0::authn {
 
-// Asks `tokens` about the token in a WebSocket request's subprotocol
-// "base64url.bearer.authorization.k8s.io.<token>"; the client must offer another one besides, which
-// the server can agree to. kUnauthorized: it knows no such token, or the entry is malformed.
+// Authenticates the token in the subprotocol "base64url.bearer.authorization.k8s.io.<token>" of a
+// WebSocket request by `tokens`; the client must offer another subprotocol besides, to which the
+// server can agree. kUnauthorized: `tokens` do not know it, or the entry is malformed.
 std::unique_ptr<auth::Authenticator> NewWebSocketProtocol(
     std::shared_ptr<const auth::TokenAuthenticator> tokens);
 
-// Takes the token's entry out of Sec-WebSocket-Protocol, so that nothing behind authentication sees
-// or echoes it. The filter does that once a request is authenticated.
+// Removes the token's entry from Sec-WebSocket-Protocol, so that nothing behind authentication sees
+// or echoes it. The authentication filter calls it once a request is authenticated.
 void RemoveWebSocketToken(http::Headers& headers);
 
 }  // namespace apiserver::inline v0::authn

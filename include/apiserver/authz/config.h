@@ -15,6 +15,7 @@
 // validation.
 namespace apiserver::inline v0::authz {
 
+// The credentials and address of a webhook.
 struct WebhookConnectionInfo {
   std::string type = {};  // "KubeConfigFile" or "InClusterConfig".
   std::optional<std::string> kube_config_file = {};
@@ -22,8 +23,9 @@ struct WebhookConnectionInfo {
   friend bool operator==(const WebhookConnectionInfo&, const WebhookConnectionInfo&) = default;
 };
 
+// A webhook of the file.
 struct WebhookConfiguration {
-  // Of a review that allows, and of one that does not.
+  // How long a review that allows, and one that does not, is cached.
   std::chrono::nanoseconds authorized_ttl = std::chrono::minutes(5);
   bool cache_authorized_requests = true;
   std::chrono::nanoseconds unauthorized_ttl = std::chrono::seconds(30);
@@ -33,19 +35,21 @@ struct WebhookConfiguration {
   std::string match_condition_subject_access_review_version = {};  // "v1", or nothing.
   std::string failure_policy = {};                                 // "NoOpinion" or "Deny".
   WebhookConnectionInfo connection_info = {};
-  std::vector<std::string> match_conditions = {};  // Expressions; refused, see below.
+  std::vector<std::string> match_conditions = {};  // CEL expressions; refused, see below.
 
   friend bool operator==(const WebhookConfiguration&, const WebhookConfiguration&) = default;
 };
 
+// One authorizer of the file.
 struct AuthorizerConfiguration {
   std::string type;
-  std::string name;  // In metrics.
+  std::string name;  // A label of metrics.
   std::optional<WebhookConfiguration> webhook = {};
 
   friend bool operator==(const AuthorizerConfiguration&, const AuthorizerConfiguration&) = default;
 };
 
+// The whole file.
 struct AuthorizationConfiguration {
   std::vector<AuthorizerConfiguration> authorizers = {};  // Asked in this order.
 
@@ -53,22 +57,22 @@ struct AuthorizationConfiguration {
                          const AuthorizationConfiguration&) = default;
 };
 
-// What may stand in `type`, sorted.
+// The words that are allowed in `type`, sorted.
 struct AuthorizerTypes {
   std::vector<std::string> known = {"ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"};
   std::vector<std::string> repeatable = {"Webhook"};
 };
 
-// As validation.ValidateAuthorizationConfiguration, but that matchConditions are refused as a
-// whole: they are CEL expressions, which this server does not evaluate. What is wrong in `webhook`
-// is reported there, not beside it. Kubeconfig files must be in `files`.
+// As validation.ValidateAuthorizationConfiguration, but matchConditions are refused as a whole:
+// they are CEL expressions, which this server does not evaluate. Faults in `webhook` are reported
+// at their own fields, not at `webhook` too. Kubeconfig files must exist in `files`.
 field::ErrorList ValidateAuthorizationConfiguration(const AuthorizationConfiguration& config,
                                                     const FileSystem& files,
                                                     const AuthorizerTypes& types = {});
 
-// YAML or JSON, strictly decoded, defaulted and validated; then as kube-apiserver: an authorizer
-// that is no webhook is named as its type, in lower case. Node and ABAC, which there are not here,
-// are refused by name. kInvalid: all that is wrong, each with its line and field.
+// Parses YAML or JSON strictly, sets defaults and validates; then as kube-apiserver: an authorizer
+// that is no webhook is named after its type, in lower case. Node and ABAC, which this server does
+// not have, are refused by name. kInvalid: all faults, each with its line and field.
 Result<AuthorizationConfiguration> ParseAuthorizationConfiguration(std::string_view text,
                                                                    const FileSystem& files);
 

@@ -19,53 +19,55 @@
 #include "apiserver/client/http_client.h"
 #include "apiserver/client/webhook.h"
 
-// The file of --authorization-config while a server runs: k8s.io/kubernetes/pkg/kubeapiserver/
-// authorizer/reload.go.
+// Follows the file of --authorization-config while a server runs:
+// k8s.io/kubernetes/pkg/kubeapiserver/authorizer/reload.go.
 namespace apiserver::inline v0::authz {
 
+// Options of the file.
 struct AuthorizationConfigFileOptions {
   std::string path;  // Required.
-  // Required; files are read there, so it must be one that may block. Outlives what is handed out.
+  // Required. Reads files, so it must be one that may block. Outlives the returned objects.
   Executor* executor = nullptr;
-  // How often the file is looked at.
+  // The period at which the file is checked for changes.
   std::chrono::nanoseconds period = std::chrono::minutes(1);
   FileSystem* files = &RealFileSystem();
-  // Who is asked where the file says RBAC. Null: RBAC is refused.
+  // The authorizer for type RBAC. Null: RBAC is refused.
   std::shared_ptr<const rbac::RbacAuthorizer> rbac = {};
-  // Asks webhooks. Null: client::NewHttpClientFactory().
+  // Makes the clients of webhooks. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = {};
   // The cluster of the pod that this server runs in. Absent: InClusterConfig is refused.
   std::optional<client::ClientConfig> cluster = {};
-  client::Backoff backoff = {};  // Of webhooks.
+  client::Backoff backoff = {};  // The retries of webhooks.
   const Clock* clock = &RealClock();
   // Null: nothing is counted. Else apiserver_authorization_decisions_total,
   // apiserver_authorization_webhook_* and apiserver_authorization_config_controller_*.
   metrics::Registry* metrics = nullptr;
-  std::string server_id = {};  // Of metrics.
+  std::string server_id = {};  // A label of metrics.
   LogSink* log = &NullLogSink();
 };
 
-// Any thread. What it hands out outlives it, and stays then as it was.
+// The file in use. Methods may be called from any thread. Objects that it returned outlive it, and
+// then keep their last state.
 class AuthorizationConfigFile {
  public:
-  virtual ~AuthorizationConfigFile() = default;  // Looks no more.
+  virtual ~AuthorizationConfigFile() = default;  // Stops watching.
 
-  // system:masters may everything; of the rest decide those whom the file names now, one after the
-  // other. Each question is put to one version of the file. A file that is wrong, or that cannot be
-  // read, changes nothing; the log says why, and it is counted.
+  // Allows system:masters everything; other users are checked by the authorizers in the current
+  // file, one after the other. Each request is decided by one version of the file. A file that is
+  // invalid, or that cannot be read, changes nothing; the log has the reason, and it is counted.
   virtual std::shared_ptr<const auth::Authorizer> authorizer() const = 0;
-  // What they allow somebody, as far as they can list it.
+  // Lists the rules of a user, as far as the authorizers can list theirs.
   virtual std::shared_ptr<const auth::RuleResolver> rules() const = 0;
-  // Whether the file named this type when the server started. That does not change: a file without
-  // one of those types, or with RBAC where it was not, is refused. Webhooks may come and go.
+  // True if the file had this type when the server started. That does not change: a file that lacks
+  // one of those types, or has RBAC where the first had none, is refused. Webhooks may come and go.
   virtual bool Has(std::string_view type) const = 0;
-  // Looks now, on the calling thread.
+  // Checks the file now, on the calling thread; may block.
   virtual Status Check() = 0;
 };
 
-// Reads the file, and the kubeconfigs that it names, first. kInvalid: its path, and everything that
-// is wrong in it with its line. Other errors: it cannot be read. A kubeconfig is read when the file
-// changes; the tokens and certificates that it names are followed.
+// Reads the file, and the kubeconfigs that it names. kInvalid: its path, and all faults with their
+// lines. Other errors: it cannot be read. A kubeconfig is read again when the file changes; the
+// tokens and certificates that it names are followed.
 Result<std::unique_ptr<AuthorizationConfigFile>> LoadAuthorizationConfigFile(
     const AuthorizationConfigFileOptions& options);
 

@@ -6,10 +6,10 @@
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/metrics.h"
 
-// k8s.io/apiserver/pkg/authorization/metrics.
+// Metrics of authorizers: k8s.io/apiserver/pkg/authorization/metrics.
 namespace apiserver::inline v0::authz {
 
-// Answers as `authorizer`, and counts what it allows and denies in
+// Wraps `authorizer` and counts its decisions to allow and deny in
 // apiserver_authorization_decisions_total{type,name,decision}; no opinion is no decision.
 // `registry` outlives it.
 std::unique_ptr<auth::Authorizer> NewInstrumented(

@@ -9,8 +9,8 @@
 #include "apiserver/auth/rules.h"
 #include "apiserver/base/status.h"
 
-// Role-based access control: k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac. Where the roles and
-// bindings come from is the caller's affair; groups/rbac.h serves them as API objects.
+// Role-based access control: k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac. The caller provides
+// the roles and bindings; groups/rbac.h serves them as API objects.
 namespace apiserver::inline v0::authz::rbac {
 
 inline constexpr std::string_view kGroupName = "rbac.authorization.k8s.io";
@@ -20,13 +20,13 @@ inline constexpr std::string_view kGroupKind = "Group";
 // Every verb, API group or resource, or every non-resource URL.
 inline constexpr std::string_view kAll = "*";
 
-// rbac/v1 PolicyRule: what it lists, in every combination.
+// rbac/v1 PolicyRule: allows every combination of its lists.
 struct PolicyRule {
   std::vector<std::string> verbs;
   std::vector<std::string> api_groups = {};
   // "pods", "pods/log", "*/scale", "*".
   std::vector<std::string> resources = {};
-  std::vector<std::string> resource_names = {};  // Empty: all, and requests that name none.
+  std::vector<std::string> resource_names = {};  // Empty: all names, and requests without one.
   // "/healthz", "/healthz/*", "*".
   std::vector<std::string> non_resource_urls = {};
 
@@ -40,15 +40,17 @@ struct Role {
   std::vector<PolicyRule> rules;
 };
 
+// A user, group or service account of a binding.
 struct Subject {
-  std::string kind;  // "User", "Group" or "ServiceAccount"; others match nobody.
+  std::string kind;  // "User", "Group" or "ServiceAccount"; others match no user.
   std::string name;
-  // Of a ServiceAccount; empty: the binding's.
+  // The namespace of a ServiceAccount; empty: the binding's.
   std::string namespace_ = {};
 
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
+// The role of a binding.
 struct RoleRef {
   std::string kind;  // "ClusterRole" or "Role".
   std::string name;
@@ -64,46 +66,51 @@ struct Binding {
   std::vector<Subject> subjects;
 };
 
-// Whether `rule` alone allows what is asked for.
+// True if `rule` alone allows the request.
 bool RuleAllows(const auth::Attributes& asked, const PolicyRule& rule);
 
-// `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`.
+// Prints `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`.
 std::string CompactString(const PolicyRule& rule);
 
-// What a user holds in a namespace.
+// The rules of a user in a namespace.
 struct HeldRules {
   std::vector<PolicyRule> rules;
-  // Of bindings whose role is not there: each says which.
+  // One message for each binding whose role does not exist.
   std::vector<std::string> errors;
 };
 
-// The same without a copy, the rules of each role once. They live as long as `keep`.
+// The same without copies, the rules of each role once. The pointers are valid as long as `keep`.
 struct HeldRulesView {
   std::vector<const PolicyRule*> rules;
   std::vector<std::string> errors;
   std::shared_ptr<const void> keep;
 };
 
-// Allows what some rule of some role that is bound to the user allows, and says by which binding;
-// no opinion of anything else. It never denies, never waits and never fails.
+// Allows a request if a role that is bound to the user has a rule for it, and names the binding; no
+// opinion of anything else. It never denies, never blocks and never fails.
 //
-// Readers see immutable snapshots, indexed by subject and by resource: a decision costs as much as
-// the user has bindings, however many others have. A change copies what it touches. Any thread;
-// a change is seen by all questions that begin after it has returned.
+// Readers see immutable snapshots, indexed by subject and by resource: a decision costs time for
+// the user's own bindings, not for those of other users. A change copies only the parts that it
+// touches. Methods may be called from any thread; decisions that begin after a change has returned
+// see it.
 class RbacAuthorizer : public auth::Authorizer, public auth::RuleResolver {
  public:
-  // Adds it, or puts it in the place of the one of the same namespace and name.
+  // Adds it, or replaces the one with the same namespace and name.
   virtual void Upsert(Role role) = 0;
   virtual void Upsert(Binding binding) = 0;
-  // Nothing happens if it is not there.
+  // Removes it. Nothing happens if there is none.
   virtual void DeleteRole(std::string_view namespace_, std::string_view name) = 0;
+  // The same for a binding.
   virtual void DeleteBinding(std::string_view namespace_, std::string_view name) = 0;
 
-  // Those that hold in `namespace_`, cluster-wide ones included; empty: cluster-wide ones alone.
+  // Returns the rules of `user` that hold in `namespace_`, cluster-wide ones included. Empty
+  // namespace: only cluster-wide ones.
   virtual HeldRules HeldBy(const auth::UserInfo& user, std::string_view namespace_) const = 0;
+  // The same without copies.
   virtual HeldRulesView ViewHeldBy(const auth::UserInfo& user,
                                    std::string_view namespace_) const = 0;
 };
+// Starts without roles and bindings.
 std::unique_ptr<RbacAuthorizer> NewRbacAuthorizer();
 
 }  // namespace apiserver::inline v0::authz::rbac

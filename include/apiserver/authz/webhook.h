@@ -12,29 +12,32 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/webhook.h"
 
-// Somebody else decides, by a SubjectAccessReview: k8s.io/apiserver/plugin/pkg/authorizer/webhook.
+// Authorizes by a SubjectAccessReview at another server:
+// k8s.io/apiserver/plugin/pkg/authorizer/webhook.
 namespace apiserver::inline v0::authz {
 
+// Options of NewWebhookAuthorizer().
 struct WebhookAuthorizerOptions {
-  // Whom to ask; `url` is where reviews are posted to, of an API server
+  // The webhook; `url` is the one to which reviews are posted, for an API server
   // ".../apis/authorization.k8s.io/v1/subjectaccessreviews". Its `observe` is called too.
   client::WebhookOptions webhook = {};
   std::string version = "v1";  // Or "v1beta1".
-  // How long a yes and a no hold. Zero: they are asked for every time.
+  // How long decisions to allow and not to allow are cached. Zero: each request asks.
   std::chrono::nanoseconds authorized_ttl = std::chrono::seconds(10);
   std::chrono::nanoseconds unauthorized_ttl = std::chrono::seconds(10);
-  // While the webhook fails, an answer that is older than its TTL by at most this is used. Zero:
-  // none is.
+  // How long after its TTL a cached decision is still used while the webhook fails. Zero: not at
+  // all.
   std::chrono::nanoseconds stale_for{0};
-  std::size_t cache_entries_max = 8192;  // Least recently used go first.
-  // For all attempts at one answer. Requests with the same question share it.
+  // The most cached decisions; beyond, the least recently used one is dropped.
+  std::size_t cache_entries_max = 8192;
+  // The limit of all attempts at one review. Requests with the same attributes share it.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
-  // Questions a second, and at once after a pause; zero: any number. One that would have to wait
-  // longer than `timeout` fails.
+  // Reviews a second, and how many may start at once after a pause. Zero: no limit. One that would
+  // have to wait longer than `timeout` fails.
   double qps = 0;
   int burst = 400;
-  // What a webhook that cannot be asked means: kNoOpinion is an error, unless another authorizer
-  // allows; kDeny a no that nobody else is asked after.
+  // The decision if the webhook cannot be asked. kNoOpinion: an error, unless another authorizer
+  // allows the request. kDeny: the request is denied, and no other authorizer is asked.
   auth::Decision decision_on_error = auth::Decision::kNoOpinion;
   // Null: nothing is counted. Without a name the metrics are those of a delegated authorizer
   // (apiserver_delegated_authz_request_*), with one those of a configured webhook
@@ -44,13 +47,13 @@ struct WebhookAuthorizerOptions {
   LogSink* log = &NullLogSink();
 };
 
-// Asks without holding a thread; see auth/look_up.h. Questions whose parts that a client chooses
-// are long (10,000 bytes) are not kept. What the options point to outlives it and its questions.
-// kInvalid: another version, or options that are incomplete.
+// Authorizes without holding a thread; see auth/look_up.h. Decisions about attributes that are long
+// (10,000 bytes of client-chosen text) are not cached. Objects that the options point to outlive
+// the authorizer and its reviews. kInvalid: another version, or options that are incomplete.
 Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
     const WebhookAuthorizerOptions& options);
 
-// It cannot list its rules, and says so.
+// Returns no rules, marked incomplete: a webhook cannot list its rules.
 std::unique_ptr<auth::RuleResolver> NewWebhookRules();
 
 }  // namespace apiserver::inline v0::authz

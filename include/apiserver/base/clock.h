@@ -4,8 +4,8 @@
 
 namespace apiserver::inline v0 {
 
-// Where time comes from. The library asks no other: a test owns time by passing its own. All
-// methods may be called from any thread.
+// The source of time. The library uses no other, so a test controls time by passing its own Clock.
+// All methods may be called from any thread and must not block.
 class Clock {
  public:
   using Monotonic = std::chrono::steady_clock::time_point;
@@ -13,9 +13,9 @@ class Clock {
 
   virtual ~Clock() = default;
 
-  // For deadlines and durations; never goes back.
+  // Returns the time for deadlines and durations; it never goes back.
   virtual Monotonic Now() const = 0;
-  // For timestamps that people and clients read; may jump.
+  // Returns the time for timestamps that people and clients read; it may jump.
   virtual Wall WallNow() const = 0;
 };
 

@@ -18,7 +18,7 @@ class LogSink;
 class Executor {
  public:
   using Task = UniqueFunction<void()>;
-  // Cancels what it was given for, if that has not begun; harmless otherwise. Any thread.
+  // Cancels a task that has not begun; harmless otherwise. Any thread.
   using Cancel = UniqueFunction<void()>;
 
   virtual ~Executor() = default;
@@ -27,12 +27,13 @@ class Executor {
   virtual void Post(Task task) = 0;
   // Runs `task` once `delay` has passed, by this executor's clock.
   [[nodiscard]] virtual Cancel PostAfter(std::chrono::nanoseconds delay, Task task) = 0;
-  // Whether tasks may wait. False on a loop.
+  // True if tasks may wait; false on a loop.
   virtual bool may_block() const = 0;
-  // Whether the calling thread is one of this executor's.
+  // True if the calling thread is one of this executor's.
   virtual bool Inside() const = 0;
 };
 
+// Limits of a ThreadPool.
 struct ThreadPoolOptions {
   std::string name = "pool";  // Prefix of the threads' names.
   // Threads that stay, once there was work for them; at least 1.
@@ -42,7 +43,7 @@ struct ThreadPoolOptions {
   // after `idle` without work.
   std::size_t threads_extra_max = 1024;
   std::chrono::milliseconds idle = std::chrono::seconds(10);
-  // Where an exception that escapes a task is reported; the thread lives on. Null: nowhere.
+  // Receives exceptions that escape a task; the thread lives on. Null: they are not reported.
   // Outlives the pool.
   LogSink* log = nullptr;
 };
@@ -51,25 +52,30 @@ struct ThreadPoolOptions {
 // must not be called by that work; the destructor stops it.
 class ThreadPool : public Executor {
  public:
+  // Waits for running tasks and destroys queued ones unrun. Idempotent.
   virtual void Stop() = 0;
-  // Threads alive now; for tests and metrics.
+  // The number of threads now, for tests and metrics.
   virtual std::size_t threads() const = 0;
 };
 
+// Starts the thread of its timers; the others start with the first work.
 std::unique_ptr<ThreadPool> NewThreadPool(ThreadPoolOptions options = {});
 
-// Something that waits for news and is told on its own executor that there may be some.
+// An object that waits for news and is called on its own executor when there may be some.
 class Wakeable {
  public:
   virtual ~Wakeable() = default;
-  // Called on the executor named in the Waker; may come without news, never after destruction.
+  // Called on the executor named in the Waker, perhaps without news, never after destruction. Must
+  // not block if that is a loop.
   virtual void OnWake() = 0;
 };
 
-// How a source of news reaches one that waits. Copyable, cheap; an empty one wakes nobody.
+// A handle by which a source of news wakes one that waits. Copyable and cheap; an empty one wakes
+// nothing.
 class Waker {
  public:
   Waker() = default;
+  // Wakes `target`, while it lives, on `home`, which must outlive the Waker.
   Waker(Executor& home, std::weak_ptr<Wakeable> target)
       : home_(&home), target_(std::move(target)) {}
 
@@ -78,7 +84,8 @@ class Waker {
   Executor* home() const { return home_; }
   bool empty() const { return home_ == nullptr; }
 
-  // Wakes all with one Post per home executor: what makes an event for ten thousand watches cheap.
+  // Wakes all with one Post per home executor, which is what makes an event for ten thousand
+  // watches cheap.
   static void WakeAll(std::span<const Waker> wakers);
 
  private:

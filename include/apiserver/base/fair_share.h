@@ -24,11 +24,11 @@ struct Tenant {
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 
-// The memory of one purpose, divided so that no tenant can take it from all others. Of bytes_max()
-// a flow holds at most an eighth, the flows of a level together at most a half, and all tenants
-// that are not exempt together at most three quarters. One charge may exceed each of these limits
-// if nothing else is counted there: nothing is too large for a share that is empty. Tenants that
-// wait for room are served in turn, each tenant's own charges in their order.
+// The memory of one purpose, divided so that no tenant can take it from all others. A flow holds at
+// most an eighth of bytes_max(), the flows of a level together at most a half, and all tenants that
+// are not exempt together at most three quarters. One charge may exceed each of these limits if
+// nothing else is counted there: nothing is too large for a share that is empty. Tenants that wait
+// for room are served in turn, each tenant's own charges in their order.
 //
 // All methods from any thread. A share must outlive its charges.
 class FairShare {
@@ -41,23 +41,24 @@ class FairShare {
 
   // Counts `bytes` whether or not there is room.
   void Add(std::size_t bytes, const Tenant& tenant = {});
+  // Returns `bytes` that Add() counted, and serves the tenants that wait as far as there is room.
   void Release(std::size_t bytes, const Tenant& tenant = {});
 
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   std::size_t bytes_max() const { return bytes_max_; }
-  // The charges that wait for room.
+  // The number of charges that wait for room.
   std::size_t waiting() const { return state_.Lock()->waiting; }
-  // Whether `tenant` is beyond one of its limits; an exempt one never because of what others hold.
-  // Costs no lock while the share is nearly empty.
+  // True if `tenant` is beyond one of its limits; memory that others hold never makes an exempt
+  // tenant so. Costs no lock while the share is nearly empty.
   bool over(const Tenant& tenant = {}) const;
-  // Whether charges wait for room that `tenant`, or its level, could give back.
+  // True if charges wait for room that `tenant`, or its level, could give back.
   bool contended(const Tenant& tenant) const;
 
  private:
   struct Level {
     std::size_t used = 0;
     std::size_t waiting = 0;
-    // A charge waits because this level is full, so newer ones of the level wait behind it.
+    // A charge waits because this level is full; newer ones of the level wait behind it.
     bool blocked = false;
   };
   struct Flow {
@@ -77,13 +78,13 @@ class FairShare {
   };
   // The limit that refuses a charge.
   enum class Verdict : std::uint8_t { kFits, kFlowFull, kLevelFull, kFull };
-  // Charges that were granted what they waited for, linked through themselves: giving memory back
-  // needs none.
+  // Charges that were granted their room, in a list through the charges themselves: giving memory
+  // back must not need any.
   struct Granted {
     Charge* first = nullptr;
     Charge* last = nullptr;
   };
-  // Tells them, without the lock.
+  // Calls the `granted` of each, without the lock.
   static void Tell(const Granted& granted);
 
   Verdict Judge(State& state, const Charge& charge, std::size_t more) const;
@@ -92,7 +93,7 @@ class FairShare {
   static void ForgetIfIdle(State& state, const Tenant& tenant);
   static void StopWaiting(State& state, const Tenant& tenant);
   static bool HeldUp(const State& state, const Tenant& tenant);
-  // Serves the tenants that wait as far as there is room now.
+  // Grants waiting charges as far as there is room.
   void Grant(State& state, Granted& granted);
   bool GrantNext(State& state, const Tenant& tenant, Granted& granted);
 
@@ -101,26 +102,29 @@ class FairShare {
   Guarded<State> state_;
 };
 
-// The part of a share that one owner holds; given back when it is destroyed. Used by one thread at
-// a time, and by none while it waits.
+// One owner's part of a share, which is given back when it is destroyed. Used by one thread at a
+// time, and by none while it waits.
 class FairShare::Charge {
  public:
+  // Starts with no bytes.
   explicit Charge(FairShare& share) : share_(share) {}
   Charge(const Charge&) = delete;
   Charge& operator=(const Charge&) = delete;
   ~Charge() { Resize(0); }  // Must not wait.
 
-  // Moves what is charged to `tenant`.
+  // Charges `tenant` instead, with the same bytes.
   void SetTenant(const Tenant& tenant);
   const Tenant& tenant() const { return tenant_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Always succeeds; for what is there already.
+  // Changes the charge to `bytes` whether or not there is room; for memory that is in use already.
   void Resize(std::size_t bytes);
-  // Grows if there is room and nobody waits for it; shrinks always. False: nothing has changed.
+  // Grows if there is room and no other charge waits for it; shrinks always. False: nothing has
+  // changed.
   [[nodiscard]] bool TryResize(std::size_t bytes);
-  // Grows to `bytes` once there is room, and then calls `granted`, once, from the thread that made
-  // the room, without a lock. Only after TryResize(bytes) was false.
+  // Grows to `bytes` once there is room, and then calls `granted` once, on the thread that made the
+  // room and without a lock. `granted` must not block. Call it only after TryResize(bytes) returned
+  // false.
   void Await(std::size_t bytes, UniqueFunction<void()> granted);
   // Stops waiting. False: it did not wait, or was granted already.
   bool Abandon();
@@ -131,7 +135,7 @@ class FairShare::Charge {
   FairShare& share_;
   Tenant tenant_;
   std::size_t bytes_ = 0;
-  // While it waits; under the share's lock.
+  // Set while it waits; guarded by the share's lock.
   std::size_t wanted_ = 0;
   UniqueFunction<void()> granted_;
   Charge* next_granted_ = nullptr;

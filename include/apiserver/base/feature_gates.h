@@ -10,8 +10,9 @@
 
 namespace apiserver::inline v0 {
 
-// One switch that a server knows.
+// A feature that can be switched on or off.
 struct FeatureGate {
+  // The maturity of a feature, as in Kubernetes.
   enum class Stage : std::uint8_t { kAlpha, kBeta, kGa, kDeprecated };
 
   std::string name;  // "WatchList".
@@ -20,29 +21,30 @@ struct FeatureGate {
   bool locked = false;  // May only be set to its default.
 };
 
-// "ALPHA", "BETA", "" for GA, "DEPRECATED": the words of Kubernetes' help texts and metrics.
+// Returns "ALPHA", "BETA", "" for GA, "DEPRECATED": the words of Kubernetes' help texts and
+// metrics.
 std::string_view StageWord(FeatureGate::Stage stage);
 
-// The switches of one server, as Kubernetes' --feature-gates. First Add and Set, then share: the
-// const methods may be called from any thread, the others from none besides.
+// The feature gates of one server, as Kubernetes' --feature-gates. Call Add and Set first, then
+// share it: the const methods may be called from any thread, but not beside the others.
 class FeatureGates final {
  public:
-  // AllAlpha and AllBeta are known from the start.
+  // Starts with AllAlpha and AllBeta.
   FeatureGates();
 
-  // kInternalError if one is known already with another default, stage or lock.
+  // Adds switches. kInternalError: one is known already with another default, stage or lock.
   Status Add(const std::vector<FeatureGate>& gates);
-  // "A=true,B=false". An error changes nothing. AllAlpha and AllBeta set those of their stage that
-  // nobody sets by name.
+  // Sets switches, as "A=true,B=false". An error changes nothing. AllAlpha and AllBeta set the
+  // switches of their stage that are not set by name.
   Status Set(std::string_view text);
   Status Set(const std::map<std::string, bool>& values);
 
-  // False for a gate that nobody added.
+  // Reports whether a gate is on; false for one that was not added.
   bool Enabled(std::string_view name) const;
-  // By name, without AllAlpha and AllBeta.
+  // Returns the known gates by name, without AllAlpha and AllBeta.
   std::vector<FeatureGate> All() const;
-  // What a flag's help lists: "WatchList=true|false (BETA - default=true)", sorted; none that are
-  // GA or deprecated.
+  // Returns the lines for a flag's help: "WatchList=true|false (BETA - default=true)", sorted,
+  // without gates that are GA or deprecated.
   std::vector<std::string> Help() const;
 
  private:

@@ -13,49 +13,57 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/function.h"
 
-// The numbers one server tells about itself, in Prometheus' text format. A server has a Registry of
-// its own; nothing is counted globally.
+// The metrics of one server, in Prometheus' text format. A server has a Registry of its own;
+// nothing is counted globally.
 namespace apiserver::inline v0::metrics {
 
-// Only grows. Any thread, no lock.
+// A number that only grows. Any thread, no lock.
 class Counter final {
  public:
+  // `n` must not be negative.
   void Add(double n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
   double value() const { return value_.load(std::memory_order_relaxed); }
+  // Sets it to zero, for Registry::Reset().
   void Reset() { value_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<double> value_{0};
 };
 
-// Goes up and down. Any thread, no lock.
+// A number that goes up and down. Any thread, no lock.
 class Gauge final {
  public:
+  // Replaces the value.
   void Set(double value) { value_.store(value, std::memory_order_relaxed); }
+  // Adds `n`, which may be negative.
   void Add(double n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  // Subtracts `n`.
   void Subtract(double n = 1) { Add(-n); }
   double value() const { return value_.load(std::memory_order_relaxed); }
+  // Sets it to zero.
   void Reset() { Set(0); }
 
  private:
   std::atomic<double> value_{0};
 };
 
-// How often values fell into each of its buckets. Any thread, no lock.
+// Counts values by buckets. Any thread, no lock.
 class Histogram final {
  public:
-  // `upper_bounds` ascending, inclusive; a last bucket for everything above is added.
+  // `upper_bounds` are ascending and inclusive; a last bucket for all greater values is added.
   explicit Histogram(std::vector<double> upper_bounds);
 
+  // Counts `value` in its bucket.
   void Observe(double value);
-  // Which bucket `value` falls into.
+  // Returns the index of the bucket that `value` falls into.
   std::size_t BucketOf(double value) const;
-  // Many values at once: how many fall into each bucket, the last one included, and their sum.
+  // Adds many values at once: the number in each bucket, the last one included, and their sum.
   void Add(const std::vector<std::uint64_t>& counts, double sum);
   const std::vector<double>& upper_bounds() const { return upper_bounds_; }
-  // Values in bucket `i` alone; `i` = upper_bounds().size() is the last one.
+  // Returns the number of values in bucket `i` alone; upper_bounds().size() is the last bucket.
   std::uint64_t count(std::size_t i) const { return counts_[i].load(std::memory_order_relaxed); }
   double sum() const { return sum_.load(std::memory_order_relaxed); }
+  // Sets it to zero, for Registry::Reset().
   void Reset();
 
  private:
@@ -64,22 +72,22 @@ class Histogram final {
   std::atomic<double> sum_{0};
 };
 
-// For how long a value has been in each bucket of a histogram, which counts nanoseconds: as if the
-// value were observed at the end of each. Its sum is the value's integral over them. As
+// Measures for how long a value has been in each bucket of a histogram, which counts nanoseconds:
+// as if the value were observed at the end of each. Its sum is the value's integral over them. As
 // component-base/metrics/prometheusextension.TimingHistogram. Not thread-safe: its owner has a
 // lock, and knows the time, already. Costs no more than a few additions each time the value
 // changes; the histogram itself changes in Show().
 class TimingHistogram final {
  public:
-  // The value is `value` from `now` on. `histogram` must outlive this.
+  // Starts with `value` at `now`. `histogram` must outlive this.
   TimingHistogram(Histogram& histogram, Clock::Monotonic now, double value = 0);
   TimingHistogram(const TimingHistogram&) = delete;
   TimingHistogram& operator=(const TimingHistogram&) = delete;
 
-  // The value is `value` from `now` on. A `now` that lies before an earlier one counts as that one.
+  // Sets the value from `now` on. A `now` before an earlier one counts as that one.
   void Set(Clock::Monotonic now, double value);
-  // Before the histogram is written. What has not been shown is not in it, nor can
-  // Registry::Reset() take it away.
+  // Brings the histogram up to date before it is written. Time that has not been shown is not in
+  // it, and Registry::Reset() cannot take it away.
   void Show(Clock::Monotonic now);
 
  private:
@@ -94,55 +102,60 @@ class TimingHistogram final {
   double integral_ = 0;
 };
 
-// `count` bounds: start, start*factor, start*factor², …
+// Returns `count` bounds: start, start*factor, start*factor², …
 std::vector<double> ExponentialBuckets(double start, double factor, std::size_t count);
-// `count` bounds: start, start+width, …
+// Returns `count` bounds: start, start+width, …
 std::vector<double> LinearBuckets(double start, double width, std::size_t count);
 
+// The name and labels of a Family.
 struct FamilyOptions {
   std::string name;                 // "apiserver_request_total".
   std::string help;                 // With Kubernetes' "[STABLE] " in front where it has one.
   std::vector<std::string> labels;  // Names, in the order in which With() takes the values.
 };
 
-// All series of one name. Lives as long as its Registry; any thread.
+// All series of one name. Lives as long as its Registry. All methods may be called from any thread.
 template <class Metric>
 class Family {
  public:
   virtual ~Family() = default;
 
-  // The series with these label values, made on first use. It lives as long as the Registry, so a
-  // caller on a hot path keeps the address. A value that is missing counts as "".
+  // Returns the series with these label values, made on first use. It lives as long as the
+  // Registry, so callers on a hot path should keep its address. A missing value counts as "".
   virtual Metric& With(std::initializer_list<std::string_view> values) = 0;
-  // Takes a series out of what is shown and sets it to zero; With() brings it back.
+  // Hides a series and sets it to zero; With() brings it back.
   virtual void Remove(std::initializer_list<std::string_view> values) = 0;
 };
 
-// What one server counts. All methods may be called from any thread.
+// The set of one server's metrics. All methods may be called from any thread.
 class Registry {
  public:
   virtual ~Registry() = default;
 
-  // A name asked for again gives the same family; the options of the first call count. One name for
-  // two types of metric is a bug: only the first is shown.
+  // Returns the family of this name. The first call makes it; options of later ones are ignored.
+  // One name for two types of metric is a bug: only the first is shown.
   virtual Family<Counter>& Counters(FamilyOptions options) = 0;
+  // The same as Counters(), for gauges.
   virtual Family<Gauge>& Gauges(FamilyOptions options) = 0;
+  // The same as Counters(), for histograms with these bounds.
   virtual Family<Histogram>& Histograms(FamilyOptions options,
                                         std::vector<double> upper_bounds) = 0;
 
-  // Calls `refresh` before each Serialize(), on its thread, to set what is cheaper to look up than
-  // to keep. Destroying the registration waits for a call in progress. `refresh` must not call
-  // Serialize() or BeforeSerialize().
+  // Calls `refresh` before each Serialize(), on its thread, which is a loop for a server's
+  // /metrics: it must not block. For values that are cheaper to look up than to keep. Destroying
+  // the registration waits for a call in progress. `refresh` must not call Serialize() or
+  // BeforeSerialize().
   virtual Context::Registration BeforeSerialize(UniqueFunction<void()> refresh) = 0;
 
-  // Text exposition format 0.0.4, families by name, series by label values.
+  // Returns all metrics in text exposition format 0.0.4, families by name, series by label values.
   virtual std::string Serialize() = 0;
-  // Sets counters and histograms to zero; gauges go on to tell what is.
+  // Sets counters and histograms to zero; gauges keep their value, which describes the present.
   virtual void Reset() = 0;
 };
 
 inline constexpr std::string_view kTextContentType = "text/plain; version=0.0.4; charset=utf-8";
 
+// An empty registry in memory.
 std::unique_ptr<Registry> NewRegistry();
 
 }  // namespace apiserver::inline v0::metrics

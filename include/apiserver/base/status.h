@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0 {
 
-// Why an operation failed, in the words of metav1.StatusReason. HttpCode() is the only table that
-// turns one into a number.
+// The reason why an operation failed, in the words of metav1.StatusReason. HttpCode() is the only
+// table that turns one into a number.
 enum class Reason : std::uint8_t {
   kUnknown,  // Go's empty reason; 500.
   kUnauthorized,
@@ -39,9 +39,9 @@ enum class Reason : std::uint8_t {
   kWouldBlock,
 };
 
-// The word clients see in `reason`: "NotFound"; empty for kUnknown.
+// Returns the word for clients: "NotFound"; empty for kUnknown.
 std::string_view ReasonWord(Reason reason);
-// The HTTP status code of a Status with this reason and no code of its own.
+// Returns the HTTP status code of a Status with this reason and no code of its own.
 int HttpCode(Reason reason);
 
 // One of the reasons why an object was refused, as metav1.StatusCause.
@@ -53,7 +53,8 @@ struct StatusCause {
   friend bool operator==(const StatusCause&, const StatusCause&) = default;
 };
 
-// What a Status is about, as metav1.StatusDetails. Present but empty prints as `details: {}`.
+// Details about the object that a Status concerns, as metav1.StatusDetails. Present but empty
+// prints as `details: {}`.
 struct StatusDetails {
   std::string name;
   std::string group;
@@ -71,8 +72,10 @@ struct StatusDetails {
 class [[nodiscard]] Status {
  public:
   Status() = default;  // OK.
+  // An error. `message` is read by people.
   Status(Reason reason, std::string message);
 
+  // The same as Status().
   static Status Ok() { return {}; }
 
   bool ok() const { return rep_ == nullptr; }
@@ -89,13 +92,16 @@ class [[nodiscard]] Status {
     return rep_ ? std::string_view(rep_->continue_token) : "";
   }
 
-  // Copies of this error with one thing changed. Must not be called on OK.
+  // Copies this error with other details. This and the next methods must not be called on OK.
   Status WithDetails(StatusDetails details) const;
+  // Copies it with an HTTP status code other than HttpCode(reason()).
   Status WithCode(int http_code) const;
+  // Copies it with another message.
   Status WithMessage(std::string message) const;
+  // Copies it with the metadata.continue of an Expired list.
   Status WithContinueToken(std::string token) const;
 
-  // "NotFound: flunders.wardle \"x\" not found", for logs and test output.
+  // Formats it for logs and tests: "NotFound: flunders.wardle \"x\" not found".
   std::string ToString() const;
 
   friend bool operator==(const Status& a, const Status& b);
@@ -116,7 +122,7 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Rep> rep_;
 };
 
-// A T, or the Status that says why there is none. An OK Status never stands in a Result.
+// A T, or the Status that says why there is none. A Result never holds an OK Status.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -124,7 +130,7 @@ class [[nodiscard]] Result {
 
   Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}       // NOLINT: implicit
   Result(Status error) : state_(std::in_place_index<0>, std::move(error)) {}  // NOLINT: implicit
-  // From anything a T can be made of, so that `return std::make_unique<Derived>()` works.
+  // Converts from anything a T can be made of, so that `return std::make_unique<Derived>()` works.
   template <class U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Status> &&

@@ -21,16 +21,17 @@ namespace apiserver::inline v0 {
 template <class T>
 class Guarded {
  public:
+  // Access to the value while the lock is held; releases it when destroyed.
   class Locked {
    public:
     T* operator->() const { return value_; }
     T& operator*() const { return *value_; }
-    // Gives the lock up, waits for a Notify and takes the lock again, until `done` holds.
+    // Releases the lock, waits for a Notify and takes the lock again, until `done` holds.
     template <class Predicate>
     void Wait(Predicate done) {
       owner_->changed_.wait(lock_, std::move(done));
     }
-    // As Wait, but at most until `deadline`; says whether `done` held.
+    // The same, but waits at most until `deadline`. Returns whether `done` held.
     template <class Predicate>
     bool WaitUntil(std::chrono::steady_clock::time_point deadline, Predicate done) {
       return owner_->changed_.wait_until(lock_, deadline, std::move(done));
@@ -44,16 +45,20 @@ class Guarded {
     T* value_;
   };
 
+  // Constructs the value from `args`.
   template <class... Args>
   explicit Guarded(Args&&... args) : value_(std::forward<Args>(args)...) {}
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
 
+  // Waits for the lock.
   [[nodiscard]] Locked Lock() { return Locked(this); }
   [[nodiscard]] Locked Lock() const { return Locked(const_cast<Guarded*>(this)); }
 
-  // Wakes whoever stands in Wait; call after changing the value, with or without the lock.
+  // Wakes one thread that stands in Wait; call it after changing the value, with or without the
+  // lock.
   void NotifyOne() { changed_.notify_one(); }
+  // Wakes every thread that stands in Wait.
   void NotifyAll() { changed_.notify_all(); }
 
  private:
@@ -62,31 +67,35 @@ class Guarded {
   T value_;
 };
 
-// Happens once; anyone may wait for it.
+// An event that happens once; any thread may wait for it.
 class Notification {
  public:
+  // Makes it happen. Further calls change nothing.
   void Notify();
+  // Reports without waiting whether it has happened.
   bool HasBeenNotified() const;
+  // Waits until it has happened.
   void Wait() const;
-  // False when `timeout` passed first.
+  // Waits for at most `timeout`. False: that passed first.
   bool WaitFor(std::chrono::milliseconds timeout) const;
 
  private:
   mutable Guarded<bool> notified_{false};
 };
 
-// A thread of ours: named, joined by its destructor, and an exception that escapes `body` ends the
-// process with the thread's name rather than silently. Runs under SCHED_BATCH unless the creating
-// thread has a policy other than SCHED_OTHER.
+// A named thread, joined by its destructor. An exception that escapes `body` ends the process with
+// the thread's name rather than silently. Runs under SCHED_BATCH unless the creating thread has a
+// policy other than SCHED_OTHER.
 class Thread {
  public:
   Thread() = default;
-  // `name` is cut to 15 bytes, what Linux shows.
+  // `name` is cut to 15 bytes, the limit of Linux.
   Thread(std::string name, UniqueFunction<void()> body);
   Thread(Thread&&) = default;
   Thread& operator=(Thread&&) = default;
   ~Thread();
 
+  // Waits for the end of `body`. Nothing happens if it was joined already.
   void Join();
   bool joinable() const { return thread_.joinable(); }
 

@@ -17,52 +17,58 @@
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
 
-// What one request did, when, and on whose behalf, across processes: W3C Trace Context and the data
-// model of OpenTelemetry. A server's tracer is the host's; nothing is traced globally.
+// Distributed tracing: what one request did and when, across processes, as W3C Trace Context and
+// the data model of OpenTelemetry have it. The host provides a server's tracer; nothing is traced
+// globally.
 //
-// The current span of a piece of work is a value of its Context: `ctx.Set(std::move(span))`. Where
-// there is none, nothing below is traced and StartSpan() only looks.
+// The current span of a piece of work is a value of its Context: `ctx.Set(std::move(span))`.
+// Without one, nothing below is traced and StartSpan() costs a look-up.
 namespace apiserver::inline v0::trace {
 
 using TraceId = std::array<std::uint8_t, 16>;
 using SpanId = std::array<std::uint8_t, 8>;
 
-// Which span it is, as other processes are told.
+// The identity of a span, as it is propagated to other processes.
 struct SpanContext {
   TraceId trace_id{};
   SpanId span_id{};
   bool sampled = false;    // Its trace is recorded.
-  std::string state = {};  // `tracestate`, handed on unread.
+  std::string state = {};  // `tracestate`, passed on unparsed.
 
-  // Neither id is all zero.
+  // True if neither id is all zero.
   bool valid() const;
+  // The id in lower-case hexadecimal, as headers carry it.
   std::string TraceIdHex() const;
+  // The same of the span's id.
   std::string SpanIdHex() const;
   friend bool operator==(const SpanContext&, const SpanContext&) = default;
 };
 
-// The header `traceparent`, without `state`; nullopt: it is to be taken for absent. Flags other
-// than sampled are dropped, versions of the future are read as far as version 00 goes.
+// Parses the header `traceparent`, which carries no `state`. nullopt: it is to be ignored. Flags
+// other than sampled are dropped; future versions are read as far as version 00 goes.
 std::optional<SpanContext> ParseTraceparent(std::string_view text);
-// In version 00. `context` is valid.
+// Formats the header `traceparent` in version 00. `context` must be valid.
 std::string FormatTraceparent(const SpanContext& context);
-// The header `tracestate`, its lines joined by commas, without white space and empty members;
-// nullopt: no list of at most 32 members with different keys.
+// Parses the header `tracestate`, its lines joined by commas, and drops white space and empty
+// members. nullopt: it is no list of at most 32 members with different keys.
 std::optional<std::string> ParseTracestate(std::string_view text);
 
 using AttributeValue = std::variant<bool, std::int64_t, double, std::string>;
+// A key and a value that describe a span or event.
 struct Attribute {
   std::string key;
   AttributeValue value;
 };
+// Something that happened at one moment of a span.
 struct Event {
   std::string name;
   Clock::Wall time;
   std::vector<Attribute> attributes = {};
 };
 
-// The numbers are OTLP's.
+// The role of the span's process. The numbers are OTLP's.
 enum class SpanKind : std::uint8_t { kInternal = 1, kServer = 2, kClient = 3 };
+// The outcome of a span. The numbers are OTLP's.
 enum class SpanStatus : std::uint8_t { kUnset = 0, kOk = 1, kError = 2 };
 
 // A span that has ended.
@@ -70,40 +76,43 @@ struct SpanData {
   std::string name;
   SpanKind kind = SpanKind::kInternal;
   SpanContext context = {};
-  SpanId parent_id{};  // All zero: it is its trace's first.
+  SpanId parent_id{};  // All zero: the span is its trace's first.
   Clock::Wall start = {};
   Clock::Wall end = {};
   std::vector<Attribute> attributes = {};
   std::vector<Event> events = {};
   std::vector<SpanContext> links = {};
-  // What the limits left out.
+  // The number that the limits left out.
   std::size_t dropped_attributes = 0;
   std::size_t dropped_events = 0;
   SpanStatus status = SpanStatus::kUnset;
-  std::string status_message = {};  // Of kError.
+  std::string status_message = {};  // For kError.
 };
 
-// What becomes of spans that have ended: an exporter, or the host's own.
+// The destination of spans that have ended: an exporter, or the host's own. Its methods may be
+// called from any thread.
 class SpanProcessor {
  public:
   virtual ~SpanProcessor() = default;
-  // Any thread, also a loop: must not wait, and drops what it has no room for.
+  // Called on the thread that ends the span, often a loop: must not wait, and drops spans for which
+  // it has no room.
   virtual void OnEnd(SpanData span) = 0;
-  // Waits until what has ended is where it belongs, for at most `grace`.
+  // Waits for at most `grace` until the spans that have ended are delivered.
   virtual void Flush(std::chrono::milliseconds grace) = 0;
 };
 
 class Tracer;
 
+// Options of a new span.
 struct SpanOptions {
   SpanKind kind = SpanKind::kInternal;
-  // For how long it has gone on already.
+  // How long the work has gone on already.
   std::chrono::nanoseconds age{0};
 };
 
-// A piece of work in the making. Ends when it is destroyed. One that records nothing (empty, not
-// sampled, ended) takes everything for nothing. Used by one thread at a time; StartSpan() also by
-// several.
+// A span that is not finished yet. Ends when it is destroyed. One that records nothing (empty, not
+// sampled, ended) ignores all calls. Used by one thread at a time; StartSpan() may also be called
+// by several.
 class Span final {
  public:
   Span() = default;
@@ -112,16 +121,22 @@ class Span final {
   ~Span() { End(); }
 
   bool recording() const { return data_ != nullptr; }
-  // What others are told of it, also after its end; not valid if it is empty.
+  // The identity that other processes get, also after its end; not valid if the span is empty.
   const SpanContext& context() const { return context_; }
 
+  // Replaces the name.
   void SetName(std::string_view name);
+  // Sets an attribute, or replaces the one with this key.
   void SetAttribute(std::string_view key, AttributeValue value);
+  // Adds an event that happens now.
   void AddEvent(std::string_view name, std::initializer_list<Attribute> attributes = {});
+  // Marks the span as failed.
   void SetError(std::string_view message);
-  // Ends it with what the work came to: an error of ours is the span's, what the client did wrong
-  // an event. kWouldBlock forgets the span, since the work will be done again.
+  // Ends it with the outcome of the work: an error of the server (5xx) makes the span an error, one
+  // of the client (4xx) adds an event. kWouldBlock drops the span, since the work will be done
+  // again.
   void EndWith(const Status& outcome);
+  // Ends it and hands it to the processor. Nothing happens if it has ended.
   void End();
 
  private:
@@ -134,32 +149,38 @@ class Span final {
   SpanContext context_;
 };
 
+// Options of a Tracer.
 struct TracerOptions {
   // Required.
   std::shared_ptr<SpanProcessor> processor = nullptr;
-  // Of traces that begin here, so many of a million are recorded; of others whoever began them has
-  // decided.
+  // Number of new traces that are recorded, of a million. For a trace that began elsewhere the
+  // process that began it has decided.
   int sampling_rate_per_million = 0;
-  // Of one span; more are only counted.
+  // The most attributes of one span; further ones are only counted.
   std::size_t attributes_max = 128;
+  // The most events of one span; further ones are only counted.
   std::size_t events_max = 128;
-  // Longer texts are cut, at a character's end.
+  // Longer texts are cut, at the end of a character.
   std::size_t value_bytes_max = 4096;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();  // For ids.
 };
 
-// Begins traces. Any thread; lives as long as a span of its.
+// Begins traces. All methods may be called from any thread. Lives as long as a span of its own
+// does.
 class Tracer final : public std::enable_shared_from_this<Tracer> {
  public:
+  // `options.processor` must not be null.
   static std::shared_ptr<const Tracer> New(TracerOptions options);
 
-  // The first span here of a trace that began elsewhere.
+  // Starts the first span here of a trace that began elsewhere.
   Span StartWithParent(std::string_view name, const SpanContext& parent,
                        const SpanOptions& options = {}) const;
-  // The first span of a new trace; `link`: the span of another trace that led to it, or null.
+  // Starts the first span of a new trace; `link`: the span of another trace that led to it, or
+  // null.
   Span StartRoot(std::string_view name, const SpanOptions& options = {},
                  const SpanContext* link = nullptr) const;
+  // Waits as SpanProcessor::Flush() does. May block.
   void Flush(std::chrono::milliseconds grace) const { options_.processor->Flush(grace); }
 
  private:
@@ -175,10 +196,11 @@ class Tracer final : public std::enable_shared_from_this<Tracer> {
   const TracerOptions options_;
 };
 
-// A child of the current span; empty where that is not recorded, or there is none.
+// Starts a child of the current span. It is empty if there is no current span or that is not
+// recorded.
 Span StartSpan(const Context& ctx, std::string_view name, const SpanOptions& options = {});
 
-// A child of the current span that is itself the current one of what is given `ctx()`.
+// A child of the current span, and itself the current span of calls that get `ctx()`.
 class ScopedSpan final {
  public:
   // `ctx` outlives it.

@@ -5,10 +5,10 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/http_client.h"
 
-// The HttpClient of the library itself, on http::Dialer: HTTP/2 where a server under TLS offers it,
-// with one connection for all calls to a name, else HTTP/1.1 with connections that are kept for the
-// next call. Idle connections end after 90 seconds. An HTTP/2 server that is silent for 30 seconds
-// is sent a PING, and its connection ends when nothing comes for 15 more.
+// The library's own HttpClient, on http::Dialer: HTTP/2 where a server under TLS offers it, with
+// one connection for all calls to a name, else HTTP/1.1 with connections that are kept for the next
+// call. Idle connections end after 90 seconds. An HTTP/2 server that is silent for 30 seconds is
+// sent a PING, and its connection ends when nothing comes for 15 more.
 //
 // One timeout for the whole call; TLS 1.2 at least; a server's name is looked for among the
 // alternative names of its certificate only. A call on a kept connection that ends before anything
@@ -18,9 +18,9 @@
 // the like) are refused with kInvalid, and so is anything that is no header; Host is the URL's.
 namespace apiserver::inline v0::client {
 
-// Clients made by one factory share a thread for their connections and one that looks up names;
-// `done` is called on the former. Calls in flight hold what they need: client and factory may be
-// dropped before they end, also by `done`.
+// Makes clients that share a thread for their connections and one that resolves names; `done` is
+// called on the former. Calls in flight hold what they need: client and factory may be dropped
+// before they end, also by `done`.
 HttpClientFactory NewHttpClientFactory();
 
 // A client with threads of its own. kInvalid: TLS material that cannot be read.

@@ -4,14 +4,14 @@
 
 #include "apiserver/client/http_client.h"
 
-// Calls to other servers in traces: each is a span of the work that makes it, and tells the other
-// server which (traceparent, tracestate). As component-base/tracing.WrapperFor, but that calls of
-// work which is not traced begin no trace.
+// Traces calls to other servers: each is a span of the work that makes it, and its headers
+// (traceparent, tracestate) pass that span on. As component-base/tracing.WrapperFor, but calls of
+// work that is not traced begin no trace.
 namespace apiserver::inline v0::client {
 
-// `client`, traced.
+// Wraps `client` so that its calls are traced.
 std::shared_ptr<HttpClient> WithTracing(std::shared_ptr<HttpClient> client);
-// Makes what `factory` makes, traced. Empty if that is.
+// Wraps a factory so that its clients are traced. An empty `factory` gives an empty one.
 HttpClientFactory WithTracing(HttpClientFactory factory);
 
 }  // namespace apiserver::inline v0::client

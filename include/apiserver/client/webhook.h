@@ -12,62 +12,66 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/http_client.h"
 
-// One JSON document to a webhook, one back, tried again where that may help:
+// Posts a JSON document to a webhook and returns its response, with retries:
 // k8s.io/apiserver/pkg/util/webhook.
 namespace apiserver::inline v0::client {
 
-// Between attempts: `duration`, then longer by `factor` each time, each plus up to `jitter` of
-// itself. As k8s.io/apimachinery/pkg/util/wait.Backoff.
+// The pauses between attempts: `duration`, then longer by `factor` each time, each plus up to
+// `jitter` of itself. As k8s.io/apimachinery/pkg/util/wait.Backoff.
 struct Backoff {
   std::chrono::nanoseconds duration = std::chrono::milliseconds(500);
   double factor = 1.5;
   double jitter = 0.2;
-  int steps = 5;  // Attempts, the first included; zero: none, and every call fails.
+  int steps = 5;  // Attempts, the first included. Zero: every call fails without one.
 };
 
-// The pause after the attempt of this number, from 0. `random` is used if there is a jitter.
+// Returns the pause after the attempt of this number, from 0. `random` is used if there is a
+// jitter.
 std::chrono::nanoseconds PauseAfter(const Backoff& backoff, int attempt, Random& random);
 
-// Whether `error` may be gone at the next attempt: a connection that was reset, an internal error,
-// 504, 429, or whatever says when to try again.
+// True if a retry may help after `error`: a reset connection, an internal error, 504, 429, or any
+// error with a Retry-After.
 bool DefaultShouldRetry(const Status& error);
 
 // One attempt, for metrics.
 struct WebhookAttempt {
-  int code = 0;  // Of the answer; zero: there was none.
-  Status error;  // OK: this was the answer.
+  int code = 0;  // The code of the response; zero: there was none.
+  Status error;  // OK: the response was accepted.
   std::chrono::nanoseconds latency{0};
 };
 
+// Options of a Webhook.
 struct WebhookOptions {
   std::shared_ptr<HttpClient> client = {};                       // Required.
   std::string url = {};                                          // Required.
   http::Headers headers = {};                                    // Beside Content-Type and Accept.
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // Of one attempt.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // The limit of one attempt.
   Backoff backoff = {};
+  // Decides whether an attempt is repeated. Any thread; must not block.
   std::function<bool(const Status& error)> should_retry = DefaultShouldRetry;
-  // What is wrong with an answer of 2xx, if anything is: then the call fails with it, and is not
-  // tried again. Any thread, must not wait.
+  // Checks a response of 2xx. An error fails the call without a retry. Any thread; must not block.
+  // Empty: every response is accepted.
   std::function<Status(const http::ClientResponse& answer)> check = {};
-  // An answer's Retry-After counts up to here.
+  // A response's Retry-After is honoured up to this.
   std::chrono::seconds retry_after_max = std::chrono::seconds(30);
-  // Told of every attempt, before the next one; any thread, must not wait.
+  // Called with every attempt, before the next one. Any thread; must not block. Empty: not called.
   std::function<void(const WebhookAttempt&)> observe = {};
-  // Required: pauses pass there; nothing waits on it. Outlives the calls.
+  // Required. Runs the timers of pauses; nothing waits on it. Outlives the calls.
   Executor* executor = nullptr;
   Random* random = &SecureRandom();
   const Clock* clock = &RealClock();
 };
 
-// Any thread.
+// A webhook that can be called. Methods may be called from any thread.
 class Webhook final {
  public:
   using Done = HttpClient::Done;
 
+  // `options` must have a client, a URL and an executor.
   explicit Webhook(WebhookOptions options);
-  // Does not wait. `done` is called exactly once, with an answer of 2xx or the last attempt's
-  // error: the client's, or the Status that the webhook sent. Where `ctx` is done before the first
-  // attempt: kTimeout, "webhook call failed: …".
+  // Starts a call without waiting. `done` is called exactly once, on any thread, and must not
+  // block. It gets a response of 2xx or the last attempt's error: the client's, or the Status that
+  // the webhook sent. kTimeout, "webhook call failed: …": `ctx` was done before the first attempt.
   void Post(const Context& ctx, std::string json, Done done) const;
 
  private:

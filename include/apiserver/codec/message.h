@@ -15,7 +15,8 @@
 //     if (gadget.ok() && gadget->spec().replicas() > 9) …
 namespace apiserver::inline v0::codec {
 
-// What google::protobuf::MessageLite offers; this header names no protobuf type.
+// The operations of google::protobuf::MessageLite that are needed; this header names no protobuf
+// type.
 template <class T>
 concept ProtobufMessage = std::default_initializable<T> &&
     requires(T message, const T& read, std::string bytes) {
@@ -23,15 +24,16 @@ concept ProtobufMessage = std::default_initializable<T> &&
   { read.SerializeToString(&bytes) } -> std::convertible_to<bool>;
 };
 
-// The object in the version it is in as a serialized message, without envelope. kNotAcceptable: the
-// kind has no protobuf form. kInternalError: the content does not fit its schema.
+// Returns the object, in the version it is in, as a serialized message without envelope.
+// kNotAcceptable: the kind has no protobuf form. kInternalError: the content does not fit its
+// schema.
 Result<std::string> ToMessageBytes(const runtime::Object& object);
-// Puts the content of a serialized message in the place of the object's. kBadRequest: it is no
-// message of the object's kind and version; the object is unchanged.
+// Replaces the object's content by that of a serialized message. kBadRequest: it is no message of
+// the object's kind and version; the object is unchanged.
 Status FromMessageBytes(std::string_view bytes, runtime::Object& object);
 
-// The object in the version it is in, which in a strategy is the hub. Errors as ToMessageBytes;
-// kInternalError also when `Message` cannot read it.
+// Returns the object as a message, in the version it is in, which in a strategy is the hub. Errors
+// as ToMessageBytes; kInternalError also when `Message` cannot read it.
 template <ProtobufMessage Message>
 Result<Message> ToMessage(const runtime::Object& object) {
   Result<std::string> bytes = ToMessageBytes(object);
@@ -43,8 +45,8 @@ Result<Message> ToMessage(const runtime::Object& object) {
   return message;
 }
 
-// Replaces the object's content by the message's. Protobuf does not tell an empty list or map from
-// an absent one: where JSON always has the field it becomes null. Errors as FromMessageBytes.
+// Replaces the object's content by the message's. Protobuf does not distinguish an empty list or
+// map from an absent one: if JSON always has the field it becomes null. Errors as FromMessageBytes.
 template <ProtobufMessage Message>
 Status FromMessage(const Message& message, runtime::Object& object) {
   std::string bytes;

@@ -15,14 +15,14 @@ struct AcceptClause {
   double q = 1;
   std::vector<std::pair<std::string, std::string>> parameters;  // Without q.
 
-  // Empty when absent.
+  // Returns a parameter; empty if it is absent.
   std::string_view Parameter(std::string_view name) const;
-  // Whether the clause covers "application/json" and the like; wildcards count.
+  // True if the clause covers "application/json" and the like; wildcards count.
   bool Covers(std::string_view media_type) const;
 };
 
-// The clauses in the order in which they are to be tried, as goautoneg does: by q, specific ones
-// before wildcards, else as written. Malformed clauses are dropped.
+// Parses an Accept header. Returns the clauses in the order in which to try them, as goautoneg
+// does: by q, specific ones before wildcards, else as written. Malformed clauses are dropped.
 std::vector<AcceptClause> ParseAccept(std::string_view header);
 
 }  // namespace apiserver::inline v0::codec

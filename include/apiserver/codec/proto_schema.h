@@ -8,9 +8,9 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/schema.h"
 
-// Schemas from `.proto`. A message becomes a Schema by what the file says, by Kubernetes' markers
-// in its comments, and by the options of apiserver/codec/schema.proto, which also has the rules for
-// what is not said. The CMake function apiserver_add_api() turns files into descriptors.
+// Schemas from `.proto`. A message becomes a Schema by its definition in the file, by Kubernetes'
+// markers in its comments, and by the options of apiserver/codec/schema.proto, which also has the
+// defaults. The CMake function apiserver_add_api() turns files into descriptors.
 //
 // A line of a comment that begins with `+` is a marker, `+name` or `+name=value`. Understood are,
 // with what they mean to Kubernetes' generators:
@@ -32,15 +32,16 @@ namespace apiserver::inline v0::codec {
 // reference. Nothing is registered with protobuf's own pools.
 class ProtoSchemas {
  public:
-  // `descriptor_set` is a serialized google.protobuf.FileDescriptorSet with all imports and, for
-  // descriptions and markers, source info; it is not kept. kInvalid: it is malformed, or a file
-  // lacks an import.
+  // Loads schemas. `descriptor_set` is a serialized google.protobuf.FileDescriptorSet with all
+  // imports and, for descriptions and markers, source info; it is not kept. kInvalid: it is
+  // malformed, or a file lacks an import.
   static Result<ProtoSchemas> Load(std::string_view descriptor_set);
 
-  // By full name: "k8s.io.api.core.v1.Pod". A kind's own message has `metadata` (ObjectMeta) as its
-  // first field and neither kind nor apiVersion, and is then a KindVersion::schema. kNotFound:
-  // there is no such message. kInvalid: it has something that Kubernetes' objects cannot have; the
-  // message names the culprit, "example.v1.Gadget.shape: …".
+  // Returns the schema of a message by its full name: "k8s.io.api.core.v1.Pod". A kind's own
+  // message has `metadata` (ObjectMeta) as its first field and neither kind nor apiVersion, and is
+  // then a KindVersion::schema. kNotFound: there is no such message. kInvalid: it has something
+  // that Kubernetes' objects cannot have; the message names the culprit, "example.v1.Gadget.shape:
+  // …".
   Result<runtime::SchemaPtr> Find(std::string_view message) const;
 
  private:

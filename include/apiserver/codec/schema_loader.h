@@ -9,31 +9,32 @@
 // Schemas from text: OpenAPI v3 as CustomResourceDefinitions have it, structural and without $ref.
 namespace apiserver::inline v0::codec {
 
-// `schema` is a JSON schema object. Understood are type, format, properties, required, items,
-// additionalProperties, nullable, default, enum, description, the bounds of numbers, texts, lists
-// and maps, and Kubernetes' extensions x-kubernetes-{int-or-string, preserve-unknown-fields,
-// embedded-resource, list-type, list-map-keys, map-type, patch-strategy, patch-merge-key}. What
-// else there is (allOf, anyOf, rules in CEL, …) constrains values only and is left to others.
+// Reads a schema from a JSON schema object. These members are read: type, format, properties,
+// required, items, additionalProperties, nullable, default, enum, description, the bounds of
+// numbers, texts, lists and maps, and Kubernetes' extensions x-kubernetes-{int-or-string,
+// preserve-unknown-fields, embedded-resource, list-type, list-map-keys, map-type, patch-strategy,
+// patch-merge-key}. Others (allOf, anyOf, rules in CEL, …) only constrain values and are ignored
+// here.
 //
 // kInvalid, with the path of the culprit: it is not structural.
 Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema);
-// The same made in `pool`: what repeats, here or in what was made there before, is shared, and
-// descriptions that lie in the bytes given to its ReadFrom() are not copied.
+// The same, made in `pool`: repeated parts, here or from earlier schemas of the pool, are shared,
+// and descriptions that lie in the bytes given to its ReadFrom() are not copied.
 Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema, runtime::SchemaPool& pool);
-// The same from YAML or JSON text.
+// The same, from YAML or JSON text.
 Result<runtime::SchemaPtr> SchemaFromText(std::string_view text);
 
-// The schema of a whole object: kind and apiVersion left out, metadata put first and replaced by
-// ObjectMetaSchema(), as KindVersion::schema wants it.
+// Reads the schema of a whole object: kind and apiVersion are left out, metadata is put first and
+// replaced by ObjectMetaSchema(), as KindVersion::schema requires.
 Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema);
 Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema, runtime::SchemaPool& pool);
 
-// What a CustomResourceDefinition (apiextensions.k8s.io/v1, YAML or JSON text) says about its kind:
-// names, scope, versions with schemas and columns. The hub is the stored version.
+// Reads the definition of a kind from a CustomResourceDefinition (apiextensions.k8s.io/v1, YAML or
+// JSON text): names, scope, versions with schemas and columns. The hub is the stored version.
 //
 // kBadRequest: the text is malformed. kInvalid: a part is missing or a schema is not structural.
 Result<runtime::KindOptions> KindOptionsFromCrd(std::string_view text);
-// The same from the parsed object, with its schemas made in `pool`.
+// The same, from the parsed object, with its schemas made in `pool`.
 Result<runtime::KindOptions> KindOptionsFromCrd(runtime::Value crd, runtime::SchemaPool& pool);
 
 }  // namespace apiserver::inline v0::codec

@@ -3,14 +3,14 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/runtime/value.h"
 
-// What an object that was sent says about its owners; who they are is patch/apply's business.
+// Requests about field ownership in an object that was sent; patch/apply decides who owns what.
 namespace apiserver::inline v0::meta {
 
-// Whether `entries`, metadata.managedFields as it was sent, asks to forget all owners: an empty
-// list, or one that holds one empty entry and nothing else.
+// Reports whether `entries`, metadata.managedFields as it was sent, asks to drop all owners: an
+// empty list, or one that holds one empty entry and nothing else.
 bool IsResetManagedFields(runtime::Value entries);
-// An empty list is no value to a Go struct's encoder; as one empty entry, which means the same, it
-// survives runtime::Settle. To be called before.
+// Keeps such a request through runtime::Settle, which drops an empty list as Go's encoder of
+// structs does: one empty entry means the same and survives. Call it before Settle.
 void KeepManagedFieldsReset(runtime::Object& object);
 
 }  // namespace apiserver::inline v0::meta

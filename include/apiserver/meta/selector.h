@@ -14,8 +14,10 @@
 // Label and field selectors: k8s.io/apimachinery/pkg/labels and pkg/fields. Immutable.
 namespace apiserver::inline v0::meta {
 
+// A label selector: requirements that must all match, in the grammar of labels.Parse.
 class LabelSelector {
  public:
+  // The operators of the grammar; kEquals is "=" and "==".
   enum class Operator : std::uint8_t {
     kEquals,
     kNotEquals,
@@ -26,6 +28,7 @@ class LabelSelector {
     kGreaterThan,
     kLessThan,
   };
+  // One term of the selector.
   struct Requirement {
     std::string key;
     Operator op = Operator::kExists;
@@ -34,25 +37,27 @@ class LabelSelector {
   };
 
   LabelSelector() = default;  // Matches everything.
-  // kBadRequest: Go's words, "unable to parse requirement: …".
+  // Parses a selector. kBadRequest: Go's words, "unable to parse requirement: …".
   static Result<LabelSelector> Parse(std::string_view text);
 
   bool empty() const { return requirements_.empty(); }
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  // `labels` is metadata.labels: a map of strings, or null.
+  // Reports whether all requirements match. `labels` is metadata.labels: a map of strings, or null.
   bool Matches(runtime::Value labels) const;
-  // The value that label `key` must have, if the selector says so: its first requirement of `key`
-  // is `key=value` or `key in (value)`.
+  // Returns the value that label `key` must have: that of its first requirement on `key`, if this
+  // is `key=value` or `key in (value)`. nullopt: it requires no single value.
   std::optional<std::string> RequiresExact(std::string_view key) const;
-  // In the form that Parse reads; `==` is written `=`.
+  // Formats the selector for Parse(); `==` is written `=`.
   std::string ToString() const;
 
  private:
   std::vector<Requirement> requirements_;  // Sorted by key.
 };
 
+// A field selector: requirements `field=value` or `field!=value` that must all match.
 class FieldSelector {
  public:
+  // One term of the selector; `equals` is false for "!=".
   struct Requirement {
     std::string field;
     bool equals = true;
@@ -61,21 +66,25 @@ class FieldSelector {
   };
 
   FieldSelector() = default;  // Matches everything.
-  // kBadRequest: "invalid selector: …; can't understand …".
+  // Parses a selector. kBadRequest: "invalid selector: …; can't understand …".
   static Result<FieldSelector> Parse(std::string_view text);
+  // The selector `field=value`.
   static FieldSelector Equals(std::string field, std::string value);
-  // Gives a requirement other words, as Scheme's field label conversion does. A requirement whose
-  // field and value both become empty is dropped.
+  // Changes the field or value of a requirement, as Scheme's field label conversion does. Called on
+  // the thread of Transform(), once for each requirement. A requirement whose field and value both
+  // become empty is dropped.
   using Rewrite = std::function<Status(std::string& field, std::string& value)>;
-  // The first error of `rewrite`, or the selector with every requirement rewritten.
+  // Returns the selector with every requirement rewritten, or the first error of `rewrite`.
   Result<FieldSelector> Transform(const Rewrite& rewrite) const;
 
   bool empty() const { return requirements_.empty(); }
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  // `read` gives the value of a field; an unknown one reads as empty.
+  // Reports whether all requirements match. `read` returns the value of a field, "" for an unknown
+  // one; it is called on this thread, and the text must live until it returns the next.
   bool Matches(const std::function<std::string_view(std::string_view field)>& read) const;
-  // The value that `field` must equal, if the selector says so.
+  // Returns the value that `field` must equal. nullopt: it requires no single value.
   std::optional<std::string> RequiresExact(std::string_view field) const;
+  // Formats the selector for Parse(), with escapes.
   std::string ToString() const;
 
  private:

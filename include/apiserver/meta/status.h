@@ -7,25 +7,26 @@
 #include "apiserver/runtime/arena.h"
 #include "apiserver/runtime/value.h"
 
-// metav1.Status as content: what errors and some successes look like on the wire.
+// metav1.Status as content: the form of errors and of some successes on the wire.
 namespace apiserver::inline v0::meta {
 
-// No error's answer has more JSON than about that: what makes errors has limits of its own, and
-// this is the last of them.
+// An approximate limit of the JSON of every error response. The sources of errors have their own
+// limits; this is the last one.
 inline constexpr std::size_t kStatusBytesMax = std::size_t{320} << 10;
 
-// `status`, or what is left of it when it is cut to kStatusBytesMax: the front of its texts, the
-// first causes, and "and 7 more".
+// Returns `status`, cut to kStatusBytesMax if it is larger: the front of its texts, the first
+// causes, and "and 7 more".
 Status Bounded(const Status& status);
 
-// The whole object, kind and apiVersion included, members in Go's order. `status` must be an error.
-// Text is copied into `arena`, no more of it than Bounded() lets pass.
+// Returns the whole object, kind and apiVersion included, its members in Go's order. `status` must
+// be an error. Text is copied into `arena`, as much of it as Bounded() lets pass.
 runtime::Value StatusToValue(const Status& status, runtime::Arena& arena);
-// `status: Success`, as a delete answers. A code of 0 and details that are null are left out.
+// Returns `status: Success`, the answer of a delete. A code of 0 and details that are null are left
+// out.
 runtime::Value SuccessToValue(const StatusDetails* details, int code, runtime::Arena& arena);
 
-// The error that `content` (kind and apiVersion included) tells; nullopt: it is no Status, or none
-// of a failure.
+// Returns the error in `content` (kind and apiVersion included). nullopt: it is no Status, or not
+// one of a failure.
 std::optional<Status> StatusFromValue(runtime::Value content);
 
 }  // namespace apiserver::inline v0::meta

@@ -4,12 +4,12 @@
 
 #include "apiserver/base/clock.h"
 
-// Times in metadata. Parsing and the other formats are in runtime/time.h.
+// The current time in metadata. Parsing and the other formats are in runtime/time.h.
 namespace apiserver::inline v0::meta {
 
-// Now as meta/v1 Time: "2006-01-02T15:04:05Z".
+// Returns the time as meta/v1 Time: "2006-01-02T15:04:05Z".
 std::string Timestamp(const Clock& clock);
-// Now as meta/v1 MicroTime: "2006-01-02T15:04:05.000000Z".
+// Returns the time as meta/v1 MicroTime: "2006-01-02T15:04:05.000000Z".
 std::string MicroTimestamp(const Clock& clock);
 
 }  // namespace apiserver::inline v0::meta

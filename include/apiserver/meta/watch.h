@@ -12,31 +12,33 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/object.h"
 
-// What a watch delivers: k8s.io/apimachinery/pkg/watch, but pulled instead of pushed.
+// Watches and their events: k8s.io/apimachinery/pkg/watch, but pulled instead of pushed.
 namespace apiserver::inline v0::watch {
 
+// The type of an event.
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
-// "ADDED".
+// Returns the word in watch events: "ADDED".
 std::string_view EventTypeWord(EventType type);
-// The inverse; nullopt: no such word.
+// The inverse. nullopt: no such word.
 std::optional<EventType> EventTypeFromWord(std::string_view word);
 
 // One change. Cheap to copy: the object is shared by every watcher.
 struct Event {
   EventType type = EventType::kAdded;
-  // Null for bookmarks and errors. Of a delete: the last state.
+  // Null for bookmarks and errors. For a delete: the last state.
   runtime::ObjectPtr object;
-  // The revision that the object on the wire carries: of a delete, the revision of the delete,
-  // which `object` itself does not have. Of a bookmark: how far the watch has come.
+  // The revision in the object on the wire. For a delete: the revision of the delete, which
+  // `object` itself does not have. For a bookmark: the revision that the watch has reached.
   std::string resource_version;
   bool initial_events_end = false;  // kBookmark: carries the annotation.
   Status error;                     // kError.
 };
 
-// A running watch: a cursor and references, no thread and no queue of its own. Used by one thread
-// at a time; destroyed anywhere.
+// A running watch: a cursor and references, without a thread or queue of its own. Used by one
+// thread at a time; may be destroyed on any.
 class Stream {
  public:
+  // The state of a stream after a call of Next().
   enum class State : std::uint8_t {
     kMore,  // There may be more at once.
     kWait,  // Nothing new; `waker` is woken when there may be.
@@ -44,9 +46,9 @@ class Stream {
   };
   virtual ~Stream() = default;
 
-  // Appends at most `events_max` events; never waits: it is called on a loop, or on the pool for a
-  // storage that does not answer inline. A waker is kept until it is used once; a later Next()
-  // replaces it.
+  // Appends at most `events_max` events without waiting. Called on a loop, or on the pool for a
+  // storage that does not answer inline, so it must not block. `waker` is kept until it is used
+  // once; a later Next() replaces it.
   virtual State Next(std::vector<Event>& events, std::size_t events_max, const Waker& waker) = 0;
 };
 

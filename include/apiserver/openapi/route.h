@@ -5,10 +5,11 @@
 
 #include "apiserver/runtime/names.h"
 
-// What an API document says of one route. Neutral rows: the installer makes them next to the
-// handlers, so that what is documented is what is served.
+// A route as API documents describe it. The installer makes these rows next to the handlers, so
+// that what is documented is what is served.
 namespace apiserver::inline v0::openapi {
 
+// A parameter in a route's query or path.
 struct Parameter {
   std::string name;
   std::string in = "query";     // "query" or "path".
@@ -17,12 +18,14 @@ struct Parameter {
   bool required = false;
 };
 
+// A response of a route.
 struct Response {
   int code = 200;
   // A definition's name, "io.k8s.apimachinery.pkg.apis.meta.v1.Status"; empty: a plain string.
   std::string definition;
 };
 
+// One method on one path.
 struct Route {
   std::string method;        // "GET".
   std::string path;          // "/apis/g/v/namespaces/{namespace}/flunders/{name}".

@@ -6,24 +6,26 @@
 #include "apiserver/runtime/schema.h"
 #include "apiserver/runtime/value.h"
 
-// Strategic merge patch: Kubernetes' merge patch that knows of lists whose elements have keys, as
+// Strategic merge patch: Kubernetes' merge patch that knows lists whose elements have keys, as
 // k8s.io/apimachinery/pkg/util/strategicpatch applies it.
 namespace apiserver::inline v0::patch {
 
+// Limits of one patch.
 struct StrategicMergePatchLimits {
-  // Members and elements that may be looked at in all. An object of 1.5 MiB and a patch of 3 MiB
-  // whose elements have four bytes each need half; what needs more merges the same lists over and
-  // over. Beyond, the patch is refused with kRequestEntityTooLarge.
+  // The most members and elements that may be visited. An object of 1.5 MiB and a patch of 3 MiB
+  // whose elements have four bytes each need half of that; a patch that needs more merges the same
+  // lists over and over. It is refused with kRequestEntityTooLarge.
   std::size_t visits_max = 2'000'000;
 };
 
+// The outcome of a strategic merge.
 struct StrategicMerge {
   runtime::Value object;   // The patched document.
   runtime::Value patch;    // The patch without the directives that were obeyed, for messages.
   std::size_t visits = 0;  // See StrategicMergePatchLimits.
 };
 
-// `document` with `patch` merged in by the patch strategies and merge keys of `schema`, the struct
+// Merges `patch` into `document` by the patch strategies and merge keys of `schema`, the struct
 // that `document` is an instance of; kind and apiVersion may be in it too. Obeys `$patch`,
 // `$retainKeys`, `$setElementOrder/<list>` and `$deleteFromPrimitiveList/<list>`; null removes.
 // Members keep their order, new ones are appended. The result lives in `arena` and shares what it

@@ -10,10 +10,11 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 
-// Where a request's time goes: k8s.io/apiserver/pkg/endpoints/request/webhook_duration.go.
+// The time that a request spends in each layer:
+// k8s.io/apiserver/pkg/endpoints/request/webhook_duration.go.
 namespace apiserver::inline v0::request {
 
-// What takes time and is measured.
+// The layers that are measured.
 enum class Layer : std::uint8_t {
   kAuthentication,
   kImpersonation,
@@ -21,30 +22,31 @@ enum class Layer : std::uint8_t {
   kAPFQueueWait,
   kMutatingWebhook,
   kValidatingWebhook,
-  kStorage,  // The engine: from asking it to its answer.
+  kStorage,  // The engine, from the call to its answer.
 };
 inline constexpr std::size_t kLayers = 7;
 
-// The key of the layer's audit annotation: "apiserver.latency.k8s.io/etcd".
+// Returns the key of the layer's audit annotation: "apiserver.latency.k8s.io/etcd".
 std::string_view LatencyAnnotation(Layer layer);
 
-// How long one request was in each layer; a value of its Context, for requests that are no watch.
-// Any thread, no lock.
+// The time of one request in each layer; a value of its Context, except for watches. All methods
+// may be called from any thread and take no lock.
 class LatencyTrackers final {
  public:
   LatencyTrackers() = default;
-  // Before anybody else knows it.
+  // Moves before other threads know it.
   LatencyTrackers(LatencyTrackers&& other) noexcept {
     for (std::size_t i = 0; i < kLayers; ++i) took_[i] = other.took_[i].load();
   }
 
-  // Another stay of `took`. The longest one counts of authorization, queues and validating webhooks
-  // (which are asked at the same time); else they add up.
+  // Adds a stay of `took`. For authorization, queues and validating webhooks (which are called at
+  // the same time) the longest stay counts; for others the sum.
   void Track(Layer layer, std::chrono::nanoseconds took) const;
+  // The time spent in `layer` so far.
   std::chrono::nanoseconds Of(Layer layer) const {
     return std::chrono::nanoseconds(took_[static_cast<std::size_t>(layer)].load());
   }
-  // What the server's own speed has no part in: webhooks and queues.
+  // The time that does not depend on the server's own speed: webhooks and queues.
   std::chrono::nanoseconds NotOurs() const {
     return Of(Layer::kMutatingWebhook) + Of(Layer::kValidatingWebhook) + Of(Layer::kAPFQueueWait);
   }
@@ -53,12 +55,13 @@ class LatencyTrackers final {
   mutable std::array<std::atomic<std::int64_t>, kLayers> took_{};  // Nanoseconds.
 };
 
-// Tracks it where the request of `ctx` is tracked.
+// Adds a stay if the request of `ctx` is tracked.
 inline void TrackLatency(const Context& ctx, Layer layer, std::chrono::nanoseconds took) {
   if (const auto* trackers = ctx.Get<LatencyTrackers>()) trackers->Track(layer, took);
 }
 
-// Tracks its own life as a stay in `layer`. Does not look at the clock where nothing is tracked.
+// Adds its own lifetime as a stay in `layer`. Does not read the clock if the request is not
+// tracked.
 class LatencyTimer final {
  public:
   // Both outlive it.

@@ -9,13 +9,13 @@
 
 namespace apiserver::inline v0::request {
 
-// What a request is about, read off its method and URL:
+// The operation and the resource of a request, read from its method and URL:
 // k8s.io/apiserver/pkg/endpoints/request.RequestInfo. Set on the Exchange by the first filter. The
-// views show parts of the path it was resolved from, so it lives no longer than the request does.
+// views are parts of the path it was resolved from, so it lives no longer than the request does.
 struct RequestInfo {
   bool is_resource_request = false;
   std::string_view path;
-  // "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "proxy"; of
+  // "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "proxy"; for
   // a non-resource request the HTTP method in lower case. Empty: an unknown method on a resource.
   std::string verb;
   std::string_view api_prefix;  // "api" or "apis".
@@ -24,17 +24,18 @@ struct RequestInfo {
   std::string_view namespace_;
   std::string_view resource;
   std::string_view subresource;
-  // Of list and watch too, if fieldSelector demands one metadata.name.
+  // The object's name; for list and watch the one metadata.name that fieldSelector demands, if any.
   std::string name;
   // The path from the resource on: {"pods", "x", "status"}.
   std::vector<std::string_view> parts;
-  // As sent; only for list, watch and deletecollection, and not on the deprecated /watch/ paths.
+  // Selectors as sent; only for list, watch and deletecollection, and not on the deprecated /watch/
+  // paths.
   std::string field_selector;
   std::string label_selector;
 };
 
-// `path` outlives what is returned. kInternalError: a path that ends after `watch` or `proxy`, in
-// Go's words (Go answers 500).
+// Resolves a request. `path` outlives the result. kInternalError: the path ends after `watch` or
+// `proxy`; the message is Go's (Go answers 500).
 Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view path,
                                        const http::Query& query);
 

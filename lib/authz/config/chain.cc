@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Where a webhook's reviews go, and as whom.
+// The address of a webhook's reviews, and the credentials for it.
 struct Connection {
   client::ClientConfig config;
   std::string url;
@@ -26,7 +26,7 @@ Result<Connection> ConnectionOf(const WebhookConfiguration& webhook,
                                 const AuthorizationConfigFileOptions& options) {
   Connection connection;
   if (webhook.connection_info.kube_config_file) {
-    // The server of the file is the webhook itself.
+    // A kubeconfig of a webhook names the webhook itself as its server.
     const std::string& file = *webhook.connection_info.kube_config_file;
     ASSIGN_OR_RETURN(connection.config, client::ReadClientConfigFile(*options.files, file,
                                                                      client::Cleartext::kAllowed));
@@ -69,7 +69,7 @@ Result<std::unique_ptr<auth::Authorizer>> NewConfiguredWebhook(
   return NewWebhookAuthorizer(made);
 }
 
-// One link; `rules` stays null where there is nothing to list.
+// An authorizer of the chain; `rules` is null if it cannot list any.
 struct Link {
   std::shared_ptr<const auth::Authorizer> authorizer;
   std::shared_ptr<const auth::RuleResolver> rules;

@@ -16,8 +16,8 @@ struct Chain {
   std::shared_ptr<const auth::RuleResolver> rules;
 };
 
-// `config` is valid, and `options` have what it needs, but for what stands in kubeconfigs and the
-// files they name. kInvalid begins with the authorizer's name.
+// Makes the authorizers. `config` is valid, and `options` have all it needs, except for kubeconfigs
+// and the files that they name. The error, kInvalid, begins with the authorizer's name.
 Result<Chain> NewChain(const AuthorizationConfiguration& config,
                        const AuthorizationConfigFileOptions& options);
 

@@ -15,7 +15,7 @@
 namespace apiserver::v0::authz {
 namespace {
 
-// Each answer is one chain's: it is looked up once a question.
+// Forwards to the chain of the current file, which is looked up once a request.
 class CurrentChain final : public auth::Authorizer, public auth::RuleResolver {
  public:
   Result<auth::Verdict> Authorize(const Context& ctx,
@@ -75,12 +75,12 @@ class ConfigFile final : public AuthorizationConfigFile {
   Status Change(const std::string& text) {
     ASSIGN_OR_RETURN(AuthorizationConfiguration config,
                      ParseAuthorizationConfiguration(text, *options_.files));
-    // Only a comment, or what was in use before somebody erred.
+    // Only a comment has changed, or a fault was undone.
     if (loaded_ && config == config_) return {};
     RETURN_IF_ERROR(CheckAllowed(text, config));
     ASSIGN_OR_RETURN(Chain chain, NewChain(config, options_));
-    // What was in use goes with the next change, here and not on the loop of the last request that
-    // asks it: its clients wait for their files' readers when they end.
+    // The old chain is destroyed with the next change, here and not on the loop of its last
+    // request: its clients wait for their files' readers when they end.
     before_ = current_->Get();
     current_->Set(std::move(chain));
     config_ = std::move(config);
@@ -92,7 +92,7 @@ class ConfigFile final : public AuthorizationConfigFile {
     return {};
   }
 
-  // What a file may say depends on what the server has, and on what it began with.
+  // The contents of a file depend on the server's abilities and on its first file.
   Status CheckAllowed(const std::string& text, const AuthorizationConfiguration& config) const {
     Types missing = types_;
     missing.erase("Webhook");
@@ -130,7 +130,7 @@ class ConfigFile final : public AuthorizationConfigFile {
 
   const AuthorizationConfigFileOptions options_;
   const std::shared_ptr<CurrentChain> current_ = std::make_shared<CurrentChain>();
-  // One who reads the file at a time:
+  // Used by the one thread that reads the file:
   AuthorizationConfiguration config_;
   std::shared_ptr<const Chain> before_;
   Types types_;  // Does not change once loaded.

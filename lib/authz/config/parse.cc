@@ -70,7 +70,7 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// What kube-apiserver checks beside what all do, and what this server has not.
+// Checks the rules of kube-apiserver itself, and refuses what this server does not have.
 void CheckServed(ConfigReader& reader, const AuthorizationConfiguration& config) {
   for (std::size_t i = 0; i < config.authorizers.size(); ++i) {
     const AuthorizerConfiguration& one = config.authorizers[i];
@@ -102,7 +102,7 @@ Result<AuthorizationConfiguration> ParseAuthorizationConfiguration(std::string_v
   for (const auto& item : reader.Items(Path("authorizers"), root["authorizers"])) {
     config.authorizers.push_back(ReadAuthorizer(reader, item.path, item.value));
   }
-  // What was not read has been reported; its absence is no second finding.
+  // A value that could not be read has been reported; its absence is no second fault.
   RETURN_IF_ERROR(reader.Outcome());
   reader.Wrong(ValidateAuthorizationConfiguration(config, files));
   RETURN_IF_ERROR(reader.Outcome());

@@ -46,6 +46,7 @@ void CheckKubeConfigFile(const Path& path, const std::optional<std::string>& fil
     errors.Invalid(path, *file, "must be an absolute path");
   } else if (!files.Exists(*file)) {
     errors.Invalid(path, *file, "error loading file: there is no such file");
+    // List() succeeds for directories only.
   } else if (files.List(*file).ok()) {
     errors.Invalid(path, *file, "must be a regular file");
   }

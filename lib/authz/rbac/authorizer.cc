@@ -20,19 +20,19 @@ using auth::Verdict;
 // Sorts of keys.
 constexpr char kRoleSort = 'r';
 constexpr char kBindingSort = 'b';
-constexpr char kUserSort = 'u';  // Service accounts among them: they are users.
+constexpr char kUserSort = 'u';  // Includes service accounts, which are users.
 constexpr char kGroupSort = 'g';
 
-// What a binding gives to one of its subjects. Immutable.
+// The grant of a binding to one of its subjects. Immutable.
 struct Grant {
   std::shared_ptr<const Binding> binding;
   std::size_t subject = 0;
-  bool has_role = false;  // Its role is of a kind that can be there.
+  bool has_role = false;  // The role's kind is one that exists.
   std::string_view role_namespace;
   std::uint64_t role_hash = 0;
   std::string reason;
 };
-using Grants = std::vector<std::shared_ptr<const Grant>>;  // By name of binding.
+using Grants = std::vector<std::shared_ptr<const Grant>>;  // Sorted by the binding's name.
 
 std::string Describe(const Subject& subject, std::string_view binding_namespace) {
   std::string name = subject.name;
@@ -52,7 +52,7 @@ std::string ReasonOf(const Binding& binding, const Subject& subject) {
          Describe(subject, binding.namespace_);
 }
 
-// The user name that a service account has; empty: it cannot be told.
+// Returns the user name of a service account; empty: it has none.
 std::string ServiceAccountUser(const Subject& subject, std::string_view binding_namespace) {
   const std::string_view ns = subject.namespace_.empty() ? binding_namespace : subject.namespace_;
   if (ns.empty()) return "";
@@ -68,7 +68,7 @@ bool AppliesTo(const Subject& subject, const auth::UserInfo& user,
   return !name.empty() && user.name == name;
 }
 
-// Where the role of a binding lives; false: nowhere.
+// Finds the namespace of a binding's role; false: there is no such role.
 bool RoleNamespace(const RoleRef& role, std::string_view binding_namespace,
                    std::string_view& role_namespace) {
   role_namespace = role.kind == "Role" ? binding_namespace : std::string_view();
@@ -84,7 +84,7 @@ Status NoSuchRole(const RoleRef& role) {
   return meta::NewNotFound({std::string(kGroupName), resource}, role.name);
 }
 
-// One state of everything; immutable once it is published.
+// A state of all roles and bindings; immutable once it is published.
 struct Snapshot {
   CowMap<RoleIndex> roles;
   CowMap<Binding> bindings;
@@ -95,8 +95,9 @@ struct Snapshot {
     return roles.FindHashed({kRoleSort, grant.role_namespace, grant.binding->role.name},
                             grant.role_hash);
   }
-  // Calls `visit` with what is given to `user` in `namespace_` exactly, until it returns false;
-  // with one binding several times if the user is several of its subjects. False: it did.
+  // Calls `visit` with each grant to `user` in exactly `namespace_`, until it returns false;
+  // several times for a binding if the user matches several of its subjects. Returns false if
+  // `visit` did.
   template <class Visit>
   bool ForEachGrant(const auth::UserInfo& user, std::string_view namespace_,
                     const Visit& visit) const {
@@ -109,7 +110,7 @@ struct Snapshot {
              return each(kGroupSort, group);
            });
   }
-  // The same cluster-wide, then in `namespace_`, if there is one.
+  // The same cluster-wide, then in `namespace_`, unless that is empty.
   template <class Visit>
   bool ForEachGrantUpTo(const auth::UserInfo& user, std::string_view namespace_,
                         const Visit& visit) const {
@@ -118,7 +119,7 @@ struct Snapshot {
   }
 };
 
-// Calls `change` with the key of each subject and what the binding gives to it.
+// Calls `change` with the key of each subject and the binding's grant to it.
 template <class Change>
 void ForEachSubject(const Binding& binding, const Change& change) {
   for (std::size_t i = 0; i < binding.subjects.size(); ++i) {
@@ -137,7 +138,7 @@ void ForEachSubject(const Binding& binding, const Change& change) {
 void Withdraw(const std::shared_ptr<const Binding>& binding, Snapshot& snapshot) {
   ForEachSubject(*binding, [&](const Key& key, std::size_t /*subject*/) {
     const Grants* const old = snapshot.grants.Find(key);
-    if (old == nullptr) return;  // A subject that stands there twice.
+    if (old == nullptr) return;  // A subject that the binding has twice.
     auto grants = std::make_shared<Grants>(*old);
     std::erase_if(*grants, [&](const auto& grant) { return grant->binding == binding; });
     snapshot.grants.Set(key, grants->empty() ? nullptr : std::move(grants));
@@ -154,7 +155,8 @@ void Give(const std::shared_ptr<const Binding>& binding, Snapshot& snapshot) {
     const auto at = std::ranges::upper_bound(
         *grants, binding->name, {},
         [](const auto& grant) -> const std::string& { return grant->binding->name; });
-    if (at != grants->begin() && (*std::prev(at))->binding == binding) return;  // There twice.
+    // The binding has it twice.
+    if (at != grants->begin() && (*std::prev(at))->binding == binding) return;
     grants->insert(at, std::make_shared<const Grant>(
                            Grant{.binding = binding,
                                  .subject = subject,
@@ -166,7 +168,8 @@ void Give(const std::shared_ptr<const Binding>& binding, Snapshot& snapshot) {
   });
 }
 
-// A review lists so much text of rules; a user can have a thousand bindings to roles of a megabyte.
+// The most text of rules that a review lists; a user can have a thousand bindings to roles of a
+// megabyte.
 constexpr std::size_t kListedBytesMax = std::size_t{4} << 20;
 
 std::size_t BytesOf(const PolicyRule& rule) {
@@ -279,7 +282,7 @@ class IndexedRbac final : public RbacAuthorizer {
   }
 
  private:
-  // Calls `visit` with the role of each binding; returns what is wrong with bindings.
+  // Calls `visit` with the role of each binding; returns the faults of bindings.
   template <class Visit>
   static std::vector<std::string> ForEachHeldRole(const Snapshot& snapshot,
                                                   const auth::UserInfo& user,
@@ -301,7 +304,7 @@ class IndexedRbac final : public RbacAuthorizer {
 
   std::shared_ptr<const Snapshot> Current() const { return *current_.Lock(); }
 
-  // Publishes what `change` makes of the present state. One at a time.
+  // Publishes the state that `change` makes from the current one. One call at a time.
   template <class Apply>
   void Change(const Apply& change) {
     const auto turn = changing_.Lock();
@@ -310,7 +313,7 @@ class IndexedRbac final : public RbacAuthorizer {
     *current_.Lock() = std::move(snapshot);
   }
 
-  // The subject that is named is the first of the binding that applies, as upstream.
+  // The reason names the first subject of the binding that matches, as upstream.
   static Verdict Allowed(const Grant& grant, const auth::UserInfo& user) {
     const Binding& binding = *grant.binding;
     for (std::size_t i = 0; i < grant.subject; ++i) {

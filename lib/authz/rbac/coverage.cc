@@ -12,10 +12,10 @@ namespace {
 using Places = HeldIndex::Places;
 using Sort = HeldIndex::Sort;
 
-// How often the request's deadline is looked at.
+// The number of steps between two looks at the request's deadline.
 constexpr std::size_t kStepsAtOnce = 1 << 16;
 
-// One of the lists that a rule multiplies out, with the held rules that cover each of its texts.
+// One of a rule's lists, with the held rules that cover each of its texts.
 struct Dimension {
   Sort sort;
   const std::vector<std::string>* texts;
@@ -42,9 +42,8 @@ void SetText(PolicyRule& part, Sort sort, const std::string& text) {
   }
 }
 
-// Goes down the lists of a rule, from the held rules that may cover to those that still do. Texts
-// that leave the same held rules are alike: what is known to be covered below one of them is not
-// looked at again below another.
+// Walks the lists of a rule, each time with the held rules that still cover. Texts with the same
+// held rules are alike: a result for one is used for the others.
 class Search {
  public:
   Search(const Context& ctx, const HeldIndex& held, const CoverageLimits& limits)
@@ -61,7 +60,7 @@ class Search {
                held_.unnamed());
       if (stopped_) break;
     }
-    // That something is missing is known, even if not what else.
+    // A known missing part is a result, even if there may be more.
     const bool found = error_.reason() == Reason::kForbidden && !missing_.parts.empty();
     if (!error_.ok() && !found) return error_;
     return std::move(missing_);
@@ -100,7 +99,7 @@ class Search {
   }
 
   Places Common(const Places& a, const Places& b) {
-    // A star is held by many, of which few may be left: those are looked up.
+    // Many rules have a star, but few may be left: those are looked up.
     constexpr std::size_t kLookUp = 16;
     const auto& [few, many] = a.size() < b.size() ? std::tie(a, b) : std::tie(b, a);
     Places common;
@@ -116,7 +115,7 @@ class Search {
     return common;
   }
 
-  // Whether `held` covers all parts below the texts that are chosen at the levels above.
+  // True if `held` covers all parts below the texts that are chosen at the levels above.
   bool Covered(std::size_t level, const Places& held) {
     if (level == dimensions_.size()) {
       if (held.empty()) AddPart();
@@ -148,7 +147,7 @@ class Search {
     if (missing_.parts.size() == limits_.parts_max || bytes_ > limits_.bytes_max) {
       missing_.whole = false;
       stopped_ = true;
-      // One text can be longer than all that is told; there is a part missing all the same.
+      // A single text can exceed the limit of the result; the missing part counts all the same.
       if (!missing_.parts.empty()) return;
     }
     missing_.parts.push_back(std::move(part));
@@ -172,11 +171,11 @@ class Search {
   const HeldIndex& held_;
   const CoverageLimits limits_;
 
-  // Of the rule that is looked at.
+  // State of the rule that is being checked.
   std::vector<Dimension> dimensions_;
   std::deque<Places> merged_;
-  std::vector<std::set<Places>> covered_;  // By level: held rules that cover all that is below.
-  std::vector<std::size_t> chosen_;        // By level.
+  std::vector<std::set<Places>> covered_;  // By level: held rules that cover everything below.
+  std::vector<std::size_t> chosen_;        // Indexed by level.
 
   MissingParts missing_;
   std::size_t bytes_ = 0;

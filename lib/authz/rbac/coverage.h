@@ -12,37 +12,37 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 
-// Which parts of rules are held. A part has one verb, and one resource of one group and at most one
-// name, or one URL; a rule of 25 KB has more parts than any server has memory.
+// Finds the parts of rules that are not held. A part has one verb, and one resource of one group
+// and at most one name, or one URL; a rule of 25 KB can have more parts than fit in memory.
 namespace apiserver::inline v0::authz::rbac {
 
 struct CoverageLimits {
-  // Of what is missing so much is told: parts, and bytes of their texts.
+  // Limits of the result: parts, and bytes of their texts.
   std::size_t parts_max = 10'000;
   std::size_t bytes_max = std::size_t{1} << 20;
-  // Comparisons with held rules before the search is given up, about a tenth of a second.
+  // The most comparisons with held rules before the search is given up, about a tenth of a second.
   std::size_t steps_max = 10'000'000;
 };
 
-// The parts of rules that no held rule covers, in the order in which the rules multiply out.
+// The parts that no held rule covers, in the order in which the rules multiply out.
 struct MissingParts {
   std::vector<PolicyRule> parts;
-  bool whole = true;  // There are no others.
+  bool whole = true;  // There are no further parts.
 };
 
-// Rules that are held, by the texts in them. Borrows them. Immutable.
+// An index of held rules by their texts, which it borrows. Immutable.
 class HeldIndex {
  public:
-  // Places of held rules, ascending.
+  // Indexes of held rules, ascending.
   using Places = std::vector<std::uint32_t>;
   enum class Sort : std::uint8_t { kVerb, kGroup, kResource, kName, kUrl };
 
   explicit HeldIndex(const std::vector<const PolicyRule*>& held);
 
-  // Those that cover `text`, in up to three lists.
+  // Returns the rules that cover `text`, in up to three lists.
   std::vector<const Places*> Covering(Sort sort, std::string_view text) const;
   const Places& all() const { return all_; }
-  // Those that no resource name confines.
+  // The rules without resource names.
   const Places& unnamed() const { return unnamed_; }
 
  private:
@@ -59,15 +59,15 @@ class HeldIndex {
   Table resources_;
   Table names_;
   Table urls_;
-  Table url_prefixes_;                  // What stands before the star.
+  Table url_prefixes_;                  // The text before the star.
   std::set<std::size_t> prefix_sizes_;  // The sizes of those.
   Places all_;
   Places unnamed_;
 };
 
-// What of `wanted` is missing. Work grows with what is missing and with how many different sets of
-// held rules matter, not with the number of parts. kForbidden: the search was given up; what `ctx`
-// says: it is done.
+// Returns the missing parts of `wanted`. Work grows with their number and with the number of
+// different sets of held rules that matter, not with the number of parts. kForbidden: the search
+// was given up; the error of `ctx`: it is done.
 Result<MissingParts> FindMissing(const Context& ctx, const HeldIndex& held,
                                  const std::vector<PolicyRule>& wanted,
                                  const CoverageLimits& limits = {});

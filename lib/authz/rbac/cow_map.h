@@ -13,7 +13,7 @@
 
 namespace apiserver::inline v0::authz::rbac {
 
-// What is looked up: a name in a namespace, of one sort among several. Borrows its texts.
+// A key: a name in a namespace, of one of several sorts. Borrows its texts.
 struct Key {
   char sort;
   std::string_view namespace_;
@@ -24,7 +24,7 @@ struct Key {
     text.append(namespace_).append(1, '/').append(name);  // A namespace has no slash.
     return text;
   }
-  // Whether ToString() would return `text`.
+  // True if ToString() would return `text`.
   bool Is(std::string_view text) const {
     const std::size_t slash = 1 + namespace_.size();
     return text.size() == slash + 1 + name.size() && text[0] == sort && text[slash] == '/' &&
@@ -43,16 +43,16 @@ struct Key {
   }
 };
 
-// A map whose copies are cheap and stay as they are: a change copies two short tables of pointers
-// and the few entries beside the changed one. Reading is for any thread, changing for the owner.
+// A map with cheap copies that do not change: a change copies two short tables of pointers and the
+// few entries beside the changed one. Any thread may read; the owner changes.
 template <class T>
 class CowMap {
  public:
   using Pointer = std::shared_ptr<const T>;
 
-  // Null: none.
+  // Null: there is none.
   const T* Find(const Key& key) const { return FindHashed(key, key.Hash()); }
-  // The same with key.Hash() at hand.
+  // The same, if the caller has key.Hash() already.
   const T* FindHashed(const Key& key, std::uint64_t hash) const {
     const Entry* const entry = FindEntry(key, hash);
     return entry == nullptr ? nullptr : entry->value.get();
@@ -62,7 +62,7 @@ class CowMap {
     return entry == nullptr ? nullptr : entry->value;
   }
 
-  // Null takes the entry away.
+  // Sets an entry, or removes it if `value` is null.
   void Set(const Key& key, Pointer value) {
     const std::uint64_t hash = key.Hash();
     auto root = root_ ? std::make_shared<Root>(*root_) : std::make_shared<Root>();

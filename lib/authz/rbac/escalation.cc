@@ -15,7 +15,7 @@
 namespace apiserver::v0::authz::rbac {
 namespace {
 
-// What a message lists of missing rules, before it only counts them.
+// The most text that a message has about missing rules; further ones are only counted.
 constexpr std::size_t kDescriptionBytesMax = field::kErrorBytesMax;
 
 std::vector<const PolicyRule*> PointersTo(const std::vector<PolicyRule>& rules) {
@@ -34,7 +34,7 @@ MissingParts AllMissing(const std::vector<PolicyRule>& held, const std::vector<P
       .value();
 }
 
-// A line for each rule; of many "and 7 more".
+// Prints a line for each rule; after too many, "and 7 more".
 std::string Describe(const MissingParts& missing) {
   std::set<std::string> descriptions;
   for (const PolicyRule& rule : CompactRules(missing.parts)) {
@@ -65,7 +65,7 @@ bool Covers(const std::vector<PolicyRule>& held, const std::vector<PolicyRule>& 
 
 std::vector<PolicyRule> CompactRules(const std::vector<PolicyRule>& rules) {
   std::vector<PolicyRule> compact;
-  // Group, resource and name; where its rule stands.
+  // The index of the rule with this group, resource and names.
   std::map<std::tuple<std::string, std::string, std::vector<std::string>>, std::size_t> simple;
   for (const PolicyRule& rule : rules) {
     if (rule.api_groups.size() == 1 && rule.resources.size() == 1 &&

@@ -6,7 +6,7 @@
 namespace apiserver::v0::authz::rbac {
 namespace {
 
-// A list may name a text twice.
+// A list may contain a text twice.
 void Append(HeldIndex::Places& places, std::uint32_t place) {
   if (places.empty() || places.back() != place) places.push_back(place);
 }
@@ -21,7 +21,7 @@ HeldIndex::HeldIndex(const std::vector<const PolicyRule*>& held) {
     Add(verbs_, rule.verbs, place);
     Add(groups_, rule.api_groups, place);
     Add(resources_, rule.resources, place);
-    // A star is no name that stands for others.
+    // A star as a resource name does not stand for others.
     for (const std::string& name : rule.resource_names) Append(names_.by_text[name], place);
     AddUrls(rule.non_resource_urls, place);
   }

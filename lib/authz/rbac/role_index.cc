@@ -11,9 +11,11 @@ namespace apiserver::v0::authz::rbac {
 void TextTable::Fill(std::vector<Entry> entries) {
   std::ranges::sort(entries);
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  // At most half full, so that a look-up ends after a few slots.
   if (!entries.empty()) slots_.resize(std::bit_ceil(2 * entries.size()));
   numbers_.reserve(entries.size());
   Slot* slot = nullptr;
+  // Sorted, so that the numbers of one text are adjacent and need but one slot.
   for (const auto& [text, number] : entries) {
     if (slot == nullptr || slot->text != text) {
       const std::uint64_t hash = Hash(text);
@@ -35,6 +37,7 @@ Question::Question(const auth::Attributes& asked) : asked_(asked) {
   } else if (asked.subresource.empty()) {
     text_ = asked.resource;
   } else {
+    // Rules may say "*/scale": the subresource of any resource.
     any_.append("*/").append(asked.subresource);
     any_hash_ = TextTable::Hash(any_);
     buffer_.append(asked.resource).append("/").append(asked.subresource);

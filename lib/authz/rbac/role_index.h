@@ -13,13 +13,14 @@
 namespace apiserver::inline v0::authz::rbac {
 
 // Numbers by text, several for one text: open addressing, filled once. A text has one slot however
-// often it comes: a role that names one resource a hundred thousand times must not cost the square.
+// often it occurs: a role that names one resource a hundred thousand times must not cost the
+// square.
 class TextTable {
  public:
   using Entry = std::pair<std::string_view, std::uint32_t>;
   // The texts are borrowed.
   void Fill(std::vector<Entry> entries);
-  // Whether `accept`, called with the numbers of `text`, says yes to one.
+  // True if `accept` returns true for one of the numbers of `text`.
   template <class Accept>
   bool AnyOf(std::string_view text, std::uint64_t hash, const Accept& accept) const {
     if (slots_.empty()) return false;
@@ -40,7 +41,7 @@ class TextTable {
   struct Slot {
     std::uint64_t hash = 0;
     std::string_view text;
-    std::uint32_t begin = 0;  // Of its numbers.
+    std::uint32_t begin = 0;  // The range of its numbers.
     std::uint32_t end = 0;
     bool used = false;
   };
@@ -48,11 +49,11 @@ class TextTable {
   std::vector<std::uint32_t> numbers_;
 };
 
-// What is asked, with what every role's index needs of it. Borrows the attributes.
+// A request, with the hashes that every role's index needs. Borrows the attributes.
 class Question {
  public:
   explicit Question(const auth::Attributes& asked);
-  Question(const Question&) = delete;  // It points into itself.
+  Question(const Question&) = delete;  // It refers to itself.
   Question& operator=(const Question&) = delete;
   ~Question() = default;
 
@@ -62,18 +63,18 @@ class Question {
   friend class RoleIndex;
   const auth::Attributes& asked_;
   std::string buffer_;
-  std::string_view text_;  // "pods", "pods/log", or the path.
+  std::string_view text_;  // The text to look up: "pods", "pods/log", or the path.
   std::uint64_t hash_ = 0;
   std::string any_;  // "*/log"; empty without a subresource.
   std::uint64_t any_hash_ = 0;
 };
 
-// A role, indexed by the resources and URLs that its rules name, so that a decision does not grow
-// with the number of its rules. Immutable.
+// A role, indexed by the resources and URLs of its rules, so that a decision does not depend on
+// their number. Immutable.
 class RoleIndex {
  public:
   explicit RoleIndex(Role role);
-  RoleIndex(const RoleIndex&) = delete;  // The tables point into it.
+  RoleIndex(const RoleIndex&) = delete;  // The tables refer to it.
   RoleIndex& operator=(const RoleIndex&) = delete;
   ~RoleIndex() = default;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kControlledBytesMax = 10'000;
 
-// If what the client chooses is too much, it may want to fill the cache.
+// Long attributes, which the client chooses, may be an attempt to fill the cache.
 bool ShouldCache(const auth::Attributes& asked) {
   return asked.namespace_.size() + asked.verb.size() + asked.group.size() + asked.version.size() +
              asked.resource.size() + asked.subresource.size() + asked.name.size() +
@@ -29,7 +29,7 @@ struct Reviewed {
 };
 using Reviews = auth::CachedLookUps<Reviewed>;
 
-// What questions under way need; outlives the authorizer with them.
+// The state that reviews in flight need; lives until they and the authorizer are gone.
 struct Reviewer {
   explicit Reviewer(const WebhookAuthorizerOptions& from)
       : options(from),
@@ -95,7 +95,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     const std::string spec = ReviewSpec(asked, options.version);
     const bool cacheable = ShouldCache(asked);
     const auto answer = reviews_.Get(ctx, spec, [&](Reviews::Done done) {
-      // Of the first who asks; others wait with it.
+      // The span belongs to the first request; others share its review.
       trace::Span span = trace::StartSpan(ctx, "Call authorization webhook");
       Ask(reviewer_, spec, cacheable, std::move(span), std::move(done));
     });
@@ -106,7 +106,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
   }
 
  private:
-  // When the limit has room.
+  // Starts the review when the rate limit has room.
   static void Ask(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec,
                   bool cacheable, trace::Span span, Reviews::Done done) {
     const auto wait = reviewer->limit.Take(reviewer->options.timeout);
@@ -118,7 +118,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     }
     if (wait->count() == 0)
       return Review(reviewer, spec, cacheable, std::move(span), std::move(done));
-    // Told even if the executor stops before.
+    // Calls `done` even if the executor stops first.
     struct Turn {
       trace::Span span;
       Reviews::Done done;
@@ -146,7 +146,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
   Result<auth::Verdict> OnError(const Context& ctx, const std::string& spec,
                                 const Status& error) const {
     const auto& options = reviewer_->options;
-    // Asked again because another webhook had to be waited for.
+    // The authorizer may run again because another webhook had to be waited for.
     const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
     const bool first = !waiting || !*waiting || (*waiting)->FirstReport(reviewer_.get(), spec);
     if (first) {
@@ -157,7 +157,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
       return auth::Verdict{auth::Decision::kDeny, "the authorization webhook could not be asked"};
     }
     if (first && !ctx.done()) reviewer_->metrics.FailedOpen(error);
-    // Whatever the webhook's answer was, it is not the client's.
+    // The webhook's error is not one of the client's, whatever its code was.
     return Status(Reason::kInternalError, std::string(error.message()));
   }
 

@@ -7,15 +7,15 @@
 
 namespace apiserver::inline v0::authz {
 
-// What upstream counts of a webhook's calls: of a delegated authorizer, or of a configured one by
-// its name. Any thread.
+// Metrics of a webhook's calls, under upstream's names: those of a delegated authorizer, or those
+// of a configured one by its name. Any thread.
 class WebhookMetrics {
  public:
   // `registry` null: counts nothing.
   WebhookMetrics(metrics::Registry* registry, std::string name);
 
   void Attempted(const client::WebhookAttempt& attempt) const;
-  // The webhook could not be asked, and that means: no opinion.
+  // Counts a failed call that became no opinion.
   void FailedOpen(const Status& error) const;
 
  private:

@@ -9,14 +9,15 @@
 
 namespace apiserver::inline v0::authz {
 
-// A token bucket: so many a second, and so many at once after a pause. Any thread.
+// A token bucket: a number of tokens a second, and a burst of them after a pause. Any thread.
 class RateLimit {
  public:
   // `qps` zero: no limit.
   RateLimit(double qps, int burst, const Clock& clock)
       : qps_(qps), burst_(std::max(burst, 1)), clock_(clock), state_(State{double(burst_), {}}) {}
 
-  // How long to wait for one's turn, which is then taken; nothing if that is longer than `most`.
+  // Takes a token and returns the time until it may be used. nullopt: that is longer than `most`,
+  // and none is taken.
   std::optional<std::chrono::nanoseconds> Take(std::chrono::nanoseconds most) {
     if (qps_ <= 0) return std::chrono::nanoseconds(0);
     const auto now = clock_.Now();
@@ -31,7 +32,7 @@ class RateLimit {
 
  private:
   struct State {
-    double tokens;  // Below zero: promised to those who wait.
+    double tokens;  // Below zero: promised to callers that wait.
     Clock::Monotonic at;
   };
   const double qps_;

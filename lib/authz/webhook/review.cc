@@ -14,7 +14,7 @@ using runtime::Value;
 constexpr std::string_view kReviewGroup = "authorization.k8s.io/";
 constexpr std::string_view kReviewKind = "SubjectAccessReview";
 
-// An object of which empty members are left out.
+// Writes an object without its empty members.
 class JsonObject {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
@@ -58,6 +58,8 @@ struct ReviewRequirement {
 std::vector<ReviewRequirement> FieldRequirements(std::string_view text) {
   std::vector<ReviewRequirement> found;
   const auto selector = meta::FieldSelector::Parse(text);
+  // As upstream: a selector that cannot be parsed restricts nothing, so the webhook sees a broader
+  // request.
   if (!selector.ok()) return found;
   for (const auto& each : selector->requirements()) {
     found.push_back({each.field, each.equals ? "In" : "NotIn", {each.value}});
@@ -88,6 +90,7 @@ std::vector<ReviewRequirement> LabelRequirements(std::string_view text) {
         break;
       case Operator::kGreaterThan:
       case Operator::kLessThan:
+        // SubjectAccessReview has no such operators; without them the request is broader.
         break;
     }
   }
@@ -131,7 +134,7 @@ Status BadReview(const std::string& what) {
   return Status(Reason::kInternalError, "the authorization webhook answered " + what);
 }
 
-// Absent and null are false and empty; whatever else is not of the type is an error.
+// Absent and null are false; a value of another type is an error.
 Result<bool> Flag(Value status, const char* name) {
   const Value value = status[name];
   if (value.is_null() || value.type() == Value::Type::kBool) return value.AsBool();
@@ -152,6 +155,7 @@ std::string ReviewSpec(const auth::Attributes& asked, std::string_view version) 
       other.Text("verb", asked.verb);
     }
     spec.Text("user", asked.user->name);
+    // v1beta1 has the singular.
     spec.Texts(version == "v1" ? "groups" : "group", asked.user->groups);
     if (!asked.user->extra.empty()) {
       JsonObject extra(spec.Key("extra"));
@@ -178,6 +182,7 @@ Result<ReviewStatus> ReadReview(std::string_view body, std::string_view version)
   const std::string_view kind = (*root)["kind"].AsString();
   const std::string_view api_version = (*root)["apiVersion"].AsString();
   const std::string expected = std::string(kReviewGroup) + std::string(version);
+  // A webhook may leave kind and apiVersion out; others must be those of the request.
   if (!root->is_map() || (!kind.empty() && kind != kReviewKind) ||
       (!api_version.empty() && api_version != expected)) {
     return BadReview("no SubjectAccessReview of " + expected);

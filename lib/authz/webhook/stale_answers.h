@@ -14,7 +14,7 @@
 
 namespace apiserver::inline v0::authz {
 
-// Earlier answers for when there is no new one, least recently given go first. Any thread.
+// Earlier decisions, used while the webhook fails; the oldest go first. Any thread.
 class StaleAnswers {
  public:
   StaleAnswers(std::size_t entries_max, const Clock& clock)

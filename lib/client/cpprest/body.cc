@@ -5,7 +5,7 @@
 namespace apiserver::v0::client {
 
 void BoundedBody::Append(const std::uint8_t* bytes, std::size_t count) {
-  // `count` is what the peer has claimed: compared before a byte is touched.
+  // The peer's claim, `count`, is checked before any byte is touched.
   if (count <= bytes_max_ - text_.size()) {
     text_.append(reinterpret_cast<const char*>(bytes), count);
   } else if (on_overflow_) {

@@ -10,8 +10,8 @@
 
 namespace apiserver::inline v0::client {
 
-// Where cpprestsdk puts an answer's body: at most `bytes_max`, what comes after is dropped and
-// `on_overflow` called once. Never fails, so that no exception is made.
+// The sink of a response's body for cpprestsdk: keeps at most `bytes_max`, drops the rest and calls
+// `on_overflow` once. Never fails, so that no exception is made.
 class BoundedBody final
     : public concurrency::streams::details::streambuf_state_manager<std::uint8_t> {
  public:
@@ -23,10 +23,10 @@ class BoundedBody final
     if (when_gone_) when_gone_();
   }
 
-  // Both only once the answer is complete: cpprestsdk writes from its own threads.
+  // Both may be called only after the response is complete: cpprestsdk writes on its own threads.
   std::string Take() { return std::move(text_); }
-  // Calls it when nobody has this body any more: cpprestsdk has then put the connection aside, and
-  // the next call finds it.
+  // Calls `when_gone` when cpprestsdk has released this body: it has then put the connection aside,
+  // and the next call finds it.
   void WhenGone(UniqueFunction<void()> when_gone) { when_gone_ = std::move(when_gone); }
 
   pplx::task<std::size_t> putn(const std::uint8_t* bytes, std::size_t count) override;
@@ -52,7 +52,7 @@ class BoundedBody final
   pplx::task<int_type> _putc(std::uint8_t byte) override;
   pplx::task<std::size_t> _putn(const std::uint8_t* bytes, std::size_t count) override;
   pplx::task<bool> _sync() override { return pplx::task_from_result(true); }
-  // Nothing can be read from it.
+  // The stream cannot be read from.
   pplx::task<int_type> _bumpc() override { return End(); }
   int_type _sbumpc() override { return traits::eof(); }
   pplx::task<int_type> _getc() override { return End(); }

@@ -8,7 +8,8 @@
 namespace apiserver::v0::client {
 namespace {
 
-// What a peer may send for an answer of `bytes` beside it: head, chunk sizes, TLS.
+// The most bytes that a peer may send for a response of `bytes`, with its head, chunk sizes and
+// TLS.
 constexpr std::size_t FramingBytesMax(std::size_t bytes) { return bytes + (256 << 10); }
 
 std::string CallName(const std::string& method, const std::string& url) {
@@ -19,19 +20,19 @@ std::string CallName(const std::string& method, const std::string& url) {
   return name + " \"" + url + "\"";
 }
 
-// What cpprestsdk says when nothing was sent.
+// The message of cpprestsdk if nothing was sent.
 constexpr std::string_view kNotConnected = "Failed to connect to any resolved endpoint";
 
-// Why a connection was not made, as Go's net tells it.
+// Returns why a connection was not made, in the words of Go's net.
 std::string NotConnected(const std::string& to, const std::error_code& code) {
   std::string why = code.message();
-  // cpprestsdk makes one of the two.
+  // cpprestsdk reports both as this.
   if (code == std::errc::host_unreachable) why = "connection refused or no route to host";
   if (!why.empty() && why[0] >= 'A' && why[0] <= 'Z') why[0] += 'a' - 'A';
   return "dial tcp " + to + ": connect: " + why;
 }
 
-// Refers to the body of `from`.
+// The request refers to the body of `from`.
 web::http::http_request NewRequest(const CallTarget& target, const HttpRequest& from) {
   web::http::http_request request(from.method);
   request.set_request_uri(web::uri(target.resource));
@@ -80,7 +81,7 @@ void PendingCall::Arm(const Context& ctx, std::chrono::milliseconds timeout) {
   });
   auto registration = ctx.OnDone(FailLater(Reason::kTimeout, "context canceled"));
   std::swap(*registration_.Lock(), registration);
-  // It may have ended already, and found nothing to unregister.
+  // The call may have ended already, before there was anything to unregister.
   if (finished_) Unregister();
 }
 
@@ -99,7 +100,8 @@ void PendingCall::OnResolved(const boost::system::error_code& error, const Resol
     return Fail(Reason::kServiceUnavailable, "dial tcp: lookup " + target_.to_host + ": " +
                                                  (nobody ? "no such host" : error.message()));
   }
-  // Not tried yet and of the other family, cpprestsdk finds it by name; it cannot read IPv6 ones.
+  // Untried addresses of the other family are left to cpprestsdk, by the name; it cannot parse
+  // those of IPv6.
   bool other = false;
   for (const auto& entry : resolved) {
     const auto address = entry.endpoint().address();
@@ -137,10 +139,10 @@ void PendingCall::Send(Line line) {
   {
     auto mine = line_.Lock();
     std::swap(*mine, line);
-    if (finished_) return;  // It may have cut only the one before.
+    if (finished_) return;  // The end may have cut only the previous connection.
     sent = mine->client->request(request);
   }
-  // Every task's outcome is looked at: cpprestsdk ends the process over one that nobody has seen.
+  // Every task's outcome is read: cpprestsdk ends the process over an unobserved exception.
   sent.then([self = shared_from_this()](const pplx::task<Response>& task) { self->OnHead(task); });
 }
 
@@ -172,7 +174,7 @@ void PendingCall::OnHead(const pplx::task<Response>& task) {
 void PendingCall::OnEnd(const pplx::task<Response>& task) {
   try {
     const Response response = task.get();
-    // To cpprestsdk an interim answer is one like any other.
+    // cpprestsdk passes interim responses on like others.
     if (response.status_code() < 200 || response.status_code() > 999) {
       return Fail(Reason::kServiceUnavailable,
                   "the server answered " + std::to_string(response.status_code()));
@@ -241,7 +243,7 @@ void PendingCall::Finish(Result<http::ClientResponse> result) {
 void PendingCall::Release(bool whole) {
   timer_.cancel();
   Unregister();
-  // After an error the connection ends: what may still come on it belongs to no later call.
+  // After an error the connection is closed: bytes that may still arrive belong to no later call.
   auto line = line_.Lock();
   if (whole) {
     lines_->GiveBack(std::move(*line));

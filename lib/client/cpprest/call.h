@@ -18,8 +18,8 @@
 
 namespace apiserver::inline v0::client {
 
-// A cpprestsdk client with at most one connection in use, so that who speaks on the connection is
-// known and a connection with a doubtful past is dropped by dropping this.
+// A cpprestsdk client with at most one connection in use, so that the call on the connection is
+// known and a connection in a doubtful state is dropped by dropping this.
 struct Line {
   std::string key;
   std::string to;  // "host:port" that is connected to.
@@ -28,25 +28,25 @@ struct Line {
   std::unique_ptr<web::http::client::http_client> client;
 };
 
-// What cpprestsdk is told to connect to: an address, or a name of which it makes one.
+// The argument of cpprestsdk's connect: an address, or a name that it resolves to one.
 struct Endpoint {
   std::string host;
   Wire::Tcp protocol;
 };
 
-// Where lines come from and, after a whole answer, go back to.
+// The idle lines of a client; a call takes one and gives it back after a whole response.
 class Lines {
  public:
   virtual ~Lines() = default;
-  // One that was given back, to the same target.
+  // Returns one that was given back and leads to the same target. nullopt: there is none.
   virtual std::optional<Line> TakeKept(const CallTarget& target) = 0;
-  // Throws what cpprestsdk throws.
+  // Makes one. Throws the exceptions of cpprestsdk.
   virtual Line TakeNew(const CallTarget& target, const Endpoint& to) = 0;
   virtual void GiveBack(Line line) = 0;
 };
 
-// One call from its start to `done`. Ends by whatever comes first: the answer, an error, too many
-// bytes, the timeout, the Context's end; all of them on cpprestsdk's threads.
+// One call from its start to `done`. Ends by the first of: the response, an error, too many bytes,
+// the timeout, the Context's end; all of them on cpprestsdk's threads.
 class PendingCall final : public std::enable_shared_from_this<PendingCall> {
  public:
   PendingCall(std::shared_ptr<Lines> lines, std::size_t response_bytes_max, HttpClient::Done done);
@@ -65,12 +65,12 @@ class PendingCall final : public std::enable_shared_from_this<PendingCall> {
   void Send(Line line);
   void OnHead(const pplx::task<Response>& task);
   void OnEnd(const pplx::task<Response>& task);
-  // With what the call is occupied when its time is up.
+  // Returns the phase that the call was in when its time was up.
   std::string TimedOut();
   // Finish() with an error, from anywhere: even in the middle of a read.
   UniqueFunction<void()> FailLater(Reason reason, std::string why);
   void Fail(Reason reason, const std::string& why);
-  // What went wrong, of the exception being handled.
+  // Fail() with the message of the exception that is being handled.
   void FailByException();
   void Finish(Result<http::ClientResponse> result);
   void Release(bool whole);
@@ -83,7 +83,7 @@ class PendingCall final : public std::enable_shared_from_this<PendingCall> {
   CallTarget target_;
   HttpRequest request_;             // Its body is read until cpprestsdk has ended its part.
   std::deque<Endpoint> endpoints_;  // Not tried yet.
-  std::string not_connected_;       // Why, of the first that was tried.
+  std::string not_connected_;       // The error of the first endpoint that was tried.
   bool resolved_ = false;
   std::atomic<bool> finished_{false};
   Guarded<Line> line_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one door to cpprestsdk's client. <utility> first: Boost 1.74 uses std::exchange without
-// including it.
+// The only place that includes cpprestsdk's client. <utility> comes first: Boost 1.74 uses
+// std::exchange without including it.
 #include <utility>
 
 #include <cpprest/http_client.h>

@@ -13,10 +13,10 @@
 namespace apiserver::v0::client {
 namespace {
 
-// Lines kept for later calls, those given back longest ago are dropped first. cpprestsdk closes a
-// connection that was not used for 30 to 60 seconds.
+// The most idle lines; the one given back longest ago is dropped first. cpprestsdk closes a
+// connection that was idle for 30 to 60 seconds.
 constexpr std::size_t kIdleLinesMax = 32;
-// cpprestsdk's own timeout, from read to read: ours comes first.
+// The timeout of cpprestsdk between two reads, which ours precedes.
 constexpr auto kReadTimeout = std::chrono::hours(1);
 
 boost::asio::ip::tcp::socket& SocketOf(web::http::client::native_handle handle, bool tls) {
@@ -48,7 +48,7 @@ class KeptLines final : public Lines {
     web::http::client::http_client_config config;
     config.set_timeout(kReadTimeout);
     config.set_max_redirects(0);
-    config.set_tlsext_sni_enabled(false);  // The peer does it.
+    config.set_tlsext_sni_enabled(false);  // The Peer sets it.
     config.set_ssl_context_callback([peer](boost::asio::ssl::context& context) {
       Peer::Prepare(peer, context.native_handle());
     });
@@ -91,7 +91,7 @@ class CpprestHttpClient final : public HttpClient {
     if (Status bad = CheckCallHead(request); !bad.ok()) return done(std::move(bad));
     auto target = ParseCallTarget(request.url, address_);
     if (!target.ok()) return done(target.status());
-    // cpprestsdk hands the resolver "[::1]", which that does not know.
+    // cpprestsdk passes "[::1]" to the resolver, which does not know it.
     if (target->to_host.find(':') != std::string::npos) {
       return done(Status(Reason::kInvalid,
                          "cannot call \"" + request.url +

@@ -34,7 +34,8 @@ void Require(int done, const char* what) {
   if (done != 1) throw std::runtime_error(what);
 }
 
-// In place of cpprestsdk's, which looks for the name that it connects to. Null would leave that.
+// Replaces cpprestsdk's callback, which checks the name that it connects to. A null one would leave
+// that in place.
 int AsVerified(int verified, X509_STORE_CTX* /*chain*/) { return verified; }
 
 bool IsIp(const std::string& name) {
@@ -72,7 +73,7 @@ Result<std::shared_ptr<const TlsMaterial>> ReadTlsMaterial(const http::ClientTls
 void Peer::Prepare(const std::shared_ptr<Peer>& peer, SSL_CTX* context) {
   const TlsMaterial& material = *peer->material_;
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);  // The chain is what was configured.
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);  // The chain is the configured one.
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   if (material.authorities) SSL_CTX_set1_cert_store(context, material.authorities.get());
   if (!material.chain.empty()) {
@@ -90,7 +91,7 @@ void Peer::Prepare(const std::shared_ptr<Peer>& peer, SSL_CTX* context) {
   SSL_CTX_set_msg_callback(context, &Peer::OnMessage);
 }
 
-// cpprestsdk would verify the name that it connects to; only here it can be told another.
+// cpprestsdk would verify the name that it connects to; another one can only be set here.
 void Peer::Begin(SSL* ssl) const {
   const std::string& name = material_->server_name.empty() ? name_ : material_->server_name;
   X509_VERIFY_PARAM* verify = SSL_get0_param(ssl);
@@ -108,7 +109,7 @@ void Peer::Begin(SSL* ssl) const {
 void Peer::OnInfo(const SSL* ssl, int where, int result) {
   Peer* peer = PeerOf(ssl);
   if (peer == nullptr) return;
-  // The SSL is const by an oversight of the interface; nothing has been sent yet.
+  // Const by an oversight of the interface; nothing has been sent yet.
   if ((where & SSL_CB_HANDSHAKE_START) != 0) return peer->Begin(const_cast<SSL*>(ssl));
   if ((where & SSL_CB_ALERT) == 0 || (result & 0xff) == SSL_AD_CLOSE_NOTIFY) return;
   const long verified = SSL_get_verify_result(ssl);

@@ -14,8 +14,8 @@
 #include "apiserver/http/tls.h"
 #include "http/pem.h"
 
-// TLS towards a server, beneath cpprestsdk: it makes an SSL_CTX for every connection, and these are
-// told everything that it cannot be told.
+// TLS to a server, below cpprestsdk: it makes an SSL_CTX for every connection, which is configured
+// here with the settings that it has no options for.
 namespace apiserver::inline v0::client {
 
 struct StoreFree {
@@ -30,23 +30,23 @@ struct TlsMaterial {
   std::string server_name;  // Empty: the URL's host.
 };
 
-// kInvalid: what cannot be read, by name.
+// kInvalid: a file cannot be read; the message names it.
 Result<std::shared_ptr<const TlsMaterial>> ReadTlsMaterial(const http::ClientTls& tls);
 
-// One connection's other end: whom it must prove to be, and how much it has sent. Shared with the
-// connection's SSL_CTX, whose callbacks run on cpprestsdk's threads.
+// The other end of one connection: the name it must prove, and the bytes it has sent. Shared with
+// the connection's SSL_CTX, whose callbacks run on cpprestsdk's threads.
 class Peer {
  public:
   Peer(std::shared_ptr<const TlsMaterial> material, std::string name)
       : material_(std::move(material)), name_(std::move(name)) {}
 
-  // Makes `context`, new from cpprestsdk, one for this peer. Throws if OpenSSL will not.
+  // Configures `context`, which cpprestsdk has just made, for this peer. Throws if OpenSSL fails.
   static void Prepare(const std::shared_ptr<Peer>& peer, SSL_CTX* context);
 
-  // From now on the peer may send so many bytes; `on_excess` is called once if it sends more. Must
-  // not touch the connection: it is called in the middle of a read.
+  // Limits the bytes that the peer may send from now on; `on_excess` is called once if it sends
+  // more. It must not touch the connection: it is called in the middle of a read.
   void Allow(std::size_t bytes, UniqueFunction<void()> on_excess);
-  // Why there is no connection, in TLS's words; empty: TLS has nothing to say.
+  // Returns TLS's reason for a missing connection; empty: it has none.
   std::string Why() const { return *why_.Lock(); }
 
  private:

@@ -9,7 +9,7 @@
 namespace apiserver::v0::client {
 namespace {
 
-// Never 0 of a socket.
+// Returns the cookie of a socket, which is never 0.
 std::uint64_t CookieOf(int descriptor) {
   std::uint64_t cookie = 0;
   socklen_t size = sizeof(cookie);

@@ -17,7 +17,7 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// Which of the three sets a place belongs to itself.
+// The membership of a place itself in the three sets.
 struct Marks {
   bool removed = false;
   bool modified = false;
@@ -40,8 +40,8 @@ class Comparer {
  public:
   explicit Comparer(Arena& arena) : removed_(arena), modified_(arena), added_(arena) {}
 
-  // Adds what is below the place to the sets under way, and says what the place itself is. Null:
-  // absent, on at most one side.
+  // Adds the differences below the place to the open sets, and returns the marks of the place
+  // itself. Null: absent, on at most one side.
   Marks Compare(const Value* left, const Value* right, const Type& type) {
     Marks marks;
     if (left != nullptr && right != nullptr && SameParts(*left, *right)) return marks;
@@ -52,7 +52,7 @@ class Comparer {
     } else {
       const Type::Deduced deduced = type.Deduce(*left);
       const Type::Deduced other = type.Deduce(*right);
-      // A place that held something of another kind: all of both.
+      // The place held another kind of value: everything in both has changed.
       if (!(deduced == other)) CompareAs(deduced.shape, left, right, type, marks);
       CompareAs(other.shape, left, right, type, marks);
     }
@@ -75,7 +75,7 @@ class Comparer {
   };
   Levels Mark() const { return {removed_.Mark(), modified_.Mark(), added_.Mark()}; }
 
-  // Closes what was added since `levels` as that below `element`.
+  // Closes the entries added since `levels` as those below `element`.
   void Close(const Levels& levels, const PathElement& element, const Marks& marks) {
     Close(removed_, levels.removed, element, marks.removed);
     Close(modified_, levels.modified, element, marks.modified);
@@ -110,7 +110,7 @@ class Comparer {
     return true;
   }
 
-  // Whether the place was a leaf.
+  // Returns true if the place was a leaf.
   bool CompareAs(Type::Shape shape, const Value* left, const Value* right, const Type& type,
                  Marks& marks);
   bool CompareScalars(const Value* left, const Value* right, const Type& type, Marks& marks);
@@ -175,7 +175,7 @@ void Comparer::CompareMaps(std::span<const Member> left, std::span<const Member>
     bool declared = false;
     Child(PathElement::FieldName(key), a, b, type.FieldType(key, declared));
   };
-  // Objects of one kind have their members in one order, mostly the same ones.
+  // Objects of one kind mostly have the same members in the same order.
   std::size_t same = 0;
   while (same < left.size() && same < right.size() && left[same].key == right[same].key) {
     compare(left[same].key, &left[same].value, &right[same].value);
@@ -217,7 +217,7 @@ void Comparer::CompareLists(std::span<const Value> left, std::span<const Value> 
   for (const Item& item : items) elements.push_back(item.element);
   std::vector<std::uint32_t> ids;
   const std::size_t count = NumberElements(elements, ids);
-  // Where the items of each number start, those of the left list before those of the right one.
+  // The first item of each number, those of the left list before those of the right one.
   std::vector<std::uint32_t> starts(2 * count + 1);
   const auto slot = [&](std::size_t i) { return 2 * std::size_t{ids[i]} + (i < lefts ? 0 : 1); };
   for (std::size_t i = 0; i < items.size(); ++i) ++starts[slot(i) + 1];
@@ -240,7 +240,7 @@ void Comparer::CompareItems(std::span<const Item> left, std::span<const Item> ri
     Child(element, first_left, first_right, type.items);
     return;
   }
-  // Of what is there more than once the place alone is compared, as if it were atomic.
+  // Duplicate items are compared as a whole, as if they were atomic.
   if (left.size() > 1 && right.size() > 1) {
     const auto same = [](const Item& a, const Item& b) { return ValuesEqual(*a.value, *b.value); };
     if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) {

@@ -12,8 +12,8 @@ namespace apiserver::v0::patch::apply {
 
 namespace {
 
-// As many are told, of each manager first in the message; a configuration can have a hundred
-// thousand of them.
+// The most conflicts that are reported, of each manager first in the message; a configuration can
+// have a hundred thousand of them.
 constexpr std::size_t kToldMax = field::kErrorsMax;
 constexpr std::size_t kToldBytesMax = field::kErrorBytesMax;
 

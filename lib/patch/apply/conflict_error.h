@@ -7,7 +7,8 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// kConflict: a cause for each, and a message that names all, by manager. `conflicts` is not empty.
+// Returns kConflict with a cause for each conflict, and a message that names all, by manager.
+// `conflicts` must not be empty.
 Status NewConflictError(const std::vector<Conflict>& conflicts);
 
 }  // namespace apiserver::inline v0::patch::apply

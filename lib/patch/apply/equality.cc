@@ -12,7 +12,7 @@ namespace {
 
 using runtime::Value;
 
-// The members of two maps are the same, but for `except`.
+// True if two maps have the same members, apart from `except`.
 bool SameBut(Value a, Value b, std::initializer_list<std::string_view> except) {
   const auto excepted = [except](std::string_view key) {
     return std::find(except.begin(), except.end(), key) != except.end();
@@ -31,7 +31,7 @@ bool SameBut(Value a, Value b, std::initializer_list<std::string_view> except) {
   return true;
 }
 
-// A kind that keeps nothing as text has them parsed.
+// Compares fieldsV1, which kinds that keep no text have in parsed form.
 bool SameFields(Value a, Value b) {
   if (a.type() == b.type()) return a == b;
   std::string text_a;
@@ -61,8 +61,8 @@ bool SameButTimes(Value a, Value b) {
 void IgnoreManagedFieldsTimestamps(runtime::Object& object, const runtime::Object& old) {
   const Value now = object.metadata()["managedFields"];
   const Value before = old.metadata()["managedFields"];
-  // An entry that came or went is a change in any case: who writes what is there already owns it
-  // from then on.
+  // A new or removed entry is a change in any case: a client that writes fields as they are owns
+  // them from then on.
   if (now.size() == 0 || now.size() != before.size()) return;
   if (SameTimes(now, before) || !SameButTimes(now, before)) return;
   const bool same = SameBut(object.metadata(), old.metadata(), {"managedFields"}) &&

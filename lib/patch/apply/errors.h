@@ -10,10 +10,10 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// What is wrong with a value, each with the path to it: upstream's ValidationErrors.
+// The faults of a value, each with the path to it: upstream's ValidationErrors.
 class Errors {
  public:
-  // More than this much text tells nobody more; the rest is counted.
+  // More text than this helps no reader; further faults are only counted.
   static constexpr std::size_t kBytesMax = 64 << 10;
 
   void Add(PathView path, std::string_view message);
@@ -22,7 +22,8 @@ class Errors {
   // Forgets all but the first `size`.
   void Truncate(std::size_t size);
 
-  // Must not be empty. kBadRequest; of several one a line, after "errors:".
+  // Returns kBadRequest with one error a line, after "errors:", or a single one alone. There must
+  // be one.
   Status ToStatus() const;
 
  private:

@@ -9,7 +9,7 @@ namespace apiserver::v0::patch::apply {
 
 using runtime::Arena;
 
-// What may come next on the way of a pattern.
+// The elements that may follow at one place of a pattern.
 struct FieldFilter::Node {
   bool everything = false;
   Node* any = nullptr;

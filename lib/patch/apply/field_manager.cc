@@ -21,7 +21,7 @@ namespace {
 
 using runtime::Value;
 
-// Only its conflicts may be taken over by what the annotation says.
+// The annotation lets only this manager take over fields without a conflict.
 constexpr std::string_view kKubectl = "kubectl";
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 // Stands for the manager of an update until it is known whether that changed anything.
@@ -29,7 +29,8 @@ constexpr std::string_view kCurrentOperation = "current-operation";
 
 Managed OrEmpty(Result<Managed> managed) { return managed.ok() ? *std::move(managed) : Managed(); }
 
-// The owners to begin with: those sent with the object, if they can be read, else those there are.
+// Returns the owners before the change: those sent with the object, if they can be read, else the
+// live ones.
 Managed DecodeLiveOrNew(Value live, Value sent, bool ignore_sent, runtime::Arena& arena) {
   if (!ignore_sent) {
     if (meta::IsResetManagedFields(sent)) return {};
@@ -53,7 +54,7 @@ Status Failed(std::string_view what, const Status& why) {
   return {Reason::kUnknown, std::string(what) + ": " + std::string(why.message())};
 }
 
-// Conflicts but for those whose field is in `allowed`.
+// Returns the conflicts whose field is not in `allowed`.
 std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowed) {
   std::erase_if(conflicts,
                 [allowed](const Conflict& conflict) { return allowed.Has(conflict.path); });
@@ -62,7 +63,7 @@ std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowe
 
 }  // namespace
 
-// What upstream has as a chain of Managers, each a step of Track or ApplyOnce here.
+// Upstream has a chain of Managers; each is a step of Track or ApplyOnce here.
 class FieldManager::Impl {
  public:
   explicit Impl(Options options)
@@ -141,7 +142,7 @@ class FieldManager::Impl {
 
   runtime::UnixTime Now() const { return runtime::UnixTime::From(options_.clock->WallNow()); }
 
-  // `managed` once `manager` has made `now` of `was`.
+  // Updates `managed` after `manager` has changed `was` to `now`.
   Status Track(Value was, Value now, std::string_view manager, Managed& managed,
                const Work& work) const {
     runtime::Arena& arena = work.arena;
@@ -176,7 +177,7 @@ class FieldManager::Impl {
     return {};
   }
 
-  // The merged content, or nullopt if nothing changed; kConflict.
+  // Returns the merged content, or nullopt if nothing changed. kConflict.
   Result<std::optional<Value>> ApplyOrTakeOver(const Attempt& attempt, Managed& managed,
                                                const Work& work) const {
     runtime::Arena& arena = work.arena;
@@ -208,7 +209,8 @@ class FieldManager::Impl {
                         work);
   }
 
-  // What was merged (nullopt: `live` as it is) as an object in the hub version, with its owners.
+  // Returns the merged content (nullopt: `live` as it is) as an object in the hub version, with its
+  // owners.
   Result<std::unique_ptr<runtime::Object>> Finish(const runtime::ObjectPtr& live,
                                                   std::optional<Value> merged,
                                                   const Outcome& outcome, const Work& work) const {
@@ -230,7 +232,7 @@ class FieldManager::Impl {
     return object;
   }
 
-  // As content that was decoded.
+  // Normalizes and defaults the merged content as if it had been decoded.
   Status Settle(runtime::Object& object) const {
     const runtime::Value typed = object.root();
     Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});

@@ -15,7 +15,7 @@ using runtime::Member;
 using runtime::Value;
 using Entry = FieldSet::Entry;
 
-// The entries of two sets side by side: of equal elements both, of others one and null.
+// Walks the entries of two sets side by side: both of an equal element, else one and null.
 class Zip {
  public:
   Zip(FieldSet a, FieldSet b) : a_(a.entries()), b_(b.entries()) {}
@@ -47,6 +47,7 @@ bool SameSpan(FieldSet a, FieldSet b) {
 }
 
 FieldSet UnionOf(FieldSet a, FieldSet b, SetBuilder& out) {
+  // Equal sets are mostly the same one, which is then returned without a copy.
   if (b.Empty() || SameSpan(a, b)) return a;
   if (a.Empty()) return b;
   const std::size_t mark = out.Mark();
@@ -89,6 +90,7 @@ FieldSet DifferenceOf(FieldSet a, FieldSet b, bool recursive, SetBuilder& out) {
       out.Add(*zip.left);
       continue;
     }
+    // A member of `b` takes everything below it along.
     if (recursive && zip.right->member) continue;
     Entry entry = *zip.left;
     entry.member = entry.member && !zip.right->member;
@@ -119,6 +121,7 @@ bool Equal(FieldSet a, FieldSet b) {
 
 void Visit(FieldSet set, Path& path, const std::function<void(PathView)>& visit) {
   for (const Entry& entry : set.entries()) {
+    // As upstream: the members of a level come before those below them.
     if (!entry.member) continue;
     path.push_back(entry.element);
     visit(path);
@@ -134,6 +137,7 @@ void Visit(FieldSet set, Path& path, const std::function<void(PathView)>& visit)
 
 FieldSet SetOfPath(PathView path, SetBuilder& out) {
   FieldSet set;
+  // A set holds the sets below it, so it is built from the end.
   for (std::size_t i = path.size(); i-- > 0;) {
     const std::size_t mark = out.Mark();
     out.Add({path[i], set, i + 1 == path.size()});

@@ -22,7 +22,7 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// A value within a key nests no deeper; list items of type map have scalars for keys.
+// The deepest value within a key; list items of type map have scalars as keys.
 constexpr std::size_t kReadDepthMax = 64;
 
 Status Malformed(std::string what) {
@@ -31,7 +31,7 @@ Status Malformed(std::string what) {
 
 Status BadKey(std::string what) { return Malformed("key as path element: " + std::move(what)); }
 
-// JSON as FieldsV1 needs it: every token is looked at once, text without escapes is borrowed.
+// Reads JSON as FieldsV1 needs it: each token is read once, text without escapes is borrowed.
 class Scanner {
  public:
   Scanner(std::string_view text, Arena& arena) : rest_(text), arena_(arena) {}
@@ -65,11 +65,11 @@ class Scanner {
   }
 
   Result<std::string_view> String();
-  // As float64, which is what json-iterator makes of every number.
+  // Reads a number as float64, as json-iterator does.
   Result<Value> Number();
-  // Any value; containers are left to the general parser.
+  // Reads any value; containers are left to the general parser.
   Result<Value> Any();
-  // Passes over one value, which must be well-formed.
+  // Skips one value, which must be well-formed.
   Status Skip();
 
   std::string_view rest() const { return rest_; }
@@ -87,8 +87,8 @@ class Scanner {
   Arena& arena_;
 };
 
-// The length of the string literal's body at the start of `text`; nullopt: it is not closed, or has
-// a control character. Tells whether there are escapes.
+// Returns the length of the string literal's body at the start of `text`, and whether it has
+// escapes. nullopt: it is not closed, or has a control character.
 std::optional<std::size_t> BodyLength(std::string_view text, bool& escapes) {
   for (std::size_t i = text::PlainPrefix(text); i < text.size();) {
     if (text[i] == '"') return i;
@@ -113,7 +113,7 @@ Result<std::string_view> Scanner::String() {
 
 Result<std::string_view> Scanner::Unescape(std::string_view whole) {
   std::string_view body = whole;
-  // The commonest escape by far is that of quotes in keys.
+  // Most escapes are those of quotes in keys.
   auto* const to = static_cast<char*>(arena_.Allocate(body.size(), 1));
   std::size_t size = 0;
   while (!body.empty()) {
@@ -137,7 +137,7 @@ Result<std::string_view> Scanner::UnescapeAll(std::string_view body) {
   return parsed->AsString();
 }
 
-// Zero: no JSON number.
+// Returns zero if there is no JSON number.
 std::size_t Scanner::NumberLength() const {
   std::size_t i = 0;
   const auto digits = [&] {
@@ -173,7 +173,7 @@ Result<Value> Scanner::Number() {
   return Value::Double(number);
 }
 
-// `value` with whole numbers as doubles too.
+// Returns `value` with whole numbers as doubles, too.
 Value WithDoubles(const Value& value, Arena& arena) {
   switch (value.type()) {
     case Value::Type::kInt:
@@ -231,7 +231,7 @@ Result<Value> Scanner::Any() {
   return Malformed("expects a value");
 }
 
-// A scalar, or the start of a container, whose end is added to `open`.
+// Skips a scalar, or the start of a container, whose closing bracket is added to `open`.
 Status Scanner::SkipStart(std::string& open) {
   const char c = Peek();
   if (c != '{' && c != '[') return Any().status();
@@ -240,7 +240,7 @@ Status Scanner::SkipStart(std::string& open) {
   return open.size() > FieldSet::kDepthMax ? Malformed("exceeded max depth") : Status();
 }
 
-// The key before the next value of the innermost container, if that has keys.
+// Skips the key before the next value of the innermost container, if that is a map.
 Status Scanner::SkipKey(const std::string& open) {
   if (open.back() != '}') return {};
   RETURN_IF_ERROR(String().status());
@@ -248,7 +248,7 @@ Status Scanner::SkipKey(const std::string& open) {
 }
 
 Status Scanner::Skip() {
-  std::string open;  // The closing brackets that are awaited.
+  std::string open;  // The closing brackets that are expected.
   RETURN_IF_ERROR(SkipStart(open));
   for (bool first = !open.empty(); !open.empty();) {
     if (Take(open.back())) {
@@ -265,7 +265,7 @@ Status Scanner::Skip() {
   return {};
 }
 
-// What a key of FieldsV1 stands for; nullopt: a kind of a later time.
+// Parses a key of FieldsV1. nullopt: its kind is newer than this code.
 class KeyReader {
  public:
   explicit KeyReader(Arena& arena) : arena_(arena) {}
@@ -332,7 +332,7 @@ class KeyReader {
   }
 
   Arena& arena_;
-  std::vector<Member> fields_;  // Of the key at hand.
+  std::vector<Member> fields_;  // The fields of the key that is being read.
 };
 
 class Decoder {
@@ -348,7 +348,7 @@ class Decoder {
   }
 
  private:
-  // What one object says: the set below an element, and whether the element itself is a member.
+  // Reads one object: the set below an element, and whether the element itself is a member.
   Status Level(FieldSet& set, bool& member, std::size_t depth) {
     if (depth > FieldSet::kDepthMax) return Malformed("exceeded max depth");
     const std::size_t mark = out_.Mark();

@@ -10,7 +10,7 @@
 #include "text/scan.h"
 #include "text/utf8.h"
 
-// The bytes of json-iterator, which writes names as they are but escapes HTML in values.
+// Writes the bytes of json-iterator, which keeps HTML in names but escapes it in values.
 namespace apiserver::v0::patch::apply {
 
 namespace {
@@ -25,7 +25,7 @@ void AppendControl(char c, std::string& out) {
   out += text::HexDigit(byte);
 }
 
-// False: the character stands for itself.
+// Returns false for a character that needs no escape.
 bool AppendEscape(char c, std::string& out) {
   switch (c) {
     case '"':
@@ -50,7 +50,7 @@ bool AppendEscape(char c, std::string& out) {
   }
 }
 
-// The inside of a string, nothing but quotes, backslashes and control characters escaped.
+// Appends the inside of a string; only quotes, backslashes and control characters are escaped.
 void AppendName(std::string_view text, std::string& out) {
   while (!text.empty()) {
     const std::size_t plain = text::PlainPrefix(text);
@@ -88,7 +88,7 @@ void AppendHtmlSafe(std::string_view text, std::string& out) {
   out += '"';
 }
 
-// json-iterator gives exponents two digits at least, where codec has no leading zero.
+// json-iterator writes exponents with at least two digits, codec without a leading zero.
 void AppendFloat(const Value& value, std::string& out) {
   std::string text;
   codec::AppendJson(value, text);
@@ -97,7 +97,7 @@ void AppendFloat(const Value& value, std::string& out) {
   out += text;
 }
 
-// Values of keys nest no deeper than DecodeFieldsV1 and lists' keys allow; what does is cut.
+// Values of keys nest no deeper than DecodeFieldsV1 and lists' keys allow; deeper parts are cut.
 constexpr int kWrittenDepthMax = 256;
 
 void AppendValue(const Value& value, int depth, std::string& out) {
@@ -153,6 +153,7 @@ class Encoder {
       first = false;
     }
     for (const FieldSet::Entry& entry : set.entries()) {
+      // A place that cannot be named has no owner.
       if (entry.element.kind() == PathElement::Kind::kUnknown) continue;
       if (!first) out_ += ',';
       first = false;
@@ -183,6 +184,7 @@ class Encoder {
           AppendValue(field.value, 0, scratch_);
         }
         scratch_ += '}';
+        // The key's JSON stands in a JSON string, so it is escaped once more.
         AppendName(scratch_, out_);
         break;
       case PathElement::Kind::kValue:

@@ -21,7 +21,7 @@ std::size_t TotalBytes(Value annotations) {
   return bytes;
 }
 
-// The content that the annotation holds, if it is about the same kind and version.
+// Returns the content of the annotation, if it is of the same kind and version.
 Result<Value> ParseLastApplied(const StructuredMerge& merge, std::string_view text,
                                runtime::Arena& arena) {
   ASSIGN_OR_RETURN(const Value parsed, codec::ParseJson(text, arena));

@@ -78,14 +78,15 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t more) {
   return (hash ^ more) * 0x9E3779B97F4A7C15ULL + (hash >> 29U);
 }
 
-// Values that are equal hash alike: numbers as doubles, what may be equal to another type as one.
+// Equal values hash alike: numbers as doubles, and values that may equal one of another type by the
+// same constant.
 std::uint64_t HashOf(const Value& value) {
   if (value.is_string()) return std::hash<std::string_view>()(value.AsString());
   if (value.is_number()) return std::hash<double>()(value.AsDouble());
   return value.type() == Value::Type::kBool && value.AsBool() ? 1 : 2;
 }
 
-// Whether the values can be hashed: raw JSON and bytes may equal what looks different.
+// False for raw JSON and bytes, which may equal values of another form.
 bool Hashable(const Value& value) {
   return value.type() != Value::Type::kRaw && value.type() != Value::Type::kBytes;
 }
@@ -97,14 +98,14 @@ bool Hash(const PathElement& element, std::uint64_t& hash) {
   }
   hash = 1;
   for (const Member& field : element.key()) {
-    // Which keys there are is told by how many, nearly always.
+    // The number of keys nearly always tells which keys there are.
     hash = Mix(hash, Mix(field.key.size(), HashOf(field.value)));
     if (!Hashable(field.value)) return false;
   }
   return true;
 }
 
-// The same by sorting, when hashing does not help.
+// Numbers by sorting, if hashing does not help.
 std::size_t NumberSorted(std::span<const PathElement> elements, std::vector<std::uint32_t>& ids) {
   std::vector<std::uint32_t> order(elements.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -129,7 +130,7 @@ std::size_t NumberElements(std::span<const PathElement> elements, std::vector<st
     std::uint32_t first;  // An element with this hash, plus one; 0: free.
   };
   std::vector<Slot> slots(std::bit_ceil(elements.size() * 2), Slot{0, 0});
-  // Whoever makes hashes collide gets no more time for it than sorting takes.
+  // A client that makes hashes collide gets no more time for it than sorting takes.
   std::size_t patience = 8 * elements.size() + 64;
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -22,8 +22,7 @@ constexpr std::string_view kFieldsV1 = "FieldsV1";
 
 Status BadRequest(std::string message) { return {Reason::kBadRequest, std::move(message)}; }
 
-// The text of an entry's fieldsV1, however it came: as text kept, or parsed where the kind keeps
-// nothing as text.
+// Returns the text of an entry's fieldsV1. Kinds that keep no text have it in parsed form.
 std::string_view FieldsText(Value fields, runtime::Arena& arena) {
   if (fields.type() == Value::Type::kRaw) return fields.AsString();
   if (fields.is_null()) return "{}";
@@ -32,8 +31,8 @@ std::string_view FieldsText(Value fields, runtime::Arena& arena) {
   return arena.Copy(text);
 }
 
-// What BuildManagerIdentifier() makes of names that JSON need not escape: nearly all there are.
-// nullopt: it is something else.
+// Parses identifiers whose names JSON need not escape: nearly all there are. nullopt: it is another
+// one.
 std::optional<ManagerInfo> ParsePlain(std::string_view identifier) {
   if (identifier.find('\\') != std::string_view::npos) return std::nullopt;
   ManagerInfo info;
@@ -81,7 +80,7 @@ std::optional<runtime::UnixTime> TimeOf(Value entry) {
   return *time;
 }
 
-// What an encoded entry is sorted by, and the entry.
+// An entry in its encoded form, with the keys by which it is sorted.
 struct Encoded {
   ManagerInfo info;
   std::int64_t seconds = 0;
@@ -92,7 +91,7 @@ struct Encoded {
   }
 };
 
-// In the order of the type's fields, so that normalizing leaves it as it is.
+// Builds the entry in the order of the type's fields, so that normalizing leaves it as it is.
 Value EntryOf(const ManagerInfo& info, const std::optional<runtime::UnixTime>& time, FieldSet set,
               runtime::Arena& arena) {
   const auto text = [&arena](std::string_view of) { return Value::String(arena.Copy(of)); };

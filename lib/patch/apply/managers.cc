@@ -34,7 +34,7 @@ std::int64_t SecondsOf(const Managed& managed, const std::string& manager) {
   return found != managed.times.end() && found->second ? found->second->seconds : 0;
 }
 
-// The updaters, oldest first.
+// Returns the managers with updates, oldest first.
 std::vector<std::string> Updaters(const Managed& managed) {
   std::vector<std::string> updaters;
   for (const auto& [manager, fields] : managed.fields) {
@@ -60,7 +60,8 @@ void StripFields(Managers& managers, const std::string& manager, runtime::Arena&
 void CapUpdateManagers(Managed& managed, std::size_t max, runtime::Arena& arena) {
   const std::vector<std::string> updaters = Updaters(managed);
   std::size_t left = updaters.size();
-  // The oldest of each version, which becomes the version's bucket once there is a second one.
+  // The oldest manager of each version, which becomes the version's bucket once there is a second
+  // one.
   std::map<std::string, std::string> first_of_version;
   for (std::size_t i = 0; i < updaters.size() && left > max; ++i) {
     const std::string& manager = updaters[i];
@@ -82,7 +83,7 @@ void CapUpdateManagers(Managed& managed, std::size_t max, runtime::Arena& arena)
     merged.applied = fields.applied;
     managed.fields.erase(manager);
     --left;
-    // The younger of the two.
+    // Keeps the later time of the two.
     const auto time = managed.times.find(manager);
     managed.times.insert_or_assign(bucket,
                                    time != managed.times.end() ? time->second : std::nullopt);

@@ -7,8 +7,8 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// Takes from what `manager` owns the fields nobody owns: apiVersion, kind and what the system says
-// in metadata. Upstream's stripMetaManager.
+// Removes fields without owners from those of `manager`: apiVersion, kind and the system's part of
+// metadata. Upstream's stripMetaManager.
 void StripFields(Managers& managers, const std::string& manager, runtime::Arena& arena);
 
 // Makes the oldest updates one entry per version, "ancient-changes", until at most `max` are left.

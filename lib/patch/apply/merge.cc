@@ -16,10 +16,10 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
-// What became of two values.
+// The outcome of merging two values.
 struct Merged {
   std::optional<Value> value;
-  bool same = false;  // It is the left one itself.
+  bool same = false;  // It is the left value itself.
 };
 
 // The items of a list by their elements.
@@ -40,7 +40,7 @@ class ItemPair {
     merged_.resize(count);
     for (std::size_t i = 0; i < left.elements.size(); ++i) {
       std::uint32_t& first = first_left_[LeftId(i)];
-      // An item that is there twice merges with nothing.
+      // A duplicate item merges with nothing.
       first = first == kNone ? static_cast<std::uint32_t>(i) : kTwice;
     }
     for (std::size_t i = 0; i < right.elements.size(); ++i) {
@@ -50,7 +50,7 @@ class ItemPair {
     }
   }
 
-  // The right list's items that were there before.
+  // The right list's items that the left list has twice.
   std::span<const PathElement* const> twice() const { return twice_; }
 
   std::uint32_t LeftId(std::size_t i) const { return ids_[i]; }
@@ -75,8 +75,8 @@ class ItemPair {
 
   const Items& left_;
   const Items& right_;
-  Value null_;                      // What an item that is there twice counts as.
-  std::vector<std::uint32_t> ids_;  // Those of the left, then those of the right.
+  Value null_;                      // Stands for an item that is there twice.
+  std::vector<std::uint32_t> ids_;  // The numbers of the left items, then those of the right ones.
   std::vector<std::uint32_t> first_left_;
   std::vector<std::uint32_t> first_right_;
   std::vector<bool> merged_;
@@ -89,7 +89,7 @@ class Merger {
 
   // Null: absent, on at most one side.
   Merged Merge(const Value* left, const Value* right, const Type& type) {
-    // What is there on one side only is taken as it is.
+    // A value on one side only is taken as it is.
     if (right == nullptr) return {*left, true};
     if (left == nullptr) return {*right, false};
     switch (type.Deduce(*right).shape) {
@@ -121,7 +121,7 @@ class Merger {
   Merged MergeMaps(const Value& left, const Value& right, const Type& type);
   Merged MergeLists(const Value& left, const Value& right, const Type& type);
   bool IndexItems(const Value& list, const Type& type, Items& items);
-  // False: the right list has an item twice.
+  // Returns false if the right list has an item twice.
   bool MergeItems(const Items& left, const Items& right, const Type& type);
   bool MergeSameItems(const Items& left, const Items& right, const Type& type);
   void AddDuplicate(const PathElement& element);
@@ -131,7 +131,7 @@ class Merger {
   Arena& arena_;
   Path path_;
   Errors errors_;
-  // The items of the lists under way, one above the other, and which item of the left list each is.
+  // The items of the open lists, one list above the other, and the left index of each.
   static constexpr std::size_t kChanged = static_cast<std::size_t>(-1);
   std::vector<Value> items_;
   std::vector<std::size_t> origins_;
@@ -143,7 +143,7 @@ Merged Merger::MergeMaps(const Value& left, const Value& right, const Type& type
   const std::span<const Member> lefts = left.members();
   const runtime::MemberIndex rights(right.members());
   const std::size_t mark = members_.size();
-  // Members are collected from the first one on that is not what it was.
+  // Members are collected from the first one that differs.
   bool same = true;
   std::size_t found = 0;
   for (std::size_t i = 0; i < lefts.size(); ++i) {
@@ -229,7 +229,7 @@ Merged Merger::MergeLists(const Value& left, const Value& right, const Type& typ
 
 void Merger::AddItem(const Type& type, const PathElement& element, const Value* left,
                      const Value* right, std::span<const Value> lefts) {
-  // Upstream loses what is wrong within items; what was validated has nothing.
+  // Upstream drops errors within items; validated items have none.
   const std::size_t errors = errors_.size();
   path_.push_back(element);
   const Merged merged = Merge(left, right, *type.items);
@@ -237,7 +237,7 @@ void Merger::AddItem(const Type& type, const PathElement& element, const Value* 
   errors_.Truncate(errors);
   if (!merged.value) return;
   items_.push_back(*merged.value);
-  // A left item that is there twice counts as null, which is none of the list.
+  // A duplicate left item counts as null, which is not one of the list's.
   const bool origin = merged.same && left >= lefts.data() && left < lefts.data() + lefts.size();
   origins_.push_back(origin ? static_cast<std::size_t>(left - lefts.data()) : kChanged);
 }
@@ -259,7 +259,7 @@ bool Merger::MergeItems(const Items& left, const Items& right, const Type& type)
   ItemPair pair(left, right);
   for (const PathElement* element : pair.twice()) AddDuplicate(*element);
   if (!pair.twice().empty()) return false;
-  // The items of both lists in the order of the right one; `shared` is the next to come.
+  // The items of both lists in the order of the right one; `shared` is the next one to come.
   std::vector<std::uint32_t> order;
   for (std::size_t i = 0; i < right.elements.size(); ++i) {
     if (pair.InLeft(pair.RightId(i))) order.push_back(pair.RightId(i));
@@ -279,7 +279,7 @@ bool Merger::MergeItems(const Items& left, const Items& right, const Type& type)
         continue;
       }
       if (pair.InRight(id) && shared < order.size() && order[shared] != id) {
-        // Shared, but another one comes first.
+        // In both lists, but another one comes first.
         ++l;
         continue;
       }

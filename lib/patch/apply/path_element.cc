@@ -14,7 +14,7 @@ int CompareText(std::string_view a, std::string_view b) { return a.compare(b); }
 
 int CompareKeys(std::span<const Member> a, std::span<const Member> b) {
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    // Names come from the schema, mostly.
+    // Most names are the schema's own, at the same address.
     const bool same = a[i].key.data() == b[i].key.data() && a[i].key.size() == b[i].key.size();
     if (const int names = same ? 0 : CompareText(a[i].key, b[i].key); names != 0) return names;
     if (const int values = CompareValues(a[i].value, b[i].value); values != 0) return values;

@@ -10,7 +10,7 @@ namespace {
 using runtime::Arena;
 using Entry = FieldSet::Entry;
 
-// The type of what `element` leads to, whatever the value; null: unknown.
+// Returns the type of the values behind `element`; null: unknown.
 const Type* ChildType(const Type* type, const PathElement& element) {
   if (type == nullptr) return nullptr;
   if (element.kind() == PathElement::Kind::kFieldName && type->map) {
@@ -39,7 +39,7 @@ class Reconciler {
  public:
   explicit Reconciler(Arena& arena) : out_(arena) {}
 
-  // The entries of a place of `type`, none of whose parents has become atomic.
+  // Visits a place of `type`, none of whose parents has become atomic.
   FieldSet Visit(FieldSet set, const Type& type) {
     if (set.Empty() || !type.has_atomic) return set;
     const bool map = type.map;
@@ -90,7 +90,7 @@ FieldSet EnsureNamedFieldsAreMembers(FieldSet set, const Type& type, Arena& aren
 
 std::optional<FieldSet> ReconcileFieldSetWithSchema(FieldSet set, const Type& type, Arena& arena) {
   Reconciler reconciler(arena);
-  // Nobody owns the whole object, atomic or not.
+  // The whole object has no owner, atomic or not.
   const bool atomic = type.map ? type.map_atomic : type.list && type.list_atomic;
   const FieldSet reconciled = atomic ? set : reconciler.Visit(set, type);
   if (!reconciler.changed()) return std::nullopt;

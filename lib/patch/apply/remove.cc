@@ -12,13 +12,13 @@ using runtime::Member;
 using runtime::Value;
 using Entry = FieldSet::Entry;
 
-// Takes the items of a set out of a value, or everything else.
+// Removes the items of a set from a value, or everything else.
 class Remover {
  public:
   Remover(bool extract, Arena& arena) : extract_(extract), arena_(arena) {}
 
   Value Visit(const Value& value, FieldSet items, const Type& type) {
-    // Only what is extracted whole gets this deep; it stays as it is.
+    // Only a value that is extracted whole gets this deep; it stays as it is.
     if (depth_ > FieldSet::kDepthMax) return value;
     ++depth_;
     const Value result = VisitShape(value, items, type);
@@ -53,7 +53,7 @@ class Remover {
       const Type* field = type.FieldType(member.key, declared);
       if (field == nullptr) field = &TypeGraph::Invalid();
       if (entry != nullptr && entry->member) {
-        // Upstream looks for the same items below; of leaves there is nothing below.
+        // Upstream looks for the same items below; leaves have nothing below.
         if (extract_) out.Add(member.key, Visit(member.value, items, *field));
       } else if (entry != nullptr) {
         out.Add(member.key, Visit(member.value, entry->children, *field));
@@ -83,7 +83,7 @@ class Remover {
   std::size_t depth_ = 0;
 };
 
-// The keys of the list items on the way to those members of `items` that `present` has.
+// Returns the keys of the list items on the way to those members of `items` that are in `present`.
 FieldSet KeyFields(FieldSet items, FieldSet present, Arena& arena) {
   std::vector<Path> paths;
   items.Iterate([&](PathView path) {

@@ -6,9 +6,9 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// Whether `value` may stand where a scalar of this type is; null may.
+// True if `value` may stand where a scalar of this type is; null may.
 bool IsScalarOf(Type::Scalar scalar, const runtime::Value& value);
-// Why it may not.
+// Returns why it may not.
 std::string ScalarError(Type::Scalar scalar, const runtime::Value& value);
 
 }  // namespace apiserver::inline v0::patch::apply

@@ -49,7 +49,7 @@ Result<runtime::Value> ScaleHandler::ToParent(runtime::Value scale, runtime::Are
     VersionedSet kept = fields;
     const bool owned_replicas = !path->second.empty() && fields.set.Has(path->second);
     if (owned_replicas && written.fields.erase(manager) == 0) {
-      // Somebody took them through the scale.
+      // Another manager took them through the Scale.
       kept.set = fields.set.Difference(NewFieldSet({path->second}, arena), arena);
       if (kept.set.Empty()) continue;
     }

@@ -17,17 +17,18 @@ class SetBuilder {
   explicit SetBuilder(runtime::Arena& arena) : arena_(arena) {}
 
   std::size_t Mark() const { return entries_.size(); }
-  // Nothing is added for an entry that is no member and has no children.
+  // Skips an entry that is no member and has no children.
   void Add(const FieldSet::Entry& entry) {
     if (entry.member || !entry.children.Empty()) entries_.push_back(entry);
   }
-  // What was added since `mark`, which was added in order and without duplicates.
+  // Takes the entries added since `mark`, which were added in order and without duplicates.
   FieldSet FinishSorted(std::size_t mark);
-  // In any order; equal elements become one, with what is below the last of them.
+  // The same for entries in any order; equal elements become one, with the set below the last of
+  // them.
   FieldSet Finish(std::size_t mark);
-  // The same, and nothing is below what was added more than once.
+  // The same, but elements that were added more than once have nothing below them.
   FieldSet FinishItems(std::size_t mark);
-  // As FinishSorted(), but `same` when nothing differs from it.
+  // The same as FinishSorted(), but returns `same` if nothing differs from it.
   FieldSet FinishOr(std::size_t mark, FieldSet same);
   void Drop(std::size_t mark) { entries_.resize(mark); }
 

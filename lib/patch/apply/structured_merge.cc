@@ -13,7 +13,7 @@ namespace {
 
 using runtime::Value;
 
-// Go's %v of a GroupVersionKind; of the legacy group it begins with a slash.
+// Prints Go's %v of a GroupVersionKind; that of the legacy group begins with a slash.
 std::string Printed(const runtime::GroupVersionKind& gvk) {
   return gvk.group + "/" + gvk.version + ", Kind=" + gvk.kind;
 }
@@ -34,7 +34,7 @@ struct FromTo {
   std::string_view to;
 };
 
-// Converts by an object that shares the content and lives as long as the arena.
+// Converts through an object that shares the content and lives as long as the arena.
 Result<Value> Converted(const runtime::KindPtr& kind, const FromTo& versions, Value content,
                         const Work& work) {
   auto view = std::make_shared<runtime::Object>(kind, versions.from, runtime::Arena(), content);
@@ -70,7 +70,7 @@ class VersionsOf final : public Converter {
 TypeConverter::TypeConverter(runtime::KindPtr kind) : kind_(std::move(kind)) {
   for (const runtime::KindVersion& version : kind_->versions()) {
     auto empty = std::make_unique<runtime::Object>(kind_, version.version);
-    (void)runtime::Settle(*empty, {.defaults = false});  // What has no fields always fits.
+    (void)runtime::Settle(*empty, {.defaults = false});  // An object without fields always fits.
     versions_.emplace(version.version, Version{ParseableType(version.schema), std::move(empty)});
   }
 }
@@ -108,6 +108,7 @@ Result<Value> StructuredMerge::ToVersioned(const runtime::Object& object, const 
 
 Result<Managers> StructuredMerge::Update(Value live, Value now, Managers managers,
                                          const std::string& manager, const Work& work) const {
+  // Updates let duplicate items in, so stored objects may have some.
   const ValidationOptions options{.allow_duplicates = true};
   const auto typed_now = AsTyped(now, *type_, options);
   if (!typed_now.ok()) {

@@ -9,7 +9,7 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// One call of a field manager: whose work it is, and where new content lives.
+// The context of one call of a field manager, and the place of new content.
 struct Work {
   const Context& ctx;
   runtime::Arena& arena;
@@ -22,7 +22,7 @@ class StructuredMerge final {
   // `reset_fields` is borrowed.
   StructuredMerge(TypeConverterPtr types, std::string version, const FieldFilters& reset_fields);
 
-  // The owners once `now` has replaced `live`.
+  // Returns the owners after `now` has replaced `live`.
   Result<Managers> Update(runtime::Value live, runtime::Value now, Managers managers,
                           const std::string& manager, const Work& work) const;
 
@@ -35,7 +35,7 @@ class StructuredMerge final {
   };
   Result<Updater::Applied> Apply(ApplyRequest request, const Work& work) const;
 
-  // The content of `object` in this version. What is returned lives in the arena, or with `object`.
+  // Returns the content of `object` in this version. It lives in the arena, or with `object`.
   Result<runtime::Value> ToVersioned(const runtime::Object& object, const Work& work) const;
 
   const ParseableType& type() const { return *type_; }
@@ -43,7 +43,7 @@ class StructuredMerge final {
   // "apps/v1".
   const std::string& api_version() const { return api_version_; }
   const runtime::Kind& kind() const { return *types_->kind(); }
-  // What an object is before anything is set.
+  // An object in which nothing is set.
   runtime::Value empty() const { return types_->EmptyObject(version_); }
   // "default/x; apps/v1, Kind=Deployment", for messages.
   std::string Describe(runtime::Value content) const;

@@ -18,7 +18,7 @@ class Walker {
  public:
   explicit Walker(Arena& arena) : out_(arena) {}
 
-  // What is owned below, and whether the place itself is.
+  // Adds the fields below `entry`, and whether the place itself is one.
   void Visit(const Value& value, const Type& type, Entry& entry) {
     switch (type.Deduce(value).shape) {
       case Type::Shape::kMap:
@@ -62,7 +62,8 @@ class Walker {
       Entry child;
       child.element = PathElement::FieldName(member.key);
       Visit(member.value, field == nullptr ? TypeGraph::Invalid() : *field, child);
-      // Fields are known by what they hold; what the schema does not name is an item.
+      // Fields of a struct are owned by their content; a member that the schema does not name is an
+      // item.
       if (!declared || member.value.is_null() ||
           (member.value.is_map() && member.value.size() == 0)) {
         child.member = true;
@@ -81,7 +82,7 @@ class Walker {
     std::string error;
     for (const Value& item : items) {
       Entry child;
-      // Pruning makes items without keys; the list is there all the same.
+      // Pruning leaves items without keys; the list is still there.
       ListItemToPathElement(type, item, out_.arena(), child.element, error);
       Visit(item, *type.items, child);
       child.member = true;

@@ -26,6 +26,8 @@ using Shape = Type::Shape;
 std::size_t Hash(std::string_view name) {
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
+  // The first and the last eight bytes (they overlap in short names): names differ there, and long
+  // ones cost no more.
   const std::size_t size = std::min<std::size_t>(name.size(), 8);
   if (size != 0) {
     std::memcpy(&head, name.data(), size);
@@ -41,6 +43,7 @@ std::size_t Hash(std::string_view name) {
 void FieldTable::Set(std::vector<std::pair<std::string_view, const Type*>> fields) {
   fields_ = std::move(fields);
   if (fields_.empty()) return;
+  // At most half full, so that a look-up ends after a few slots.
   slots_.assign(std::bit_ceil(fields_.size() * 2), 0);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     std::size_t at = Hash(fields_[i].first);
@@ -62,6 +65,7 @@ Type::Deduced Type::Deduce(const Value& value) const {
   const bool has_scalar = scalar != Scalar::kNone;
   switch (value.type()) {
     case Value::Type::kNull:
+      // A null may stand for any shape; see below.
       break;
     case Value::Type::kList:
       if (list) return {Shape::kList, true};
@@ -70,7 +74,7 @@ Type::Deduced Type::Deduce(const Value& value) const {
       if (map) return {Shape::kMap, true};
       break;
     case Value::Type::kRaw:
-      // Nothing is known of it but that it is a leaf.
+      // Raw JSON is a leaf, whatever it holds.
     case Value::Type::kBool:
     case Value::Type::kInt:
     case Value::Type::kDouble:
@@ -105,7 +109,7 @@ const Type& TypeGraph::UntypedAtomic() {
 }
 
 const Type& TypeGraph::Deduced() {
-  // Refers to itself, which it must not be copied after.
+  // It refers to itself, so it must not be copied afterwards.
   static const std::unique_ptr<const Type> type = [] {
     auto made = std::make_unique<Type>(UntypedAtomic());
     made->map_atomic = false;
@@ -117,7 +121,7 @@ const Type& TypeGraph::Deduced() {
   return *type;
 }
 
-// Makes a TypeGraph of a Schema, nested ones one after the other.
+// Makes a TypeGraph from a Schema, without recursion.
 class TypeBuilder {
  public:
   explicit TypeBuilder(TypeGraph& graph) : graph_(graph) {}
@@ -130,7 +134,7 @@ class TypeBuilder {
       pending_.pop_back();
       Fill(*work.type, *work.schema, work.preserve, object && work.type == root);
     }
-    // What is below comes later, mostly.
+    // Types below a type mostly come later, so going backwards needs few rounds.
     for (bool changed = true; changed;) {
       changed = false;
       for (auto type = graph_.types_.rbegin(); type != graph_.types_.rend(); ++type) {
@@ -148,13 +152,14 @@ class TypeBuilder {
     bool preserve;
   };
 
-  // `preserve`: the schema around keeps unknown fields, which what is written in place inherits.
+  // `preserve`: the schema around keeps unknown fields; schemas without a name inherit that.
   const Type* Get(const Schema* schema, bool preserve) {
     if (schema == nullptr || schema->type == SchemaType::kAny) return &TypeGraph::Deduced();
     if (schema->type == SchemaType::kRaw) return &TypeGraph::UntypedAtomic();
     preserve = schema->preserve_unknown_fields || (preserve && schema->name().empty());
     Type*& type = made_[{schema, preserve}];
     if (type == nullptr) {
+      // Build() fills it, so that nested schemas need no recursion.
       type = &graph_.types_.emplace_back();
       pending_.push_back({type, schema, preserve});
     }
@@ -198,6 +203,7 @@ class TypeBuilder {
       case SchemaType::kNumber:
         return Scalar::kNumeric;
       case SchemaType::kString:
+        // As kube-openapi's schemaconv: a string with a format may have other types, too.
         return schema.constraints().format().empty() ? Scalar::kString : Scalar::kUntyped;
       case SchemaType::kBytes:
       case SchemaType::kDuration:
@@ -225,7 +231,7 @@ class TypeBuilder {
     for (std::size_t i = 0; i < list.size(); ++i) {
       fields.emplace_back(list[i].name(), Get(list[i].schema.get(), preserve));
     }
-    // A struct that is said to have no fields at all is one of which nothing is known.
+    // A struct without any declared fields may have all.
     if (preserve || fields.empty()) type.values = &TypeGraph::Deduced();
     type.untyped_deduced_map = type.values != nullptr && fields.empty();
     if (object || schema.embedded_resource) {
@@ -261,7 +267,7 @@ class TypeBuilder {
                      [](const Type::Key& a, const Type::Key& b) { return a.name < b.name; });
   }
 
-  // What an item without the key is taken to have: its default, or what Go's types always have.
+  // The key that upstream gives an item without it: its default, or the zero value of Go's types.
   const Value* DefaultOf(const Schema* item, std::string_view key) {
     if (item == nullptr || item->type != SchemaType::kStruct) return nullptr;
     const Field* const field = item->FindField(key);

@@ -25,18 +25,19 @@ class FieldTable {
   std::vector<std::uint32_t> slots_;  // Index + 1 of a field; 0: free. A power of two.
 };
 
-// The kinds of values there may be in a place, and how each is owned: upstream's schema.Atom.
+// The kinds of values that a place may have, and how each is owned: upstream's schema.Atom.
 struct Type {
   enum class Scalar : std::uint8_t { kNone, kNumeric, kString, kBoolean, kUntyped };
   // A key of a list of type map.
   struct Key {
     std::string_view name;
-    const runtime::Value* fallback = nullptr;  // What counts when an item lacks the key.
+    // Used for an item that lacks the key. Null: there is none.
+    const runtime::Value* fallback = nullptr;
   };
 
-  // What the value itself decides; upstream's order where it cannot.
+  // The shape of a value; upstream's order of precedence if the value alone does not tell.
   enum class Shape : std::uint8_t { kMap, kScalar, kList, kInvalid };
-  // `certain`: the value is of a kind that the type has, or the type has but one.
+  // `certain`: the type has the value's kind, or has only one.
   struct Deduced {
     Shape shape = Shape::kInvalid;
     bool certain = false;
@@ -56,23 +57,23 @@ struct Type {
   bool list = false;
   bool list_atomic = true;
   const Type* items = nullptr;
-  std::vector<Key> keys;    // By name; none: a set.
+  std::vector<Key> keys;    // Sorted by name. Empty: the list is a set.
   std::string keys_quoted;  // As %q prints them, in the order of the schema.
 
   bool map = false;
   bool map_atomic = false;
   FieldTable fields;
-  const Type* values = nullptr;  // Of members that are no fields; null: there may be none.
-  // A map of whatever there is, which takes no part in changes between atomic and granular.
+  const Type* values = nullptr;  // The type of members that are no fields; null: there may be none.
+  // A map of any content, which takes no part in changes between atomic and granular.
   bool untyped_deduced_map = false;
 
-  // Whether anything goes: nothing in such a value can be invalid.
+  // Accepts any value, so that nothing in it can be invalid.
   bool anything = false;
-  // Whether it, or something below it, is an atomic map or list that a set may not know as one.
+  // It, or a type below it, is an atomic map or list, which an older set may not know as one.
   bool has_atomic = false;
 };
 
-// The types that a Schema is made of; those of one Schema are made once.
+// The types made from a Schema, each schema's once.
 class TypeGraph {
  public:
   TypeGraph() = default;
@@ -90,7 +91,7 @@ class TypeGraph {
  private:
   friend class TypeBuilder;
 
-  std::vector<runtime::SchemaPtr> schemas_;  // Whose text and default values are borrowed.
+  std::vector<runtime::SchemaPtr> schemas_;  // Owners of the borrowed text and default values.
   std::deque<Type> types_;
   std::deque<runtime::Value> defaults_;
   const Type* root_ = nullptr;

@@ -11,7 +11,7 @@ namespace {
 
 using runtime::Arena;
 
-// The error of an inner step, with what the outer one was about.
+// Adds the context of the outer step to an error of an inner one.
 template <class T>
 Result<T> Explained(Result<T> result, std::string_view what) {
   if (result.ok()) return result;
@@ -33,12 +33,13 @@ class Updater::Run {
   Run(const Updater& updater, Arena& arena)
       : converter_(updater.converter_), filters_(updater.filters_), arena_(arena) {}
 
-  // Adapts the sets to what has changed in the schema since; drops versions that are gone.
+  // Adapts the sets to changes of the schema; drops versions that are gone.
   void ReconcileManagers(Managers& managers) const;
-  // Takes away from others what `object` changes; their conflicts unless `force`.
+  // Removes fields that `object` changes from other managers; returns their conflicts unless
+  // `force`.
   Result<Comparison> TakeFromOthers(const Versioned& live, const Versioned& object, Write& write,
                                     std::vector<Conflict>& conflicts) const;
-  // `merged` without what `last` has and nobody any longer.
+  // Removes from `merged` the fields that `last` has and no manager owns any longer.
   Result<Versioned> Prune(const Versioned& merged, const Write& write,
                           const std::optional<VersionedSet>& last) const;
 
@@ -66,7 +67,7 @@ class Updater::Run {
                                     const VersionedSet& last) const;
   Result<FieldSet> NamedFieldsOf(const TypedValue& object) const;
 
-  // What NamedFieldsOf() has answered before.
+  // An earlier answer of NamedFieldsOf().
   struct Known {
     const runtime::Member* members;
     const Type* type;
@@ -86,7 +87,7 @@ Result<std::optional<Versioned>> Updater::Run::Convert(const Versioned& object,
   if (type == nullptr) return std::optional<Versioned>();
   ASSIGN_OR_RETURN(const runtime::Value value,
                    converter_.Convert(object.object.value(), object.version, to, arena_));
-  // Pruning may leave what is no object of any version, such as items without their keys.
+  // Pruning may leave values that are valid in no version, such as items without their keys.
   ASSIGN_OR_RETURN(const TypedValue typed, AsTyped(value, *type, {.allow_duplicates = true}));
   return std::optional(Versioned{typed, to});
 }
@@ -167,7 +168,7 @@ Result<Comparison> Updater::Run::TakeFromOthers(const Versioned& live, const Ver
 
 Result<FieldSet> Updater::Run::NamedFieldsOf(const TypedValue& object) const {
   const auto* const members = object.value().members().data();
-  // Objects are immutable: what has the same members is the same one.
+  // Objects are immutable: one with the same members is the same.
   for (const Known& known : known_) {
     if (members != nullptr && known.members == members && known.type == &object.type()) {
       return known.set;
@@ -179,7 +180,8 @@ Result<FieldSet> Updater::Run::NamedFieldsOf(const TypedValue& object) const {
   return known_.back().set;
 }
 
-// What only others own in `version`, or nobody owned, comes back to what was pruned.
+// Rebuilds the pruned object from the merged one, in `version`: with the fields that survived the
+// pruning and those that a manager owns.
 Status Updater::Run::AddBackOwnedIn(Versioned& merged, Versioned& pruned,
                                     const std::string& version, FieldSet managed) const {
   ASSIGN_OR_RETURN(
@@ -212,7 +214,7 @@ Result<Versioned> Updater::Run::AddBackOwned(Versioned merged, Versioned pruned,
     FieldSet& set = managed[owned.api_version];
     set = set.Union(owned.set, arena_);
   }
-  // First in the version that was pruned: what is missing now may be needed to convert.
+  // First in the version that was pruned: a missing field may be needed to convert.
   const std::string first = pruned.version;
   if (const auto at = managed.find(first); at != managed.end()) {
     RETURN_IF_ERROR(AddBackOwnedIn(merged, pruned, first, at->second));
@@ -224,7 +226,7 @@ Result<Versioned> Updater::Run::AddBackOwned(Versioned merged, Versioned pruned,
   return pruned;
 }
 
-// What pruning took along, but the writer never owned, comes back.
+// Restores fields that pruning removed although the writer never owned them.
 Result<Versioned> Updater::Run::AddBackDangling(const Versioned& merged, const Versioned& pruned,
                                                 const VersionedSet& last) const {
   ASSIGN_OR_RETURN(const auto pruned_there,
@@ -249,7 +251,7 @@ Result<Versioned> Updater::Run::Prune(const Versioned& merged, const Write& writ
   if (!last || last->set.Empty()) return merged;
   const FieldFilter* const filter = FilterOf(write.version);
   if (last->api_version == write.version && (filter == nullptr || filter->excludes())) {
-    // Whoever applies all that was applied before takes nothing away: every field of `last` and
+    // A client that applies everything it applied before removes nothing: every field of `last` and
     // every item on the way to it is in the new set, so that all of it would be added back.
     const FieldSet now = write.managers.find(write.manager)->second.set;
     if (last->set.Difference(now, arena_).Empty()) return merged;

@@ -25,7 +25,7 @@ class Validator {
   }
 
  private:
-  // No deeper than the schema is: what is deduced is not looked at.
+  // Recursion goes no deeper than the schema: deduced values are not visited.
   void Visit(const Value& value, const Type& type) {
     if (type.anything) return;
     switch (type.Deduce(value).shape) {
@@ -59,6 +59,7 @@ class Validator {
         Visit(member.value, *field);
       }
       path_.pop_back();
+      // As upstream: a map ends at its first unknown field.
       if (field == nullptr) return;
     }
   }
@@ -70,6 +71,7 @@ class Validator {
       return;
     }
     if (type.list_atomic) {
+      // Values of any content cannot be wrong, and may be large.
       if (type.items->anything) return;
       for (std::size_t i = 0; i < value.size(); ++i) {
         path_.push_back(PathElement::Index(static_cast<std::int64_t>(i)));

@@ -30,7 +30,7 @@ int Sign(const T& a, const T& b) {
   return b < a ? 1 : 0;
 }
 
-// The order of types; numbers are one.
+// The order of types; all numbers are one.
 int Rank(const Value& value) {
   switch (value.type()) {
     case ValueType::kInt:
@@ -60,7 +60,7 @@ int CompareScalars(const Value& a, const Value& b) {
   return Sign(a.AsString().compare(b.AsString()), 0);
 }
 
-// Raw JSON as the Value it says, bytes as the text they have in JSON; keeps what it makes.
+// Gives raw JSON as the Value it holds, and bytes as their text in JSON; keeps what it makes.
 class Plain {
  public:
   Value Of(const Value& value) {
@@ -94,7 +94,7 @@ std::vector<Member> Sorted(const Value& map) {
   return members;
 }
 
-// Two containers on the way: a list each, or a map each, sorted.
+// Two containers that are being compared: two lists, or two maps, sorted.
 struct Frame {
   std::span<const Value> list_a;
   std::span<const Value> list_b;
@@ -117,7 +117,8 @@ Frame FrameOf(const Value& a, const Value& b) {
   return frame;
 }
 
-// The next pair to compare; nullopt with `order` set: this decides, or (zero) there is none.
+// Returns the next pair to compare. nullopt: `order` is the result, or zero if there are no more
+// pairs.
 std::optional<std::pair<Value, Value>> Next(Frame& frame, int& order) {
   const std::size_t size_a = frame.map ? frame.map_a.size() : frame.list_a.size();
   const std::size_t size_b = frame.map ? frame.map_b.size() : frame.list_b.size();
@@ -130,7 +131,8 @@ std::optional<std::pair<Value, Value>> Next(Frame& frame, int& order) {
   if (!frame.map) return std::pair(frame.list_a[at], frame.list_b[at]);
   const Member& a = frame.map_a[at];
   const Member& b = frame.map_b[at];
-  // Who has the smaller key has one that the other lacks; upstream's zip of both says -1 then.
+  // The side with the smaller key has one that the other lacks; upstream's zip of both says -1
+  // then.
   order = Sign(a.key, b.key);
   if (order != 0) return std::nullopt;
   return std::pair(a.value, b.value);
@@ -139,7 +141,7 @@ std::optional<std::pair<Value, Value>> Next(Frame& frame, int& order) {
 }  // namespace
 
 int CompareValues(const Value& a, const Value& b) {
-  // What almost every key is.
+  // Almost every key is a string.
   if (a.is_string() && b.is_string()) return a.AsString().compare(b.AsString());
   if (a.is_number() && b.is_number()) return CompareScalars(a, b);
   if (SameBytes(a, b)) return 0;
@@ -190,7 +192,7 @@ bool PairMembers(std::span<const Member> a, std::span<const Member> b, Pairs& pe
 
 bool PairParts(const Value& a, const Value& b, Pairs& pending) {
   if (a.size() != b.size()) return false;
-  // The same items in the same place: whoever made one of the two has shared them.
+  // The same items at the same address: one value was made from the other and shares them.
   if (a.is_map()) {
     if (a.members().data() == b.members().data()) return true;
     return PairMembers(a.members(), b.members(), pending);
@@ -228,7 +230,7 @@ bool ValuesEqual(const Value& a, const Value& b) {
 
 namespace {
 
-// A path names a value once; whatever is nested more deeply is no key a client can mean.
+// A path names a value once; a key that a client means is not nested more deeply than this.
 constexpr int kPrintedDepthMax = 16;
 
 void AppendPathValueAt(const Value& value, int depth, std::string& out) {

@@ -4,8 +4,8 @@
 
 #include "apiserver/runtime/value.h"
 
-// Values compared as structured-merge-diff does: numbers by value, whatever their type; raw JSON by
-// what it says; bytes as their base64 text.
+// Compares values as structured-merge-diff does: numbers by value and not by type; raw JSON by its
+// content; bytes as their base64 text.
 namespace apiserver::inline v0::patch::apply {
 
 // Negative, zero or positive. A total order: numbers, strings, booleans, lists, maps, null.

@@ -11,22 +11,23 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// A path of which nullopt stands for every element in its place: spec, containers, any, resources.
+// A path in which nullopt matches every element: spec, containers, any, resources.
 using FieldPattern = std::vector<std::optional<PathElement>>;
 
-// Keeps fields out of sets: those that a strategy resets, whatever clients write to them. Owns what
-// it needs; immutable, cheap to copy, safe on any thread.
+// Removes fields from sets: those that a strategy resets, whatever clients write to them. Owns its
+// data; immutable, cheap to copy, safe on any thread.
 class FieldFilter {
  public:
-  // Takes the members of `fields` out, and what is below them.
+  // Removes the members of `fields` and everything below them.
   static FieldFilter Exclude(FieldSet fields);
-  // Leaves what is on the way to one of `patterns`, and what is below it; without patterns
-  // everything. Where one pattern has any element and another one a certain element in the same
-  // place, the first one counts alone.
+  // Keeps only fields that lie on the way to one of `patterns`, or below it; without patterns
+  // everything. If one pattern has any element where another has a certain one, only the first of
+  // the two counts.
   static FieldFilter Include(std::span<const FieldPattern> patterns);
 
+  // Returns the filtered set. It shares what it can with `set` and otherwise lives in `arena`.
   FieldSet Filter(FieldSet set, runtime::Arena& arena) const;
-  // Whether this takes out whole parts, never a field but not what is below it.
+  // True for Exclude(): such a filter removes a field only together with everything below it.
   bool excludes() const { return !include_; }
 
  private:
@@ -40,7 +41,7 @@ class FieldFilter {
   bool include_;
 };
 
-// By API version ("apps/v1").
+// Filters by API version ("apps/v1").
 using FieldFilters = std::map<std::string, FieldFilter, std::less<>>;
 
 }  // namespace apiserver::inline v0::patch::apply

@@ -15,27 +15,28 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 
-// Who owns which field of an object, kept in metadata.managedFields, and server-side apply on top
-// of it: k8s.io/apimachinery/pkg/util/managedfields.FieldManager.
+// Ownership of an object's fields, kept in metadata.managedFields, and server-side apply on top of
+// it: k8s.io/apimachinery/pkg/util/managedfields.FieldManager.
 namespace apiserver::inline v0::patch::apply {
 
-// When an eleventh manager has updated an object, the oldest entries become one of the manager
-// "ancient-changes" per version.
+// The most managers that own fields by updates. Beyond, the oldest entries become one of the
+// manager "ancient-changes" per version.
 inline constexpr std::size_t kUpdateManagersMax = 10;
 
-// The annotation in which kubectl keeps what it applied on the client's side.
+// The annotation in which kubectl keeps the configuration of a client-side apply.
 inline constexpr std::string_view kLastAppliedConfigAnnotation =
     "kubectl.kubernetes.io/last-applied-configuration";
 
 // The types of a kind's versions, made once and shared by its field managers. Immutable.
 class TypeConverter {
  public:
+  // Makes the types of every version that the kind has now.
   explicit TypeConverter(runtime::KindPtr kind);
 
   const runtime::KindPtr& kind() const { return kind_; }
   // Null: the kind has no such version (any more).
   const ParseableType* TypeOf(std::string_view version) const;
-  // What an object of `version` is before anything is set; null for an unknown version.
+  // Returns an object of `version` in which nothing is set; null for an unknown version.
   runtime::Value EmptyObject(std::string_view version) const;
 
  private:
@@ -48,46 +49,50 @@ class TypeConverter {
 };
 using TypeConverterPtr = std::shared_ptr<const TypeConverter>;
 
-// What somebody applies: a JSON object as it was sent, with apiVersion and kind. Whoever makes one
-// sees to it that what `root` borrows lives in `arena` or is pinned there.
+// The configuration that a client applies: a JSON object as it was sent, with apiVersion and kind.
+// Text that `root` borrows must live in `arena` or be pinned there.
 struct AppliedConfiguration {
   runtime::Arena arena;
   runtime::Value root;
 };
 using AppliedConfigurationPtr = std::shared_ptr<const AppliedConfiguration>;
 
-// Of one resource or subresource in one version. Immutable; every method from any thread.
+// Tracks the owners of one resource or subresource in one version. Immutable. All methods may be
+// called from any thread; they block only if converting objects does.
 class FieldManager {
  public:
+  // Options of a FieldManager.
   struct Options {
     TypeConverterPtr types;  // Required.
-    std::string version;     // Of the requests; one that the kind has.
+    std::string version;     // The version of the requests; the kind must have it.
     std::string subresource = "";
-    // What the strategy resets, by apiVersion: nobody comes to own it here.
+    // Fields that the strategy resets, by apiVersion: no manager comes to own them here.
     FieldFilters reset_fields = {};
     std::size_t update_managers_max = kUpdateManagersMax;
     const Clock* clock = &RealClock();  // Must outlive the manager.
   };
+  // `options.types` must not be null.
   explicit FieldManager(Options options);
   ~FieldManager();
   FieldManager(const FieldManager&) = delete;
   FieldManager& operator=(const FieldManager&) = delete;
 
-  // `object` is about to replace `live` (null: to be created): gives it the managedFields that say
-  // so. What `manager` (empty: "unknown") changes or adds is its own from now on. Owners sent with
-  // the object count, unless they come through a subresource or cannot be read; nobody is tracked
-  // in an object that exists and has no owners. Both are in any version of the kind, and converted
-  // with `ctx`. Where that fails, the owners stay what they were.
+  // Sets the managedFields of `object`, which is about to replace `live` (null: to be created).
+  // Fields that `manager` (empty: "unknown") changes or adds are its own from now on. Owners sent
+  // with the object count, unless they come through a subresource or cannot be read. An object that
+  // exists and has no owners stays untracked. Both objects may be in any version of the kind and
+  // are converted with `ctx`. If that fails, the owners stay as they were.
   void Update(const Context& ctx, const runtime::Object* live, runtime::Object& object,
               std::string_view manager) const;
 
-  // `live` (null: nothing is there) with what `manager` applies merged in, and what it applied
-  // before and no longer does removed, unless others own it; in the hub version, defaulted.
+  // Returns `live` (null: there is none) with the configuration of `manager` merged in. Fields that
+  // it applied before and no longer does are removed, unless other managers own them. The result is
+  // in the hub version, defaulted.
   //
-  // kConflict: others own fields that would change; details and message name them. With `force`
-  // they lose them instead. kBadRequest: another kind or version, or managedFields in what is
-  // applied. kUnknown (500, as Go has it): what is applied does not fit the kind's schema. Others
-  // as runtime::Convert: `live` is in the hub version, owners and result may be in others.
+  // kConflict: other managers own fields that would change; details and message name them. With
+  // `force` they lose these fields instead. kBadRequest: the configuration is of another kind or
+  // version, or has managedFields. kUnknown (500, as Go has it): it does not fit the kind's schema.
+  // Others as runtime::Convert: `live` is in the hub version, owners and result may be in others.
   Result<std::unique_ptr<runtime::Object>> Apply(const Context& ctx, const runtime::ObjectPtr& live,
                                                  const AppliedConfigurationPtr& applied,
                                                  std::string_view manager, bool force) const;

@@ -12,43 +12,46 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/value.h"
 
-// Which fields of an object somebody owns, and their notation in managedFields (FieldsV1):
+// Sets of an object's fields, and their notation in managedFields (FieldsV1):
 // sigs.k8s.io/structured-merge-diff's package fieldpath.
 namespace apiserver::inline v0::patch::apply {
 
-// How to get from a map, struct or list to one of its parts. 24 bytes, trivially copyable; names,
+// One step from a map, struct or list to one of its parts. 24 bytes, trivially copyable; names,
 // keys and values are borrowed.
 class PathElement {
  public:
-  // In the order in which sets hold them.
+  // The kinds, in the order in which sets hold them.
   enum class Kind : std::uint8_t {
     kFieldName,  // A member of a map or struct.
     kKey,        // The element of a list of type map that has these keys.
     kValue,      // The element of a list of type set that is this value.
     kIndex,      // An element of a list by its place; no list type makes such elements.
-    kUnknown,    // An element that lacks what it should be known by; owned by nobody.
+    kUnknown,    // A list item without the key or value that would identify it; has no owner.
   };
 
   // The field with the empty name.
   PathElement() : kind_(Kind::kFieldName), name_() {}
+  // A member of a map or struct.
   static PathElement FieldName(std::string_view name) {
     PathElement element;
     element.name_ = name;
     return element;
   }
-  // `fields` must be sorted by name.
+  // An item of a list of type map. `fields` must be sorted by name.
   static PathElement Key(std::span<const runtime::Member> fields) {
     PathElement element;
     element.kind_ = Kind::kKey;
     element.key_ = fields;
     return element;
   }
+  // An item of a list of type set.
   static PathElement OfValue(runtime::Value value) {
     PathElement element;
     element.kind_ = Kind::kValue;
     element.value_ = value;
     return element;
   }
+  // A list item at this index.
   static PathElement Index(std::int64_t index) {
     PathElement element;
     element.kind_ = Kind::kIndex;
@@ -56,6 +59,7 @@ class PathElement {
     return element;
   }
 
+  // A list item that cannot be identified.
   static PathElement Unknown() {
     PathElement element;
     element.kind_ = Kind::kUnknown;
@@ -63,7 +67,7 @@ class PathElement {
   }
 
   Kind kind() const { return kind_; }
-  // Of the kind in question; otherwise empty, null or zero.
+  // The part that belongs to the kind; the others are empty, null or zero.
   std::string_view field_name() const {
     return kind_ == Kind::kFieldName ? name_ : std::string_view();
   }
@@ -73,10 +77,10 @@ class PathElement {
   runtime::Value value() const { return kind_ == Kind::kValue ? value_ : runtime::Value(); }
   std::int64_t index() const { return kind_ == Kind::kIndex ? index_ : 0; }
 
-  // ".spec", "[name=\"x\",port=80]", "[=\"x\"]", "[3]": as errors and conflicts print it.
+  // Prints ".spec", "[name=\"x\",port=80]", "[=\"x\"]", "[3]", as errors and conflicts do.
   std::string ToString() const;
 
-  // Negative, zero or positive; numbers compare by value, 1 is 1.0.
+  // Negative, zero or positive. Numbers compare by value: 1 equals 1.0.
   static int Compare(const PathElement& a, const PathElement& b);
   friend bool operator==(const PathElement& a, const PathElement& b) { return Compare(a, b) == 0; }
 
@@ -93,52 +97,57 @@ static_assert(sizeof(PathElement) == 24);
 
 using Path = std::vector<PathElement>;
 using PathView = std::span<const PathElement>;
-// ".spec.containers[name=\"x\"].image".
+// Prints ".spec.containers[name=\"x\"].image".
 std::string PathString(PathView path);
 
-// A set of fields, as a tree of path elements. A handle of 16 bytes on what lies, sorted and
-// immutable, in an Arena (and on text which that borrows): both must outlive it. Operations share
-// what does not change, and take the arena for what does. Safe to read from any thread.
+// A set of fields, as a tree of path elements. A handle of 16 bytes to sorted, immutable entries in
+// an Arena, which may borrow text: both must outlive it. Operations share unchanged parts, and take
+// the arena for new ones. Safe to read from any thread.
 //
 // A field may be a member without its parent being one, and the other way round.
 class FieldSet {
  public:
   struct Entry;
-  // Deeper paths are never made by this room; what is older and deeper is refused when it is read.
+  // The deepest path. This room makes no deeper ones and refuses to read them.
   static constexpr std::size_t kDepthMax = 512;
 
   FieldSet() = default;  // Empty.
-  // For those who build entries themselves: sorted, each once, each a member or with children.
+  // Wraps entries that the caller has built: sorted, distinct, each a member or with children.
   explicit FieldSet(std::span<const Entry> entries);
 
+  // True if it has no members.
   bool Empty() const { return size_ == 0; }
-  // How many members there are, at all depths.
+  // Returns the number of members at all depths.
   std::size_t Size() const;
+  // True if `path` itself is a member.
   bool Has(PathView path) const;
-  // What is below `element`, without it; empty when there is nothing.
+  // Returns the set below `element`, with paths that start there; empty if there is nothing.
   FieldSet WithPrefix(const PathElement& element) const;
-  // Null when neither `element` nor anything below it is in the set.
+  // Null: neither `element` nor anything below it is in the set.
   const Entry* Find(const PathElement& element) const;
   std::span<const Entry> entries() const;
 
-  // This set and the field `path`, without its parents. The empty path adds nothing.
+  // Returns this set and the field `path`, without its parents. The empty path adds nothing.
   FieldSet Insert(PathView path, runtime::Arena& arena) const;
+  // Returns the members of either set. This and the following results share what they can with the
+  // operands.
   FieldSet Union(FieldSet other, runtime::Arena& arena) const;
+  // Returns the members of both sets.
   FieldSet Intersection(FieldSet other, runtime::Arena& arena) const;
-  // Members of this set that are no members of `other`; what is below them stays.
+  // Returns the members of this set that are not in `other`; fields below those stay.
   FieldSet Difference(FieldSet other, runtime::Arena& arena) const;
-  // The same, and what is below members of `other` goes too.
+  // The same, but fields below members of `other` go too.
   FieldSet RecursiveDifference(FieldSet other, runtime::Arena& arena) const;
-  // The members with nothing below them.
+  // Returns the members with nothing below them.
   FieldSet Leaves(runtime::Arena& arena) const;
 
-  // Calls `visit` with every member: those of one level, then what is below each. The path is valid
-  // during the call.
+  // Calls `visit` on this thread with every member: those of one level, then those below each. The
+  // path is valid during the call.
   void Iterate(const std::function<void(PathView)>& visit) const;
-  // A path a line, in that order.
+  // Prints one path a line, in that order.
   std::string ToString() const;
 
-  // The same members.
+  // True if both have the same members.
   friend bool operator==(FieldSet a, FieldSet b);
 
  private:
@@ -146,10 +155,11 @@ class FieldSet {
   std::uint32_t size_ = 0;
 };
 
+// An element with the set below it.
 struct FieldSet::Entry {
   PathElement element;
   FieldSet children;
-  bool member = false;  // Whether `element` itself is in the set.
+  bool member = false;  // `element` itself is in the set.
 };
 
 inline FieldSet::FieldSet(std::span<const Entry> entries)
@@ -157,16 +167,17 @@ inline FieldSet::FieldSet(std::span<const Entry> entries)
 
 inline std::span<const FieldSet::Entry> FieldSet::entries() const { return {entries_, size_}; }
 
+// Builds a set of these paths, whose text is borrowed.
 FieldSet NewFieldSet(std::initializer_list<Path> paths, runtime::Arena& arena);
-// A deep copy in `arena`, text included.
+// Returns a deep copy in `arena`, text included.
 FieldSet Copy(FieldSet set, runtime::Arena& arena);
 
-// The set that `json`, the `fieldsV1` of an entry of managedFields, stands for. `json` is borrowed.
-// Keys of a kind that is not known are dropped with what is below them, null counts as {}.
+// Parses the set in `json`, the `fieldsV1` of an entry of managedFields, which is borrowed. Keys of
+// an unknown kind are dropped with everything below them, null counts as {}.
 //
 // kBadRequest: it is no such JSON, or deeper than FieldSet::kDepthMax.
 Result<FieldSet> DecodeFieldsV1(std::string_view json, runtime::Arena& arena);
-// Appends the set's fieldsV1: the bytes a Go server writes.
+// Appends the set's fieldsV1, byte for byte as a Go server writes it.
 void AppendFieldsV1(FieldSet set, std::string& out);
 
 }  // namespace apiserver::inline v0::patch::apply

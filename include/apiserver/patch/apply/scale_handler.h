@@ -9,25 +9,26 @@
 #include "apiserver/runtime/arena.h"
 #include "apiserver/runtime/value.h"
 
-// Owners of a main resource seen through its scale subresource, and back: ScaleHandler of
-// k8s.io/apimachinery/pkg/util/managedfields.
+// Translates the owners in a main resource's managedFields to those of its Scale and back:
+// ScaleHandler of k8s.io/apimachinery/pkg/util/managedfields.
 namespace apiserver::inline v0::patch::apply {
 
-// By apiVersion of the main resource, the leaf that its scale's spec.replicas stands for; empty: it
-// has no scale.
+// The field of the main resource behind its Scale's spec.replicas, by apiVersion of the main
+// resource; empty: that version has no Scale.
 using ResourcePathMappings = std::map<std::string, Path, std::less<>>;
 
+// A translator for one object; used by one request.
 class ScaleHandler {
  public:
   // `parent` is metadata.managedFields of the main resource and must outlive the handler;
-  // `api_version` is the version in which scale's writes are kept there.
+  // `api_version` is the version under which writes through the Scale are recorded there.
   ScaleHandler(runtime::Value parent, std::string api_version, ResourcePathMappings mappings)
       : parent_(parent), api_version_(std::move(api_version)), mappings_(std::move(mappings)) {}
 
-  // managedFields of the Scale: who owns the replicas. Lives in `arena`, or is null.
+  // Returns managedFields of the Scale: the owners of the replicas. Lives in `arena`, or is null.
   // kBadRequest: those of the main resource cannot be read.
   Result<runtime::Value> ToSubresource(runtime::Arena& arena) const;
-  // managedFields of the main resource once those of its Scale are `scale`.
+  // Returns managedFields of the main resource after those of its Scale have become `scale`.
   Result<runtime::Value> ToParent(runtime::Value scale, runtime::Arena& arena) const;
 
  private:

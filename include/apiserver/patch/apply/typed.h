@@ -8,28 +8,28 @@
 #include "apiserver/runtime/schema.h"
 #include "apiserver/runtime/value.h"
 
-// Values with a type, which says what of them can be owned alone and how two of them become one:
-// sigs.k8s.io/structured-merge-diff's package typed.
+// Values with a type, which determines the parts that can be owned on their own and how two values
+// are merged: sigs.k8s.io/structured-merge-diff's package typed.
 //
 // Errors are Statuses of kBadRequest whose message is upstream's (".spec.ports: duplicate entries
-// for key [port=80]"); callers give them the reason their place asks for. What is nested deeper
-// than FieldSet::kDepthMax is refused in our own words. Results share what they can with the
+// for key [port=80]"); callers replace the reason by that of their context. Values nested deeper
+// than FieldSet::kDepthMax are refused in our own words. Results share what they can with the
 // operands and live in `arena` otherwise: operands must outlive results.
 namespace apiserver::inline v0::patch::apply {
 
 struct Type;
 class TypeGraph;
 
-// The type of a kind's objects in one version, made once of its Schema: lists are atomic, sets or
+// The type of a kind's objects in one version, made once from its Schema: lists are atomic, sets or
 // maps by x-kubernetes-list-type (or the patch strategy "merge"), maps and structs granular unless
-// marked atomic, scalars, raw JSON and base64 text leaves. Cheap to copy; safe on any thread.
+// marked atomic; scalars, raw JSON and base64 text are leaves. Cheap to copy; safe on any thread.
 class ParseableType {
  public:
-  // Deduced: maps are granular, lists atomic, whatever they hold.
+  // A type deduced from each value: maps are granular, lists atomic, with any content.
   ParseableType();
-  // Null: deduced. The type of just that value: the fields of `schema` and no others.
+  // The type of values of `schema`, with its fields and no others. Null: deduced.
   explicit ParseableType(runtime::SchemaPtr schema);
-  // The same of a whole object: `apiVersion` and `kind` beside the fields of `schema`.
+  // The type of whole objects: `apiVersion` and `kind` beside the fields of `schema`.
   static ParseableType ForObject(runtime::SchemaPtr schema);
 
   const Type& type() const { return *type_; }
@@ -39,51 +39,57 @@ class ParseableType {
   const Type* type_;
 };
 
+// Relaxations of Validate().
 struct ValidationOptions {
-  // Whether sets and lists of type map may hold the same item twice; what a client applies may not,
-  // what updates once let in may.
+  // Sets and lists of type map may hold an item twice. The configuration of an apply must not;
+  // objects may, since updates once let duplicates in.
   bool allow_duplicates = false;
 };
 
+// Options of ExtractItems().
 struct ExtractOptions {
-  // Take the keys of list items along, whether or not the set has them.
+  // Keeps the keys of list items even if the set lacks them.
   bool append_key_fields = false;
 };
 
-// What Compare() found; no field is in two of the sets.
+// The differences that Compare() found; no field is in two of the sets.
 struct Comparison {
   FieldSet removed;
   FieldSet modified;
   FieldSet added;
 
+  // True if there are no differences.
   bool IsSame() const { return removed.Empty() && modified.Empty() && added.Empty(); }
-  // "- Modified Fields:\n.a\n" and so on, as upstream prints it.
+  // Prints "- Modified Fields:
+  // .a
+  // " and so on, as upstream does.
   std::string ToString() const;
 };
 
-// A Value and what it is said to be. A handle: value and type must outlive it.
+// A Value with its type. A handle: value and type must outlive it.
 class TypedValue {
  public:
-  // Not validated; operations on what is invalid find what they find.
+  // Does not validate; operations on an invalid value return an error if they meet the fault.
   TypedValue(runtime::Value value, const ParseableType& type)
       : value_(value), type_(&type.type()) {}
 
   runtime::Value value() const { return value_; }
   const Type& type() const { return *type_; }
 
-  // Fields that the type does not have, values of other types, lists whose items cannot be told
+  // Finds fields that the type lacks, values of other types, and list items that cannot be told
   // apart.
   Status Validate(const ValidationOptions& options = {}) const;
-  // Every leaf, and every item of lists and maps: what who applies this value owns.
+  // Returns every leaf, and every item of lists and maps: the fields that a client owns by applying
+  // this value.
   Result<FieldSet> ToFieldSet(runtime::Arena& arena) const;
-  // This value with what `partial`, of the same type, says in place of what this says. Nothing is
-  // removed. Items are in the order of this value, or of `partial` where that gives another one.
+  // Returns this value with the fields of `partial`, of the same type, in place of its own. Nothing
+  // is removed. Items are in the order of this value, or of `partial` where that gives another one.
   Result<TypedValue> Merge(const TypedValue& partial, runtime::Arena& arena) const;
-  // What `rhs`, of the same type, has that this has not, and the other way round.
+  // Returns the differences between this value and `rhs`, of the same type.
   Result<Comparison> Compare(const TypedValue& rhs, runtime::Arena& arena) const;
-  // Without the members of `items` and what is below them.
+  // Returns the value without the members of `items` and everything below them.
   TypedValue RemoveItems(FieldSet items, runtime::Arena& arena) const;
-  // With nothing but the members of `items`, which should be leaves.
+  // Returns the value with only the members of `items`, which should be leaves.
   TypedValue ExtractItems(FieldSet items, runtime::Arena& arena,
                           const ExtractOptions& options = {}) const;
 
@@ -94,18 +100,18 @@ class TypedValue {
   const Type* type_;
 };
 
-// A TypedValue that has been validated.
+// Validates `value` and gives it its type.
 Result<TypedValue> AsTyped(runtime::Value value, const ParseableType& type,
                            const ValidationOptions& options = {});
 
-// Whether two values say the same: 1 is 1.0, {} is not null, the order of members does not matter.
+// True if two values mean the same: 1 is 1.0, {} is not null, the order of members does not matter.
 bool ValuesEqual(const runtime::Value& a, const runtime::Value& b);
 
-// `set` and those fields of structs that have something below them in it.
+// Adds to `set` the fields of structs that have members of it below them.
 FieldSet EnsureNamedFieldsAreMembers(FieldSet set, const Type& type, runtime::Arena& arena);
 
-// `set`, written under an older schema, as `type` would have it: what is below a part that has
-// become atomic turns into that part. nullopt: nothing has changed.
+// Adapts `set`, written under an older schema, to `type`: members below a part that has become
+// atomic are replaced by that part. nullopt: nothing has changed.
 std::optional<FieldSet> ReconcileFieldSetWithSchema(FieldSet set, const Type& type,
                                                     runtime::Arena& arena);
 

@@ -13,74 +13,78 @@
 #include "apiserver/patch/apply/field_set.h"
 #include "apiserver/patch/apply/typed.h"
 
-// Who owns what after a write, and what an apply makes of an object:
+// Updates the owners of an object's fields after a write, and merges applied configurations:
 // sigs.k8s.io/structured-merge-diff's package merge.
 namespace apiserver::inline v0::patch::apply {
 
-// What a manager owns, in the version in which it last wrote.
+// The fields of one manager, named in the version in which it last wrote.
 struct VersionedSet {
   FieldSet set;
   std::string api_version;
-  bool applied = false;  // By apply, which removes what it no longer mentions.
+  bool applied = false;  // By apply, which removes fields that it no longer mentions.
 
   friend bool operator==(const VersionedSet&, const VersionedSet&) = default;
 };
 
-// By the manager's identifier, whatever that is made of.
+// The owners by the manager's identifier, which may be any text.
 using Managers = std::map<std::string, VersionedSet, std::less<>>;
 
-// Turns objects from one API version into another one.
+// Converts objects from one API version to another. Called on the thread of Updater's methods.
 class Converter {
  public:
   virtual ~Converter() = default;
 
-  // The type of objects in `version`; null: there is no such version (any more), so that nobody can
-  // own anything in it. Lives as long as the Converter.
+  // Returns the type of objects in `version`. Null: there is no such version (any more), so that
+  // its fields have no owners. Lives as long as the Converter.
   virtual const ParseableType* TypeOf(std::string_view version) const = 0;
-  // `object` as `to` (not `from`) has it; in `arena`, sharing what it can.
+  // Returns `object` in version `to`, which differs from `from`; in `arena`, sharing what it can.
+  // May block if conversion does.
   virtual Result<runtime::Value> Convert(runtime::Value object, std::string_view from,
                                          std::string_view to, runtime::Arena& arena) const = 0;
 };
 
-// A field that somebody else owns and an apply would change.
+// A field that another manager owns and an apply would change.
 struct Conflict {
   std::string manager;
-  Path path;  // Borrows what the manager's set does.
+  Path path;  // Borrowed from the manager's set.
 };
 
-// `conflict with "x": .spec`, or "conflicts with" and a path a line for each manager.
+// Prints `conflict with "x": .spec`, or "conflicts with" and one path a line for each manager.
 std::string ConflictsMessage(std::span<const Conflict> conflicts);
 
-// How the objects of one kind are updated. Immutable; what is passed in must outlive it.
+// Updates objects of one kind. Immutable; the arguments of its constructor must outlive it.
 class Updater {
  public:
-  // `filters`, if any, name the fields that nobody comes to own, by version.
+  // `filters`, if not null, name the fields that get no owner, by version.
   explicit Updater(const Converter& converter, const FieldFilters* filters = nullptr)
       : converter_(converter), filters_(filters) {}
 
+  // One write and its author.
   struct Write {
-    std::string_view version;  // Of both objects.
-    Managers managers;         // Who owns what of the live object.
-    std::string_view manager;  // Who writes: an identifier as in `managers`, or a new one.
-    bool force = false;        // Of an apply: take conflicting fields away from their owners.
+    std::string_view version;  // The version of both objects.
+    Managers managers;         // The owners of the live object's fields.
+    std::string_view manager;  // The writer's identifier, as in `managers`, or a new one.
+    bool force = false;        // Makes an apply take conflicting fields from their owners.
   };
 
-  // Who owns what once `object` stands in place of `live` (null when it is created): what differs
-  // becomes the writer's alone. Both must be valid, but may have items twice.
+  // Returns the owners after `object` has replaced `live` (null when it is created): fields that
+  // differ become the writer's alone. Both must be valid, but may have duplicate items.
   Result<Managers> Update(const TypedValue& live, const TypedValue& object, Write write,
                           runtime::Arena& arena) const;
 
+  // The outcome of an apply.
   struct Applied {
-    // Not empty: others own what would change, nothing is done, and the rest is not set.
+    // Not empty: other managers own fields that would change. Nothing is done, and the other
+    // members are not set.
     std::vector<Conflict> conflicts;
     Managers managers;
-    // What stands in place of the live object, in the version of the write.
+    // The object that replaces the live one, in the version of the write.
     TypedValue object;
-    bool changed = false;  // Whether `object` says something else than the live one.
+    bool changed = false;  // The content of `object` differs from that of the live one.
   };
-  // `live` with `config`, what the writer wants to own: merged in, without what the writer applied
-  // earlier, and nobody else owns, but `config` no longer has. Both must be valid, `config` without
-  // items that are there twice.
+  // Merges `config`, the fields that the writer wants to own, into `live`, and removes fields that
+  // the writer applied earlier, that `config` no longer has and that no other manager owns. Both
+  // must be valid, `config` without duplicate items.
   Result<Applied> Apply(const TypedValue& live, const TypedValue& config, Write write,
                         runtime::Arena& arena) const;
 
