@@ -8,9 +8,9 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
-// More values than this are read in one pass over the keys between them.
+// More missing values than this are read in one pass over the keys between them.
 constexpr std::size_t kSinglyMax = 16;
-// Versions stepped over before it pays to seek.
+// The versions to step over before a seek is cheaper.
 constexpr int kStepsMax = 8;
 
 void SeekForward(rocksdb::Iterator& it, const std::string& target) {
@@ -40,6 +40,7 @@ Status ReadInOnePass(const Database& database, std::vector<kv::KeyValue*>& missi
 Status FillValues(const Store& store, bool may_block, std::vector<kv::KeyValue>& kvs) {
   std::vector<kv::KeyValue*> missing;
   {
+    // Recent values are in memory and need no disk, so that a loop can answer with them.
     auto recent = store.recent.Lock();
     for (kv::KeyValue& kv : kvs) {
       kv.value = recent->Find(kv.mod_revision);
@@ -63,6 +64,7 @@ Status ReadLive(const Store& store, const LiveTree& live, const kv::RangeRequest
                 bool may_block, kv::RangeResponse& response) {
   const kv::KeyRange range(request);
   const std::size_t end = range.unbounded ? live.size() : live.Rank(range.end);
+  // Ranks give the count without walking the range.
   const std::size_t begin = live.Rank(range.begin);
   response.count = end > begin ? end - begin : 0;
   if (request.count_only) return Status::Ok();
@@ -105,6 +107,7 @@ Status ReadHistory(const Store& store, const kv::RangeRequest& request,
     }
     ASSIGN_OR_RETURN(kv::KeyValue version, DecodeVersion(View(it->value()), parts->revision));
     if (version.value != nullptr) {
+      // A key past the limit still counts: the client is told how many remain.
       ++response.count;
       const bool full = request.limit > 0 && response.kvs.size() >= request.limit;
       if (!request.count_only && !full) {
