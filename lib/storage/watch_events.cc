@@ -18,7 +18,7 @@ watch::Event NewEvent(watch::EventType type, runtime::ObjectPtr object,
   return event;
 }
 
-// Whether a watcher saw the object before a change, and whether it sees it now.
+// Tells if a watcher saw the object before a change, and if it sees it now.
 struct Seen {
   bool now = false;
   bool before = false;

@@ -151,7 +151,8 @@ std::vector<EntryRef> SelectorIndex::Collect(const Term& term, const Demand& dem
 
 void SelectorIndex::Undo(const std::vector<ChangeRef>& changes, const Query& query,
                          std::vector<EntryRef>& entries) {
-  // From new to old: the last one written for a key is the state before its first change.
+  // The order is from new to old: the last one written for a key is the state before its first
+  // change.
   std::map<std::string_view, EntryRef> before;
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
     const std::string& key = (*change)->key();
@@ -256,8 +257,8 @@ Result<std::optional<SelectorIndex::Candidates>> SelectorIndex::Find(const Query
   }
   if (least.demand == nullptr) return std::optional<Candidates>();
   std::optional best = Candidates{std::move(least.view), Collect(least.term, *least.demand, query)};
-  // With one label and nothing else, the index is the answer; other selectors are checked on the
-  // entries.
+  // If one label is all that is asked for, the index is the answer; other selectors are checked on
+  // the entries.
   best->exact = query.predicate.field.empty() && query.revision == 0 &&
                 query.predicate.label.requirements().size() == 1;
   if (query.revision == 0) return best;

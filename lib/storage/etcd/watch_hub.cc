@@ -62,14 +62,14 @@ void WatchHub::Attach(const std::shared_ptr<TailQueue>& tail) {
 
 void WatchHub::AttachLocked(State& state, const std::shared_ptr<TailQueue>& tail) {
   tail->starving = false;
-  // With true progress each tail can have a narrow watch of its own, and etcd sends only its
+  // Each tail can have a narrow watch of its own if progress is true, and etcd sends only its
   // events.
   if (state.trusted) {
     AddFeed(state, tail->prefix().empty() ? AllKeys() : tail->prefix(),
             kv::PrefixEnd(tail->prefix()), tail);
     return;
   }
-  // Without it only a watch over all keys shows how complete it is, so tails share one.
+  // Otherwise only a watch over all keys shows how complete it is, so tails share one.
   const auto main = state.feeds.find(state.main);
   if (main != state.feeds.end() && main->second.next <= tail->next()) {
     main->second.tails.push_back(tail);

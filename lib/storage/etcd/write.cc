@@ -87,7 +87,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     response.revision = answer.header().revision();
     client_->known().SawRevision(response.revision);
     if (wire::KeyValue* const kv = Held(answer)) response.kv = ToKeyValue(*kv, true);
-    // After a doubtful attempt, a failed comparison may have met this write's own success.
+    // A failed comparison after a doubtful attempt may have met this write's own success.
     if (response.succeeded || !doubtful_) {
       Finish(std::move(response));
     } else {

@@ -27,7 +27,7 @@ std::string CacheKeyOf(const EncryptedObject& object);
 // The state that values are written with. Immutable.
 struct WriteState {
   value::TransformerPtr transformer;
-  EncryptedObject envelope;  // Without data.
+  EncryptedObject envelope;  // The data is empty.
   std::string cache_key;
   Clock::Monotonic expires;  // Writes fail from then on.
 };

@@ -55,7 +55,7 @@ struct EncryptedObject {
 std::string Encode(const EncryptRequest& message);
 std::string Encode(const DecryptRequest& message);
 std::string Encode(const EncryptedObject& message);
-// For the plugins of tests.
+// Used by the plugins of tests.
 std::string Encode(const StatusResponse& message);
 std::string Encode(const EncryptResponse& message);
 std::string Encode(const DecryptResponse& message);

@@ -97,7 +97,7 @@ Status Probe::CheckVersion(const std::string& version) {
     return NewPluginError("expected KMSv2 API version v2, got " + version);
   }
   auto state = state_.Lock();
-  // As in Go: a plugin that is replaced by one of another version needs a restart of the server.
+  // A plugin that is replaced by one of another version needs a restart of the server, as in Go.
   if (state->version.empty()) state->version = version;
   if (state->version == version) return {};
   return NewPluginError(

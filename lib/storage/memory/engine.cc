@@ -190,8 +190,8 @@ Revision MemoryEngine::Commit(Turn& turn, kv::KeyValue next, const VersionRef& b
   std::vector<kv::Event> events;
   if (!observers_.empty()) events.push_back(EventOf(change));
   observers_.Commit(events, revision);
-  // After the observers, so that a cache answers from memory what a watcher of the log has been
-  // told of.
+  // The log comes after the observers, so that a cache answers from memory what a watcher of the
+  // log has been told of.
   log_->Append({&change, 1}, revision);
   return revision;
 }

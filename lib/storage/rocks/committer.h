@@ -76,7 +76,7 @@ class Committer {
   kv::LeaseTable leases_;
   kv::HistoryPolicy history_;
   std::optional<Trimmer> trimmer_;
-  Revision compacted_ = 0;  // As in the state; only the committer changes it.
+  Revision compacted_ = 0;  // Equals the state's; only the committer changes it.
   bool broken_ = false;
   bool lost_ = false;  // Broken and beyond repair.
   Clock::Monotonic retry_at_;

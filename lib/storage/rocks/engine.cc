@@ -62,8 +62,8 @@ void RocksEngine::StopNow() {
   auto stopped = stopped_.Lock();
   if (*stopped) return;
   *stopped = true;
-  // In this order: no call begins any more, queued writes are answered, tails end, the files are
-  // closed.
+  // The order matters: no call begins any more, queued writes are answered, tails end, the files
+  // are closed.
   store_->gate.Shut();
   committer_.Stop();
   store_->log->Close();
@@ -78,7 +78,7 @@ Status RocksEngine::Run(const Context& ctx, const OpRef& op) {
 }
 
 void RocksEngine::ExpireLeases(const Context& ctx) {
-  // On a loop the call sees ended keys for a moment longer; the lease thread ends them anyway.
+  // A call on a loop sees ended keys for a moment longer; the lease thread ends them anyway.
   if (!committer_.LeaseDue() || !ctx.may_block()) return;
   // If it fails the keys are still there, and the call that follows reports the error.
   (void)Run(ctx, std::make_shared<Op>(Op::Kind::kExpireLeases));

@@ -101,7 +101,7 @@ Status ReadHistory(const Store& store, const kv::RangeRequest& request,
     auto parts = DecodeDataKey(View(it->key()));
     if (!parts) return NewCorruptError("a version cannot be read");
     if (parts->revision > request.at_revision) {
-      // To this key's version as of then; or past it, if it has none.
+      // Seeks this key's version as of then; or past it, if it has none.
       SeekForward(*it, DataKey(parts->key, request.at_revision));
       continue;
     }
@@ -116,7 +116,7 @@ Status ReadHistory(const Store& store, const kv::RangeRequest& request,
         response.kvs.push_back(std::move(version));
       }
     }
-    // Past the key's older versions: they are below revision 1.
+    // Skips the older versions of the key: its revision 0 sorts behind all of them.
     SeekForward(*it, DataKey(parts->key, 0));
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the store");

@@ -10,7 +10,7 @@ namespace apiserver::inline v0::storage::rocks {
 // The contents of a database.
 struct Recovered {
   State state;
-  kv::LeaseTable leases;  // With their whole time to live again.
+  kv::LeaseTable leases;  // Each with its whole time to live again.
   Revision oldest_change = 0;
 };
 

@@ -32,8 +32,8 @@ Result<runtime::ObjectPtr> ObjectStore::Decode(std::string_view key, const kv::B
 
 Result<runtime::ObjectPtr> ObjectStore::DecodePlain(std::string_view key, const kv::Bytes& plain,
                                                     kv::Revision revision) const {
-  // With a memory that has seen the commit, the written object is the very one that GET, LIST and
-  // all watches share, and its encodings are made once.
+  // If the memory has seen the commit, the written object is the very one that GET, LIST and all
+  // watches share, and its encodings are made once.
   if (runtime::ObjectPtr known = Remembered(key, revision)) return known;
   return codec::DecodeFromStorage(options_.kind, plain, revision);
 }

@@ -82,8 +82,8 @@ Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
   ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(ctx, *update.object));
-  // Whether an update changes anything is decided on the encodings: the engine's bytes differ each
-  // time they are encrypted.
+  // An update that changes nothing is found by its encoding: the engine's bytes differ each time
+  // they are encrypted.
   const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
     // Only the stored state can show that a write is superfluous, or which lease to keep.

@@ -124,8 +124,7 @@ class EncryptionImpl final : public Encryption {
       : options_(std::move(options)), current_(std::make_shared<Current>(options_)) {}
 
   Status Start() {
-    // Without reloading, the transformers never change, so TransformerFor() gives them out
-    // directly.
+    // The transformers never change without reloading, so TransformerFor() gives them out directly.
     if (!options_.reload) {
       ASSIGN_OR_RETURN(const std::string text, options_.files->Read(options_.path));
       return Use(text, true);

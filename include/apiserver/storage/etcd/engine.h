@@ -65,14 +65,11 @@ struct Options {
 // TxnAsync,
 //   RequestProgress and the const methods. Observe is kMethodNotAllowed.
 // - Reads are repeated while etcd cannot be reached and there is time. After a write whose answer
-// was
-//   lost the key is read; if that does not show whether the write happened it is kTimeout.
+//   was lost the key is read; if that does not show whether the write happened it is kTimeout.
 // - Tails read ahead, so that the first answer comes a moment after NewTail, and compaction does
-// not
-//   end one that holds the events it needs. They survive the loss of the connection. One that
-//   begins
-//   exactly at the compacted revision may be expired. `from` zero means after the last revision
-//   this engine knows of.
+//   not end one that holds the events it needs. They survive the loss of the connection. One that
+//   begins exactly at the compacted revision may be expired. `from` zero means after the last
+//   revision this engine knows of.
 // - All keys of a lease are deleted in one transaction. A lease lives at least as long as etcd's
 //   election takes, 2 seconds by default.
 // - GetStats() is up to a minute old; `bytes` are those in use by etcd's database, history

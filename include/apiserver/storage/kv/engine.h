@@ -49,7 +49,7 @@ struct RangeRequest {
 };
 
 struct RangeResponse {
-  std::vector<KeyValue> kvs;  // In byte order of their keys.
+  std::vector<KeyValue> kvs;  // Sorted by the bytes of their keys.
   bool more = false;          // The limit cut the answer.
   // The number of keys in the range, regardless of the limit.
   std::size_t count = 0;
@@ -91,7 +91,7 @@ struct Event {
 
 // A piece of the log.
 struct EventBatch {
-  std::vector<Event> events;  // In revision order. A revision is never split over two batches.
+  std::vector<Event> events;  // Sorted by revision. A revision is never split over two batches.
   // Every event of the prefix with a revision <= this has been delivered, in this batch or before.
   Revision complete_up_to = 0;
 };
