@@ -62,8 +62,7 @@ struct Options {
 // Connects to etcd. Differences to the embedded engines:
 //
 // - Calls that have to ask etcd return kWouldBlock where they may not wait: all but NewTail,
-// TxnAsync,
-//   RequestProgress and the const methods. Observe is kMethodNotAllowed.
+//   TxnAsync, RequestProgress and the const methods. Observe is kMethodNotAllowed.
 // - Reads are repeated while etcd cannot be reached and there is time. After a write whose answer
 //   was lost the key is read; if that does not show whether the write happened it is kTimeout.
 // - Tails read ahead, so that the first answer comes a moment after NewTail, and compaction does
@@ -72,8 +71,7 @@ struct Options {
 //   revision this engine knows of.
 // - All keys of a lease are deleted in one transaction. A lease lives at least as long as etcd's
 //   election takes, 2 seconds by default.
-// - GetStats() is up to a minute old; `bytes` are those in use by etcd's database, history
-// included.
+// - GetStats() is up to a minute old; `bytes` are those in use by etcd's database, with history.
 //
 // kInvalid: the options are wrong. kServiceUnavailable: no server can be reached.
 // kInternalError: etcd refuses our credentials, or a file cannot be read.
