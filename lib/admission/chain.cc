@@ -10,7 +10,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
-// Hands what plugins noted to the request's event, as far as that is to say so much.
+// Adds the plugins' annotations to the request's event, as far as its level keeps them.
 void TellAudit(const Context& ctx, const Attributes& attributes) {
   const audit::Level level = audit::LevelOf(ctx);
   if (level == audit::Level::kNone) return;

@@ -27,7 +27,7 @@ void InformedNamespaces::Stop() {
   const Followed known = followed();
   if (!known.informer) return;
   known.informer->Stop();
-  // Its connection must not outlive the server.
+  // The client's connection must not outlive the server.
   followed_.Lock()->client = nullptr;
 }
 
