@@ -53,7 +53,7 @@ void InformedWebhooks::Stop() {
   const std::shared_ptr<client::Informer> informer = state_.Lock()->informer;
   if (!informer) return;
   informer->Stop();
-  // Its connection must not outlive the server.
+  // The client's connection must not outlive the server.
   state_.Lock()->client = nullptr;
 }
 
