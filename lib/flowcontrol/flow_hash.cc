@@ -7,7 +7,7 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
-// Aumasson and Bernstein, "SipHash: a fast short-input PRF", fed byte by byte.
+// Implements Aumasson and Bernstein, "SipHash: a fast short-input PRF", fed byte by byte.
 class SipHash {
  public:
   SipHash(std::uint64_t key0, std::uint64_t key1)
