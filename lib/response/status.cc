@@ -16,8 +16,8 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// An error is written in whatever can be: a client that asked for something impossible still
-// learns why.
+// An error is written in any form that is possible: a client that asked for an impossible one still
+// learns the reason.
 Negotiated NegotiateForError(const http::Exchange& exchange) {
   auto negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);
   return negotiated.ok() ? *negotiated : Negotiated();

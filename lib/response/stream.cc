@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kBinaryProtocol = "binary.k8s.io";
 constexpr std::string_view kBase64Protocol = "base64.binary.k8s.io";
 
-// What a body writes becomes one message.
+// Collects the output of a body for one message.
 class MessageBytes final : public http::ChunkWriter {
  public:
   explicit MessageBytes(std::size_t room) : room_(room) {}
