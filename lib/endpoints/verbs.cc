@@ -54,7 +54,7 @@ std::vector<std::string> VerbsOf(const RequestScope& scope) {
   if (IsWatched(scope)) verbs.emplace_back("watch");
   if (capabilities.connecter) {
     for (const std::string& method : capabilities.connecter->ConnectMethods()) {
-      // As in discovery, each method of a connecter is the verb it usually stands for.
+      // As in discovery, each method of a connecter counts as the verb it usually stands for.
       const std::string_view verb = request::VerbOfMethod(method);
       if (!verb.empty()) verbs.emplace_back(verb);
     }
