@@ -12,7 +12,7 @@ namespace apiserver::inline v0::endpoints {
 // Records the object of a create or update, still in the version it was sent in.
 void LogRequestObject(const http::Exchange& exchange, const RequestScope& scope,
                       const runtime::Object& object);
-// The DeleteOptions that a delete has as its body.
+// Records the DeleteOptions in the body of a delete.
 void LogDeleteOptions(const http::Exchange& exchange, const codec::DecodedBody& options);
 // Records the body of a PATCH.
 void LogRequestPatch(const http::Exchange& exchange, PatchType type, bool cbor);
