@@ -12,7 +12,7 @@ namespace {
 
 using runtime::Value;
 
-// The subjects of one kind, "a, b"; service accounts as "namespace/name".
+// Returns the subjects of one kind, "a, b"; service accounts as "namespace/name".
 std::string NamesOf(const runtime::Object& binding, std::string_view kind) {
   std::string names;
   for (const Value& subject : binding["subjects"].items()) {
@@ -26,7 +26,7 @@ std::string NamesOf(const runtime::Object& binding, std::string_view kind) {
   return names;
 }
 
-// pkg/printers/internalversion: rolebindings and clusterrolebindings.
+// Makes the columns of pkg/printers/internalversion for rolebindings and clusterrolebindings.
 class BindingColumns final : public rest::TableConvertor {
  public:
   explicit BindingColumns(const Clock& clock) : clock_(clock) {}

@@ -17,7 +17,7 @@ using authz::rbac::PolicyRule;
 using runtime::Object;
 using runtime::Value;
 
-// Who asks; null: nobody, which is the server itself.
+// Returns the authenticated user. Null: there is none, and the server itself writes.
 auth::UserInfoPtr Asking(const Context& ctx) {
   const auth::UserInfoPtr* const user = ctx.Get<auth::UserInfoPtr>();
   return user == nullptr ? nullptr : *user;
@@ -27,7 +27,7 @@ Status ForbiddenIn(const Object& object, std::string_view name, std::string_view
   return meta::NewForbidden(object.kind().group_resource(), name, why);
 }
 
-// Whether only what the garbage collector changes before it deletes is new.
+// True if the update changes only fields that the garbage collector changes before a deletion.
 bool OnlyForGarbageCollector(const Object& now, const Object& old) {
   const auto copy = now.Clone();
   for (const char* field : {"ownerReferences", "finalizers", "managedFields"}) {
@@ -41,14 +41,14 @@ bool OnlyForGarbageCollector(const Object& now, const Object& old) {
   return copy->root() == old.root();
 }
 
-// Says of writes whether they give away too much.
+// Decides if a write grants too much.
 class Guard {
  public:
   explicit Guard(Powers powers) : powers_(std::move(powers)) {}
   virtual ~Guard() = default;
 
-  // `old` is null for a create; `name` is that of the URL, empty for a POST. kForbidden, or what
-  // went wrong.
+  // Checks a write. `old` is null for a create; `name` is the one in the URL, empty for a POST.
+  // kForbidden: it grants too much. Other errors are those of the authorizer.
   Status Check(const Context& ctx, std::string_view name, const Object& now,
                const Object* old) const {
     const auth::UserInfoPtr user = Asking(ctx);
@@ -68,7 +68,7 @@ class Guard {
 
   const Powers& powers() const { return powers_; }
 
-  // An error of the authorizer is no permission, as upstream.
+  // An error of the authorizer counts as a denial, as upstream.
   Result<bool> May(const Context& ctx, const auth::Attributes& asked) const {
     const Result<auth::Verdict> verdict = powers_.authorizer->Authorize(ctx, asked);
     if (!verdict.ok()) {
@@ -102,7 +102,7 @@ class RoleGuard final : public Guard {
         ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, RulesOf(write.now["rules"]));
     if (held.reason() == Reason::kTimeout) return held;
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
-    // It can gather anything, now or later.
+    // An aggregated role can get any rules, now or later.
     if (!Aggregates(write.now) && !(write.old != nullptr && Aggregates(*write.old))) return {};
     const std::vector<PolicyRule> everything{
         {.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},

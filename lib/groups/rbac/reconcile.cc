@@ -18,7 +18,7 @@ using runtime::Object;
 using runtime::Value;
 
 constexpr std::string_view kBootstrapping = "kubernetes.io/bootstrapping";
-// An object that comes and goes, or changes, while it is looked at.
+// Limits the attempts for an object that is changed or deleted at the same time.
 constexpr int kAttempts = 4;
 
 std::string AggregateTo(const std::string& role) {
@@ -74,7 +74,7 @@ std::unique_ptr<Object> Expected(const BootstrapBinding& binding) {
   return object;
 }
 
-// Adds the labels and annotations that `object` does not have; says whether there were any.
+// Adds the labels and annotations that `object` does not have; returns whether there were any.
 bool AddMetadata(const Object& expected, Object& object) {
   bool added = false;
   for (const char* field : {"labels", "annotations"}) {
@@ -87,7 +87,7 @@ bool AddMetadata(const Object& expected, Object& object) {
   return added;
 }
 
-// Appends the items of list `now` that `old` has not; says whether there were any.
+// Appends the items of list `now` that `old` does not have; returns whether there were any.
 template <class... Path>
 bool AddItems(const Value& old, const Value& now, Object& object, const Path&... path) {
   runtime::ListBuilder items(object.arena());
@@ -102,7 +102,7 @@ bool AddItems(const Value& old, const Value& now, Object& object, const Path&...
   return true;
 }
 
-// Says whether `object`, which is stored, had to be changed to have all that is expected.
+// Returns whether the stored `object` had to be changed to have everything that is expected.
 bool Complete(const BootstrapRole& role, const Object& expected, Object& object) {
   bool changed = AddMetadata(expected, object);
   std::vector<PolicyRule> rules = RulesOf(object["rules"]);
@@ -129,7 +129,7 @@ bool Complete(const BootstrapBinding& /*binding*/, const Object& expected, Objec
   return AddItems(object["subjects"], expected["subjects"], object, "subjects") || changed;
 }
 
-// One object, once. `again`: it has changed meanwhile.
+// Reconciles one object, once. `again`: it has changed meanwhile.
 template <class Bootstrap>
 Status ReconcileOnce(client::Client& client, const Context& ctx, const char* resource,
                      const Bootstrap& bootstrap, bool& again) {
