@@ -10,7 +10,7 @@ namespace {
 
 using runtime::Value;
 
-// Name, what is particular to the kind, Age.
+// Makes the columns Name, those of the kind, and Age.
 class CoreColumns final : public rest::TableConvertor {
  public:
   using Cells = std::vector<Value> (*)(const runtime::Object& object);

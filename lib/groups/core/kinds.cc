@@ -21,7 +21,7 @@ runtime::KindOptions ServiceAccountKind() {
   return {.kind = "ServiceAccount", .plural = "serviceaccounts", .short_names = {"sa"}};
 }
 
-// pkg/apis/core/v1/defaults.go and conversion.go.
+// Follows pkg/apis/core/v1/defaults.go and conversion.go.
 void SetSecretDefaults(runtime::Object& secret) {
   MoveStringData(secret);
   if (secret["type"].size() == 0) secret.Edit("type") = "Opaque";

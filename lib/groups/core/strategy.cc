@@ -31,7 +31,7 @@ class SecretStrategy final : public rest::Strategy {
   }
 };
 
-// Of a reference to a Secret only the name counts.
+// Keeps only the name of each reference to a Secret.
 void CleanSecretReferences(runtime::Object& account) {
   const Value secrets = account["secrets"];
   if (secrets.size() == 0) return;

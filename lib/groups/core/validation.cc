@@ -31,7 +31,7 @@ bool IsKeyCharacter(char c) {
          c == '_' || c == '.';
 }
 
-// k8s.io/apimachinery/pkg/util/validation, IsConfigMapKey.
+// Follows IsConfigMapKey of k8s.io/apimachinery/pkg/util/validation.
 meta::Complaints IsConfigMapKey(std::string_view key) {
   meta::Complaints complaints;
   if (key.size() > kKeyBytesMax) complaints.emplace_back("must be no more than 253 characters");
@@ -66,7 +66,7 @@ void CheckData(Value data, ErrorList& errors) {
   if (bytes > kSecretBytesMax) errors.TooLong(path, static_cast<long>(kSecretBytesMax));
 }
 
-// That a type's credentials are there, and JSON; what they are is not told.
+// Checks that the credentials of a type exist and are JSON; the error does not show them.
 void CheckDockerConfig(Value data, const std::string& key, ErrorList& errors) {
   const Path path = Path("data").Key(key);
   const Value* const config = data.Find(key);
@@ -99,7 +99,7 @@ void CheckType(const runtime::Object& secret, ErrorList& errors) {
   } else if (type == "kubernetes.io/dockerconfigjson") {
     CheckDockerConfig(data, ".dockerconfigjson", errors);
   } else if (type == "kubernetes.io/basic-auth") {
-    // Either will do, also empty.
+    // Either key is enough, also with an empty value.
     const bool any = data.Find("username") != nullptr || data.Find("password") != nullptr;
     if (!any) CheckPresent(data, {"username", "password"}, errors);
   } else if (type == "kubernetes.io/ssh-auth") {
@@ -109,7 +109,7 @@ void CheckType(const runtime::Object& secret, ErrorList& errors) {
   }
 }
 
-// Whether the values are the same, however they are written down.
+// True if the decoded values are the same.
 bool SameData(Value a, Value b) {
   if (a.size() != b.size()) return false;
   return std::ranges::all_of(a.members(), [&b](const runtime::Member& member) {

@@ -28,6 +28,7 @@ std::vector<meta::TableColumnDefinition> SchemaColumns() {
 std::vector<std::string> SchemaCells(const runtime::Object& schema, const Clock& clock) {
   const Value spec = schema["spec"];
   const Value method = spec["distinguisherMethod"];
+  // The condition is unknown until the server has looked at the schema.
   std::string missing = "?";
   for (const Value& condition : schema["status"]["conditions"].items()) {
     if (condition["type"].AsString() == "Dangling") missing = condition["status"].AsString();
@@ -54,6 +55,7 @@ std::vector<std::string> LevelCells(const runtime::Object& level, const Clock& c
   const Value limited = level["spec"]["limited"];
   const Value queuing = limited["limitResponse"]["queuing"];
   constexpr char kNone[] = "<none>";
+  // An exempt level, and one that rejects, have no queues.
   return {std::string(level.name()),
           std::string(level["spec"]["type"].AsString()),
           NumberOr(limited["nominalConcurrencyShares"], kNone),

@@ -8,7 +8,7 @@
 namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
-// pkg/apis/flowcontrol/v1/defaults.go.
+// Follows pkg/apis/flowcontrol/v1/defaults.go.
 void SetSchemaDefaults(runtime::Object& schema) {
   if (schema["spec"]["matchingPrecedence"].AsInt() == 0) {
     schema.Edit("spec", "matchingPrecedence") = 1000;

@@ -39,7 +39,7 @@ bool Has(const Value& list, std::string_view word) {
                              [word](const Value& each) { return each.AsString() == word; });
 }
 
-// A list of which "*" can only be the whole.
+// Checks that "*" is the only element of a list that has it.
 void CheckAlone(const Value& list, const Path& path, const std::string& what, ErrorList& errors) {
   if (list.size() > 1 && Has(list, "*")) {
     errors.InvalidPrinted(path, Printed(list), "if '*' is present, must not specify other " + what);
@@ -57,6 +57,7 @@ void CheckVerbs(const Value& verbs, const Path& path, ErrorList& errors) {
 
 void CheckUrl(std::string_view url, const Path& path, ErrorList& errors) {
   const auto wrong = [&](const char* why) { errors.Invalid(path, url, why); };
+  // A path may end in "/*", but a wildcard elsewhere would never match.
   if (url.empty()) return wrong("must not be empty");
   if (url == "/") return;
   if (url[0] != '/') return wrong("must start with slash");
@@ -85,6 +86,7 @@ void CheckNonResourceRule(const Value& rule, const Path& path, ErrorList& errors
 
 void CheckNamespaces(const Value& rule, const Path& at, ErrorList& errors) {
   const Value namespaces = rule["namespaces"];
+  // A rule without namespaces matches only requests without one, so it must say so.
   if (namespaces.size() == 0 && !rule["clusterScope"].AsBool()) {
     return errors.Required(
         at, "resource rules that are not cluster scoped must supply at least one namespace");
@@ -132,7 +134,7 @@ void CheckServiceAccount(const Value& account, const Path& path, ErrorList& erro
   }
 }
 
-// The kinds of a subject and the field that each has.
+// The kinds of a subject and the field of each.
 struct Union {
   const char* kind;
   const char* field;
@@ -148,6 +150,7 @@ void CheckSubject(const Value& subject, const Path& path, ErrorList& errors) {
   }
   for (const Union& each : kSubjects) {
     const std::string field = each.field;
+    // The fields of the other kinds must be absent: the object would not mean what it shows.
     const Value value = subject[field];
     if (!is(each)) {
       if (value.is_null()) continue;
@@ -197,6 +200,7 @@ void CheckPrecedence(const runtime::Object& schema, const Path& path, ErrorList&
   if (precedence > kPrecedenceMax) {
     wrong("must not be greater than " + std::to_string(kPrecedenceMax));
   }
+  // Nothing may come before the mandatory schema of system:masters.
   if (precedence == 1 && schema.name() != config::kExempt) {
     wrong("only the schema named 'exempt' may have matchingPrecedence 1");
   }
@@ -217,6 +221,7 @@ void CheckQueuing(const Value& queuing, const Path& path, ErrorList& errors) {
   if (hand > queues) {
     return wrong("handSize", "should not be greater than queues (" + std::to_string(queues) + ")");
   }
+  // Dealing uses one hash for the whole hand, so the deck must not need more bits than it has.
   const int bits = config::RequiredEntropyBits(static_cast<int>(queues), static_cast<int>(hand));
   if (bits > config::kHashBitsMax) {
     wrong("handSize", "required entropy bits of deckSize " + std::to_string(queues) +
@@ -243,7 +248,7 @@ void CheckLimitResponse(const Value& response, const Path& path, ErrorList& erro
   CheckQueuing(queuing, path.Child("queuing"), errors);
 }
 
-// What limited and exempt levels have in common.
+// Checks the fields that limited and exempt levels share.
 void CheckShares(const Value& of, const Path& path, ErrorList& errors) {
   const auto wrong = [&](const char* field, const char* why) {
     errors.InvalidPrinted(path.Child(field), std::to_string(of[field].AsInt()), why);
@@ -265,6 +270,7 @@ void CheckLevelSpec(const runtime::Object& level, const Path& path, ErrorList& e
   const std::string_view type = spec["type"].AsString();
   const Value limited = spec["limited"];
   const Value exempt = spec["exempt"];
+  // The server relies on this name for the level that never waits.
   if ((level.name() == config::kExempt) != (type == "Exempt")) {
     errors.Invalid(path.Child("type"), type, "must be 'Exempt' if and only if `name` is 'exempt'");
   }
@@ -314,6 +320,7 @@ ErrorList ValidateFlowSchema(const runtime::Object& schema) {
     if (errors.full()) break;
     CheckRule(rule, path.Child("rules").Index(index++), errors);
   }
+  // The mandatory schemas may exist as objects, but not differ.
   for (const config::FlowSchema& fixed : config::MandatoryConfiguration().flow_schemas) {
     if (fixed.name != schema.name()) continue;
     config::FlowSchema given = SchemaOf(schema);
@@ -337,7 +344,7 @@ ErrorList ValidatePriorityLevel(const runtime::Object& level) {
     given.uid.clear();
     const bool limited_too = fixed.exempt && !level["spec"]["limited"].is_null();
     if (fixed.exempt) {
-      // What an exempt level has may be changed.
+      // The shares of the exempt level may be changed.
       given.nominal_concurrency_shares = fixed.nominal_concurrency_shares;
       given.lendable_percent = fixed.lendable_percent;
     }
