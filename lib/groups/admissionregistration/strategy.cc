@@ -13,7 +13,7 @@ namespace {
 
 using runtime::Value;
 
-// pkg/registry/admissionregistration/{mutating,validating}webhookconfiguration/strategy.go.
+// Follows pkg/registry/admissionregistration/{mutating,validating}webhookconfiguration/strategy.go.
 class ConfigurationStrategy final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return false; }
@@ -34,7 +34,7 @@ class ConfigurationStrategy final : public rest::Strategy {
   }
 };
 
-// pkg/printers/internalversion: printMutatingWebhook, printValidatingWebhook.
+// Follows pkg/printers/internalversion: printMutatingWebhook, printValidatingWebhook.
 class ConfigurationColumns final : public rest::TableConvertor {
  public:
   explicit ConfigurationColumns(const Clock& clock) : clock_(clock) {}

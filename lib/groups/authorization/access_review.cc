@@ -16,7 +16,7 @@ namespace {
 
 using runtime::Value;
 
-// Whom a SubjectAccessReview is about.
+// Returns the user that a SubjectAccessReview is about.
 auth::UserInfoPtr SubjectOf(const Value& spec) {
   const auto texts = [](const Value& list) {
     std::vector<std::string> result;
@@ -33,7 +33,7 @@ auth::UserInfoPtr SubjectOf(const Value& spec) {
   return user;
 }
 
-// A question as an authorizer is asked it; borrows the review.
+// The attributes that the authorizer is asked about; borrows the review.
 struct Question {
   Question(const Value& spec, auth::UserInfoPtr user) {
     attributes.user = std::move(user);
@@ -58,7 +58,7 @@ struct Question {
     attributes.field_selector = field_selector.text;
     attributes.label_selector = label_selector.text;
   }
-  Question(const Question&) = delete;  // The attributes point into it.
+  Question(const Question&) = delete;  // The attributes point into this object.
   Question& operator=(const Question&) = delete;
   ~Question() = default;
 
@@ -88,14 +88,14 @@ void Answer(const Question& question, const Result<auth::Verdict>& verdict,
   if (!errors.empty()) review.Edit("status", "evaluationError") = errors;
 }
 
-// What the three reviews differ in.
+// The differences between the three reviews.
 struct Form {
   std::string kind;
   field::ErrorList (*validate)(const runtime::Object& review);
-  bool self = false;  // About the one who asks.
+  bool self = false;  // True if the review is about its own user.
 };
 
-// Answers what is created and keeps nothing: k8s.io/kubernetes/pkg/registry/authorization.
+// Answers a review and stores nothing: k8s.io/kubernetes/pkg/registry/authorization.
 class AccessReview final : public rest::Storage,
                            public rest::Scoper,
                            public rest::SingularNameProvider,
@@ -114,7 +114,7 @@ class AccessReview final : public rest::Storage,
                                     const rest::ValidateObject& validate,
                                     const meta::CreateOptions& /*options*/) override {
     const field::ErrorList errors = form_.validate(*review);
-    // Go's internal types do not know their kind: clients see none here.
+    // Go's internal types do not have their kind, so the error names none.
     if (!errors.empty()) return meta::NewInvalid({kind_->group(), ""}, "", errors);
     RETURN_IF_ERROR(CheckNamespace(ctx, *review));
     const auth::UserInfoPtr* const asking = ctx.Get<auth::UserInfoPtr>();

@@ -68,7 +68,7 @@ class RulesReview final : public rest::Storage,
     if (ns.empty()) return meta::NewBadRequest("no namespace on request");
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const auth::Rules rules = rules_->RulesFor(ctx, *asking, ns);
-    // The answer says nothing of the question, as upstream.
+    // The answer contains nothing of the request, as upstream.
     auto answer = New();
     runtime::Arena& arena = answer->arena();
     answer->Edit("status", "resourceRules") = ResourceRules(rules, arena);

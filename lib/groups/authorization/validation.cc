@@ -14,7 +14,7 @@ using field::ErrorList;
 using field::Path;
 using runtime::Value;
 
-// Go prints its internal type, whose fields have no JSON names.
+// Prints Go's internal type, whose fields have no JSON names.
 std::string PrintedNonResource(const Value& attributes) {
   if (attributes.is_null()) return "null";
   std::string text = R"({"Path":)";
@@ -44,7 +44,7 @@ void CheckSubject(const Value& spec, ErrorList& errors) {
   }
 }
 
-// Besides what admission and field management put there.
+// Checks that there is no other metadata than admission and field management add.
 void CheckMetadata(const runtime::Object& review, std::string_view allowed, std::string detail,
                    ErrorList& errors) {
   const auto fine = [&](const runtime::Member& member) {
