@@ -6,7 +6,8 @@
 
 #include "apiserver/testing/storage/storage_conformance.h"
 
-// The storage cases as Catch2 (version 2) test cases. For test programs only: it needs Catch2.
+// The storage cases as Catch2 (version 2) test cases. Only for test programs, since it requires
+// Catch2.
 namespace apiserver::inline v0::testing::storage {
 
 // Registers one test case for each case: "<name>: <case>", tagged "[<name>][conformance]". To be
