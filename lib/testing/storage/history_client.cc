@@ -58,7 +58,7 @@ class Client {
     List(Mode::kConsistent, 0, {}, 3);
     List(Mode::kExact, last, {}, 0);
     List(Mode::kNotOlderThan, last, {.red_only = true}, 0);
-    // Whoever has seen everything has nothing older left to show.
+    // No writes follow, so a storage that has shown the last revision must not show an older state.
     List(Mode::kAny, 0, {}, 0);
     if (reads_.back().mode == Mode::kAny) {
       reads_.back().mode = Mode::kNotOlderThan;
@@ -87,7 +87,7 @@ class Client {
     op.invoked = world_.Moment();
     return op;
   }
-  // Records `op`, which came to `result`.
+  // Records `op` with its `result`.
   void End(Operation op, const Result<runtime::ObjectPtr>& result) {
     op.returned = world_.Moment();
     if (result.ok()) {
@@ -103,7 +103,7 @@ class Client {
                             op.reason == Reason::kAlreadyExists;
       op.outcome = definite ? Outcome::kFailed : Outcome::kUnknown;
       if (definite && op.verb == Verb::kGet && op.reason != Reason::kNotFound) return;
-      // A read that failed says nothing.
+      // A read that failed shows no state.
       if (!definite && op.verb == Verb::kGet) return;
       if (!definite) {
         op.returned = kNever;
@@ -125,7 +125,7 @@ class Client {
         world_.storage.Create(world_.ctx, key_.path(), *world_.NewObject(key_, value, red), {}));
   }
 
-  // What this client remembers of the key, if anything.
+  // The client's last state of the key. Null: it has none.
   const runtime::Object* Known() const {
     const auto& known = known_[slot_];
     return known != nullptr && known->name() == key_.name ? known.get() : nullptr;
@@ -162,12 +162,12 @@ class Client {
           update.object->Edit("metadata", "labels", "color") = red ? "red" : "blue";
           return update;
         });
-    // What a failed attempt saw is nobody's business.
+    // A failed update has no base that the check could use.
     if (result.ok()) op.based_on = based_on;
     End(std::move(op), result);
   }
 
-  // Reads in fact.
+  // Updates an object to itself, which writes nothing: recorded as a get.
   void ChangeNothing() {
     Operation op = Begin(Verb::kGet);
     End(std::move(op),
@@ -251,7 +251,7 @@ class Client {
     std::string rest = ReadPages(read, options);
     read.returned = world_.Moment();
     reads_.push_back(std::move(read));
-    // A list that expired halfway says how to go on with the rest as it is now.
+    // An expired continue token comes with one that continues at the current revision.
     if (!rest.empty()) ReadRest(scope, std::move(options), std::move(rest));
   }
 
@@ -271,7 +271,7 @@ class Client {
     reads_.push_back(std::move(read));
   }
 
-  // Fills `read`; returns the token of an expired list.
+  // Reads all pages into `read`. Returns the token of a list that expired, otherwise an empty one.
   std::string ReadPages(ReadRecord& read, ListOptions& options) {
     const std::string path = "/" + read.scope.prefix;
     for (;;) {

@@ -10,7 +10,7 @@ namespace {
 using Outcome = Operation::Outcome;
 using Verb = Operation::Verb;
 
-// What the key holds. Revision or uid zero: not known.
+// The state of the key. Revision or uid zero: not known.
 struct State {
   std::int64_t value = 0;  // Zero: absent.
   std::int64_t revision = 0;
@@ -28,7 +28,7 @@ bool Meets(const State& state, const Operation& op) {
   return MayBe(state.revision, op.wanted_revision) && MayBe(state.uid, op.wanted_uid);
 }
 
-// Whether a precondition may be unmet.
+// Returns whether a precondition may be unmet; what is not known may differ.
 bool MayConflict(const State& state, const Operation& op) {
   const auto differs = [](std::int64_t known, std::int64_t wanted) {
     return wanted != 0 && (known == 0 || known != wanted);
@@ -49,7 +49,7 @@ bool StepFailed(const State& state, const Operation& op) {
   }
 }
 
-// Whether `op` may take place in `state`; changes it.
+// Applies `op` to `state`. False: it cannot take place there.
 bool Step(State& state, const Operation& op) {
   if (op.outcome == Outcome::kFailed) return StepFailed(state, op);
   switch (op.verb) {
@@ -88,7 +88,7 @@ struct Node {
 
 using Bits = std::vector<std::uint64_t>;
 
-// Configurations that led nowhere: which operations were in the order, and what was left.
+// The configurations that led nowhere: the operations in the order, and the state after them.
 class Memory {
  public:
   bool Add(const Bits& done, const State& state) {
@@ -147,7 +147,7 @@ class Search {
     State state;  // Before it.
   };
 
-  // Who never answers need not be in the order.
+  // An operation without an answer may have had no effect, and need not be in the order.
   bool Required(std::size_t i) const { return operations_[i].outcome != Outcome::kUnknown; }
 
   void Build() {
@@ -225,7 +225,7 @@ class Search {
   std::size_t left_ = 0;
   std::vector<Chosen> order_;
   Memory memory_;
-  std::size_t longest_ = 0;  // Order that met an answer whose call it does not have.
+  std::size_t longest_ = 0;  // The longest order that met the answer of an operation outside of it.
   std::size_t stuck_ = 0;    // That operation.
 };
 

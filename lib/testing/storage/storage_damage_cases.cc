@@ -1,6 +1,6 @@
 #include "testing/storage/storage_subject.h"
 
-// Stored bytes that are no object: what failing transformers do upstream.
+// The cases about stored bytes that are no object, for which upstream uses failing transformers.
 namespace apiserver::v0::testing::storage {
 namespace {
 
