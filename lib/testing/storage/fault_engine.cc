@@ -14,7 +14,7 @@ namespace kv = apiserver::storage::kv;
 
 enum class Call : std::uint8_t { kRange, kTxn, kLose, kDelay, kTail };
 
-// What both the engine and its tails look at.
+// The faults' state, shared by the engine and its tails.
 class Faults {
  public:
   void SetPlan(const FaultPlan& plan) { *plan_.Lock() = plan; }
@@ -44,6 +44,8 @@ class Faults {
  private:
   std::uint64_t Draw(std::uint64_t seed, Call call) {
     const auto kind = static_cast<std::uint64_t>(call);
+    // The finalizer of SplitMix64. Each kind of call has its own counter, so that the faults of one
+    // kind do not depend on the number of other calls.
     std::uint64_t x = seed * 0x9e3779b97f4a7c15 + (++calls_[kind] << 3) + kind;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -108,8 +110,10 @@ class Faulty final : public FaultEngine {
   }
   Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& request) override {
     RETURN_IF_ERROR(Take(txns_));
+    // Callers that may not block run on an event loop, which a sleep would stop.
     if (ctx.may_block()) faults_->Delay();
     if (faults_->Happens(Call::kTxn, &FaultPlan::txn_errors)) return Injected();
+    // From here on the transaction is written, so that a fault can only lose its response.
     auto response = inner_.Txn(ctx, request);
     if (!response.ok()) return response;
     if (Status lost = Take(lost_); !lost.ok()) return Lost();

@@ -7,10 +7,10 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// What an engine must be, as simple as it can be said: the whole state at every revision.
+// The simplest model of an engine: the whole state at every revision.
 struct Model {
   using State = std::map<std::string, kv::KeyValue>;
-  std::vector<State> states{State(), State()};  // By revision; 0 is nobody's.
+  std::vector<State> states{State(), State()};  // By revision; 0 is not used.
   std::vector<std::string> events{"", ""};
   Revision compacted = 0;
 
@@ -45,7 +45,7 @@ Status Step(Subject& s, Model& model, Random& random) {
   const auto& now = model.states.back();
   const auto found = now.find(key);
   const Revision held = found == now.end() ? 0 : found->second.mod_revision;
-  // One in five guesses wrong.
+  // One write in five expects a wrong revision.
   const bool right = random.Below(5) != 0;
   const Revision expected = right ? held : model.revision() + 5;
   const bool erase = held != 0 && random.Below(4) == 0;

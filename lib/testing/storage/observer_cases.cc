@@ -1,6 +1,6 @@
 #include "testing/storage/recorder.h"
 
-// What an observer is told, and when.
+// Cases about an observer's calls and their order.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -30,7 +30,7 @@ Status BeforeTheAnswer(Subject& s) {
   return Status::Ok();
 }
 
-// Four writers at once, so that an engine that batches has batches of several prefixes.
+// Uses four writers, so that an engine that batches has batches of several prefixes.
 Status InOrderUnderLoad(Subject& s) {
   Recorder all;
   Recorder some;
@@ -56,7 +56,7 @@ Status InOrderUnderLoad(Subject& s) {
   return Status::Ok();
 }
 
-// An observer registered amid writes sees exactly what follows, whichever prefixes are there.
+// An observer registered amid writes gets exactly the later events, for any prefix.
 Status NoGapAtTheStart(Subject& s) {
   std::atomic<bool> stop = false;
   std::atomic<int> failed = 0;
@@ -122,8 +122,8 @@ Status OnlyItsPrefix(Subject& s) {
   return Status::Ok();
 }
 
-// An idle observer costs a commit nothing: it is not called, and still knows how far it has been
-// told.
+// An observer without events is not called, which keeps a commit cheap; its progress advances
+// nevertheless.
 Status NothingForIt(Subject& s) {
   std::vector<std::unique_ptr<Recorder>> idle;
   for (int i = 0; i < 1000; ++i) {
@@ -149,7 +149,7 @@ Status SeenIsDelivered(Subject& s) {
   std::atomic<bool> stop = false;
   std::atomic<int> wrong = 0;
   Recorder* self = nullptr;
-  // A commit that is being delivered has not been.
+  // While a commit is being delivered, seen() must not include it.
   Recorder recorder([&self, &wrong] {
     if (self->seen() >= self->revision()) ++wrong;
   });

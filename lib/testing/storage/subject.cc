@@ -33,6 +33,7 @@ Subject::~Subject() {
 
 Status Subject::Reopen() {
   engine_->Stop();
+  // Destroyed before the next one opens: two engines must not share a store's files.
   engine_.reset();
   ASSIGN_OR_RETURN(engine_, host_.reopen(clock_));
   return Status::Ok();
@@ -60,10 +61,12 @@ Result<Revision> Subject::Update(const std::string& key, const std::string& valu
 }
 
 Result<Revision> Subject::Delete(const std::string& key) {
+  // Not atomic: a write by another thread in between is a kConflict.
   ASSIGN_OR_RETURN(const kv::KeyValue now, Get(key));
   return RevisionOf(Txn(key, now.mod_revision, std::nullopt));
 }
 
+// Under none of the cases' prefixes but the empty one.
 Result<Revision> Subject::Tick() { return Update("~tick", "x"); }
 
 Result<kv::KeyValue> Subject::Get(const std::string& key, Revision at) {
@@ -147,6 +150,7 @@ Result<std::vector<kv::Event>> TailReader::ReadTo(Revision revision) {
     kv::EventBatch batch;
     switch (Poll(batch)) {
       case kv::Tail::State::kEvents:
+        // Not the last event's revision: the tail may be further than its prefix has events.
         complete = batch.complete_up_to;
         for (kv::Event& event : batch.events) events.push_back(std::move(event));
         break;
@@ -172,6 +176,7 @@ Status TailReader::ReadToEnd() {
 }
 
 bool Eventually(const std::function<bool()>& holds) {
+  // The real clock: an engine's own threads need real time after the case's clock has advanced.
   const auto deadline = RealClock().Now() + kPatience;
   while (!holds()) {
     if (RealClock().Now() > deadline) return false;

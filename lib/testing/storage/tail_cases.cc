@@ -4,7 +4,7 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: b=2.
+// Writes, by revision: 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: b=2.
 Status FillTail(Subject& s) {
   RETURN_IF_ERROR(s.Create("/x/a", "1").status());
   RETURN_IF_ERROR(s.Create("/y/b", "1").status());
@@ -98,6 +98,7 @@ Status Progress(Subject& s) {
   kv::EventBatch batch;
   EXPECT(reader->Poll(batch) == kv::Tail::State::kWait);
   for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(s.Tick().status());
+  // Without it an engine need not say that a prefix has no more events.
   RETURN_IF_ERROR(s.engine().RequestProgress(Context::Background()));
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(4));
   EXPECT(events.empty());
