@@ -10,12 +10,12 @@ namespace apiserver::inline v0::endpoints {
 // A request's view of the admission chain. Copyable; borrows the exchange and the scope.
 class Admitter {
  public:
-  // For a create, update or patch.
+  // Makes the view of a create, update or patch.
   Admitter(const RequestScope& scope, const http::Exchange& exchange,
            const meta::CreateOptions& options);
   Admitter(const RequestScope& scope, const http::Exchange& exchange,
            const meta::DeleteOptions& options);
-  // For a connect.
+  // Makes the view of a connect.
   Admitter(const RequestScope& scope, const http::Exchange& exchange);
 
   // Runs the mutating phase. A null `old`: a create.
