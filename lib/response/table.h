@@ -16,7 +16,7 @@ struct TableRequest {
   const Target& target;
   const meta::TableOptions& options;
   const std::string& meta_version;
-  // Whether to write columnDefinitions. False: null, as in all but a watch's first event.
+  // If set, columnDefinitions is written; otherwise null, as in all but a watch's first event.
   bool with_columns = true;
   // The resource version of a DELETED event's row. Empty: the object's own.
   std::string resource_version = {};

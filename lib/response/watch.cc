@@ -42,7 +42,7 @@ class EventWriter {
         negotiated_(std::move(negotiated)),
         table_options_(table_options) {}
 
-  // Whether events are binary, instead of lines of text.
+  // True if events are binary, and not lines of text.
   bool binary() const { return negotiated_.type != codec::MediaType::kJson; }
   // The bytes before an event in a stream that are not part of it.
   std::size_t frame_bytes() const {
@@ -241,7 +241,8 @@ class EventWriter {
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
-  std::vector<runtime::EncodingPtr> made_;  // Of the events of this turn; empty: of none.
+  // The encodings for the events of this turn. Empty: there are none.
+  std::vector<runtime::EncodingPtr> made_;
 };
 
 // The events of one watch until it ends, for all transports.

@@ -73,11 +73,11 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewAccessLog(*config.clock, *config.log));
   // Before the request counts as one that the shutdown waits for.
   if (config.send_retry_after) then(NewRetryAfter(config.signals->not_accepting_new_request));
-  // For every response, including those of rejected requests.
+  // Sets the header of every response, including those of rejected requests.
   if (!config.hsts_directives.empty()) then(NewHsts(config.hsts_directives));
   // For every response: none may be cached unless a handler says so.
   then(NewCacheControl());
-  // For every response, since any of them may close its connection.
+  // May close the connection of any response, so it sees them all.
   if (config.goaway_chance > 0) then(NewGoaway(config.goaway_chance, *config.random));
   // Before anything that takes long, so that stopping knows of every request it must wait for.
   then(NewInFlight(*config.in_flight));
@@ -93,17 +93,16 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewAuthentication(config.authentication));
   // Behind authentication: only an authenticated client may decide whether its request is sampled.
   if (config.tracer) then(NewTracing(*config.tracer));
-  // Behind authentication, since the policy depends on the user; all rejections from here on are
-  // audited.
+  // After authentication: the policy depends on the user. All rejections from here on are audited.
   if (config.auditing) then(NewAudit(*config.auditing));
-  // Behind auditing, which records both users; the filters below see only the impersonated one.
+  // After auditing, which records both users; the filters below see only the impersonated one.
   then(NewImpersonation({.authorizer = config.authorizer,
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
-  // Behind impersonation, where the user is known to whom memory is charged.
+  // After impersonation: memory is charged to the user that it sets.
   then(NewTenant());
-  // Where the user is known, and before any expensive work for the request.
+  // After authentication, which sets the user, and before any expensive work for the request.
   if (auto limit = NewFlowControl(config)) then(std::move(limit));
   // Last of the checks, so that no handler can be reached without it.
   then(NewAuthorization({.authorizer = config.authorizer,
@@ -118,9 +117,9 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewBeforeBody(config.before_body));
   // Only an authorized request, to a handler that reads it, may make the server hold a body.
   then(NewBody(config.body_bytes_max));
-  // Behind the body, which may have taken long: the request gave up its seat meanwhile.
+  // The body may have taken long, and the request gave up its seat meanwhile.
   then(NewSeatAgain());
-  // With a seat, so that reserved memory is used at once.
+  // Reserves memory only once the request has a seat and uses it at once.
   then(NewDecodingRoom());
   return then.Take();
 }

@@ -302,7 +302,7 @@ Status Server::InstallStandardPaths() {
                                         /*listed=*/true));
   RETURN_IF_ERROR(InstallDebugPaths());
   const http::Handler version = NewVersionHandler(config_.version);
-  // With the slash as in the OpenAPI document, for clients that are generated from it.
+  // The OpenAPI document has the slash, and so do clients that are generated from it.
   RETURN_IF_ERROR(HandlePathWithoutBody("/version/", version, /*listed=*/false));
   return HandlePathWithoutBody("/version", version, /*listed=*/true);
 }

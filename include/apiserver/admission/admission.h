@@ -19,7 +19,7 @@
 #include "apiserver/meta/options.h"
 #include "apiserver/runtime/object.h"
 
-// What may change or refuse a write: k8s.io/apiserver/pkg/admission.
+// Plugins that may change or refuse a write: k8s.io/apiserver/pkg/admission.
 //
 // A plugin of a host is a few lines:
 //
@@ -42,6 +42,7 @@ enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete, kConnect };
 // Returns "CREATE", "UPDATE", "DELETE" or "CONNECT".
 std::string_view OperationName(Operation operation);
 
+// An annotation for the audit event of a request.
 struct Annotation {
   std::string key;  // "podsecurity.example.com/exempt".
   std::string value;
@@ -78,12 +79,15 @@ class Reinvocation {
 
   // True in the second round.
   bool is_reinvoke() const { return is_reinvoke_; }
+  // Called by the chain before the second round.
   void SetIsReinvoke() { is_reinvoke_ = true; }
   bool should_reinvoke() const { return should_reinvoke_; }
+  // Asks for a second round: called by a plugin that changed the object.
   void SetShouldReinvoke() { should_reinvoke_ = true; }
 
   // Returns the state of `plugin`. Null: none has been set.
   State* Find(std::string_view plugin) const;
+  // Sets the state of `plugin`, and replaces an earlier one.
   State& Set(std::string_view plugin, std::unique_ptr<State> state);
 
  private:
@@ -97,6 +101,7 @@ struct EquivalentResource {
   runtime::GroupVersionResource resource;
   runtime::GroupVersionKind kind;
 };
+// Maps a resource to the versions in which it is served.
 class EquivalentResourceMapper {
  public:
   virtual ~EquivalentResourceMapper() = default;
@@ -148,13 +153,14 @@ class Plugin {
  public:
   virtual ~Plugin() = default;
   virtual std::string_view name() const = 0;
+  // Returns whether the plugin is called for such writes. Must not block.
   virtual bool Handles(Operation operation) const = 0;
   // May change attributes.editable. The Admit of all plugins runs before any Validate; it may run
   // twice for one request.
   virtual Status Admit(const Context&, Attributes&) const { return {}; }
   // Accepts or refuses the object, which it cannot change.
   virtual Status Validate(const Context&, const Attributes&) const { return {}; }
-  // Which of the two it has; only these are counted in metrics.
+  // The phases that the plugin has; only these are counted in metrics.
   virtual bool mutates() const { return true; }
   virtual bool validates() const { return true; }
 };
@@ -163,6 +169,7 @@ class Plugin {
 class Chain {
  public:
   Chain() = default;
+  // A chain without metrics.
   explicit Chain(std::vector<std::shared_ptr<const Plugin>> plugins)
       : plugins_(std::move(plugins)) {}
   // Counts apiserver_admission_* in `registry`, which must outlive it.

@@ -31,6 +31,7 @@ class Namespaces {
 // in sync.
 class InformedNamespaces final : public Namespaces {
  public:
+  // `log`, which must outlive it, gets the informer's errors.
   explicit InformedNamespaces(LogSink& log = NullLogSink()) : log_(log) {}
   ~InformedNamespaces() override;
 

@@ -29,6 +29,7 @@
 // objects of admissionregistration.k8s.io/v1, see groups/admissionregistration.h.
 namespace apiserver::inline v0::admission {
 
+// The phase of admission that calls a webhook.
 enum class WebhookType : std::uint8_t { kMutating, kValidating };
 
 // The requests that a webhook is called for; "*" stands for all.
@@ -81,12 +82,14 @@ class WebhookSource {
 // The configurations of a server, followed by an informer.
 class InformedWebhooks final : public WebhookSource {
  public:
+  // `log`, which must outlive it, gets the informer's errors.
   explicit InformedWebhooks(WebhookType type, LogSink& log = NullLogSink())
       : type_(type), log_(log) {}
   ~InformedWebhooks() override;
 
   // Begins to follow as InformedNamespaces::Start does.
   void Start(std::shared_ptr<client::Client> client);
+  // Stops following. Idempotent. Known webhooks stay known.
   void Stop();
 
   bool WaitForSync(std::chrono::milliseconds timeout) const override;
@@ -110,6 +113,7 @@ class InformedWebhooks final : public WebhookSource {
 // Returns a source of webhooks that never change.
 std::shared_ptr<const WebhookSource> NewStaticWebhooks(Webhooks webhooks);
 
+// The dependencies and limits of a webhook plugin.
 struct WebhookAdmissionOptions {
   // Required.
   std::shared_ptr<const WebhookSource> webhooks = nullptr;

@@ -36,6 +36,7 @@ struct DoctorOptions {
 
 // The result of one check.
 struct Finding {
+  // The severity of a finding.
   enum class Level : std::uint8_t {
     kOk,
     kWarning,  // Works, but not as well or as safely as it should.

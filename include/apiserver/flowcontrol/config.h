@@ -38,6 +38,7 @@ struct PriorityLevelConfiguration {
 
 // The users, groups or service accounts that a rule applies to.
 struct Subject {
+  // The kinds of Kubernetes' flowcontrol.apiserver.k8s.io.
   enum class Kind : std::uint8_t { kUser, kGroup, kServiceAccount };
   Kind kind = Kind::kUser;
   std::string name;  // "*": any.
@@ -77,6 +78,7 @@ struct PolicyRulesWithSubjects {
 
 // Assigns matching requests to a priority level, and groups them into flows.
 struct FlowSchema {
+  // The attribute that separates flows. kNone: all matching requests are one flow.
   enum class Distinguisher : std::uint8_t { kNone, kByUser, kByNamespace };
 
   std::string name;

@@ -49,6 +49,7 @@ struct WatchInitialized {
   UniqueFunction<void()> call;
 };
 
+// The options of one watch's response.
 struct WatchOptions {
   std::chrono::milliseconds timeout;  // The stream simply ends then.
   // If set, it begins with the present state, which is worth compressing: sendInitialEvents with
@@ -81,6 +82,7 @@ http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails&
 // Writes a document that is JSON already (discovery, version); pretty-printed if the client wants
 // it.
 http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const std::string> json);
+// Writes plain text in UTF-8.
 http::Step WriteText(http::Exchange& exchange, int code, std::string text);
 
 }  // namespace apiserver::inline v0::response

@@ -60,6 +60,7 @@ struct VersionInfo {
 // requests do not count, except for the start of a watch; those of system:masters are never
 // rejected.
 struct FlowControlConfig {
+  // The mechanism that limits requests.
   enum class Mode : std::uint8_t {
     // API Priority and Fairness, from its built-in configuration or that given to flow_control():
     // priority levels share the sum of the limits, and requests without a seat wait in fair queues.
@@ -124,7 +125,7 @@ struct Config {
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
   // The time over which Stop ends watches, at least 200 a second. Zero: all at once.
   std::chrono::milliseconds shutdown_watch_termination_grace = std::chrono::milliseconds(0);
-  // Whether Stop rejects new requests with 429 and Retry-After while those in progress finish, and
+  // If set, Stop rejects new requests with 429 and Retry-After while those in progress finish, and
   // stops listening last instead of first.
   bool shutdown_send_retry_after = false;
   // The time after New during which /livez ignores post-start hooks that have not finished.
@@ -197,7 +198,7 @@ class GenericAPIServer : public Handler {
 
   // The bound port; 0 before Start and for servers without listener.
   virtual int port() const = 0;
-  // Whether all readiness checks pass. Blocks while they run: not on an event loop.
+  // Returns true if all readiness checks pass. Blocks while they run: not on an event loop.
   virtual bool ready() const = 0;
   // A client through the whole chain without a socket, authenticated as system:apiserver in
   // system:masters. From PrepareRun on; must not outlive the server.

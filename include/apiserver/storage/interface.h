@@ -52,11 +52,13 @@ struct SelectionPredicate {
 Result<std::vector<bool>> MatchAll(const Context& ctx, const SelectionPredicate& predicate,
                                    std::span<const runtime::ObjectPtr> objects);
 
+// The options of Interface::Get().
 struct GetOptions {
   bool ignore_not_found = false;  // If set, a missing object is null instead of kNotFound.
   std::string resource_version;   // The meaning is that of meta::GetOptions.
 };
 
+// The options of Interface::GetList() and Watch().
 struct ListOptions {
   // The requested revision. "": a consistent read. "0": any revision will do. Any other value: as
   // `match` says, with the meaning that the Kubernetes API gives to resourceVersion.
@@ -76,6 +78,7 @@ struct ListOptions {
   std::optional<Clock::Monotonic> deadline;
 };
 
+// The options of Interface::GuaranteedUpdate() and Delete().
 struct UpdateOptions {
   bool ignore_not_found = false;  // If set, `try_update` is given null instead of kNotFound.
   meta::Preconditions preconditions;
@@ -124,6 +127,7 @@ class Interface {
   // perhaps before this returns. `done` must not block and must not call the storage. `object` may
   // change as soon as this has returned.
   using CreateDone = UniqueFunction<void(Result<runtime::ObjectPtr>)>;
+  // The default blocks the calling thread in Create(), without expiry.
   virtual void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
                            CreateDone done) {
     done(Create(ctx, key, object, std::chrono::seconds(0)));
@@ -137,6 +141,7 @@ class Interface {
   // there is nothing to wait for, or waiting needs a thread; read on a thread that may wait. Other
   // errors are those that the read would return.
   using FreshDone = UniqueFunction<void(Result<std::int64_t>)>;
+  // The default calls `done` with kWouldBlock.
   virtual void WhenFresh(const Context& /*ctx*/, FreshDone done) {
     done(Status(Reason::kWouldBlock, "the storage can only wait"));
   }

@@ -21,7 +21,7 @@ class Faults {
   void EndTails() { ++ended_; }
   std::uint64_t ended() const { return ended_.load(); }
 
-  // Whether the next call of this kind is one of the `rate` in ten thousand.
+  // Draws whether the next call of this kind is one of the `rate` in ten thousand that fail.
   bool Happens(Call call, int FaultPlan::*rate) {
     const FaultPlan plan = *plan_.Lock();
     if (plan.*rate == 0) return false;

@@ -81,7 +81,7 @@ bool Step(State& state, const Operation& op) {
 struct Node {
   std::size_t operation = 0;
   bool is_call = false;
-  Node* answer = nullptr;  // Of a call; null: it never came.
+  Node* answer = nullptr;  // The answer of a call. Null: it never came.
   Node* before = nullptr;
   Node* after = nullptr;
 };

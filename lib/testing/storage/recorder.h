@@ -60,7 +60,7 @@ class Recorder final : public kv::Observer {
   // The revision of the last commit with events for the recorder.
   Revision revision() const { return state_.Lock()->revision; }
   Revision compacted() const { return state_.Lock()->compacted; }
-  // Whether all events were of the prefix, later than begin() and in order.
+  // True if all events were of the prefix, later than begin() and in order.
   bool honest() const {
     auto state = state_.Lock();
     const bool early = !state->events.empty() && state->events.front().kv.mod_revision <= begin_;

@@ -51,7 +51,7 @@ class WatchReader {
   std::string NextChange();
   // The events that are available without waiting.
   std::vector<watch::Event> Ready();
-  // Whether the last Next() found that the watch has ended.
+  // True if the last Next() found that the watch has ended.
   bool over() const { return over_; }
 
  private:

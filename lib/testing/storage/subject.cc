@@ -66,7 +66,7 @@ Result<Revision> Subject::Delete(const std::string& key) {
   return RevisionOf(Txn(key, now.mod_revision, std::nullopt));
 }
 
-// Under none of the cases' prefixes but the empty one.
+// No case has a prefix of this key, except the empty one.
 Result<Revision> Subject::Tick() { return Update("~tick", "x"); }
 
 Result<kv::KeyValue> Subject::Get(const std::string& key, Revision at) {

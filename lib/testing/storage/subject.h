@@ -144,7 +144,7 @@ Status StatusOf(const Result<T>& result) {
 struct CaseRow {
   const char* name;
   Status (*run)(Subject&);
-  bool embedded = false;  // Whether to leave the case out if EngineHost::remote.
+  bool embedded = false;  // If set, left out if EngineHost::remote.
 };
 using CaseTable = std::vector<CaseRow>;
 

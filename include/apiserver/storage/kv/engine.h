@@ -48,6 +48,7 @@ struct RangeRequest {
   bool count_only = false;   // `kvs` stays empty.
 };
 
+// The keys of a range in one revision.
 struct RangeResponse {
   std::vector<KeyValue> kvs;  // Sorted by the bytes of their keys.
   bool more = false;          // The limit cut the answer.
@@ -68,6 +69,7 @@ struct TxnRequest {
   LeaseId lease = 0;
 };
 
+// The outcome of a comparison, and of the write if it succeeded.
 struct TxnResponse {
   bool succeeded = false;
   // The revision of the write if it succeeded, else of the store when it compared.
@@ -79,6 +81,7 @@ struct TxnResponse {
 
 // One change of one key.
 struct Event {
+  // As in etcd, a create is a put.
   enum class Type : std::uint8_t { kPut, kDelete };
   Type type = Type::kPut;
   bool is_create = false;  // A put on a key that did not exist.
@@ -99,6 +102,7 @@ struct EventBatch {
 // Reads the log of one prefix from one revision on. Not thread-safe: one reader.
 class Tail {
  public:
+  // The outcome of one call of Next().
   enum class State : std::uint8_t {
     kEvents,  // `batch` was filled; it may hold only progress (`complete_up_to`).
     kWait,    // Nothing new; `waker` is woken once there is.
@@ -233,6 +237,7 @@ class Engine {
   // ends. kInvalid: `ttl` is not positive.
   virtual Result<LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) = 0;
 
+  // Returns the engine's present figures.
   virtual Stats GetStats() const = 0;
   // OK when reads and writes can be answered.
   virtual Status Ready() const = 0;

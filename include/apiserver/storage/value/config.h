@@ -47,6 +47,7 @@ struct ResourceConfiguration {
   std::vector<ProviderConfiguration> providers;
 };
 
+// The content of a configuration file, in its order.
 struct EncryptionConfiguration {
   std::vector<ResourceConfiguration> resources;
 };

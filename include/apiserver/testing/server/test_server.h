@@ -36,6 +36,7 @@ struct TestResource {
   std::function<void(registry::StoreOptions&)> configure = nullptr;
 };
 
+// The configuration of a test server. Pointers must outlive it.
 struct TestServerOptions {
   std::vector<TestResource> resources = {};
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
@@ -45,7 +46,7 @@ struct TestServerOptions {
   std::function<Status(server::GenericAPIServer& server)> install = nullptr;
   // The storage engine; must outlive the server. Null: a new engine in memory, owned by the server.
   apiserver::storage::kv::Engine* engine = nullptr;
-  // Whether to listen on a free port of 127.0.0.1 as well, with a certificate of its own CA.
+  // If set, the server also listens on a free port of 127.0.0.1, with a certificate of its own CA.
   bool listen = false;
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
@@ -58,6 +59,7 @@ struct TestServerOptions {
   std::function<void(server::Config&)> configure = nullptr;
 };
 
+// A running server with its store and a client. Any thread.
 class TestServer {
  public:
   virtual ~TestServer() = default;  // Stops.

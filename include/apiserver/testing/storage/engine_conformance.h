@@ -25,11 +25,11 @@ struct EngineHost {
   // Opens what the last engine left behind, after it was stopped and destroyed. Empty: nothing
   // survives a restart, and the cases about restarts are left out.
   Open reopen;
-  // Whether the engine has Observe. False: the cases about observers are left out.
+  // If not set, the engine has no Observe, and the cases about observers are left out.
   bool observers = true;
-  // Whether the store is in another process, as etcd's is: its tails read ahead of their readers, a
+  // If set, the store is in another process, as etcd's is: its tails read ahead of their readers, a
   // lease deletes all its keys in one transaction, stats are estimates, and a tail from exactly the
-  // compacted revision may be expired. True: the cases that demand otherwise are left out.
+  // compacted revision may be expired. The cases that demand otherwise are left out.
   bool remote = false;
   // The engine's limit of a value, in bytes. Zero: no limit, and the case about it is left out.
   std::size_t value_bytes_max = 0;

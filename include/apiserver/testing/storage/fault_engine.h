@@ -35,6 +35,7 @@ class FaultEngine : public apiserver::storage::kv::Engine {
  public:
   // The next `count` calls of Range, or of Txn, return `status` and do nothing.
   virtual void FailRanges(int count, Status status) = 0;
+  // Does the same for Txn.
   virtual void FailTxns(int count, Status status) = 0;
   // The n-th call of Txn from now on (1: the next) returns `status` and does nothing.
   virtual void FailTxnAt(int n, Status status) = 0;

@@ -14,6 +14,7 @@
 // Runs random clients and watches of a storage, and checks with CheckHistory() what they saw.
 namespace apiserver::inline v0::testing::storage {
 
+// The size and the disturbances of the histories of one run.
 struct HistoryOptions {
   // The seed of the first history; each next one adds 1. It determines what each thread does, but
   // not how the threads interleave.
@@ -25,7 +26,7 @@ struct HistoryOptions {
   int keys = 10;
   int watchers = 4;
   bool compactions = true;
-  // Whether calls of the engine are delayed, fail and lose their responses, and its tails end.
+  // If set, calls of the engine are delayed, fail and lose their responses, and its tails end.
   bool faults = false;
   // How long a watch may take to deliver the last events before it counts as hung.
   std::chrono::milliseconds patience = std::chrono::seconds(15);

@@ -21,7 +21,9 @@ constexpr std::int64_t kNever = INT64_MAX;
 
 // A call about one key.
 struct Operation {
+  // A get here is a consistent one.
   enum class Verb : std::uint8_t { kCreate, kGet, kUpdate, kDelete };
+  // The client's knowledge of the operation's effect.
   enum class Outcome : std::uint8_t {
     kOk,
     kFailed,   // It had no effect, for `reason`: kNotFound, kAlreadyExists, kConflict.
@@ -58,6 +60,7 @@ struct Scope {
 
 // A list in one page or several, or a get that need not be consistent.
 struct ReadRecord {
+  // The guarantee that the read asked for.
   enum class Mode : std::uint8_t { kConsistent, kAny, kNotOlderThan, kExact };
   Mode mode = Mode::kConsistent;
   bool is_list = true;  // False: a get of scope.prefix, which returns no revision of its own.
@@ -85,6 +88,7 @@ struct SeenEvent {
 
 // A watch from its call to its end, with all its events.
 struct WatchRecord {
+  // The reason why the watch ended.
   enum class End : std::uint8_t {
     kClosed,   // The reader closed it.
     kEnded,    // The storage ended it without an error.
@@ -94,7 +98,7 @@ struct WatchRecord {
   };
   Scope scope;
   std::int64_t after = 0;   // The requested revision; with initial events: not older than it.
-  bool initial = false;     // Whether initial events and their end were requested.
+  bool initial = false;     // If set, initial events and their end were requested.
   bool consistent = false;  // Initial events with the resource version "".
   std::int64_t invoked = 0;
   std::int64_t ended = 0;

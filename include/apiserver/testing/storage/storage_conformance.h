@@ -26,7 +26,7 @@ struct StorageSetup {
   std::string prefix;  // "/registry/test.example.com/widgets".
   Executor* executor = nullptr;
   const Clock* clock = nullptr;
-  // For caches: how long a read waits for a revision, and how often watches get bookmarks.
+  // The time that a cache's read waits for a revision, and the interval of its watches' bookmarks.
   std::chrono::milliseconds fresh_wait = std::chrono::seconds(3);
   std::chrono::milliseconds bookmark_interval = std::chrono::seconds(60);
 };
