@@ -21,6 +21,7 @@ bool HasWildcard(const Value& list) {
                              [](const Value& item) { return item.AsString() == "*"; });
 }
 
+// Prints the list as JSON, as Go's error does.
 void InvalidList(const Value& list, const Path& path, std::string detail, ErrorList& errors) {
   std::string printed;
   codec::AppendJson(list, printed);
@@ -54,6 +55,7 @@ void CheckResource(std::string_view text, const Path& path, ResourcesSeen& seen,
   const std::string_view resource = text.substr(0, slash);
   const std::string_view sub = text.substr(slash + 1);
   const std::string tail = " is present, must not specify " + std::string(text);
+  // Checks only the resources before, as upstream: the order of the list matters.
   if (seen.all_subresources.contains(resource)) {
     errors.Invalid(path, text, "if '" + std::string(resource) + "/*'" + tail);
   }

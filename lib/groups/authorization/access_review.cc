@@ -50,6 +50,7 @@ struct Question {
     attributes.resource_request = true;
     attributes.verb = resource["verb"].AsString();
     attributes.group = resource["group"].AsString();
+    // As upstream: without a version the question is about all of them.
     attributes.version = version.empty() ? "*" : version;
     attributes.resource = resource["resource"].AsString();
     attributes.subresource = resource["subresource"].AsString();
@@ -81,8 +82,10 @@ void Answer(const Question& question, const Result<auth::Verdict>& verdict,
   std::string errors(verdict.ok() ? "" : verdict.status().message());
   AppendSelectorError(question.field_selector, "fieldSelector", errors);
   AppendSelectorError(question.label_selector, "labelSelector", errors);
+  // A client may have sent a status.
   review.Erase("status");
   review.Edit("status", "allowed") = answer.decision == auth::Decision::kAllow;
+  // `denied` is only set for an explicit denial, as opposed to no opinion.
   if (answer.decision == auth::Decision::kDeny) review.Edit("status", "denied") = true;
   if (!answer.reason.empty()) review.Edit("status", "reason") = answer.reason;
   if (!errors.empty()) review.Edit("status", "evaluationError") = errors;
@@ -121,6 +124,7 @@ class AccessReview final : public rest::Storage,
     if (form_.self && asking == nullptr) {
       return meta::NewBadRequest("no user present on request");
     }
+    // Admission comes after validation here: a review has no store that would call it.
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const Value spec = (*review)["spec"];
     const Question question(spec, form_.self ? *asking : SubjectOf(spec));
@@ -167,6 +171,7 @@ std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
 
 Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Authorizer> authorizer,
                std::shared_ptr<const auth::RuleResolver> rules) {
+  // The server itself also allows everything without an authorizer.
   if (!authorizer) {
     authorizer = authz::NewAlwaysAllow();
     if (!rules) rules = authz::NewAlwaysAllowRules();
@@ -176,6 +181,8 @@ Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Aut
   auto& reviews = group.storage["v1"];
   reviews = AccessReviews(kinds, authorizer, rules);
   for (const runtime::KindPtr& kind : kinds) {
+    // Without a rule resolver SelfSubjectRulesReview is not served, and its kind stays out of the
+    // scheme.
     if (!reviews.contains(kind->plural())) continue;
     RETURN_IF_ERROR(server.scheme().Add(kind));
   }

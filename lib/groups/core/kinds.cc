@@ -57,6 +57,7 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
 }
 
 Result<std::vector<runtime::KindPtr>> ServedKinds() {
+  // Only a server that serves the kind needs its defaults.
   runtime::KindOptions secret = SecretKind();
   secret.versions = {{.set_defaults = &SetSecretDefaults}};
   return KindsOfV1(workloads_api::Descriptors(), kPackage,

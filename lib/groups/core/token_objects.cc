@@ -32,6 +32,7 @@ class FreshQuestion final : public auth::LookUp {
 std::optional<Clock::Wall> DeletedAt(const runtime::Object& object) {
   if (!object.deleting()) return std::nullopt;
   const auto at = runtime::ParseTime(object.metadata()["deletionTimestamp"].AsString());
+  // A time that cannot be read counts as long ago, so that the token is refused.
   return at.ok() ? at->ToSystem() : Clock::Wall();
 }
 
@@ -91,6 +92,7 @@ struct TokenObjects::Known {
   // Returns the object in memory.
   ObjectResult Cached(const Context& ctx, Place Places::*which, const ObjectKey& key) const {
     ASSIGN_OR_RETURN(const std::shared_ptr<registry::Store> store, StoreOf(which, key));
+    // Any revision will do: tokens are checked on every request, and a cached object is fast.
     return store->Get(Within(ctx, key), key.name, {.resource_version = "0"});
   }
 
@@ -105,6 +107,7 @@ struct TokenObjects::Known {
     if (!waiting || !*waiting) return now;
     const std::string question_key = key.ToString();
     if (auth::LookUp* const known = (*waiting)->Find(this, question_key)) {
+      // kWouldBlock again: the request continues when the question has its answer.
       if (!known->done()) return now;
       const Result<std::string>& revision = static_cast<FreshQuestion*>(known)->revision();
       if (!revision.ok()) return revision.status();
@@ -120,6 +123,7 @@ struct TokenObjects::Known {
 
   static Context Within(const Context& ctx, const ObjectKey& key) {
     Context inner = Context::Child(ctx).WithMayBlock(ctx.may_block());
+    // The context is the request's, whose namespace is another.
     inner.Set(rest::Namespace{std::string(key.namespace_)});
     return inner;
   }

@@ -60,6 +60,7 @@ PolicyRulesWithSubjects RuleOf(const Value& rule) {
   return result;
 }
 
+// Copied into the arena, since the configuration may go before the object.
 Value TextOf(std::string_view text, Arena& arena) { return Value::String(arena.Copy(text)); }
 
 Value ListOf(const std::vector<std::string>& texts, Arena& arena) {
@@ -70,6 +71,7 @@ Value ListOf(const std::vector<std::string>& texts, Arena& arena) {
 
 Value ValueOf(const Subject& subject, Arena& arena) {
   MapBuilder named(arena);
+  // Each kind has a field of its own, of which exactly one is set.
   const char* kind = "User";
   const char* field = "user";
   if (subject.kind == Subject::Kind::kGroup) {
@@ -160,6 +162,7 @@ FlowSchema SchemaOf(const runtime::Object& object) {
       .priority_level = std::string(spec["priorityLevelConfiguration"]["name"].AsString()),
       .matching_precedence = Number(spec["matchingPrecedence"]),
       .rules = {}};
+  // Absent: all requests of the schema are one flow.
   const std::string_view method = spec["distinguisherMethod"]["type"].AsString();
   if (method == "ByUser") schema.distinguisher = FlowSchema::Distinguisher::kByUser;
   if (method == "ByNamespace") schema.distinguisher = FlowSchema::Distinguisher::kByNamespace;
@@ -173,6 +176,7 @@ std::unique_ptr<runtime::Object> ObjectOf(const PriorityLevelConfiguration& leve
   const char* of = level.exempt ? "exempt" : "limited";
   object->Edit("spec", of, "nominalConcurrencyShares") = level.nominal_concurrency_shares;
   object->Edit("spec", of, "lendablePercent") = level.lendable_percent;
+  // An exempt level neither borrows nor queues.
   if (level.exempt) return object;
   if (level.borrowing_limit_percent) {
     object->Edit("spec", of, "borrowingLimitPercent") = *level.borrowing_limit_percent;

@@ -15,6 +15,7 @@ void SetSchemaDefaults(runtime::Object& schema) {
   }
 }
 
+// An explicit zero is kept where zero has a meaning: hence null for shares, and zero for queues.
 void SetLevelDefaults(runtime::Object& level) {
   for (const char* type : {"exempt", "limited"}) {
     if (level["spec"][type].is_null()) continue;

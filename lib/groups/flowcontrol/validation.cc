@@ -22,6 +22,7 @@ using Words = std::vector<std::string>;
 constexpr int kPrecedenceMax = 10000;
 constexpr int kQueuesMax = 10'000'000;
 
+// The order is that of the error text, which is Go's sorted set.
 const Words& Verbs() {
   static const Words verbs{"create", "delete", "deletecollection", "get",  "list",
                            "patch",  "proxy",  "update",           "watch"};
@@ -52,6 +53,7 @@ void CheckVerbs(const Value& verbs, const Path& path, ErrorList& errors) {
   const bool known = std::ranges::all_of(verbs.items(), [](const Value& verb) {
     return std::ranges::find(Verbs(), verb.AsString()) != Verbs().end();
   });
+  // One error for the whole list, as upstream.
   if (!known) errors.NotSupportedPrinted(path, Printed(verbs), Verbs());
 }
 
@@ -118,6 +120,7 @@ void CheckResourceRule(const Value& rule, const Path& path, ErrorList& errors) {
 
 void CheckServiceAccount(const Value& account, const Path& path, ErrorList& errors) {
   const std::string_view name = account["name"].AsString();
+  // "*" stands for all accounts of the namespace, but there is no wildcard for namespaces.
   if (name.empty()) {
     errors.Required(path.Child("name"));
   } else if (name != "*") {
@@ -146,6 +149,7 @@ void CheckSubject(const Value& subject, const Path& path, ErrorList& errors) {
   const std::string_view kind = subject["kind"].AsString();
   const auto is = [kind](const Union& each) { return kind == each.kind; };
   if (std::ranges::none_of(kSubjects, is)) {
+    // Without a known kind there is no field to check further.
     return errors.NotSupported(path.Child("kind"), kind, {"Group", "ServiceAccount", "User"});
   }
   for (const Union& each : kSubjects) {
@@ -217,6 +221,7 @@ void CheckQueuing(const Value& queuing, const Path& path, ErrorList& errors) {
   if (queues > kQueuesMax) {
     wrong("queues", "must not be greater than " + std::to_string(kQueuesMax));
   }
+  // The checks below need a positive hand that the deck has.
   if (hand <= 0) return wrong("handSize", "must be positive");
   if (hand > queues) {
     return wrong("handSize", "should not be greater than queues (" + std::to_string(queues) + ")");
@@ -342,6 +347,7 @@ ErrorList ValidatePriorityLevel(const runtime::Object& level) {
     if (fixed.name != level.name()) continue;
     config::PriorityLevelConfiguration given = LevelOf(level);
     given.uid.clear();
+    // LevelOf() reads only the exempt part, so the other one is looked at here.
     const bool limited_too = fixed.exempt && !level["spec"]["limited"].is_null();
     if (fixed.exempt) {
       // The shares of the exempt level may be changed.
@@ -358,6 +364,7 @@ ErrorList ValidatePriorityLevel(const runtime::Object& level) {
   return errors;
 }
 
+// Conditions are a map by type in server-side apply, so that types must be unique.
 ErrorList ValidateStatus(const runtime::Object& object) {
   ErrorList errors;
   std::set<std::string_view> types;

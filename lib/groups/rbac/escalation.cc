@@ -52,6 +52,7 @@ class Guard {
   Status Check(const Context& ctx, std::string_view name, const Object& now,
                const Object* old) const {
     const auth::UserInfoPtr user = Asking(ctx);
+    // system:masters may do everything, whatever RBAC says; so it cannot gain rights by a write.
     if (!user || user->InGroup(auth::kSystemPrivilegedGroup)) return {};
     if (old != nullptr && OnlyForGarbageCollector(now, *old)) return {};
     return Decide(ctx, {user, name, now, old});
@@ -72,6 +73,7 @@ class Guard {
   Result<bool> May(const Context& ctx, const auth::Attributes& asked) const {
     const Result<auth::Verdict> verdict = powers_.authorizer->Authorize(ctx, asked);
     if (!verdict.ok()) {
+      // Not a denial: the request goes on where it may block.
       if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
       return false;
     }
@@ -104,6 +106,7 @@ class RoleGuard final : public Guard {
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
     // An aggregated role can get any rules, now or later.
     if (!Aggregates(write.now) && !(write.old != nullptr && Aggregates(*write.old))) return {};
+    // The rules of cluster-admin.
     const std::vector<PolicyRule> everything{
         {.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
         {.verbs = {"*"}, .non_resource_urls = {"*"}}};
@@ -138,6 +141,7 @@ class BindingGuard final : public Guard {
  private:
   Result<bool> MayBind(const Context& ctx, const Write& write, const authz::rbac::RoleRef& role,
                        std::string_view ns) const {
+    // Without a resource to ask about, Rules() makes the error.
     if (role.kind != "ClusterRole" && role.kind != "Role") return false;
     return May(ctx, {.user = write.user,
                      .verb = "bind",
@@ -159,6 +163,7 @@ class BindingGuard final : public Guard {
     if (!cluster && ns.empty()) {
       return Status(Reason::kInternalError, "must provide namespace when getting role");
     }
+    // The store does not authorize: the user need not have read access to the role.
     Context reading = Context::Child(ctx);
     reading.Set(rest::Namespace{cluster ? "" : ns});
     registry::Store& store = cluster ? *powers().cluster_roles : *powers().roles;
@@ -167,6 +172,7 @@ class BindingGuard final : public Guard {
   }
 };
 
+// Checks inside the update, since only the store knows the object that an update starts from.
 class CheckedUpdate final : public rest::UpdatedObjectInfo {
  public:
   CheckedUpdate(const rest::UpdatedObjectInfo& inner, const Guard& guard, std::string_view name)

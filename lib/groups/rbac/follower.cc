@@ -60,6 +60,7 @@ class InformerFollower final : public Follower {
   }
 
   void Stop() override {
+    // The informers first: they call the aggregator.
     for (const auto& informer : informers_) informer->Stop();
     aggregator_->Stop();
   }

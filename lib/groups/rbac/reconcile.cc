@@ -112,6 +112,7 @@ bool Complete(const BootstrapRole& role, const Object& expected, Object& object)
     object.Edit("rules") = ToValue(rules, object.arena());
     changed = true;
   }
+  // A rule for aggregation would let the controller replace the rules that were just completed.
   if (!role.aggregated && !object["aggregationRule"].is_null()) {
     object.Erase("aggregationRule");
     return true;
@@ -144,7 +145,9 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
   if (stored.status().reason() == Reason::kNotFound) return create();
   RETURN_IF_ERROR(stored.status());
   Object& object = **stored;
+  // An administrator's way to keep changes to a bootstrap object.
   if (object.annotations()[kAutoUpdate].AsString() == "false") return {};
+  // A roleRef cannot be updated, so the binding is replaced; the uid protects a newer one.
   if (object["roleRef"] != (*expected)["roleRef"]) {
     const std::string uid(object.uid());
     meta::DeleteOptions options;
@@ -156,6 +159,7 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
   }
   if (!Complete(bootstrap, *expected, object)) return {};
   Status updated = client.Update(ctx, target, object).status();
+  // Another server may start at the same time, and reconcile the same objects.
   again = updated.reason() == Reason::kNotFound || updated.reason() == Reason::kConflict;
   return updated;
 }
@@ -163,6 +167,7 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
 template <class Bootstrap>
 Status ReconcileAll(client::Client& client, const Context& ctx, const char* resource,
                     const std::vector<Bootstrap>& all) {
+  // In order, and the first error ends it: the start-up hook tries all again.
   for (const Bootstrap& bootstrap : all) {
     Status status;
     bool again = true;

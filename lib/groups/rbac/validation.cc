@@ -109,6 +109,7 @@ void CheckSubjectOfBinding(const Value& subject, bool namespaced, const Path& pa
                            ErrorList& errors) {
   const std::string_view kind = subject["kind"].AsString();
   const bool unnamed = subject["name"].size() == 0;
+  // As upstream, an absent name gives two errors for users and groups.
   if (unnamed) errors.Required(path.Child("name"));
   if (kind == authz::rbac::kServiceAccountKind) {
     return CheckServiceAccount(subject, namespaced, path, errors);
