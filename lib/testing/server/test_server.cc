@@ -44,6 +44,7 @@ class Running final : public TestServer {
     if (options_.install) RETURN_IF_ERROR(options_.install(*server_));
     RETURN_IF_ERROR(server_->PrepareRun());
     RETURN_IF_ERROR(server_->Start());
+    // The whole chain without a socket: only the network is missing.
     connection_ = server_->LoopbackConnection();
     client_ = client::NewClient(connection_);
     return {};

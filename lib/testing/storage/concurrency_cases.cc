@@ -4,6 +4,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases with several threads.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -102,6 +103,7 @@ Status GaplessTail(Subject& s) {
   std::atomic<int> failed = 0;
   std::vector<kv::Event> events;
   Status read;
+  // The tail is read while the writes go on, not after them.
   Thread follower("follower", [&] {
     auto all = reader->ReadTo(601);
     read = all.status();

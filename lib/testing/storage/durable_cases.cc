@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about a restart, for engines that can be reopened.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -21,6 +22,7 @@ Status Keys(Subject& s) {
   ASSIGN_OR_RETURN(const auto a, s.Get("a"));
   EXPECT_EQ(a.create_revision, 2);
   EXPECT_EQ(a.mod_revision, 4);
+  // Stats are counted again when the engine opens.
   EXPECT_EQ(s.engine().GetStats().keys, 2U);
   EXPECT_EQ(s.engine().GetStats().bytes, 2U);
   return Status::Ok();

@@ -12,6 +12,7 @@ namespace {
 
 namespace kv = apiserver::storage::kv;
 
+// The kinds of calls that faults are drawn for.
 enum class Call : std::uint8_t { kRange, kTxn, kLose, kDelay, kTail };
 
 // The faults' state, shared by the engine and its tails.
@@ -63,6 +64,7 @@ class FaultTail final : public kv::Tail {
       : inner_(std::move(inner)), faults_(std::move(faults)), born_(faults_->ended()) {}
 
   State Next(kv::EventBatch& batch, const Waker& waker) override {
+    // Once ended a tail stays so, as a real one.
     if (!over_ &&
         (faults_->ended() != born_ || faults_->Happens(Call::kTail, &FaultPlan::tail_ends))) {
       over_ = true;

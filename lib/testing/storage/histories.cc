@@ -24,6 +24,7 @@ class Stage {
  public:
   explicit Stage(const HistoryOptions& options) : options_(options) {}
   ~Stage() {
+    // The storage's tasks run in the pool, and its tails in the engine: it stops before both.
     if (storage_ != nullptr) storage_->Stop();
     pool_->Stop();
     storage_.reset();
@@ -35,6 +36,7 @@ class Stage {
     ASSIGN_OR_RETURN(engine_, host.open_engine(RealClock()));
     faults_ = NewFaultEngine(*engine_);
     StorageSetup setup;
+    // The storage alone sees the faults; compaction and the log keeper use the engine itself.
     setup.engine = options_.faults ? static_cast<kv::Engine*>(faults_.get()) : engine_.get();
     setup.kind = kind_;
     setup.prefix = kPrefix;
@@ -178,6 +180,7 @@ Result<HistoryReport> RunHistories(const StorageHost& host, const HistoryOptions
                        std::to_string(report.events) + " events so far, " +
                        std::to_string(report.violations.size()) + " violations");
     }
+    // The report belongs to one history, whose seed repeats it.
     if (!report.violations.empty()) break;
   }
   return report;

@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about reads of earlier revisions, and about compaction.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -22,6 +23,7 @@ Status EveryRevision(Subject& s) {
     EXPECT_EQ(text, expected[at - 1]);
     ASSIGN_OR_RETURN(const auto list, s.List("", at));
     EXPECT_EQ(list.count, list.kvs.size());
+    // The response has the store's revision, not the one that was read.
     EXPECT_EQ(list.revision, 7);
   }
   return Status::Ok();

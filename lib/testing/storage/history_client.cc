@@ -15,6 +15,8 @@ using Mode = ReadRecord::Mode;
 using Outcome = Operation::Outcome;
 using Verb = Operation::Verb;
 
+// One client: does random operations on random keys, and records each with its result. For one
+// thread.
 class Client {
  public:
   Client(World& world, std::uint64_t seed)
@@ -71,6 +73,7 @@ class Client {
   bool Chance(std::uint64_t percent) { return random_->Below(100) < percent; }
 
   void Act(std::uint64_t dice) {
+    // The weights keep most keys alive, so that updates and conflicts are frequent.
     if (dice < 18) return Create(Chance(50));
     if (dice < 48) return Change();
     if (dice < 52) return ChangeNothing();
@@ -120,6 +123,7 @@ class Client {
   void Create(bool red) {
     const std::int64_t value = world_.NewValue();
     Operation op = Begin(Verb::kCreate);
+    // Every value is unique, which identifies the write in the log.
     op.value = op.uid = value;
     End(std::move(op),
         world_.storage.Create(world_.ctx, key_.path(), *world_.NewObject(key_, value, red), {}));
@@ -134,6 +138,7 @@ class Client {
     UpdateOptions options;
     const runtime::Object* known = Known();
     if (known == nullptr) return options;
+    // Often stale by now, since other clients use the same keys.
     if (Chance(30)) options.suggestion = known_[slot_];
     if (Chance(25)) {
       options.preconditions.uid = std::string(known->uid());
@@ -203,6 +208,7 @@ class Client {
     read.is_list = false;
     read.scope = {key_.relative(), true};
     read.mode = Chance(30) ? Mode::kAny : Mode::kNotOlderThan;
+    // The client's own last revision: it must never see older data after that.
     if (read.mode == Mode::kNotOlderThan) read.asked = seen_;
     GetOptions options;
     options.resource_version = std::to_string(read.asked);
@@ -230,6 +236,7 @@ class Client {
     if (dice < 91) return List(Mode::kConsistent, 0, scope, limit);
     if (dice < 93) return List(Mode::kAny, 0, scope, 0);
     if (dice < 96) return List(Mode::kNotOlderThan, seen_, scope, limit);
+    // Some of these revisions are behind the last compaction.
     const auto back = static_cast<std::int64_t>(random_->Below(150));
     List(Mode::kExact, std::max<std::int64_t>(world_.latest() - back, 1), scope, limit);
   }

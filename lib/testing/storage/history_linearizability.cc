@@ -97,6 +97,7 @@ class Memory {
     for (const std::uint64_t word : done) hash = Mix(hash ^ word);
     auto& same = seen_[hash];
     for (const auto& [bits, other] : same) {
+      // The hash only finds candidates: a collision must not cut off a correct order.
       if (other == state && bits == done) return false;
     }
     same.emplace_back(done, state);
@@ -125,6 +126,7 @@ class Search {
   Verdict Run(std::size_t steps_max) {
     Node* node = head_.after;
     for (std::size_t steps = 0; left_ > 0; ++steps) {
+      // The search is exponential in the worst case.
       if (steps > steps_max) return Verdict::kUnknown;
       if (node != nullptr && node->is_call) {
         node = TryCall(*node) ? head_.after : node->after;
@@ -165,11 +167,13 @@ class Search {
       *answer = {i, false};
       moments.push_back({op.invoked, call});
       if (Required(i)) ++left_;
+      // An operation without an answer stays a candidate for any later place.
       if (Required(i) && op.returned != kNever) {
         call->answer = answer;
         moments.push_back({op.returned, answer});
       }
     }
+    // Histories written by hand may give one moment twice: then the first operation comes first.
     std::stable_sort(moments.begin(), moments.end(),
                      [](const Moment& a, const Moment& b) { return a.time < b.time; });
     Node* last = &head_;
@@ -184,6 +188,7 @@ class Search {
     State next = state_;
     if (!Step(next, operations_[node.operation])) return false;
     Flip(node.operation);
+    // The same operations led to the same state before, and nowhere from there.
     if (!memory_.Add(done_, next)) {
       Flip(node.operation);
       return false;

@@ -143,9 +143,11 @@ void CheckReads(const History& history, const HistoryIndex& index, Findings& fin
       if (read.failure == Reason::kUnknown) CheckGet(read, index, findings);
     } else if (read.revision != 0) {
       CheckRevision(read, index, findings);
+      // A list that expired halfway is compared too, up to its last page.
       lists.push_back(&read);
     }
   }
+  // Ascending, so that one replay of the log serves all lists.
   std::sort(lists.begin(), lists.end(),
             [](const ReadRecord* a, const ReadRecord* b) { return a->revision < b->revision; });
   Replay state(index);

@@ -137,6 +137,7 @@ class Watcher {
         break;
       }
       if (events.empty() && state == watch::Stream::State::kWait) {
+        // Wakes up in between, since the end of the history rings no bell.
         (void)bell_->Wait(kLookAgain);
         // A key that was replaced by another one gets no more events.
         if (record_.scope.exact && Chance(30)) break;

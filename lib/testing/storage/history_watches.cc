@@ -42,6 +42,7 @@ class Expected {
     if (!InScope(scope_, entry.key)) return std::nullopt;
     const LogEntry* before = index_.Before(position);
     const bool now = !entry.deleted && (!scope_.red_only || entry.red);
+    // A change of the selected label makes an addition or a deletion of an update.
     const bool was = before != nullptr && (!scope_.red_only || before->red);
     if (!now && !was) return std::nullopt;
     if (!now) {
@@ -85,6 +86,7 @@ class WatchCheck {
   }
 
   void CheckInitial(std::size_t count) {
+    // The state is that of the bookmark's revision, whichever revisions its objects have.
     position_ = record_.events[count].revision;
     if (position_ < record_.after) Add("S9", "the initial state is too old");
     if (record_.consistent && position_ < index_.AckedBefore(record_.invoked)) {
@@ -121,6 +123,7 @@ class WatchCheck {
       return false;
     }
     const auto next = expected.Peek();
+    // A client that resumes at the bookmark would never get this event.
     if (next && next->revision <= event.revision) {
       Add("S8", "bookmark " + std::to_string(event.revision) + " comes before " + SeenText(*next));
       return false;

@@ -103,6 +103,7 @@ void LogKeeper::Run() {
       case kv::Tail::State::kWait:
         (void)bell_->Wait(std::chrono::milliseconds(20));
         break;
+      // The log is incomplete from here on, so that Finish() returns the error.
       case kv::Tail::State::kEnd:
         *status_.Lock() = tail_->status();
         return;

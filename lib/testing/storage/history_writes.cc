@@ -79,6 +79,7 @@ void CheckAcked(const Operation& op, const HistoryIndex& index, Findings& findin
     if (!entry->created) findings.Add("S15", About(op) + " replaced an object");
     return;
   }
+  // After() is one past the write's own entry.
   const LogEntry* before = index.Before(index.After(op.revision) - 1);
   if (before == nullptr) {
     findings.Add("S1", About(op) + " found nothing there");
@@ -108,11 +109,13 @@ void CheckWrites(const History& history, const HistoryIndex& index, Findings& fi
         if (op.verb != Verb::kDelete) written.insert(op.value);
         break;
       case Outcome::kFailed:
+        // A failed delete has no value, so that it cannot be recognised in the log.
         if (op.verb != Verb::kDelete && index.OfValue(op.value) != nullptr) {
           findings.Add("S3", About(op) + " failed but has happened");
         }
         break;
       case Outcome::kUnknown:
+        // Any deletion of the key may be this one.
         if (op.verb == Verb::kDelete) perhaps_deleted.insert(op.key);
         written.insert(op.value);
         break;

@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about leases, which delete their keys when they expire.
 namespace apiserver::v0::testing::storage {
 namespace {
 

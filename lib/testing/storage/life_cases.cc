@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about the end of an engine, and about its stats.
 namespace apiserver::v0::testing::storage {
 namespace {
 

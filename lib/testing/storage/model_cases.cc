@@ -4,6 +4,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// Compares an engine with a model over random writes, reads and compactions.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -60,6 +61,7 @@ Status Step(Subject& s, Model& model, Random& random) {
 }
 
 Status Compare(Subject& s, const Model& model) {
+  // Every seventh revision, to keep the case short.
   for (Revision at = std::max<Revision>(model.compacted, 1); at <= model.revision(); at += 7) {
     ASSIGN_OR_RETURN(const std::string text, s.Text("/k/", at));
     EXPECT_EQ(text, model.Text(at));

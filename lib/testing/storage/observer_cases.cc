@@ -11,6 +11,7 @@ Status FromTheNextOn(Subject& s) {
   EXPECT_EQ(recorder.begin(), 2);
   EXPECT_EQ(recorder.seen(), 2);
   RETURN_IF_ERROR(s.Update("a", "2").status());
+  // A failed comparison is no commit.
   RETURN_IF_ERROR(s.Txn("a", 0, "no").status());
   RETURN_IF_ERROR(s.Delete("a").status());
   EXPECT_EQ(recorder.Text(), "put a=2@3 was 1@2, delete a@4 was 2@3");
@@ -159,6 +160,7 @@ Status SeenIsDelivered(Subject& s) {
     Revision last = 0;
     while (!stop) {
       const Revision seen = recorder.seen();
+      // Odd revisions are the other prefix's: the last even one must have arrived.
       if (seen < last || recorder.revision() < seen - seen % 2) ++wrong;
       last = seen;
     }
@@ -181,6 +183,7 @@ Status CompactionIsTold(Subject& s) {
   RETURN_IF_ERROR(recorder.Observe(s.engine(), "a/"));
   for (int i = 0; i < 5; ++i) RETURN_IF_ERROR(s.Tick().status());
   RETURN_IF_ERROR(s.Compact(4));
+  // Compaction concerns every prefix, so that an observer without events gets it too.
   EXPECT_EQ(recorder.compacted(), 4);
   EXPECT_EQ(recorder.calls(), 0U);
   return Status::Ok();

@@ -75,6 +75,7 @@ Status EndInAnothersCall(Subject& s) {
   return Status::Ok();
 }
 
+// An observer after its end.
 struct Ended {
   std::unique_ptr<Recorder> recorder;
   std::size_t calls;  // The number when its end returned.

@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about reads of a key and of ranges.
 namespace apiserver::v0::testing::storage {
 namespace {
 

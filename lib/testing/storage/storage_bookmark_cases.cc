@@ -5,6 +5,7 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
+// A little more than the two seconds before its end in which a watch gets a bookmark.
 constexpr std::chrono::seconds kSoon{3};
 
 ListOptions Named(std::string rv, std::string name) {

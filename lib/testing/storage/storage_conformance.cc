@@ -25,6 +25,7 @@ storage::store::Options StoreOptions(const StorageSetup& setup) {
 std::unique_ptr<storage::Interface> NewCacher(const StorageSetup& setup, kv::Engine* engine) {
   storage::cacher::Options options;
   options.store = StoreOptions(setup);
+  // Not the setup's engine, which the remote one hides.
   options.store.engine = engine;
   options.executor = setup.executor;
   options.fresh_wait = setup.fresh_wait;

@@ -66,6 +66,7 @@ Status DeleteWithAStaleSuggestionReadsAgain(StorageSubject& s) {
   EXPECT(s.Resize("one", 3).ok());
   UpdateOptions options;
   options.suggestion = stale;
+  // The precondition fits the stored object, not the suggestion: it must be checked on the former.
   options.preconditions.resource_version = "3";
   EXPECT(s.storage->Delete(s.ctx, "/ns/one", options, nullptr).ok());
   return Status::Ok();
@@ -75,6 +76,7 @@ Status DeleteWithASuggestionOfWhatHasGoneIsNotFound(StorageSubject& s) {
   UpdateOptions options;
   options.suggestion = s.Create("one");
   EXPECT(s.Delete("one").ok());
+  // The suggestion exists in memory only.
   EXPECT_REASON(s.storage->Delete(s.ctx, "/ns/one", options, nullptr), Reason::kNotFound);
   return Status::Ok();
 }
@@ -139,6 +141,7 @@ Status APreconditionIsAboutWhatIsStored(StorageSubject& s) {
   UpdateOptions options;
   options.suggestion = s.Create("one");
   EXPECT(s.Resize("one", 3).ok());
+  // The other way round: only the suggestion fits.
   options.preconditions.resource_version = "2";
   EXPECT_REASON(s.storage->Delete(s.ctx, "/ns/one", options, nullptr), Reason::kConflict);
   EXPECT_EQ((*s.Get("one"))->resource_version(), "3");

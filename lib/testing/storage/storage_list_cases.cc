@@ -72,6 +72,7 @@ Status AListThatIsNotRecursiveHoldsOneObject(StorageSubject& s) {
   options.predicate = {};
   options.resource_version = "2";
   options.match = ResourceVersionMatch::kExact;
+  // Revision 2 is the create of "a": the other key did not exist yet.
   EXPECT(NamesOf(s.List(options, "/ns/ab")).empty());
   return Status::Ok();
 }
@@ -99,6 +100,7 @@ Status AListIsCutIntoPagesOfOneRevision(StorageSubject& s) {
   EXPECT_EQ(NamesOf(first), "a b");
   EXPECT_EQ(first->resource_version, "6");
   EXPECT(first->remaining_item_count == 3);
+  // The successor of the last key, relative to the prefix of the list, as upstream.
   EXPECT_EQ(apiserver::storage::DecodeContinueToken(first->continue_token)->start_key,
             std::string("ns/b\0", 5));
   // Writes between the pages must not show: the token has the revision of the first page.
@@ -152,6 +154,7 @@ Status AnExactListShowsThePast(StorageSubject& s) {
   const auto list = s.List(At("3", ResourceVersionMatch::kExact));
   EXPECT_EQ(NamesOf(list), "a b");
   EXPECT_EQ(list->resource_version, "3");
+  // The object as of then, not as it is now.
   EXPECT_EQ(list->items[1]->resource_version(), "3");
   EXPECT_EQ(NamesOf(s.List(At("7", ResourceVersionMatch::kExact))), "b c d e");
   return Status::Ok();
@@ -196,6 +199,7 @@ Status AListRefusesBadVersionsAndTokens(StorageSubject& s) {
       s.List(Page(1, "!")).status().message(),
       "invalid continue token: continue key is not valid: illegal base64 data at input byte 0");
   ListOptions both = Page(1, apiserver::storage::EncodeContinueToken({3, "ns/a"}));
+  // The token has a revision already.
   both.resource_version = "3";
   EXPECT_EQ(s.List(both).status().message(),
             "specifying resource version is not allowed when using continue");
@@ -235,6 +239,7 @@ Status AListOfAnyRevisionMayAskWithZero(StorageSubject& s) {
   Fill(s);
   const auto list = s.List(At("0"));
   EXPECT(list.ok());
+  // The list has the revision of its state, from which a client can watch.
   EXPECT(list->resource_version != "0");
   return Status::Ok();
 }
@@ -243,6 +248,7 @@ Status ATokenOfAnotherNamespacesListStaysInTheOwnOne(StorageSubject& s) {
   Fill(s);
   s.Create("x", "other");
   const auto list =
+      // A forged token must not reach another namespace.
       s.List(Page(10, apiserver::storage::EncodeContinueToken({-1, "ns/d"})), "/other/");
   EXPECT(list.ok());
   EXPECT_EQ(NamesOf(list), "x");

@@ -32,6 +32,7 @@ Status CreateRefusesAKeyThatIsTaken(StorageSubject& s) {
   s.Create("one");
   const auto again = s.storage->Create(s.ctx, "/ns/one", *NewWidget(s.kind, "one"), {});
   EXPECT_REASON(again, Reason::kAlreadyExists);
+  // The text is that of upstream's StorageError.
   EXPECT_EQ(again.status().message(),
             "StorageError: key exists, Code: 2, Key: /registry/test.example.com/widgets/ns/one, "
             "ResourceVersion: 0, AdditionalErrorMsg: <nil>");
@@ -100,6 +101,7 @@ Status GetOfAFutureRevisionIsTooLarge(StorageSubject& s) {
   // A cache waits for the revision to come before it returns the error.
   const auto got = impatient->Get(s.ctx, s.KeyOf("one"), options);
   EXPECT_REASON(got, Reason::kTimeout);
+  // Clients tell this from other timeouts by the cause.
   EXPECT_EQ(got.status().message(), "Timeout: Too large resource version: 1000, current: 2");
   EXPECT(got.status().details() != nullptr);
   EXPECT_EQ(got.status().details()->causes[0].reason, "ResourceVersionTooLarge");
@@ -171,6 +173,7 @@ Status AnUpdateRewritesBytesThatDifferOnlyInForm(StorageSubject& s) {
   txn.value = std::make_shared<const std::string>(
       R"({"apiVersion":"test.example.com/v1","kind":"Widget","metadata":{"namespace":"ns",)"
       R"("name":"one"},"spec":{"size":3}})");
+  // Another writer's order of fields: the same object in other bytes.
   EXPECT(s.engine->Txn(s.ctx, txn)->succeeded);
   const auto updated = s.Resize("one", 3);
   EXPECT(updated.ok());
@@ -199,6 +202,7 @@ Status TheUpdatersErrorIsReturnedAsItIs(StorageSubject& s) {
   const auto refused = s.storage->GuaranteedUpdate(
       s.ctx, "/ns/one", {},
       [](const runtime::ObjectPtr&) -> Result<Update> { return Status(Reason::kForbidden, "no"); });
+  // Without a prefix or another reason: the API returns it to the client.
   EXPECT(refused.status() == Status(Reason::kForbidden, "no"));
   return Status::Ok();
 }
@@ -217,6 +221,7 @@ Status UpdateStartsAgainWhenAnotherWritesInBetween(StorageSubject& s) {
       });
   EXPECT(updated.ok());
   EXPECT_EQ(calls, 2);
+  // The second attempt starts from the other write, so that both changes stay.
   EXPECT_EQ((**updated)["spec"]["size"].AsInt(), 7);
   EXPECT_EQ((**updated)["status"]["phase"].AsString(), "done");
   return Status::Ok();
@@ -254,6 +259,7 @@ Status ANoOpOnAStaleSuggestionIsNotBelieved(StorageSubject& s) {
         return Result<Update>(std::move(update));
       });
   EXPECT(updated.ok());
+  // A write: the update was made again from the stored object, where it changes something.
   EXPECT_EQ((*updated)->resource_version(), "4");
   EXPECT((*s.Get("one"))->root()["spec"]["size"].is_null());
   return Status::Ok();

@@ -7,6 +7,7 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
+// Long enough for a loaded machine; no case that passes waits so long.
 constexpr std::chrono::seconds kEventPatience{10};
 // The wait for a revision that never comes.
 constexpr std::chrono::milliseconds kImpatience{50};
@@ -55,6 +56,7 @@ std::string WatchReader::NextText() {
   }
   if (event->initial_events_end) text += "-END";
   text += " " + std::string(event->object != nullptr ? event->object->name() : "");
+  // The event's revision, which for a deletion by selector is not the object's.
   return text + " " + event->resource_version;
 }
 
@@ -101,6 +103,7 @@ Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenOver(
   setup.engine = engine.get();
   setup.kind = kind;
   setup.prefix = prefix;
+  // Shared by all storages of the case, as in a server.
   setup.executor = pool_.get();
   setup.clock = &clock_;
   setup.fresh_wait = fresh_wait;

@@ -102,6 +102,7 @@ Status SelectorsTurnChangesIntoAdditionsAndDeletions(StorageSubject& s) {
   EXPECT(gone->type == watch::EventType::kDeleted);
   EXPECT_EQ((*gone->object)["spec"]["size"].AsInt(), 2);
   EXPECT_EQ(gone->resource_version, "5");
+  // The changes to an object that does not match come without events: no revision between is due.
   EXPECT_EQ(watch.NextText(), "ADDED two 8");
   return Status::Ok();
 }
@@ -129,6 +130,7 @@ Status InitialEventsEndWithABookmark(StorageSubject& s) {
 
 Status TheEndOfNoInitialEventsIsToldAsWell(StorageSubject& s) {
   auto watch = s.Watch(From("", true, true));
+  // Without objects the end comes at the store's revision.
   EXPECT_EQ(watch.NextText(), "BOOKMARK-END  1");
   return Status::Ok();
 }
@@ -157,6 +159,7 @@ Status InitialEventsMayAskForALeastRevision(StorageSubject& s) {
 Status InitialEventsOfTheFutureAreTooLarge(StorageSubject& s) {
   ASSIGN_OR_RETURN(const auto impatient, s.OpenImpatient());
   const auto watch = impatient->Watch(s.ctx, "/", From("1000", true, true));
+  // The error comes from the call, not as an event, so that the client gets an HTTP error.
   EXPECT_REASON(watch, Reason::kTimeout);
   return Status::Ok();
 }
@@ -192,6 +195,7 @@ Status AWatchFromACompactedRevisionIsToldOnce(StorageSubject& s) {
   EXPECT(event->error ==
          Status(Reason::kExpired, "The resourceVersion for the provided watch is too old."));
   EXPECT_EQ(watch.NextText(), "END");
+  // Before the engine that it uses goes.
   fresh->Stop();
   return Status::Ok();
 }

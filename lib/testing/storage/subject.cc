@@ -9,6 +9,7 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
+// Long enough for a loaded machine; no case that passes waits so long.
 constexpr std::chrono::seconds kPatience{10};
 
 Revision Must(const kv::TxnResponse& response) { return response.revision; }
@@ -74,6 +75,7 @@ Result<kv::KeyValue> Subject::Get(const std::string& key, Revision at) {
   request.key = key;
   request.at_revision = at;
   ASSIGN_OR_RETURN(kv::RangeResponse response, engine_->Range(Context::Background(), request));
+  // Not an error: cases ask for absent keys often.
   if (response.kvs.empty()) return kv::KeyValue{};
   return std::move(response.kvs.front());
 }

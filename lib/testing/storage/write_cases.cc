@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about conditional writes, their results and their revisions.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -142,6 +143,7 @@ Status RevisionsCountWrites(Subject& s) {
     EXPECT_EQ(revision, i + 2);
   }
   ASSIGN_OR_RETURN(const Revision deleted, s.Delete("k3"));
+  // A deletion has a revision of its own.
   EXPECT_EQ(deleted, 22);
   return Status::Ok();
 }
@@ -197,6 +199,7 @@ Status BinaryBytes(Subject& s) {
 }
 
 Status LongKeys(Subject& s) {
+  // Longer than any key of Kubernetes, whose names have 253 characters at most.
   const std::string key = "/registry/" + std::string(4000, 'k');
   RETURN_IF_ERROR(s.Create(key, "1").status());
   ASSIGN_OR_RETURN(const auto kv, s.Get(key));
@@ -206,6 +209,7 @@ Status LongKeys(Subject& s) {
 
 Status CancelledContext(Subject& s) {
   const Context ctx = Context::Child(Context::Background());
+  // Cancelled before the call, so that there must be no write at all.
   ctx.Cancel(Status(Reason::kTimeout, "gone"));
   kv::TxnRequest request;
   request.key = "a";

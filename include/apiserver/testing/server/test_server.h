@@ -38,7 +38,9 @@ struct TestResource {
 
 // The configuration of a test server. Pointers must outlive it.
 struct TestServerOptions {
+  // The resources to serve, grouped by the groups of their kinds.
   std::vector<TestResource> resources = {};
+  // Run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;  // Null: everything is allowed.
   // Installs further handlers or groups before the server starts. Null: none. Runs on
@@ -48,10 +50,12 @@ struct TestServerOptions {
   apiserver::storage::kv::Engine* engine = nullptr;
   // If set, the server also listens on a free port of 127.0.0.1, with a certificate of its own CA.
   bool listen = false;
+  // The two timeouts are those of server::Config, for watches and for all other requests.
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
   MemoryBudget::Limits memory = {};
   FeatureGates features = server::DefaultFeatureGates();
+  // The server's and the engine's clock. With a FakeClock time stands still.
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
   // Changes the server's configuration after all other options. Null: no changes. Runs on

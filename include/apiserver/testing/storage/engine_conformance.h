@@ -16,6 +16,7 @@ namespace apiserver::inline v0::testing::storage {
 
 // The cases' access to an engine. The functions run on the thread of the case and may block.
 struct EngineHost {
+  // `clock` outlives the engine.
   using Open =
       std::function<Result<std::unique_ptr<apiserver::storage::kv::Engine>>(const Clock& clock)>;
 

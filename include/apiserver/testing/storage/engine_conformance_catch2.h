@@ -29,6 +29,7 @@ inline bool RegisterEngineConformance(const std::string& name, const EngineHost&
     EngineCase case_;
     EngineHost host_;
   };
+  // The tags select the cases of one engine, or those of all.
   const std::string tags = "[" + name + "][conformance]";
   for (EngineCase& engine_case : EngineCases(host)) {
     const std::string full_name = name + ": " + engine_case.name;

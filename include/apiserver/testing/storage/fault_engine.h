@@ -12,6 +12,7 @@ namespace apiserver::inline v0::testing::storage {
 // The rates of random faults, in calls of ten thousand. Whether the n-th call of a kind fails
 // depends only on `seed` and n, so that a run can be repeated as far as its threads' timing allows.
 struct FaultPlan {
+  // Another seed makes other calls fail at the same rates.
   std::uint64_t seed = 1;
   int range_errors = 0;  // Range, CurrentRevision: kServiceUnavailable.
   int txn_errors = 0;    // Txn: kServiceUnavailable, and nothing was written.
@@ -30,7 +31,8 @@ struct FaultCounts {
 };
 
 // An engine in front of another one that injects the faults of a remote engine: on request, or at
-// random by a plan. Any thread.
+// random by a plan. Any thread. Delays block the calling thread, and only calls whose context may
+// block are delayed.
 class FaultEngine : public apiserver::storage::kv::Engine {
  public:
   // The next `count` calls of Range, or of Txn, return `status` and do nothing.

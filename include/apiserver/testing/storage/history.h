@@ -83,6 +83,7 @@ struct SeenEvent {
   std::int64_t value = 0;
   std::int64_t revision = 0;         // The revision of the event, or of the bookmark.
   std::int64_t object_revision = 0;  // The revision of the object in it.
+  // True for the bookmark at the end of the initial events.
   bool initial_events_end = false;
 };
 
@@ -112,6 +113,7 @@ struct LogEntry {
   std::string key;
   bool deleted = false;
   bool created = false;
+  // True if the object had the label that red_only selects.
   bool red = false;
   std::int64_t value = 0;
   std::int64_t uid = 0;

@@ -22,8 +22,10 @@ namespace apiserver::inline v0::testing::storage {
 // The arguments of opening a storage. All of it outlives the storage.
 struct StorageSetup {
   apiserver::storage::kv::Engine* engine = nullptr;
+  // The kind of NewWidgetKind() (widget.h).
   runtime::KindPtr kind;
   std::string prefix;  // "/registry/test.example.com/widgets".
+  // Runs the storage's tasks, which may block.
   Executor* executor = nullptr;
   const Clock* clock = nullptr;
   // The time that a cache's read waits for a revision, and the interval of its watches' bookmarks.

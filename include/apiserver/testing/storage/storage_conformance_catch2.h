@@ -31,6 +31,7 @@ inline bool RegisterStorageConformance(const std::string& name, const StorageHos
     StorageCase case_;
     StorageHost host_;
   };
+  // The tags select the cases of one storage, or those of all.
   const std::string tags = "[" + name + "][conformance]";
   for (StorageCase& storage_case : StorageCases()) {
     const std::string full_name = name + ": " + storage_case.name;
