@@ -10,6 +10,7 @@ namespace {
 // Limits the codes, so that a webhook cannot make new series.
 constexpr int kCodeMax = 600;
 
+// The buckets, names and texts are upstream's: dashboards depend on them.
 const std::vector<double>& StepBuckets() {
   static const std::vector<double> buckets{0.005, 0.025, 0.1, 0.5, 1.0, 2.5};
   return buckets;

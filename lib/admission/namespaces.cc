@@ -47,6 +47,7 @@ Result<runtime::ObjectPtr> InformedNamespaces::GetLive(const Context& ctx,
   if (!known.client) return Status(Reason::kServiceUnavailable, "namespaces are not known yet");
   client::Target target = NamespacesTarget();
   target.name = name;
+  // Asks the server, since the informer may not have a new namespace yet.
   ASSIGN_OR_RETURN(auto object, known.client->Get(ctx, target));
   return runtime::ObjectPtr(std::move(object));
 }

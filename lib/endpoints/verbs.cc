@@ -38,6 +38,7 @@ std::span<const VerbRow> Verbs() { return kVerbs; }
 
 bool IsServed(const VerbRow& row, const RequestScope& scope) {
   if (!row.served(scope.capabilities)) return false;
+  // A subresource has no collection: its POST is a create of one object, and there is no list.
   return scope.subresource.empty() || row.verb == request::VerbOfMethod(row.method);
 }
 

@@ -33,6 +33,7 @@ std::string SuccessJson(const StatusDetails& details, int code) {
 }  // namespace
 
 void WriteStatus(http::Exchange& exchange, const Status& whole) {
+  // The last limit of an error's size, since its texts may quote the request.
   const Status status = meta::Bounded(whole);
   if (audit::LevelOf(exchange.ctx()) != audit::Level::kNone) {
     audit::LogResponseStatus(exchange.ctx(), audit::ResponseStatus::Of(status));

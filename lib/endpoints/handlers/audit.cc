@@ -19,6 +19,7 @@ std::string JsonOf(std::string_view kind, std::string_view api_version, runtime:
   codec::AppendJsonString(api_version, json);
   std::string rest;
   codec::AppendJson(content, rest);
+  // Without its braces; an empty map has nothing else.
   if (rest.size() > 2) json.append(",").append(rest, 1, rest.size() - 2);
   return json + "}";
 }

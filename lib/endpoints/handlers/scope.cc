@@ -82,6 +82,7 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
         auto resumed = [scope, read = std::move(read),
                         resume = std::move(resume)](Result<std::string> version) mutable {
           if (!version.ok()) return resume(version.status());
+          // The answer may come on any thread, but the exchange belongs to its loop.
           resume.OnLoop([scope, read = std::move(read), version = std::move(*version)]() mutable {
             return read(std::move(version));
           });
