@@ -36,6 +36,7 @@ class BodyReader final : public std::enable_shared_from_this<BodyReader> {
       return BreakOff();
     }
     if (bytes == 0) return End(std::move(text_));
+    // Checked for each piece: the body may be chunked, and its length unknown.
     if (bytes > bytes_max_ - text_.size()) return Refuse();
     text_.append(reinterpret_cast<const char*>(piece_.data()), bytes);
     Next();

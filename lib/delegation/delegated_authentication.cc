@@ -192,6 +192,7 @@ class Following {
           "neither users' certificates nor the front proxy are known",
           {{"err", std::string(read.message())}});
     }
+    // The ConfigMap may be written or changed later, so it is followed after a failure too.
     map_->Follow();
     return {};
   }
@@ -246,6 +247,7 @@ class Following {
                                         .clock = options_.clock,
                                         .metrics = metrics_.get()};
     if (proxy_ca_) {
+      // Without an authority of the front proxy any client could claim to be any user.
       delegating.request_header = authn::RequestHeaderOptions{
           .ca = proxy_ca_, .allowed_names = allowed_names_, .names = header_names_};
     }
@@ -280,6 +282,7 @@ void DelegatedAuthentication::Apply(server::Config& config) const {
 void DelegatedAuthentication::PutBefore(server::Config& config) const {
   config.authenticator = authn::NewUnion({authenticator, config.authenticator});
   config.request_headers = request_headers;
+  // Clients of both authenticators must find their authority in the handshake.
   config.client_ca = Joined(config.client_ca, client_ca);
 }
 

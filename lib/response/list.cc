@@ -101,6 +101,7 @@ class ListBody final : public http::BodySource {
     }
     const bool last = next_ == encodings_.size();
     if (last) buffer_ += kTail;
+    // Hands the buffer over instead of copying it.
     out.Take(std::exchange(buffer_, {}));
     return last ? http::Pull::kEnd : http::Pull::kMore;
   }
@@ -114,6 +115,7 @@ class ListBody final : public http::BodySource {
 
 http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListBody> list) {
   http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
+  // Compression is worth its time only for a long list.
   if (WantsGzip(exchange, "APIResponseCompression") && list->LongerThan(kGzipThresholdBytes)) {
     AddGzipHeaders(head);
     exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(list)));
@@ -161,6 +163,7 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   }
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json = ListPrefix(list, target);
+  // The exact size, so that the text never moves while it grows.
   json.reserve(json.size() + SizeOf(encodings) +
                encodings.size() * (ItemPrefix(target).size() + 1) + kTail.size());
   for (const runtime::EncodingPtr& encoding : encodings) {

@@ -101,6 +101,7 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
 bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object,
                const Target& target) {
   const auto negotiated = Negotiate(exchange, &target, /*watch=*/false);
+  // An audited response also copies its JSON for the event.
   return !IsAudited(exchange) && negotiated.ok() && negotiated->shape == Shape::kObject &&
          !negotiated->pretty && negotiated->type == codec::MediaType::kJson &&
          object.FindEncoding(target.version, runtime::Format::kJson);

@@ -52,6 +52,8 @@ class StreamSocket final : public http::WebSocketHandler {
 
   void OnOpen(const std::shared_ptr<http::WebSocket>& socket) override {
     base64_ = socket->protocol() == kBase64Protocol;
+    // An empty first message, as Kubernetes' wsstream sends it, tells the client that the stream
+    // works.
     socket->Send({.data = "", .binary = !base64_});
   }
 

@@ -50,6 +50,7 @@ class TableDocument final : public Document {
   bool AppendTo(std::string& json, std::size_t wanted) override {
     json += std::exchange(head_, {});
     for (; next_ < table_.rows.size(); ++next_) {
+      // Stops between rows only, so that a row is never split.
       if (json.size() >= wanted) return true;
       if (next_ > 0) json += ',';
       AppendRow(json);

@@ -23,7 +23,9 @@ struct APIResource {
   std::string kind;
   std::vector<std::string> verbs;  // Sorted.
   std::vector<std::string> short_names;
+  // Names for several resources at once, as "all" in `kubectl get all`.
   std::vector<std::string> categories;
+  // See StorageVersionHash(). Empty: not stored here. Clients compare it for equality only.
   std::string storage_version_hash;
 };
 

@@ -54,6 +54,7 @@ struct ResourcePolicyRule {
   std::vector<std::string> api_groups;
   std::vector<std::string> resources;
   bool cluster_scope = false;  // If set, requests without a namespace match too.
+  // Requests with a namespace match only if it is listed.
   std::vector<std::string> namespaces;
 
   friend bool operator==(const ResourcePolicyRule&, const ResourcePolicyRule&) = default;
@@ -82,10 +83,13 @@ struct FlowSchema {
   enum class Distinguisher : std::uint8_t { kNone, kByUser, kByNamespace };
 
   std::string name;
+  // The uid of the object. Empty: there is none.
   std::string uid;
+  // The name of the level, which need not exist: then the schema is not used.
   std::string priority_level;
   int matching_precedence = 1000;  // The lowest is tried first; equal ones by name.
   Distinguisher distinguisher = Distinguisher::kNone;
+  // A request matches the schema if it matches one of its rules.
   std::vector<PolicyRulesWithSubjects> rules;
 
   friend bool operator==(const FlowSchema&, const FlowSchema&) = default;
@@ -105,6 +109,7 @@ Configuration SuggestedConfiguration();
 // Returns both: the configuration of a server without the API group.
 Configuration BuiltInConfiguration();
 
+// The names of the mandatory objects, each of which is a level and a schema.
 inline constexpr std::string_view kExempt = "exempt";
 inline constexpr std::string_view kCatchAll = "catch-all";
 

@@ -18,10 +18,12 @@ class ConfigurationStrategy final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return false; }
   void PrepareForCreate(const Context& /*ctx*/, runtime::Object& object) const override {
+    // A client cannot choose the generation.
     object.Edit("metadata", "generation") = 1;
   }
   void PrepareForUpdate(const Context& /*ctx*/, runtime::Object& object,
                         const runtime::Object& old) const override {
+    // Metadata is no part of the generation.
     const bool changed = !(object["webhooks"] == old["webhooks"]);
     object.Edit("metadata", "generation") = old.generation() + (changed ? 1 : 0);
   }

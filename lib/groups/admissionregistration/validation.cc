@@ -87,6 +87,7 @@ void CheckOneOf(const Value& webhook, std::string_view key, const Path& path,
 
 void CheckSideEffects(const Value& webhook, const WebhookRules& rules, const Path& path,
                       ErrorList& errors) {
+  // v1 requires webhooks that a dry run may call; v1beta1 had the other two.
   const Texts none = {"None", "NoneOnDryRun"};
   const Texts all = {"None", "NoneOnDryRun", "Some", "Unknown"};
   const Texts& allowed = rules.require_no_side_effects ? none : all;
@@ -118,6 +119,7 @@ void CheckClientConfig(const Value& config, const Path& path, ErrorList& errors)
 
 void CheckTimeout(const Value& webhook, const Path& path, ErrorList& errors) {
   const Value timeout = webhook["timeoutSeconds"];
+  // A request waits for each of its webhooks.
   if (timeout.is_null() || (timeout.AsInt() >= 1 && timeout.AsInt() <= 30)) return;
   errors.InvalidPrinted(path.Child("timeoutSeconds"), std::to_string(timeout.AsInt()),
                         "the timeout value must be between 1 and 30 seconds");

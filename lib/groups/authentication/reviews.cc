@@ -76,6 +76,7 @@ class TokenReview final : public Review {
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const std::vector<std::string> audiences = AudiencesOf(*review);
     const auto found = Ask(ctx, token, audiences);
+    // Not an answer about the token: the request goes on where it may block.
     if (found.status().reason() == Reason::kWouldBlock) return found.status();
     review->Erase("status");
     review->Edit("status", "user") = runtime::MapBuilder(review->arena()).Build();
@@ -107,6 +108,7 @@ class TokenReview final : public Review {
   Result<std::optional<auth::AuthenticateResponse>> Ask(
       const Context& asking, const std::string& token,
       const std::vector<std::string>& audiences) const {
+    // Nothing of the asking request, whose credentials must not answer for the token.
     http::Request request;
     request.headers.Add("Authorization", "Bearer " + token);
     Context ctx = Context::Child(asking).WithMayBlock(asking.may_block());
@@ -139,6 +141,7 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   auto& reviews = group.storage["v1"];
   reviews = Reviews(kinds, options);
   for (const runtime::KindPtr& kind : kinds) {
+    // TokenReview is left out without an authenticator.
     if (!reviews.contains(kind->plural())) continue;
     RETURN_IF_ERROR(server.scheme().Add(kind));
   }

@@ -45,6 +45,7 @@ meta::Complaints IsConfigMapKey(std::string_view key) {
     complaints.emplace_back("must not be '.'");
   } else if (key == "..") {
     complaints.emplace_back("must not be '..'");
+    // Names in a volume: the kubelet keeps its own files there under "..".
   } else if (key.starts_with("..")) {
     complaints.emplace_back("must not start with '..'");
   }
@@ -61,6 +62,7 @@ void CheckData(Value data, ErrorList& errors) {
       }
     }
     const std::optional<std::string> value = SecretValue(member.value);
+    // The limit is on the decoded values, which base64 makes a third longer.
     bytes += value ? value->size() : member.value.AsString().size();
   }
   if (bytes > kSecretBytesMax) errors.TooLong(path, static_cast<long>(kSecretBytesMax));

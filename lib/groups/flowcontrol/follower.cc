@@ -148,6 +148,7 @@ class InformerFollower final : public Follower {
     for (const ObjectPtr& schema : schemas) {
       configuration.flow_schemas.push_back(SchemaOf(*schema));
     }
+    // The whole configuration at once: a schema and its level may come in either order.
     if (options_.flow_control) options_.flow_control->Configure(std::move(configuration));
     bool all = true;
     for (const ObjectPtr& schema : schemas) {
@@ -163,9 +164,11 @@ class InformerFollower final : public Follower {
     const Clock::Monotonic now = options_.clock->Now();
     std::deque<Clock::Monotonic>& writes = writes_[name];
     while (!writes.empty() && now - writes.front() > std::chrono::minutes(1)) writes.pop_front();
+    // False: the worker tries again after `retry`.
     if (writes.size() >= kWritesAMinute) return false;
     writes.push_back(now);
     meta::PatchOptions patch;
+    // Every server may take the condition over from another one.
     patch.force = true;
     patch.field_manager = kFieldManager;
     const Status status =
