@@ -17,7 +17,7 @@ enum class Where : std::uint8_t {
 };
 
 // A handler, and the RequestInfo of requests that reach it. A request that was authorized as
-// something else finds no action.
+// another one finds no action.
 struct Action {
   std::string method;
   Where where = Where::kItem;

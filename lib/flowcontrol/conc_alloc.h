@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// The seats that one priority level would like, and the bounds of what it gets.
+// The seats that a priority level wants, and the bounds of its share.
 struct AllocProblemItem {
   double target = 0;  // At least lower_bound; less than kTargetMin counts as kTargetMin.
   double lower_bound = 0;

@@ -27,8 +27,7 @@ auto QueueSet::Do(Change change) {
     idle = state.retiring && state.IsIdle();
     return result;
   };
-  // The decisions are told after the lock is released: a callback may start or finish requests
-  // here.
+  // The callbacks run after the lock is released: a callback may start or finish requests here.
   const auto result = run();
   while (decided != nullptr) {
     // Moved out first: the request may be destroyed by the call.

@@ -39,8 +39,8 @@ void DelayAndRunHooks(const ShutdownOptions& options, const ShutdownParts& parts
 bool Drain(const ShutdownOptions& options, const ShutdownParts& parts, LifecycleSignals& signals) {
   const Clock::Monotonic until = RealClock().Now() + options.grace;
   const bool listener_first = parts.listener != nullptr && !options.send_retry_after;
-  // Connections are told before any request on them is refused: a client that is told in time loses
-  // nothing.
+  // Connections are drained before any request on them is refused, so that clients move their next
+  // requests in time.
   if (listener_first) parts.listener->Drain();
   parts.in_flight.EndLongRunning(options.watch_grace);
   if (listener_first) {

@@ -150,7 +150,7 @@ struct WebhookAdmissionOptions {
 // to admit their own repair. A webhook with matchConditions counts as failed: this version cannot
 // evaluate them, and the group refuses them.
 std::shared_ptr<const Plugin> NewMutatingWebhookAdmission(WebhookAdmissionOptions options);
-// The same for ValidatingAdmissionWebhook.
+// Returns ValidatingAdmissionWebhook, for the validating phase.
 std::shared_ptr<const Plugin> NewValidatingWebhookAdmission(WebhookAdmissionOptions options);
 
 }  // namespace apiserver::inline v0::admission

@@ -41,10 +41,10 @@ struct Options {
 //                                                   .authorizer = authorizer}));
 //
 // The post-start hook rbac/bootstrap-roles returns when `rbac` knows all objects; until then
-// /readyz fails, and `rbac` allows nobody anything. Later changes are known within milliseconds.
-// Nobody can create or change a role or binding that gives more than she holds herself, but with
-// the verbs `escalate` or `bind`, or in system:masters. A ClusterRole with an aggregationRule gets
-// its rules from the server.
+// /readyz fails, and `rbac` allows nothing. Later changes are known within milliseconds. A user
+// cannot create or change a role or binding that grants more than the user's own rights, except
+// with the verbs `escalate` or `bind`, or in system:masters. A ClusterRole with an aggregationRule
+// gets its rules from the server.
 //
 // kInvalid: something required is missing. kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, Options options);

@@ -126,7 +126,7 @@ std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> event
 
 void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now) {
   for (ChangeRef& change : changes) {
-    auto& made = const_cast<Change&>(*change);  // NOLINT: nobody else has seen it.
+    auto& made = const_cast<Change&>(*change);  // NOLINT: not shared yet.
     made.before = made.now ? state.tree.Put(made.now) : state.tree.Erase(made.before->key);
     state.last_change = made.revision;
     bytes_.fetch_add(EncodedBytes(made.now) - EncodedBytes(made.before), std::memory_order_relaxed);
@@ -157,7 +157,7 @@ void Cache::Apply(std::span<const kv::Event* const> events, kv::Revision revisio
       forget = Forget(*state, now, dropped);
       log = state->log;
     }
-    // The log comes after the tree: a watcher that has been told of a change finds it there.
+    // The log comes after the tree: a watcher that has received a change finds it there.
     log->Append(changes, revision);
     if (forget > 0) {
       log->TrimBelow(forget);

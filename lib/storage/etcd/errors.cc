@@ -46,7 +46,7 @@ bool IsDenied(const RpcOutcome& outcome) {
 bool IsTransient(const RpcOutcome& outcome) {
   switch (outcome.code) {
     case RpcCode::kUnavailable:
-    case RpcCode::kCancelled:  // A member that goes away ends what it was doing so.
+    case RpcCode::kCancelled:  // A member that shuts down ends its calls so.
     case RpcCode::kDeadlineExceeded:
     case RpcCode::kAborted:
       return true;

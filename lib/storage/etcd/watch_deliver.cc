@@ -75,7 +75,7 @@ void WatchHub::OnCanceled(State& state, std::int64_t id, const wire::WatchRespon
   } else {
     const RpcOutcome outcome{RpcCode::kUnknown, response.cancel_reason()};
     if (!IsDenied(outcome)) {
-      // The reason is none that a new watch would meet again, so it goes on.
+      // A new watch would not meet the reason again, so one is opened.
       feed.created = false;
       client_->timers().After(kBeforeRecreation, [self = shared_from_this(), id] {
         self->Recreate(*self->state_.Lock(), id);
