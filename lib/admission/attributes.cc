@@ -11,7 +11,7 @@ namespace {
 
 Status Refused(std::string why) { return {Reason::kInvalid, std::move(why)}; }
 
-// As checkKeyFormat of attributes.go.
+// Checks as checkKeyFormat of attributes.go does.
 Status CheckAnnotationKey(std::string_view key) {
   if (std::ranges::count(key, '/') != 1) {
     return Refused(
@@ -27,10 +27,11 @@ Status CheckAnnotationKey(std::string_view key) {
                  "required.");
 }
 
-// What errors call the object; Go's extractResourceName.
+// Returns the object's name in errors, as Go's extractResourceName does.
 std::string ErrorName(const Attributes& attributes) {
   if (!attributes.name.empty()) return attributes.name;
   if (attributes.object == nullptr) return "Unknown";
+  // The object's own name: a create may leave it out of the path.
   if (!attributes.object->name().empty()) return std::string(attributes.object->name());
   const std::string_view generate_name = attributes.object->generate_name();
   return generate_name.empty() ? "Unknown" : std::string(generate_name);
@@ -63,6 +64,7 @@ Status Annotations::Add(std::string_view key, std::string_view value, audit::Lev
   Annotation annotation{std::string(key), std::string(value), level};
   auto annotations = annotations_.Lock();
   const auto [at, added] = annotations->try_emplace(annotation.key, annotation);
+  // Two plugins may agree, and a plugin that runs twice repeats itself.
   if (added || at->second == annotation) return {};
   return Refused(
       "admission annotations are not allowed to be overwritten, key:" + field::Quote(key) +

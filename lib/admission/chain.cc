@@ -10,7 +10,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
-// Hands what plugins noted to the request's event, as far as that is to say so much.
+// Adds the plugins' annotations to the request's event, as far as its level keeps them.
 void TellAudit(const Context& ctx, const Attributes& attributes) {
   const audit::Level level = audit::LevelOf(ctx);
   if (level == audit::Level::kNone) return;
@@ -42,6 +42,8 @@ Status Chain::AdmitOnce(const Context& ctx, Attributes& attributes) const {
     const PluginTimer timer(metrics_.get(), plugin->name(), Step::kAdmit);
     Status status = plugin->Admit(ctx, attributes);
     timer.Observe(attributes.operation, !status.ok());
+    // After each plugin, and before its error: the event of a refused request has the annotations
+    // too.
     TellAudit(ctx, attributes);
     RETURN_IF_ERROR(status);
   }
@@ -52,6 +54,7 @@ Status Chain::Admit(const Context& ctx, Attributes& attributes) const {
   Prepare(attributes);
   const PluginTimer timer(metrics_.get(), "", Step::kAdmit);
   Status status = AdmitOnce(ctx, attributes);
+  // One more round at most, so that two plugins which undo each other's changes cannot loop.
   if (status.ok() && attributes.reinvocation->should_reinvoke()) {
     attributes.reinvocation->SetIsReinvoke();
     status = AdmitOnce(ctx, attributes);
@@ -62,6 +65,7 @@ Status Chain::Admit(const Context& ctx, Attributes& attributes) const {
 
 Status Chain::Validate(const Context& ctx, Attributes attributes) const {
   Prepare(attributes);
+  // Takes away the object that a plugin could change.
   attributes.editable = nullptr;
   const PluginTimer timer(metrics_.get(), "", Step::kValidate);
   Status status;

@@ -30,7 +30,7 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// Relative to the folder of the file that names it.
+// Returns `path` relative to the folder of `file`, which names it.
 std::string Beside(const std::string& file, const std::string& path) {
   if (path.starts_with('/')) return path;
   const std::size_t slash = file.rfind('/');
@@ -64,7 +64,7 @@ class ConfigurationReader {
                                             "; this server has " + Joined(known_));
     }
     const std::string file = reader_.Text(path.Child("path"), plugin["path"]);
-    // What stands in the file itself is preferred, as in Go; of two entries the first counts.
+    // A configuration in the file itself is preferred, as in Go; of two entries the first counts.
     PluginConfiguration made{.where = path_};
     if (const Value inline_configuration = plugin["configuration"];
         !inline_configuration.is_null()) {
@@ -78,6 +78,7 @@ class ConfigurationReader {
                                       std::string(text.status().message())};
       }
       made.text = *std::move(text);
+      // A plugin without a configuration runs with its defaults.
     } else {
       return {};
     }
@@ -126,6 +127,7 @@ Result<AdmissionConfiguration> ReadAdmissionConfiguration(const FileSystem& file
                                         field::Quote(path) + ": " +
                                         std::string(text.status().message()));
   }
+  // Each file's errors are reported under its own name.
   auto configuration = ConfigurationReader(files, path, *text, known).Read();
   if (!configuration.ok()) return InFile(path, configuration.status());
   return configuration;
@@ -165,6 +167,7 @@ Result<std::vector<std::shared_ptr<const Plugin>>> SelectPlugins(
                   name + " in enable-admission-plugins and disable-admission-plugins overlapped");
   }
   std::vector<std::shared_ptr<const Plugin>> plugins;
+  // The order of `choices` is the order in which the plugins run, so the flags must not change it.
   for (const PluginChoice& choice : choices) {
     const std::string_view name = choice.plugin->name();
     const bool on = choice.on_by_default ? !Contains(selection.disable, name)

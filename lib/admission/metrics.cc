@@ -7,9 +7,10 @@ namespace apiserver::v0::admission {
 
 namespace {
 
-// So that a webhook which makes up codes cannot make up series.
+// Limits the codes, so that a webhook cannot make new series.
 constexpr int kCodeMax = 600;
 
+// The buckets, names and texts are upstream's: dashboards depend on them.
 const std::vector<double>& StepBuckets() {
   static const std::vector<double> buckets{0.005, 0.025, 0.1, 0.5, 1.0, 2.5};
   return buckets;
@@ -21,6 +22,7 @@ std::string CodeName(int code) { return std::to_string(std::min(code, kCodeMax))
 
 std::string_view RejectionName(WebhookOutcome::Error error) {
   switch (error) {
+    // The names are upstream's label values.
     case WebhookOutcome::Error::kCallingWebhook:
       return "calling_webhook_error";
     case WebhookOutcome::Error::kInternal:
@@ -99,6 +101,7 @@ void Metrics::ObserveWebhook(const WebhookOutcome& outcome) {
   const std::string_view operation = OperationName(outcome.operation);
   const std::string_view rejected = BoolName(outcome.rejected);
   const std::string code = CodeName(outcome.code);
+  // A rejection has a code and a reason, and is also counted as a request below.
   if (outcome.rejected) {
     rejections_.With({outcome.webhook, outcome.type, operation, RejectionName(outcome.error), code})
         .Add();
@@ -115,6 +118,7 @@ void Metrics::ObserveFailOpen(std::string_view webhook, std::string_view type) {
 void PluginTimer::Observe(Operation operation, bool rejected) const {
   if (!metrics_) return;
   const std::chrono::nanoseconds took = metrics_->clock().Now() - began_;
+  // A timer without a name measures the whole phase.
   if (plugin_.empty()) return metrics_->ObserveStep(step_, operation, rejected, took);
   metrics_->ObservePlugin(plugin_, step_, operation, rejected, took);
 }

@@ -13,21 +13,22 @@ namespace apiserver::inline v0::admission {
 
 enum class Step : std::uint8_t { kAdmit, kValidate };
 
-// What a webhook call came to.
+// The outcome of one webhook call.
 struct WebhookOutcome {
-  // Kubernetes' names: what was wrong when it led to a refusal.
+  // Kubernetes' names for the cause of a rejection.
   enum class Error : std::uint8_t { kNone, kCallingWebhook, kInternal };
 
   std::string_view webhook;
   std::string_view type;  // "admit" or "validating".
   Operation operation = Operation::kCreate;
-  int code = 200;  // What the webhook's answer is worth; 0: no such thing.
+  int code = 200;  // The HTTP code of the answer; 0: it has none.
   bool rejected = false;
   Error error = Error::kNone;
   std::chrono::nanoseconds took{0};
 };
 
-// apiserver_admission_*, under the names and with the buckets of pkg/admission/metrics. Any thread.
+// The metrics apiserver_admission_*, with the names and buckets of pkg/admission/metrics. Any
+// thread.
 class Metrics {
  public:
   Metrics(metrics::Registry& registry, const Clock& clock);
@@ -49,7 +50,7 @@ class Metrics {
   metrics::Family<metrics::Counter>& requests_;
 };
 
-// Takes the time of one plugin, or of a whole phase if it has no name.
+// Measures one plugin, or a whole phase if it has no name.
 class PluginTimer {
  public:
   PluginTimer(Metrics* metrics, std::string_view plugin, Step step)

@@ -12,7 +12,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
-// Namespaces whose deletion began a short while ago.
+// The namespaces whose deletion began a short while ago.
 class RecentlyDeleted {
  public:
   RecentlyDeleted(const Clock& clock, std::chrono::milliseconds ttl) : clock_(clock), ttl_(ttl) {}
@@ -32,7 +32,7 @@ class RecentlyDeleted {
   }
 
  private:
-  // As in Go; beyond, the oldest are forgotten.
+  // Limits the entries, as in Go; beyond it the oldest are forgotten.
   static constexpr std::size_t kEntriesMax = 100;
   struct Entry {
     std::string name;
@@ -47,8 +47,8 @@ bool IsNamespace(const Attributes& attributes) {
   return attributes.kind.group.empty() && attributes.kind.kind == "Namespace";
 }
 
-// Whoever asks what somebody may do in a namespace must not learn from the answer whether it
-// exists.
+// A review of the rights in a namespace is admitted whether the namespace exists or not: the answer
+// must not reveal it.
 bool IsAccessReview(const Attributes& attributes) {
   return attributes.resource.group == "authorization.k8s.io" &&
          attributes.resource.resource == "localsubjectaccessreviews";
@@ -96,7 +96,7 @@ class NamespaceLifecycle final : public Plugin {
       return meta::NewForbidden(attributes.resource.group_resource(), attributes.name,
                                 "this namespace may not be deleted");
     }
-    // What is known here may lag behind.
+    // The namespaces known here may lag behind.
     deleted_.Add(attributes.name);
     return {};
   }
@@ -104,7 +104,8 @@ class NamespaceLifecycle final : public Plugin {
   Result<runtime::ObjectPtr> Find(const Context& ctx, const std::string& name) const {
     runtime::ObjectPtr found = options_.namespaces->Get(name);
     if (!found) {
-      // Who makes a namespace and at once something in it is faster than the watch.
+      // A client that creates a namespace, and at once an object in it, may be faster than the
+      // watch.
       const Notification never;
       (void)never.WaitFor(options_.missing_wait);
       found = options_.namespaces->Get(name);

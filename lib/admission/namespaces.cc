@@ -27,7 +27,7 @@ void InformedNamespaces::Stop() {
   const Followed known = followed();
   if (!known.informer) return;
   known.informer->Stop();
-  // Its connection must not outlive the server.
+  // The client's connection must not outlive the server.
   followed_.Lock()->client = nullptr;
 }
 
@@ -47,6 +47,7 @@ Result<runtime::ObjectPtr> InformedNamespaces::GetLive(const Context& ctx,
   if (!known.client) return Status(Reason::kServiceUnavailable, "namespaces are not known yet");
   client::Target target = NamespacesTarget();
   target.name = name;
+  // Asks the server, since the informer may not have a new namespace yet.
   ASSIGN_OR_RETURN(auto object, known.client->Get(ctx, target));
   return runtime::ObjectPtr(std::move(object));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one door to cpprestsdk's listener. <utility> first: Boost 1.74 uses std::exchange without
-// including it.
+// Includes cpprestsdk's listener; no other file does. <utility> comes first: Boost 1.74 uses
+// std::exchange without including it.
 #include <utility>
 
 #include <cpprest/http_listener.h>

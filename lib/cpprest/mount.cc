@@ -33,7 +33,7 @@ bool IsText(std::string_view value) {
   });
 }
 
-// Whether two readers could disagree on where the message ends, as far as cpprestsdk shows it: it
+// True if two readers could disagree on where the message ends, as far as cpprestsdk shows it: it
 // looks for "chunked" anywhere, and reads a length as far as it is a number.
 bool FramedStrangely(const web::http::http_headers& headers) {
   utility::string_t encoding;
@@ -44,8 +44,8 @@ bool FramedStrangely(const web::http::http_headers& headers) {
   return measured && (length.empty() || length.find_first_not_of("0123456789") != length.npos);
 }
 
-// Why a request is not one that http::Listen would take, or not what its client meant; null: it is
-// good.
+// Returns why http::Listen would refuse the request, or why it is not what its client meant. Null:
+// it is good.
 const char* Malformed(const web::http::http_headers& headers) {
   if (FramedStrangely(headers)) return "malformed Content-Length or Transfer-Encoding";
   for (const auto& [name, value] : headers) {
@@ -61,7 +61,7 @@ const char* Malformed(const web::http::http_headers& headers) {
   return nullptr;
 }
 
-// What is said instead of the server, and with which code; 0: nothing.
+// The answer in place of the server's; code 0: there is none.
 struct Refusal {
   int code = 0;
   const char* why = "";
@@ -82,7 +82,7 @@ http::Request RequestOf(const web::http::http_request& from, bool tls) {
   return request;
 }
 
-// What calls under way need; outlives the mount with them.
+// The state that running calls need; it outlives the mount with them.
 struct Mounted : std::enable_shared_from_this<Mounted> {
   Mounted(const http::Service& of, const MountOptions& with)
       : service(of), options(with), loop(http::Loop::Create(*of.log)) {
@@ -104,12 +104,12 @@ struct Mounted : std::enable_shared_from_this<Mounted> {
   std::atomic<std::size_t> requests{0};
   std::atomic<bool> stopping{false};
   Notification all_over;  // Notified when no call is left of those that End() ended.
-  // Of the loop.
+  // The two below are used on the loop only.
   bool ended = false;
   std::unordered_set<std::shared_ptr<MountedCall>> calls;
 };
 
-// On one of cpprestsdk's threads, which must not wait.
+// Runs on one of cpprestsdk's threads, which must not wait.
 void Mounted::Handle(const web::http::http_request& from) {
   const bool full = ++requests > options.requests_max;
   auto call =
@@ -119,7 +119,7 @@ void Mounted::Handle(const web::http::http_request& from) {
       });
   http::Request request = RequestOf(from, options.tls);
   if (const Refusal refusal = RefusalOf(from, request, full); refusal.code != 0) {
-    // Its body is not wanted, and cpprestsdk would wait for it.
+    // The body is not wanted, and cpprestsdk would wait for it.
     ReadRequestBody(from, 0, [](const Result<std::string>&) {});
     return loop->Post([self = shared_from_this(), call, refusal] {
       self->Refuse(call, refusal.code, refusal.why);
@@ -128,7 +128,7 @@ void Mounted::Handle(const web::http::http_request& from) {
   ReadRequestBody(from, options.request_body_bytes_max,
                   [self = shared_from_this(), call,
                    request = std::move(request)](Result<std::string> body) mutable {
-                    // Most likely the listener is closing this connection, and an answer that
+                    // The listener is most likely closing this connection, and an answer that
                     // begins meanwhile can crash cpprestsdk.
                     if (self->stopping && !body.ok()) return call->Abandon();
                     self->loop->Post([self, call, request = std::move(request),

@@ -7,7 +7,7 @@ namespace {
 
 using web::http::http_response;
 
-// As a Status, for clients that can read nothing else.
+// Returns a Status as JSON, which every client can read.
 std::string StatusBody(int code, const std::string& why) {
   return R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":")" +
          why + R"(","code":)" + std::to_string(code) + "}\n";
@@ -51,9 +51,10 @@ void MountedCall::Refuse(int code, const std::string& why) {
 }
 
 void MountedCall::End(const Status& why) {
+  // The callbacks below may drop the last reference.
   const auto keep = shared_from_this();
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->PeerGone(why);
-  want_ = nullptr;  // Breaks.
+  want_ = nullptr;  // The pending write breaks off.
   if (!replied_) Refuse(503, std::string(why.message()));
 }
 
@@ -75,10 +76,12 @@ void MountedCall::OnAnswer() {
     } else {
       response.set_body(body);
     }
+    // cpprestsdk sets one with each body; the answer has its own.
     response.headers().remove(web::http::header_names::content_type);
   }
   for (const auto& field : head.headers) {
     const auto is = [&](const char* name) { return http::EqualIgnoreCase(field.name, name); };
+    // cpprestsdk frames the message and manages the connection by itself.
     if (!is("Content-Length") && !is("Transfer-Encoding") && !is("Connection")) {
       response.headers().add(field.name, field.value);
     }
@@ -91,7 +94,7 @@ void MountedCall::OnAnswer() {
 
 void MountedCall::Reply(const http_response& response) {
   replied_ = true;
-  // Nobody else may know of a call that was refused. Null: it is being destroyed.
+  // Only this call refers to a request that was refused. Null: it is being destroyed.
   const auto told = [self = weak_from_this().lock(), loop = loop_](bool whole) {
     if (self) loop->Post([self, whole] { self->Replied(whole); });
   };
@@ -129,6 +132,7 @@ void MountedCall::Serve() {
   const auto exchange = exchange_;
   if (!exchange) {
     const auto want = std::move(want_);
+    // A body that cpprestsdk still asks for after the exchange ended is complete or broken.
     return complete_ ? want->Fill(0) : want->Break();
   }
   const auto filled = exchange->Fill(want_->room());
@@ -160,6 +164,7 @@ void MountedCall::Cut() {
 
 void MountedCall::Replied(bool whole) {
   if (const auto exchange = std::exchange(exchange_, nullptr)) {
+    // The exchange must end in every case: its seat and its audit event wait for that.
     if (whole) {
       exchange->AnswerOver(true);
     } else {

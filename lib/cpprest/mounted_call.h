@@ -12,7 +12,8 @@
 
 namespace apiserver::inline v0::cpprest {
 
-// One request of cpprestsdk's and its answer: the driver's transport. On the loop, but for Pull().
+// One request of cpprestsdk's and its answer: the driver's transport. Used on the loop, except for
+// Pull().
 class MountedCall final : public http::ServerStream,
                           public Puller,
                           public std::enable_shared_from_this<MountedCall> {
@@ -20,21 +21,21 @@ class MountedCall final : public http::ServerStream,
   // `on_over` is called once on the loop, when nothing more happens.
   MountedCall(std::shared_ptr<http::Loop> loop, const web::http::http_request& request,
               UniqueFunction<void(MountedCall&)> on_over);
-  // Whoever was not answered, because the loop has ended, is told so.
+  // Answers 503 if there was no answer, because the loop has ended.
   ~MountedCall() override;
   MountedCall(const MountedCall&) = delete;
   MountedCall& operator=(const MountedCall&) = delete;
 
   void Start(const http::Service& service, http::Request request, const std::string& body);
-  // Instead of Start().
+  // Answers in place of Start().
   void Refuse(int code, const std::string& why);
-  // Leaves the request unanswered; cpprestsdk answers it when its listener closes. In place of
-  // Start(), by the one thread that has the call.
+  // Leaves the request unanswered; cpprestsdk answers it when its listener closes. Called in place
+  // of Start(), by the one thread that has the call.
   void Abandon() { replied_ = true; }
-  // Whatever is under way breaks off.
+  // Breaks the answer off.
   void End(const Status& why);
 
-  // Any thread.
+  // Any thread may call it.
   void Pull(std::unique_ptr<Want> want) override;
 
   void OnAnswer() override;

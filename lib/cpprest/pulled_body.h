@@ -9,8 +9,8 @@
 
 namespace apiserver::inline v0::cpprest {
 
-// What cpprestsdk wants to send next: room that somebody fills. Dropped unanswered, the answer is
-// cut.
+// The next piece that cpprestsdk wants to send: room to fill. If it is dropped unfilled, the answer
+// is cut.
 class Want {
  public:
   explicit Want(std::span<char> room) : room_(room) {}
@@ -20,7 +20,8 @@ class Want {
 
   std::span<char> room() const { return room_; }
   pplx::task<std::size_t> task() const { return pplx::create_task(filled_); }
-  // So many bytes stand in the room; none: the body is complete. Once; what comes later is ignored.
+  // Tells that so many bytes are in the room; zero: the body is complete. Only the first call
+  // counts.
   void Fill(std::size_t bytes) { filled_.set(bytes); }
   void Break();
 
@@ -29,15 +30,15 @@ class Want {
   pplx::task_completion_event<std::size_t> filled_;
 };
 
-// Who fills wants. Any thread; must not wait.
+// Fills wants. Any thread may call it; it must not block.
 class Puller {
  public:
   virtual ~Puller() = default;
   virtual void Pull(std::unique_ptr<Want> want) = 0;
 };
 
-// An answer's body for cpprestsdk, which asks for the next piece when it has written the last:
-// nothing is kept in between.
+// The body of an answer for cpprestsdk, which asks for the next piece when it has written the last
+// one: no bytes are kept in between.
 class PulledBody final
     : public concurrency::streams::details::streambuf_state_manager<std::uint8_t> {
  public:
@@ -63,7 +64,7 @@ class PulledBody final
   void release(std::uint8_t* /*block*/, std::size_t /*count*/) override {}
 
  protected:
-  // cpprestsdk's listener reads by getn() alone; by the rest there is nothing to be had.
+  // cpprestsdk's listener reads by getn() alone; the other ways return nothing.
   pplx::task<std::size_t> _getn(std::uint8_t* bytes, std::size_t count) override {
     return getn(bytes, count);
   }

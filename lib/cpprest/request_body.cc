@@ -17,7 +17,7 @@ class BodyReader final : public std::enable_shared_from_this<BodyReader> {
 
   void Next() {
     try {
-      // As many as that must have come, or all.
+      // The future is set when so many bytes have come, or all.
       body_.getn(piece_.data(), bytes_max_ == 0 ? 1 : piece_.size())
           .then([self = shared_from_this()](const pplx::task<std::size_t>& task) {
             self->Got(task);
@@ -36,12 +36,13 @@ class BodyReader final : public std::enable_shared_from_this<BodyReader> {
       return BreakOff();
     }
     if (bytes == 0) return End(std::move(text_));
+    // Checked for each piece: the body may be chunked, and its length unknown.
     if (bytes > bytes_max_ - text_.size()) return Refuse();
     text_.append(reinterpret_cast<const char*>(piece_.data()), bytes);
     Next();
   }
 
-  // A closed buffer is what makes cpprestsdk read no more.
+  // Closing the buffer is what makes cpprestsdk stop reading.
   void Refuse() {
     try {
       const auto why = std::make_exception_ptr(std::runtime_error("the body is too large"));

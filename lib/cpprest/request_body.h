@@ -10,8 +10,8 @@
 namespace apiserver::inline v0::cpprest {
 
 // Takes a request's body from cpprestsdk, which buffers it without a limit and answers no request
-// before it has it all: what is more than `bytes_max` makes it stop. `done` is called once, on a
-// thread of cpprestsdk. kRequestEntityTooLarge; kBadRequest: it broke off.
+// before it has it all: a body over `bytes_max` makes it stop. `done` is called once, on a thread
+// of cpprestsdk, and must not block. kRequestEntityTooLarge; kBadRequest: it broke off.
 void ReadRequestBody(const web::http::http_request& request, std::size_t bytes_max,
                      UniqueFunction<void(Result<std::string>)> done);
 

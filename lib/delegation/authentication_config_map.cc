@@ -26,7 +26,7 @@ Status BadKey(std::string_view key, const std::string& why) {
                                       std::string(kMapName) + ": " + std::string(key) + ": " + why);
 }
 
-// A JSON list of texts, none of them empty.
+// Returns a JSON list of texts, none of them empty.
 Result<std::vector<std::string>> ListAt(const runtime::Value& data, std::string_view key) {
   std::vector<std::string> texts;
   const std::string text(data[key].AsString());
@@ -38,6 +38,7 @@ Result<std::vector<std::string>> ListAt(const runtime::Value& data, std::string_
   if (!list->is_list()) return BadKey(key, "is no JSON list of texts");
   for (const runtime::Value& item : list->items()) {
     if (item.AsString().empty()) return BadKey(key, "is no JSON list of texts, or one is empty");
+    // A text of another type reads as empty here.
     texts.emplace_back(item.AsString());
   }
   return texts;
@@ -52,7 +53,7 @@ Result<std::string> BundleAt(const runtime::Value& data, std::string_view key) {
   return pem;
 }
 
-// The user that a message of the kind `User "…" cannot get resource …` is about; empty: none.
+// Returns the user of a message like `User "…" cannot get resource …`. Empty: there is none.
 std::string_view ForbiddenUser(std::string_view message) {
   constexpr std::string_view kBefore = "User \"";
   const std::size_t at = message.find(kBefore);
@@ -61,7 +62,7 @@ std::string_view ForbiddenUser(std::string_view message) {
   return rest.substr(0, rest.find('"'));
 }
 
-// Sets only what is new, so that what was derived from the old stays good.
+// Sets the value only if it has changed, so that values derived from the old one stay valid.
 template <class T>
 void SetIfNew(Variable<T>& variable, T value) {
   if (*variable.Get() != value) variable.Set(std::move(value));
@@ -91,7 +92,7 @@ AuthenticationConfigMapFollower::AuthenticationConfigMapFollower(client::Client&
       request_header_ca_(std::make_shared<Variable<std::string>>("")),
       allowed_names_(
           std::make_shared<Variable<std::vector<std::string>>>(std::vector<std::string>())),
-      // Nobody is named by any header until the map has said by which.
+      // No header names a user until the map has said which ones do.
       names_(std::make_shared<Variable<authn::RequestHeaderNames>>(
           authn::RequestHeaderNames{.username = {}, .uid = {}, .group = {}, .extra_prefix = {}})) {}
 
@@ -132,9 +133,10 @@ void AuthenticationConfigMapFollower::Follow() {
 
 Status AuthenticationConfigMapFollower::Use(const runtime::Object& map) {
   ASSIGN_OR_RETURN(AuthenticationConfigMap config, ReadAuthenticationConfigMap(map));
-  // Names first: nobody is believed by the wrong ones once the authority is there.
+  // The names come first: once the authority is set, no request may be read by wrong names.
   SetIfNew(*names_, std::move(config.names));
   SetIfNew(*allowed_names_, std::move(config.allowed_names));
+  // An authority that is missing now keeps its former value, as upstream.
   if (!config.request_header_ca.empty()) {
     SetIfNew(*request_header_ca_, std::move(config.request_header_ca));
   }

@@ -17,24 +17,25 @@
 
 namespace apiserver::inline v0::delegation {
 
-// What kube-system/extension-apiserver-authentication says. What is missing is empty.
+// The contents of kube-system/extension-apiserver-authentication. Missing values are empty.
 struct AuthenticationConfigMap {
   std::string client_ca;
   std::string request_header_ca;
   std::vector<std::string> allowed_names;
   authn::RequestHeaderNames names;
 };
-// kInvalid: names key and fault; nothing of such a map is to be used.
+// Reads the map. kInvalid: the message names key and fault; no part of such a map may be used.
 Result<AuthenticationConfigMap> ReadAuthenticationConfigMap(const runtime::Object& map);
 
-// The ConfigMap's latest state, followed live. As upstream, an authority that is removed from it,
-// or a map that is deleted or spoilt, leaves what was known before in use.
+// The latest state of the ConfigMap, followed live. As upstream, if an authority is removed from
+// it, or the map is deleted or spoilt, the known values stay in use.
 class AuthenticationConfigMapFollower {
  public:
-  // `cluster` outlives it.
+  // `cluster` must outlive it.
   AuthenticationConfigMapFollower(client::Client& cluster, Random& random, LogSink& log);
 
-  // Once, before Follow. OK where there is no such map yet. kForbidden: with the remedy as YAML.
+  // Reads the map; called once, before Follow. OK if there is no such map yet. kForbidden: with the
+  // remedy as YAML.
   Status ReadNow(const Context& ctx);
   void Follow();
 
@@ -58,7 +59,7 @@ class AuthenticationConfigMapFollower {
   const std::shared_ptr<Variable<std::string>> request_header_ca_;
   const std::shared_ptr<Variable<std::vector<std::string>>> allowed_names_;
   const std::shared_ptr<Variable<authn::RequestHeaderNames>> names_;
-  std::unique_ptr<client::Informer> informer_;  // Last: tells the others until it is gone.
+  std::unique_ptr<client::Informer> informer_;  // Last: it calls the others until it is destroyed.
 };
 
 }  // namespace apiserver::inline v0::delegation

@@ -8,7 +8,7 @@ namespace apiserver::v0::delegation {
 
 namespace {
 
-// What a file holds, unless the text is given itself.
+// Returns the file's contents, unless the text itself is given.
 Result<std::string> TextOrFile(const std::string& text, const std::string& file,
                                const FileSystem& files) {
   if (!text.empty() || file.empty()) return text;
@@ -29,7 +29,7 @@ Result<http::DialOptions> DialOptionsNow(const client::ClientConfig& config,
                    TextOrFile(config.certificate_pem, config.certificate_file, files));
   ASSIGN_OR_RETURN(now.client_key_pem, TextOrFile(config.key_pem, config.key_file, files));
   ASSIGN_OR_RETURN(http::DialOptions options, client::DialOptionsFor(now));
-  // The dialer would take no authority for any authority.
+  // The dialer would take a missing authority for "any authority".
   if (options.tls && options.tls->ca_pem.empty()) {
     return Status(Reason::kInvalid, "there is no certificate-authority to verify the cluster with");
   }
@@ -37,7 +37,7 @@ Result<http::DialOptions> DialOptionsNow(const client::ClientConfig& config,
   return options;
 }
 
-// Sends each request with the token as it is then.
+// Sends each request with the token's present value.
 class BearerConnection final : public http::Connection {
  public:
   BearerConnection(std::unique_ptr<http::Connection> inner, const client::ClientConfig& config,

@@ -23,7 +23,7 @@ namespace {
 using Bundle = std::shared_ptr<const Source<std::string>>;
 using Options = DelegatedAuthenticationOptions;
 
-// Two bundles as one; the same text as long as neither changes.
+// Two bundles as one; the text stays the same object as long as neither changes.
 class JoinedBundles final : public Source<std::string> {
  public:
   JoinedBundles(Bundle a, Bundle b) : a_(std::move(a)), b_(std::move(b)) {}
@@ -32,6 +32,7 @@ class JoinedBundles final : public Source<std::string> {
     auto a = a_->Get();
     auto b = b_->Get();
     const auto last = last_.Lock();
+    // The same pointer while nothing changes, so that its readers need not parse it again.
     if (last->joined && last->a == a && last->b == b) return last->joined;
     last->joined = std::make_shared<const std::string>(*a + (a->ends_with('\n') ? "" : "\n") + *b);
     last->a = std::move(a);
@@ -74,6 +75,7 @@ Status CheckRequestHeaderOptions(const Options& options) {
   RETURN_IF_ERROR(CheckNames("requestheader-extra-headers-prefix", names.extra_prefix));
   RETURN_IF_ERROR(CheckNames("requestheader-allowed-names", options.request_header_allowed_names));
   RETURN_IF_ERROR(CheckNames("requestheader-uid-headers", names.uid));
+  // The aggregator sends the standard header whatever other names are configured.
   const bool standard = std::ranges::any_of(names.uid, [](const std::string& name) {
     return http::EqualIgnoreCase(name, "X-Remote-Uid");
   });
@@ -83,7 +85,7 @@ Status CheckRequestHeaderOptions(const Options& options) {
                 "header - API aggregation will not work");
 }
 
-// What keeps authorities up to date; shared by everything that reads them.
+// The parts that keep authorities up to date; shared by everything that reads them.
 class Following {
  public:
   explicit Following(const Options& options) : options_(options) {}
@@ -99,7 +101,7 @@ class Following {
     RETURN_IF_ERROR(LookUp(ctx));
     RETURN_IF_ERROR(FindAuthorities());
     RETURN_IF_ERROR(Make());
-    return DelegatedAuthentication{// Whoever has the authenticator keeps all of this.
+    return DelegatedAuthentication{// The authenticator keeps all of this alive.
                                    .authenticator = {self, authenticator_.get()},
                                    .request_headers = header_names_,
                                    .client_ca = Joined(client_ca_, proxy_ca_),
@@ -108,13 +110,13 @@ class Following {
   }
 
  private:
-  // nullopt: there is none.
+  // Returns the cluster's configuration. nullopt: there is none.
   Result<std::optional<client::ClientConfig>> ClusterConfig() const {
     const std::string& file = options_.kubeconfig_file;
     if (file.empty()) return options_.cluster;
     auto config = client::ReadClientConfigFile(*options_.file_system, file);
     if (config.ok()) {
-      config->origin = file;  // The flag is named by whoever connects.
+      config->origin = file;  // The code that connects names the flag.
       return std::optional(*std::move(config));
     }
     return config.status().WithMessage("--authentication-kubeconfig: " +
@@ -153,6 +155,7 @@ class Following {
                                                         .log = options_.log,
                                                         .period = options_.file_period}));
     std::string server = config.server;
+    // URLs in kubeconfigs may end in a slash.
     while (server.ends_with('/')) server.pop_back();
     ASSIGN_OR_RETURN(tokens_, authn::NewTokenReview(
                                   {.client = std::move(http_client),
@@ -169,7 +172,7 @@ class Following {
     return {};
   }
 
-  // Begins to follow the ConfigMap, where something of it is wanted.
+  // Begins to follow the ConfigMap, if a value of it is needed.
   Status LookUp(const Context& ctx) {
     const bool all_given =
         !options_.client_ca_file.empty() && !options_.request_header_ca_file.empty();
@@ -189,6 +192,7 @@ class Following {
           "neither users' certificates nor the front proxy are known",
           {{"err", std::string(read.message())}});
     }
+    // The ConfigMap may be written or changed later, so it is followed after a failure too.
     map_->Follow();
     return {};
   }
@@ -202,6 +206,7 @@ class Following {
     if (!options_.request_header_ca_file.empty()) {
       ASSIGN_OR_RETURN(
           proxy_ca_, FileBundle("--requestheader-client-ca-file", options_.request_header_ca_file));
+      // Names and headers belong to the authority, so they come from the same place.
       allowed_names_ = std::make_shared<Variable<std::vector<std::string>>>(
           options_.request_header_allowed_names);
       header_names_ =
@@ -214,7 +219,7 @@ class Following {
     return {};
   }
 
-  // A bundle in a file that may be replaced.
+  // Returns the bundle in a file that may be replaced.
   Result<Bundle> FileBundle(const std::string& flag, const std::string& file) {
     const auto bundle = std::make_shared<Variable<std::string>>("");
     auto watched = WatchFiles({file}, options_.file_period,
@@ -223,6 +228,8 @@ class Following {
                                .clock = *options_.clock,
                                .log = *options_.log},
                               [bundle](const std::vector<std::string>& contents) -> Status {
+                                // A file that is no bundle is refused here, so that the former
+                                // bundle stays.
                                 RETURN_IF_ERROR(authn::CheckCertificateBundle(contents.front()));
                                 bundle->Set(contents.front());
                                 return {};
@@ -240,6 +247,7 @@ class Following {
                                         .clock = options_.clock,
                                         .metrics = metrics_.get()};
     if (proxy_ca_) {
+      // Without an authority of the front proxy any client could claim to be any user.
       delegating.request_header = authn::RequestHeaderOptions{
           .ca = proxy_ca_, .allowed_names = allowed_names_, .names = header_names_};
     }
@@ -250,7 +258,7 @@ class Following {
   const Options options_;
   std::shared_ptr<metrics::Registry> metrics_;
   std::unique_ptr<http::Dialer> dialer_;
-  std::unique_ptr<client::Client> cluster_;  // Null: none.
+  std::unique_ptr<client::Client> cluster_;  // Null: there is no cluster.
   std::shared_ptr<const auth::TokenAuthenticator> tokens_;
   std::optional<AuthenticationConfigMapFollower> map_;
   std::vector<std::unique_ptr<WatchedFiles>> files_;
@@ -274,6 +282,7 @@ void DelegatedAuthentication::Apply(server::Config& config) const {
 void DelegatedAuthentication::PutBefore(server::Config& config) const {
   config.authenticator = authn::NewUnion({authenticator, config.authenticator});
   config.request_headers = request_headers;
+  // Clients of both authenticators must find their authority in the handshake.
   config.client_ca = Joined(config.client_ca, client_ca);
 }
 

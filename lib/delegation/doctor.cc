@@ -21,23 +21,23 @@ using std::chrono::hours;
 
 constexpr std::string_view kConfigMap =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
-// A certificate that ends sooner deserves a word.
+// The validity left below which a certificate causes a warning.
 constexpr hours kSoon(24 * 14);
 
-// What the cluster says to one request.
+// The cluster's response to one request.
 struct ClusterAnswer {
-  int code = 0;                             // Zero: nothing.
-  std::string message;                      // Of its Status, or why there is no answer.
+  int code = 0;         // Zero: there was no response.
+  std::string message;  // The message of its Status, or the reason why there is no response.
   std::shared_ptr<const std::string> text;  // `body` points into it.
   runtime::Arena arena;
   runtime::Value body;
 };
 
-// A cluster, and whom it takes the server for.
+// A cluster, and the user that it takes the server for.
 struct Asked {
   client::Client* cluster = nullptr;
-  std::string of = {};    // What names of checks end with.
-  std::string user = {};  // Empty: it does not tell.
+  std::string of = {};    // The suffix of the names of checks.
+  std::string user = {};  // Empty: the cluster does not tell.
 };
 
 class Doctor {
@@ -49,6 +49,7 @@ class Doctor {
         authorization_{.cluster = options.authorization_cluster, .of = " of authorization"} {}
 
   std::vector<Finding> Run() {
+    // Without an answer every further check would fail for the same reason.
     if (!LookAtCluster(authentication_)) return std::move(findings_);
     LookAtIdentity(authentication_);
     LookAtConfigMap();
@@ -82,6 +83,7 @@ class Doctor {
     const auto parsed = codec::ParseJson(*answer.text, answer.arena);
     if (parsed.ok()) answer.body = *parsed;
     answer.message = answer.body["message"].AsString();
+    // An answer without a message, such as a proxy's error page, is described by its code.
     if (answer.message.empty()) answer.message = "HTTP " + std::to_string(answer.code);
     return answer;
   }
@@ -105,11 +107,13 @@ class Doctor {
         Ask(asked, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
             R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})");
     if (review.code != 201) {
-      // Clusters before 1.28 cannot say.
+      // Clusters before 1.28 have no SelfSubjectReview.
       Add(Level::kWarning, check, "cannot tell who asks: " + review.message);
       return;
     }
     asked.user = review.body["status"]["userInfo"]["username"].AsString();
+    // The request was answered, but without credentials: all later checks would be about the wrong
+    // user.
     if (asked.user == "system:anonymous") {
       Add(Level::kProblem, check, "the cluster takes us for system:anonymous",
           "Give the kubeconfig a token or a client certificate.");
@@ -142,7 +146,7 @@ class Doctor {
     LookAtRequestHeader(map.body["data"]);
   }
 
-  // It is followed, so that a rotated authority needs no restart.
+  // The ConfigMap is followed, so that a rotated authority needs no restart.
   void LookAtWatch() {
     for (const std::string_view verb : {"list", "watch"}) {
       if (Allowed(authentication_, {.verb = verb,
@@ -172,6 +176,8 @@ class Doctor {
           "Start kube-apiserver with --requestheader-client-ca-file, --proxy-client-cert-file and "
           "--proxy-client-key-file.");
     }
+    // The aggregator's certificate is trusted to name any user, so its authority must not be the
+    // users'.
     if (clients && data["client-ca-file"] == data["requestheader-client-ca-file"]) {
       Add(Level::kWarning, "request header",
           "one authority signs users' certificates and the aggregator's",
@@ -180,7 +186,7 @@ class Doctor {
     }
   }
 
-  // Whether there is one.
+  // Checks a bundle. Returns whether there is one.
   bool LookAtBundle(runtime::Value data, std::string_view key) {
     const std::string pem(data[key].AsString());
     if (pem.empty()) return false;
@@ -225,6 +231,7 @@ class Doctor {
           "Start kube-apiserver with --requestheader-username-headers=X-Remote-User.");
     }
     if (texts("requestheader-allowed-names") == 0U) {
+      // An empty list of names means any, as in Go.
       Add(Level::kWarning, "request header",
           "every certificate that requestheader-client-ca-file signed may speak for everybody",
           "Start kube-apiserver with --requestheader-allowed-names=<the aggregator's common "
@@ -277,6 +284,7 @@ class Doctor {
       return;
     }
     LookAtDelegation(authentication_, {tokens});
+    // Another identity for authorization needs its own checks.
     if (!LookAtCluster(authorization_)) return;
     LookAtIdentity(authorization_);
     LookAtDelegation(authorization_, {access});
@@ -315,6 +323,7 @@ class Doctor {
     }
     LookAtValidity("serving certificate", chain->front());
     if (options_.service_name.empty()) return;
+    // The aggregator connects to the Service's address, but verifies this name.
     const auto& names = chain->front().dns_names;
     if (std::find(names.begin(), names.end(), ServiceHost()) == names.end()) {
       Add(Level::kProblem, "serving certificate", "is not for " + ServiceHost(),
@@ -334,6 +343,7 @@ class Doctor {
     const ServiceReference service{options_.service_name, options_.service_namespace};
     const std::string yaml = ApiServiceYaml(served, service, ServingAuthority());
     const ClusterAnswer found =
+        // An APIService exists for each version, and its absence is the usual mistake.
         Ask(authentication_, "GET", "/apis/apiregistration.k8s.io/v1/apiservices/" + name);
     if (found.code == 404) {
       Add(Level::kProblem, check, "there is none, so the cluster does not ask this server",
@@ -355,6 +365,7 @@ class Doctor {
   }
 
   void LookAtCaBundle(const std::string& check, runtime::Value spec, const std::string& yaml) {
+    // Insecure, but it works, so this is only a warning.
     if (spec["insecureSkipTLSVerify"].AsBool()) {
       Add(Level::kWarning, check, "does not verify this server's certificate",
           "Give it the authority instead:", yaml);
@@ -381,6 +392,7 @@ class Doctor {
 
   void LookAtAvailability(const std::string& check, runtime::Value conditions) {
     for (const runtime::Value condition : conditions.items()) {
+      // The aggregator itself reports why it does not reach the server.
       if (condition["type"].AsString() != "Available") continue;
       if (condition["status"].AsString() == "True") {
         Add(Level::kOk, check, "is available");
@@ -393,7 +405,7 @@ class Doctor {
 
   std::string ServingAuthority() const {
     if (!options_.serving_ca_pem.empty()) return options_.serving_ca_pem;
-    // The last of a chain is the one nearest to its root.
+    // The last certificate of a chain is the one nearest to its root.
     const std::string& chain = options_.serving_certificate_pem;
     const std::size_t last = chain.rfind("-----BEGIN CERTIFICATE-----");
     return last == std::string::npos ? "" : chain.substr(last);
@@ -433,6 +445,7 @@ std::string Render(const std::vector<Finding>& findings) {
       text += "         " + each.remedy + (each.yaml.empty() ? "\n" : " see below\n");
     }
     if (each.yaml.empty()) continue;
+    // Several findings may have the same remedy; it is printed once.
     if (std::find(documents.begin(), documents.end(), each.yaml) == documents.end()) {
       documents.push_back(each.yaml);
     }

@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::string_view kServiceAccountPrefix = "system:serviceaccount:";
 
-// JSON's quoted texts are YAML's, whatever is in them.
+// Quotes a text: JSON's quoted texts are valid YAML, whatever they contain.
 std::string Quoted(std::string_view text) {
   std::string quoted;
   codec::AppendJsonString(text, quoted);
   return quoted;
 }
 
-// A binding's list of one subject.
+// Returns a binding's list of one subject.
 std::string Subject(std::string_view user) {
   std::string yaml = "subjects:\n";
   if (user.starts_with(kServiceAccountPrefix)) {
@@ -32,7 +32,8 @@ std::string Subject(std::string_view user) {
          "\n";
 }
 
-// Names of objects may hold colons, but not what users' names may.
+// Returns a name for a binding: object names may have colons, but not all that users' names may
+// have.
 std::string BindingName(std::string_view user, std::string_view role) {
   std::string name;
   for (const char c : user) {

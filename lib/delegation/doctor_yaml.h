@@ -5,8 +5,8 @@
 
 #include "apiserver/runtime/names.h"
 
-// What the doctor tells people to apply; a YAML document each, for the user that the cluster takes
-// the server for.
+// The manifests that the doctor recommends; a YAML document each, for the user that the cluster
+// takes the server for.
 namespace apiserver::inline v0::delegation {
 
 struct ServiceReference {
@@ -14,11 +14,12 @@ struct ServiceReference {
   std::string namespace_;
 };
 
-// Lets `user` read kube-system/extension-apiserver-authentication.
+// Returns the RoleBinding that lets `user` read kube-system/extension-apiserver-authentication.
 std::string AuthenticationReaderYaml(std::string_view user);
-// Lets `user` ask for TokenReviews and SubjectAccessReviews.
+// Returns the ClusterRoleBinding that lets `user` create TokenReviews and SubjectAccessReviews.
 std::string AuthDelegatorYaml(std::string_view user);
-// Has the cluster's aggregator ask the service; `ca_pem` is what it verifies the server with.
+// Returns the APIService that makes the cluster's aggregator call the service; it verifies the
+// server with `ca_pem`.
 std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
                            const ServiceReference& service, std::string_view ca_pem);
 

@@ -8,7 +8,7 @@ namespace apiserver::v0::discovery {
 
 namespace {
 
-// Never null: client-go 0.26.0 to 0.26.3 panic on that.
+// Appends responseKind, which is never null: client-go 0.26.0 to 0.26.3 panic on that.
 void AppendResponseKind(const std::string& group, const std::string& version,
                         const APIResource& resource, std::string& json) {
   json += "\"responseKind\":{\"group\":";
@@ -23,7 +23,7 @@ bool IsSubresourceOf(const APIResource& candidate, const APIResource& parent) {
          candidate.name.starts_with(parent.name) && candidate.name[parent.name.size()] == '/';
 }
 
-// The subresources follow the resource that stands at `at`.
+// Appends the subresources, which follow the resource at `at`.
 void AppendSubresources(const std::string& group, const APIVersion& version, std::size_t at,
                         std::string& json) {
   const APIResource& parent = version.resources[at];
@@ -63,10 +63,12 @@ void AppendVersion(const std::string& group, const APIVersion& version, std::str
   codec::AppendJsonString(version.version, json);
   json += ",\"resources\":[";
   for (std::size_t i = 0; i < version.resources.size(); ++i) {
+    // Subresources are listed within their parent.
     if (version.resources[i].name.find('/') != std::string::npos) continue;
     if (json.back() != '[') json += ",";
     AppendResource(group, version, i, json);
   }
+  // The documents of this server itself are never stale.
   json += "],\"freshness\":\"Current\"}";
 }
 
@@ -80,6 +82,7 @@ std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
   for (const APIGroup& group : groups) {
     if (json.back() != '[') json += ",";
     json += "{\"metadata\":{";
+    // The legacy group has no name, and its metadata is empty.
     if (!group.name.empty()) {
       json += "\"name\":";
       codec::AppendJsonString(group.name, json);

@@ -8,15 +8,15 @@
 
 namespace apiserver::inline v0::discovery {
 
-// Legacy documents, JSON, ending in a newline.
+// The legacy documents: JSON, ending in a newline.
 //
-// "/api": the legacy group's versions.
+// Returns "/api": the legacy group's versions.
 std::string APIVersionsJson(const APIGroup& legacy, std::string_view server_address);
-// "/apis".
+// Returns "/apis".
 std::string APIGroupListJson(const std::vector<APIGroup>& groups, std::string_view server_address);
 
-// "/apis" or "/api" aggregated, as apidiscovery.k8s.io/<api_version> APIGroupDiscoveryList. The
-// shapes of v2 and v2beta1 are the same.
+// Returns "/apis" or "/api" in the aggregated form, as apidiscovery.k8s.io/<api_version>
+// APIGroupDiscoveryList. The shapes of v2 and v2beta1 are the same.
 std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
                                       std::string_view api_version);
 

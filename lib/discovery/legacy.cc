@@ -6,7 +6,7 @@ namespace apiserver::v0::discovery {
 
 namespace {
 
-// Every client is told the one address there is.
+// Appends the server's one address, which holds for every client.
 void AppendServerAddress(std::string_view address, std::string& json) {
   json += ",\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\"";
   AppendText("serverAddress", address, json);
@@ -20,7 +20,7 @@ void AppendGroupVersion(const std::string& group, const std::string& version, st
   json += "}";
 }
 
-// The members of an APIGroup but for kind and apiVersion.
+// Appends the members of an APIGroup except for kind and apiVersion.
 void AppendGroup(const APIGroup& group, std::string& json) {
   json += "\"name\":";
   codec::AppendJsonString(group.name, json);
@@ -30,6 +30,7 @@ void AppendGroup(const APIGroup& group, std::string& json) {
     AppendGroupVersion(group.name, version.version, json);
   }
   json += "],\"preferredVersion\":";
+  // Versions are ordered by preference.
   AppendGroupVersion(group.name, group.versions.front().version, json);
 }
 
@@ -71,7 +72,7 @@ void AppendText(std::string_view name, std::string_view value, std::string& json
 }
 
 std::string APIVersionsJson(const APIGroup& legacy, std::string_view server_address) {
-  // No apiVersion: clients have long relied on its absence here.
+  // The document has no apiVersion: clients have long relied on its absence here.
   std::string json = "{\"kind\":\"APIVersions\"";
   std::vector<std::string> versions;
   for (const APIVersion& version : legacy.versions) versions.push_back(version.version);
@@ -100,7 +101,7 @@ std::string APIGroupJson(const APIGroup& group) {
 
 std::string APIResourceListJson(const std::string& group, const APIVersion& version) {
   std::string json = "{\"kind\":\"APIResourceList\"";
-  // Stripped for the legacy group, as the Go server does.
+  // The legacy group's list has no apiVersion, as from the Go server.
   if (!group.empty()) json += ",\"apiVersion\":\"v1\"";
   AppendText("groupVersion", runtime::GroupVersion{group, version.version}.ToString(), json);
   json += ",\"resources\":[";

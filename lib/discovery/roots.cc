@@ -23,10 +23,10 @@ using Text = std::shared_ptr<const std::string>;
 struct Aggregated {
   Text json;
   std::string etag;          // Quoted.
-  std::string content_type;  // Echoes the form that was asked for: clients key on it.
+  std::string content_type;  // Echoes the requested form: clients depend on it.
 };
 
-// Upper-case hex SHA-512, quoted.
+// Returns the SHA-512 in upper-case hex, quoted.
 std::string Etag(const std::string& json) {
   std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
   SHA512(reinterpret_cast<const unsigned char*>(json.data()), json.size(), digest.data());
@@ -44,7 +44,7 @@ Aggregated NewAggregated(const std::vector<APIGroup>& groups, const std::string&
   return document;
 }
 
-// "/apis" or "/api": the legacy list and its aggregated forms.
+// The documents of "/apis" or "/api": the legacy list and its aggregated forms.
 struct Root {
   Text legacy;
   std::map<std::string, Aggregated, std::less<>> aggregated;  // By "v2", "v2beta1".
@@ -58,7 +58,8 @@ Root NewRoot(std::string legacy, const std::vector<APIGroup>& groups) {
   return root;
 }
 
-// The first clause of the Accept header that names a form there is decides. Null: the legacy form.
+// Returns the form of the first clause of the Accept header that names an available one. Null: the
+// legacy form.
 const Aggregated* Choose(const Root& root, std::string_view accept) {
   for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
     if (clause.Parameter("as").empty()) return nullptr;
@@ -74,6 +75,7 @@ const Aggregated* Choose(const Root& root, std::string_view accept) {
 http::Step ServeAggregated(http::Exchange& exchange, const Aggregated& document) {
   http::ResponseHead head{
       .code = 200,
+      // Clients keep the document and ask with its ETag for changes.
       .headers = {{"ETag", document.etag}, {"Vary", "Accept"}, {"Cache-Control", "public"}}};
   if (exchange.request().headers.Get("If-None-Match") == document.etag) {
     head.code = 304;

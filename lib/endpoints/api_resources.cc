@@ -10,6 +10,7 @@ std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
     const rest::Capabilities& can = scope.capabilities;
     discovery::APIResource row{.name = path, .namespaced = scope.namespaced};
     row.kind = scope.kind->kind();
+    // Only a subresource with a kind of another group names it, as Scale does.
     if (can.gvk) {
       row.group = scope.kind->group();
       row.version = scope.version;
@@ -17,6 +18,7 @@ std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
     row.verbs = VerbsOf(scope);
     if (can.short_names) row.short_names = can.short_names->ShortNames();
     if (can.categories) row.categories = can.categories->Categories();
+    // As upstream, subresources have neither a singular name nor a storage version.
     if (scope.subresource.empty()) {
       row.singular_name = can.singular_name->GetSingularName();
       if (can.storage_version) {

@@ -28,6 +28,7 @@ patch::apply::FieldFilter FilterOf(const std::vector<std::vector<std::string>>& 
 patch::apply::FieldManagerPtr FieldManagers::For(const RequestScope& scope) {
   if (!Writes(scope.capabilities)) return nullptr;
   auto& types = types_[scope.kind];
+  // Shared by all resources of a kind, so that its schema is converted once.
   if (types == nullptr) types = std::make_shared<patch::apply::TypeConverter>(scope.kind);
   patch::apply::FieldManager::Options options{.types = types,
                                               .version = scope.version,

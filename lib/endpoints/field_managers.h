@@ -14,7 +14,7 @@ class FieldManagers {
  public:
   explicit FieldManagers(const Environment& environment) : environment_(environment) {}
 
-  // Null where nothing is written.
+  // Returns null if the scope has no writes.
   patch::apply::FieldManagerPtr For(const RequestScope& scope);
 
  private:

@@ -10,10 +10,10 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// Says that the current span is the handler's.
+// Marks the current span as the handler's.
 struct HandlerTraced {};
 
-// As k8s.io/apiserver/pkg/endpoints/handlers names them. Empty: none.
+// Returns the span's name in k8s.io/apiserver/pkg/endpoints/handlers. Empty: there is no span.
 std::string_view SpanNameOf(std::string_view verb) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames = {
       {{"get", "Get"},

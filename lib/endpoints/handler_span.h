@@ -6,7 +6,7 @@
 namespace apiserver::inline v0::endpoints {
 
 // Makes the handler's span the current one, if the request is traced: "Create", "List" and so on.
-// It ends with the request. A step that is run again goes on with the span it has.
+// It ends with the request. A step that is repeated keeps its span.
 void StartHandlerSpan(http::Exchange& exchange, const request::RequestInfo& info);
 
 }  // namespace apiserver::inline v0::endpoints

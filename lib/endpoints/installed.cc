@@ -24,7 +24,7 @@ bool Take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// A read has no recorder yet: hardly any has something to warn of.
+// Adds a warning. A read has no recorder yet, since hardly any read has warnings.
 void Warn(http::Exchange& exchange, const rest::WarningPtr& warning) {
   if (const auto* recorder = exchange.Find<rest::WarningRecorderPtr>()) {
     return (*recorder)->Add(warning);
@@ -39,9 +39,9 @@ std::string_view LeadOf(const request::RequestInfo& info, std::string_view prefi
   return path.substr(0, static_cast<std::size_t>(info.parts.front().data() - path.data()));
 }
 
-// Returns which URLs of `resource` this is one of; nullopt: none. RequestInfo takes more off a path
-// than routes have in it ("proxy/"), and may take a name from a field selector, so each part of the
-// path is compared.
+// Returns the kind of URL of `resource` that this is. nullopt: none. RequestInfo removes more of a
+// path than routes have in it ("proxy/"), and may take a name from a field selector, so each part
+// of the path is compared.
 std::optional<Where> WhereOf(const request::RequestInfo& info, const Resource& resource,
                              std::string_view prefix) {
   std::string_view lead = LeadOf(info, prefix);
@@ -118,7 +118,7 @@ class Dispatcher final : public Installed {
   http::Step Serve(http::Exchange& exchange) const override {
     ASSIGN_OR_RETURN(const Found found, Choose(exchange));
     const Action& action = *found.action;
-    // As upstream, which traces what handlers do, not what streams and proxies go on to do.
+    // Only handlers are traced, as upstream, not the streams and proxies that they start.
     if (!action.long_running) StartHandlerSpan(exchange, exchange.Get<request::RequestInfo>());
     return action.handler(exchange);
   }
@@ -129,9 +129,9 @@ class Dispatcher final : public Installed {
     const Action* action;
   };
 
-  // Also sets the namespace, for the storages and for the metrics, which count requests for what is
-  // installed even if it has no such method, and warns of a deprecated version, as upstream does
-  // whatever becomes of the request.
+  // Finds the action. It also sets the namespace, for the storages and for the metrics, which count
+  // requests for installed resources even if they have no such method, and warns of a deprecated
+  // version, as upstream does whatever the outcome.
   Result<Found> Choose(http::Exchange& exchange) const {
     const auto& info = exchange.Get<request::RequestInfo>();
     const Resource* const resource = ResourceOf(info);
@@ -144,7 +144,7 @@ class Dispatcher final : public Installed {
     return Found{resource, action};
   }
 
-  // Null: no such resource is installed, or it is no resource request.
+  // Returns null if no such resource is installed, or it is no resource request.
   const Resource* ResourceOf(const request::RequestInfo& info) const {
     if (!info.is_resource_request) return nullptr;
     auto found = resources_.find(info.resource);
@@ -154,9 +154,9 @@ class Dispatcher final : public Installed {
     return found == resources_.end() ? nullptr : &found->second;
   }
 
-  // Decides what answers a request. This is the only place that does: authorization was asked about
-  // `info`, and an action is found only if `info` says all that the action stands for. So what is
-  // served is what was judged.
+  // Decides which action answers a request. This is the only place that does: authorization was
+  // asked about `info`, and an action is found only if `info` says all that the action stands for.
+  // So the request that is served is the one that was authorized.
   Result<const Action*> Find(const Resource& resource, const request::RequestInfo& info,
                              std::string_view method) const {
     const auto where = WhereOf(info, resource, prefix_);
@@ -176,7 +176,7 @@ class Dispatcher final : public Installed {
   }
 
   const runtime::GroupVersionResource resource_;
-  const std::string prefix_;  // Of the group version.
+  const std::string prefix_;  // The prefix of the group version.
   const Resources resources_;
   const std::vector<discovery::APIResource> api_resources_;
   const std::vector<runtime::KindPtr> kinds_;

@@ -11,7 +11,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// "flunders/status" -> {"flunders", "status"}.
+// Splits "flunders/status" into {"flunders", "status"}.
 std::pair<std::string, std::string> Split(const std::string& path) {
   const std::size_t slash = path.find('/');
   if (slash == std::string::npos) return {path, ""};
@@ -22,13 +22,14 @@ Status Refused(const std::string& path, std::string_view why) {
   return {Reason::kInvalid, "cannot serve resource \"" + path + "\": " + std::string(why)};
 }
 
-// The kind that a storage says its bodies have.
+// Returns the kind of the storage's bodies.
 runtime::GroupVersionKind GvkOf(const RequestScope& scope) {
   return scope.capabilities.gvk->GetGroupVersionKind(
       {scope.resource.group, scope.resource.version});
 }
 
-// As APIInstaller.registerResourceHandlers: what would panic or lie later is refused now.
+// Checks a storage, as APIInstaller.registerResourceHandlers: an error that would show later is
+// refused now.
 Status Check(const std::string& path, const RequestScope& scope, bool is_subresource) {
   const rest::Capabilities& can = scope.capabilities;
   if (!is_subresource) {
@@ -61,6 +62,7 @@ std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::s
   auto scope = std::make_shared<RequestScope>();
   scope->environment = group.environment;
   scope->capabilities = rest::Capabilities::Of(*storage);
+  // The storage tells its kind only by an object that it makes.
   const std::unique_ptr<runtime::Object> example = storage->New();
   scope->kind = example->kind_ptr();
   scope->version = group.group_version.version;
@@ -93,7 +95,7 @@ void AddRows(const ScopePtr& scope, std::vector<Action>& actions) {
                        .check = row.check,
                        .long_running = row.verb == "get" && scope->capabilities.streamer});
   }
-  // A list that says "?watch"; of what cannot be watched it says so.
+  // A list with "?watch"; a resource that cannot be watched answers with that error.
   if (scope->subresource.empty() && scope->capabilities.lister) {
     actions.push_back({.method = "GET",
                        .where = Where::kCollection,

@@ -16,15 +16,15 @@ enum class Where : std::uint8_t {
   kWatchPath,   // Either of them, without subresource, below the deprecated "/watch/".
 };
 
-// A handler, and what RequestInfo must say of a request that reaches it. A request that was
-// authorized as something else finds no action.
+// A handler, and the RequestInfo of requests that reach it. A request that was authorized as
+// another one finds no action.
 struct Action {
   std::string method;
   Where where = Where::kItem;
   std::string_view verb;  // RequestInfo::verb.
   http::Handler handler;
-  BodyCheck check = nullptr;  // Null: nothing is checked before a body is read.
-  // Its answers may take as long as they like.
+  BodyCheck check = nullptr;  // Null: there is no check before a body is read.
+  // If set, a response may stay open without limit.
   bool long_running = false;
 };
 
@@ -32,7 +32,7 @@ struct Action {
 struct Resource {
   ScopePtr scope;
   std::vector<Action> actions;
-  // Serves what follows the item path too.
+  // If set, it serves paths below the item's too.
   bool subpath = false;
 };
 

@@ -26,7 +26,8 @@ std::string Title(std::string_view word) {
   return title;
 }
 
-// "wardle.example.com" -> "WardleExampleCom"; ".k8s.io" is dropped, the legacy group is "Core".
+// Converts "wardle.example.com" to "WardleExampleCom"; ".k8s.io" is dropped, the legacy group is
+// "Core".
 std::string GroupWord(std::string_view group) {
   if (group.empty()) return "Core";
   constexpr std::string_view kSuffix = ".k8s.io";
@@ -47,6 +48,7 @@ Parameter Pretty() {
               "user agent is a browser or a command-line HTTP tool."};
 }
 
+// The texts are shorter than upstream's; clients are generated from the names and types.
 std::vector<Parameter> ListParameters() {
   return {
       {.name = "allowWatchBookmarks",
@@ -112,19 +114,20 @@ class RouteMaker {
   void Add(const VerbRow& row, std::vector<Route>& routes) const {
     const bool item = row.where == Where::kItem || !scope_.subresource.empty();
     routes.push_back(Make(row, item, /*all_namespaces=*/false));
+    // A list over all namespaces is a path of its own, without the namespace.
     if (row.verb == "list" && scope_.namespaced && !item) {
       routes.push_back(Make(row, item, /*all_namespaces=*/true));
     }
   }
 
-  // The deprecated paths.
+  // Adds the deprecated watch paths.
   void AddWatches(std::vector<Route>& routes) const {
     routes.push_back(MakeWatch(/*item=*/false, /*all_namespaces=*/false));
     routes.push_back(MakeWatch(/*item=*/true, /*all_namespaces=*/false));
     if (scope_.namespaced) routes.push_back(MakeWatch(/*item=*/false, /*all_namespaces=*/true));
   }
 
-  // `subpath`: what follows the subresource rather than the subresource itself.
+  // `subpath`: the row for the paths below the subresource rather than for the subresource itself.
   void AddConnect(std::string_view method, bool subpath, std::vector<Route>& routes) const {
     Route route = Base(/*item=*/true, /*all_namespaces=*/false, "");
     route.method = method;
@@ -136,6 +139,7 @@ class RouteMaker {
     route.operation_id =
         OperationId("connect", word, subpath ? "WithPath" : "", /*all_namespaces=*/false);
     if (subpath) {
+      // OpenAPI cannot say that the rest of a path matches, so upstream has one parameter for it.
       route.path += "/{path}";
       route.parameters.push_back(
           {.name = "path", .in = "path", .description = "path to the resource", .required = true});
@@ -164,6 +168,7 @@ class RouteMaker {
     id += GroupWord(scope_.resource.group) + Title(scope_.resource.version);
     id += method_word;
     if (scope_.namespaced && !all_namespaces) id += "Namespaced";
+    // Clients name their methods by these ids, so they must be upstream's.
     id += scope_.resource_kind->kind() + Title(scope_.subresource) + std::string(suffix);
     if (all_namespaces) id += "ForAllNamespaces";
     return id;
@@ -212,7 +217,7 @@ class RouteMaker {
     Route route = Base(item, all_namespaces, "");
     route.method = row.method;
     route.action = row.action;
-    // As APIInstaller: a collection is deleted, and listed, under names of its own.
+    // As in APIInstaller, the deletion of a collection has an operation id of its own.
     const bool collection = row.verb == "deletecollection";
     route.operation_id =
         OperationId(row.operation, collection ? "Collection" : "", "", all_namespaces);
@@ -226,7 +231,7 @@ class RouteMaker {
   void Describe(const VerbRow& row, Route& route) const {
     const std::string definition = Definition();
     const std::string& kind = scope_.resource_kind->kind();
-    // "the specified Widget", or "status of the specified Widget".
+    // The text is "the specified Widget", or "status of the specified Widget".
     const std::string the_kind =
         (scope_.subresource.empty() ? "the specified "
                                     : scope_.subresource + " of the specified ") +
@@ -269,6 +274,7 @@ class RouteMaker {
   void DescribeDelete(const VerbRow& row, Route& route) const {
     Append(route.parameters, DeleteParameters());
     Body(route, Meta("DeleteOptions"), {"application/json", "application/yaml"});
+    // A delete without a body has the default options.
     route.body_required = false;
     std::string answer = Meta("Status");
     if (row.verb == "deletecollection") {
@@ -281,6 +287,7 @@ class RouteMaker {
     } else {
       route.description = "delete " + Article() + scope_.kind->kind();
       const auto* full = scope_.capabilities.full_object_deleter;
+      // Without this capability the answer is a Status.
       if (full && full->DeleteReturnsDeletedObject()) answer = Definition();
     }
     route.responses = {{200, answer}};

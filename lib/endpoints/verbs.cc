@@ -38,6 +38,7 @@ std::span<const VerbRow> Verbs() { return kVerbs; }
 
 bool IsServed(const VerbRow& row, const RequestScope& scope) {
   if (!row.served(scope.capabilities)) return false;
+  // A subresource has no collection: its POST is a create of one object, and there is no list.
   return scope.subresource.empty() || row.verb == request::VerbOfMethod(row.method);
 }
 
@@ -54,7 +55,7 @@ std::vector<std::string> VerbsOf(const RequestScope& scope) {
   if (IsWatched(scope)) verbs.emplace_back("watch");
   if (capabilities.connecter) {
     for (const std::string& method : capabilities.connecter->ConnectMethods()) {
-      // As in discovery, each method of a connecter is the verb it usually stands for.
+      // As in discovery, each method of a connecter counts as the verb it usually stands for.
       const std::string_view verb = request::VerbOfMethod(method);
       if (!verb.empty()) verbs.emplace_back(verb);
     }

@@ -2,7 +2,7 @@
 
 #include "apiserver/flowcontrol/config.h"
 
-// k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap/default.go as of Kubernetes 1.35.
+// Follows k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap/default.go as of Kubernetes 1.35.
 namespace apiserver::v0::flowcontrol {
 
 namespace {
@@ -28,11 +28,13 @@ std::vector<Subject> Users(std::vector<std::string> names) {
 Subject KubeSystemServiceAccounts() { return {Subject::Kind::kServiceAccount, "*", "kube-system"}; }
 
 std::vector<Subject> Everyone() {
+  // Every user is in exactly one of these groups.
   return Groups({"system:unauthenticated", "system:authenticated"});
 }
 
 PolicyRulesWithSubjects Everything(std::vector<Subject> subjects) {
   return {.subjects = std::move(subjects),
+          // The fourth member: requests without a namespace match too.
           .resource_rules = {{Any(), Any(), Any(), true, Any()}},
           .non_resource_rules = {{Any(), Any()}}};
 }
@@ -57,6 +59,7 @@ PriorityLevelConfiguration BuiltInLevel(std::string name, int shares, int lendab
           .queuing = queuing};
 }
 
+// Leases of leader election come first, since a controller that loses its lease starts over.
 FlowSchema LeaderElection() {
   std::vector<Subject> subjects =
       Users({"system:kube-controller-manager", "system:kube-scheduler"});
@@ -69,6 +72,7 @@ FlowSchema LeaderElection() {
        .non_resource_rules = {}});
 }
 
+// Heartbeats of nodes: a node that cannot renew its lease is taken for dead.
 FlowSchema NodeHigh() {
   return BuiltInSchema(
       "system-node-high", "node-high", 400, Distinguisher::kByUser,
@@ -78,6 +82,7 @@ FlowSchema NodeHigh() {
        .non_resource_rules = {}});
 }
 
+// Probes never wait, or an overloaded server would be restarted.
 FlowSchema Probes() {
   return BuiltInSchema("probes", "exempt", 2, Distinguisher::kNone,
                        {.subjects = Everyone(),
@@ -88,6 +93,8 @@ FlowSchema Probes() {
 }  // namespace
 
 Configuration MandatoryConfiguration() {
+  // The catch-all level has no queues: its requests never wait, and are rejected if it has no seat
+  // for them.
   return {.priority_levels = {{.name = std::string(kCatchAll),
                                .uid = {},
                                .nominal_concurrency_shares = 5,

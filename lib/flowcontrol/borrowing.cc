@@ -12,22 +12,22 @@ namespace {
 
 constexpr double kSmoothing = 0.977;
 
-// What the seats of one round are shared out by.
+// The input for the distribution of seats in one round.
 struct Round {
-  std::vector<LevelState*> levels;  // Those that are not exempt, as in `items`.
+  std::vector<LevelState*> levels;  // The levels that are not exempt, in the order of `items`.
   std::vector<AllocProblemItem> items;
-  int remaining = 0;  // Seats that exempt requests do not take.
+  int remaining = 0;  // The seats that exempt requests do not take.
   int min_sum = 0;
   int min_current_sum = 0;
 };
 
-// The least that a level is left with: what it wanted at most, but not beyond its nominal seats,
-// nor below what it lends nobody.
+// Returns the least seats that a level keeps: its highest demand, but not beyond its nominal seats,
+// nor below the part that it never lends.
 int MinCurrentLimit(const LevelState& level) {
   return std::max(level.min_limit, std::min(level.nominal_limit, level.demand.high_watermark));
 }
 
-// How the seats of `round` are shared out, in the order of its levels; `fair` is for the gauge.
+// Returns the seats of each level of `round`; `fair` is for the gauge.
 std::vector<int> Share(const Round& round, int nominal_sum, double& fair, LogSink& log) {
   std::vector<int> limits;
   if (round.remaining <= round.min_sum) {
@@ -56,7 +56,8 @@ std::vector<int> Share(const Round& round, int nominal_sum, double& fair, LogSin
   return limits;
 }
 
-// A level without seats is shown as if it had a tenth of all.
+// Returns the limit that utilization is a share of: a level without seats is shown as if it had a
+// tenth of all.
 int Denominator(int limit, int server_limit) {
   return limit > 0 ? limit : std::max(1, static_cast<int>(std::round(server_limit / 10.0)));
 }
@@ -78,6 +79,7 @@ void Apply(LevelState& level, int limit, double target, int server_limit) {
 
 void SeatDemandStats::Update(const IntegratorResults& observed) {
   high_watermark = static_cast<int>(std::round(observed.max));
+  // Over no time at all there is no average; the high watermark still counts.
   if (observed.duration <= 0) return;
   average = observed.average;
   deviation = std::isnan(observed.deviation) ? 0 : observed.deviation;

@@ -48,14 +48,14 @@ Status CheckItem(std::size_t index, const AllocProblemItem& item) {
   return {};
 }
 
-// One bound of one item; the proportion at which it begins or ceases to grow.
+// One bound of one item: the proportion at which the item begins or ceases to grow.
 struct Bound {
   double proportion;
   double target;  // Negative for an upper bound: the item no longer grows.
 };
 
-// Where no bound is left out of account: raises the proportion from bound to bound until the items
-// that still grow add up to `required`.
+// Finds the fair proportion under all bounds: raises it from bound to bound until the items that
+// still grow add up to `required`.
 Result<double> FairProportion(double required, const Sums& sums,
                               std::span<const RelativeItem> items) {
   std::vector<Bound> bounds;
@@ -96,6 +96,7 @@ Result<Sums> SumUp(std::span<const AllocProblemItem> items, std::vector<Relative
   for (std::size_t i = 0; i < items.size(); ++i) {
     const AllocProblemItem& item = items[i];
     RETURN_IF_ERROR(CheckItem(i, item));
+    // A target of zero has no proportion, so it counts as a very small one.
     const double target = std::max(item.target, kTargetMin);
     relative.push_back({target, item.lower_bound / target, item.upper_bound / target});
     sums.low += item.lower_bound;
@@ -117,6 +118,7 @@ Result<Allocation> ComputeConcurrencyAllocation(int required_sum,
   const double required = required_sum;
   std::vector<RelativeItem> relative;
   ASSIGN_OR_RETURN(const Sums sums, SumUp(items, relative));
+  // The sums are floating point: differences below kEpsilon are rounding.
   if (sums.low - required > kEpsilon) {
     return Status(Reason::kInvalid, "lower bounds sum to " + std::to_string(sums.low) +
                                         ", which is higher than the required sum of " +
@@ -140,6 +142,7 @@ Result<Allocation> ComputeConcurrencyAllocation(int required_sum,
     return result;
   }
   result.fair_proportion = required / sums.target;
+  // Only if the plain proportion meets a bound is the search needed.
   if (sums.lower_max > result.fair_proportion || result.fair_proportion > sums.upper_min) {
     ASSIGN_OR_RETURN(result.fair_proportion, FairProportion(required, sums, relative));
   }

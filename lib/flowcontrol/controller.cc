@@ -21,6 +21,8 @@ Controller::~Controller() = default;
 
 std::shared_ptr<Controller> Controller::New(const ControllerOptions& options) {
   auto controller = std::make_shared<Controller>(options);
+  // Requests are classified from the first moment, with the configuration of a server without
+  // objects.
   controller->Configure(BuiltInConfiguration());
   return controller;
 }
@@ -28,7 +30,7 @@ std::shared_ptr<Controller> Controller::New(const ControllerOptions& options) {
 LevelState Controller::NewLevel(const std::string& name) {
   LevelState level;
   level.metrics = &metrics_.Of(name);
-  // Elsewhere: whoever made the level idle may hold our lock.
+  // Posted, since the thread that made the level idle may hold the lock that Reap() takes.
   const auto on_idle = [weak = weak_from_this(), executor = options_.executor] {
     executor->Post([weak] {
       if (const auto self = weak.lock()) self->Reap();
@@ -52,11 +54,13 @@ void Controller::Publish(State& state) {
   for (const FlowSchema& schema : state.schemas) {
     if (schema.name == kCatchAll) classes->catch_all = classes->schemas.size();
     const auto level = levels.find(schema.priority_level);
+    // A schema without its level has nowhere to put requests.
     if (level == levels.end()) continue;
     classes->schemas.push_back({.config = schema,
                                 .level = level->second,
                                 .metrics = &metrics_.Of(schema.priority_level, schema.name)});
   }
+  // Swapped as a whole, so that a request sees one configuration from classification to dispatch.
   *classes_.Lock() = std::move(classes);
   if (!options_.watermarks) return;
   const double seats = state.nominal_limit_sum;
@@ -99,7 +103,7 @@ Controller::Classified Controller::Classify(const request::RequestInfo& info,
                                             const auth::UserInfo& user) const {
   Classified result{.classes = *classes_.Lock(), .schema = nullptr};
   const Classes& classes = *result.classes;
-  // Whom no schema knows, not even as authenticated or not, is caught all the same.
+  // A user without even the groups of authentication matches no schema, and is caught all the same.
   result.schema = &classes.schemas[classes.catch_all];
   for (const Schema& schema : classes.schemas) {
     if (!Matches(schema.config, info, user)) continue;
@@ -107,6 +111,7 @@ Controller::Classified Controller::Classify(const request::RequestInfo& info,
     break;
   }
   const auto& queuing = result.schema->level->config.queuing;
+  // Flows are not told apart with one queue or none, so the hash is not needed.
   if (!queuing || queuing->queues <= 1) return result;
   switch (result.schema->config.distinguisher) {
     case FlowSchema::Distinguisher::kNone:
@@ -124,6 +129,7 @@ Controller::Classified Controller::Classify(const request::RequestInfo& info,
 
 WorkEstimate Controller::Estimate(const Schema& schema, const request::RequestInfo& info,
                                   const http::Query& query) const {
+  // Only writes have watchers to tell.
   int watches = 0;
   if (WorkEstimator::IsMutating(info)) {
     watches = watches_.InterestedWatchCount(info);

@@ -27,12 +27,12 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// A priority level in use. What requests read does not change; a level that is configured anew
-// keeps its queues.
+// A priority level in use. The part that requests read does not change; a level that is configured
+// anew keeps its queues.
 struct Level {
   PriorityLevelConfiguration config;
   std::shared_ptr<QueueSet> queues;
-  int max_seats = 0;  // That one request is estimated at; 0: as the estimator has it.
+  int max_seats = 0;  // Limits the estimate of one request; 0: as the estimator has it.
 };
 using LevelPtr = std::shared_ptr<const Level>;
 
@@ -42,32 +42,33 @@ struct Schema {
   const FlowMetrics* metrics;
 };
 
-// What requests are classified by: immutable, replaced whole.
+// The classes of requests: immutable, replaced as a whole.
 struct Classes {
-  std::vector<Schema> schemas;  // In the order in which they are tried.
+  std::vector<Schema> schemas;  // The order in which they are tried.
   std::size_t catch_all = 0;
 };
 
 struct LevelState;
 
+// The seats of a server, and the parts of it that the controller uses.
 struct ControllerOptions {
-  // How many seats all levels have that are not exempt.
+  // The seats of all levels that are not exempt.
   int server_concurrency_limit = 600;
   const Clock* clock = nullptr;  // Required, as are the next three.
-  Executor* executor = nullptr;  // For what comes back later.
+  Executor* executor = nullptr;  // Runs delayed work.
   Random* random = nullptr;
   std::shared_ptr<metrics::Registry> metrics;
   WorkEstimatorConfig estimator = {};
   StatsOf stats_of = nullptr;
-  std::shared_ptr<Watermarks> watermarks = nullptr;  // Told its limits, if there is one.
+  std::shared_ptr<Watermarks> watermarks = nullptr;  // Gets the limits. Null: they are not needed.
   LogSink* log = &NullLogSink();
 };
 
-// Which level a request belongs to, how many seats each level has, and what that is configured by:
-// k8s.io/apiserver/pkg/util/flowcontrol's configController. Any thread.
+// Classifies requests into levels, distributes the seats among levels, and holds the configuration:
+// the configController of k8s.io/apiserver/pkg/util/flowcontrol. Any thread.
 class Controller final : public FlowControl, public std::enable_shared_from_this<Controller> {
  public:
-  // Begins with the built-in configuration.
+  // Returns a controller with the built-in configuration.
   static std::shared_ptr<Controller> New(const ControllerOptions& options);
   explicit Controller(const ControllerOptions& options);  // Use New().
   ~Controller() override;
@@ -75,7 +76,7 @@ class Controller final : public FlowControl, public std::enable_shared_from_this
   void Configure(Configuration configuration) override;
   std::vector<std::string> PriorityLevels() const override;
 
-  // The class of a request; keeps what it points to alive.
+  // The class of a request; keeps the objects it points to alive.
   struct Classified {
     std::shared_ptr<const Classes> classes;
     const Schema* schema;
@@ -90,13 +91,14 @@ class Controller final : public FlowControl, public std::enable_shared_from_this
   WatchTracker& watches() { return watches_; }
   DroppedRequestsTracker& dropped() { return dropped_; }
 
-  // Gives levels more or fewer seats by what they have wanted since the last call; upstream does it
-  // every 10 seconds.
+  // Gives levels more or fewer seats by their demand since the last call; upstream does it every 10
+  // seconds.
   void UpdateBorrowing();
-  // Sets the gauges that are not kept up with every request.
+  // Sets the gauges that are not updated with every request.
   void ShowProgress() const;
 
-  // What the debug endpoints show: k8s.io/apiserver/pkg/util/flowcontrol/apf_controller_debug.go.
+  // Return the texts of the debug endpoints:
+  // k8s.io/apiserver/pkg/util/flowcontrol/apf_controller_debug.go.
   std::string DumpPriorityLevels() const;
   std::string DumpQueues() const;
   std::string DumpRequests(bool with_details) const;
@@ -104,9 +106,9 @@ class Controller final : public FlowControl, public std::enable_shared_from_this
  private:
   struct State;
   LevelState NewLevel(const std::string& name);
-  // Lets levels go that are not wanted and have become idle.
+  // Removes unwanted levels that have become idle.
   void Reap();
-  // Shares the seats out and lets requests see what `state` has become.
+  // Distributes the seats and shows requests the new `state`.
   void Publish(State& state);
 
   const ControllerOptions options_;
@@ -116,7 +118,7 @@ class Controller final : public FlowControl, public std::enable_shared_from_this
   WatchTracker watches_;
   DroppedRequestsTracker dropped_;
   Guarded<std::unique_ptr<State>> state_;
-  // Under a lock of its own, which a request holds for a copy of the pointer.
+  // Has a lock of its own, which a request holds while it copies the pointer.
   Guarded<std::shared_ptr<const Classes>> classes_;
 };
 

@@ -10,7 +10,7 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
-// Rows of cells as Go's text/tabwriter lays them out with a minimal width of 8, a padding of one
+// Rows of cells, laid out as Go's text/tabwriter does with a minimal width of 8, a padding of one
 // blank, and ",\t" between cells.
 class CommaTable {
  public:
@@ -21,7 +21,7 @@ class CommaTable {
     for (const auto& row : rows_) {
       widths.resize(std::max(widths.size(), row.size()), 8);
       for (std::size_t i = 0; i < row.size(); ++i) {
-        // With the comma and the blank.
+        // The width includes the comma and the blank.
         widths[i] = std::max(widths[i], Characters(row[i]) + 2);
       }
     }
@@ -40,6 +40,7 @@ class CommaTable {
 
  private:
   static std::size_t Characters(std::string_view text) {
+    // Go counts runes, so continuation bytes do not count.
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     }));
@@ -50,12 +51,12 @@ class CommaTable {
 
 const char* Bool(bool value) { return value ? "true" : "false"; }
 
-// Times of requests are monotonic; people read the clock on the wall.
+// Converts the requests' monotonic times to wall times for people.
 class WallTimes {
  public:
   explicit WallTimes(const Clock& clock) : now_(clock.Now()), wall_(clock.WallNow()) {}
 
-  // As Go's time.RFC3339Nano in UTC.
+  // Formats as Go's time.RFC3339Nano in UTC.
   std::string Format(Clock::Monotonic time) const {
     const auto wall = runtime::UnixTime::From(
         wall_ - std::chrono::duration_cast<Clock::Wall::duration>(now_ - time));
@@ -75,7 +76,7 @@ class WallTimes {
 
 const char* const kNever = "0001-01-01T00:00:00Z";
 
-// Where a request stands; -1: in none.
+// The place of a request; -1: it is in no queue.
 struct QueuePlace {
   int queue = -1;
   int index = -1;
@@ -162,7 +163,7 @@ std::string Controller::DumpQueues() const {
 
 std::string Controller::DumpRequests(bool with_details) const {
   CommaTable table;
-  // "FlowDistingsher" is how upstream spells it.
+  // "FlowDistingsher" is upstream's spelling.
   std::vector<std::string> header = {
       "PriorityLevelName", "FlowSchemaName", "QueueIndex", "RequestIndexInQueue", "FlowDistingsher",
       "ArriveTime",        "InitialSeats",   "FinalSeats", "AdditionalLatency",   "StartTime"};

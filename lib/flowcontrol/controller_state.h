@@ -10,7 +10,7 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// How much a level has wanted lately. The smoothed value follows a rise at once and a fall with a
+// The recent demand of a level. The smoothed value follows a rise at once and a fall with a
 // half-life of five minutes, if updated every ten seconds.
 struct SeatDemandStats {
   double average = 0;
@@ -21,7 +21,7 @@ struct SeatDemandStats {
   void Update(const IntegratorResults& observed);
 };
 
-// A level with what adjusts its seats.
+// A level and the figures that adjust its seats.
 struct LevelState {
   PriorityLevelConfiguration config;
   std::shared_ptr<QueueSet> queues;
@@ -37,24 +37,24 @@ struct LevelState {
   QueuingConfig queuing() const;
 };
 
-// What Controller's lock guards. Not thread-safe.
+// The state under Controller's lock. Not thread-safe.
 struct Controller::State {
   using Levels = std::map<std::string, LevelState>;
 
-  // `all_seats`: of all levels that are not exempt.
+  // `all_seats`: those of all levels that are not exempt.
   explicit State(int all_seats) : server_limit(all_seats) {}
 
-  // Takes the place of what was; `make` makes the queues of a new level.
+  // Replaces the configuration; `make` makes the queues of a new level.
   using NewLevel = std::function<LevelState(const std::string& name)>;
   void Digest(Configuration configuration, const NewLevel& make, LogSink& log);
-  // Lets idle levels go that are not wanted. Whether there were any.
+  // Removes unwanted levels that are idle. Returns whether there were any.
   bool Reap();
-  // Shares the seats out anew. `metrics` has the fair fraction.
+  // Distributes the seats anew. `fair_fraction` gets the fair fraction.
   void UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& log);
 
   const int server_limit;
   Levels levels;
-  std::vector<FlowSchema> schemas;  // In the order in which they are tried.
+  std::vector<FlowSchema> schemas;  // The order in which they are tried.
   int nominal_limit_sum = 0;
   double places_in_queues = 0;
 

@@ -8,10 +8,10 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
-// Of a level's nominal seats, to one request at the most.
+// The largest share of a level's nominal seats that one request may take.
 constexpr double kMaxSeatsShare = 0.15;
 
-// k8s.io/apiserver's queueSetCompleterForPL.
+// Checks a level as k8s.io/apiserver's queueSetCompleterForPL does.
 Status Consistent(const PriorityLevelConfiguration& level) {
   if (level.exempt != (level.name == kExempt)) {
     return {Reason::kInvalid, "non-alignment between name and type"};
@@ -61,12 +61,12 @@ void Controller::State::DigestLevels(std::vector<PriorityLevelConfiguration> wan
   }
 }
 
-// Those that are busy stay, and drain with the seats that their shares give them.
+// Keeps the unwanted levels that are busy: they drain with the seats that their shares give them.
 void Controller::State::KeepOldLevels(Levels& next) {
   for (auto& [name, level] : levels) {
     if (next.contains(name)) continue;
     if (!IsMandatory(name)) {
-      // In this order, so that whoever makes it idle after the look says so.
+      // Set before the look, so that a thread which makes it idle after that reports it.
       level.queues->set_retiring(true);
       if (level.queues->IsIdle()) {
         level.queues->ShowProgress();
@@ -85,7 +85,7 @@ void Controller::State::SetLimits() {
   places_in_queues = 0;
   for (auto& [name, level] : levels) {
     const PriorityLevelConfiguration& config = level.config;
-    // Rounded up: the sum may be a little more than there is.
+    // Rounded up: the sum may be a little more than the server's seats.
     const int nominal = share_sum == 0
                             ? 0
                             : static_cast<int>(std::ceil(
@@ -99,6 +99,7 @@ void Controller::State::SetLimits() {
     level.min_limit = nominal - lendable;
     level.max_limit = nominal + borrowing;
     level.max_seats = config.queuing ? MaxSeatsOf(nominal, config.queuing->hand_size) : 0;
+    // A new level starts with half of its lendable seats lent.
     if (is_new) level.current_limit = nominal - lendable / 2;
     nominal_limit_sum += nominal;
     if (config.queuing) {
@@ -111,7 +112,7 @@ void Controller::State::SetLimits() {
   }
 }
 
-// What is mandatory is there, whoever has taken it away.
+// Adds the mandatory parts if the configuration lacks them.
 void Controller::State::AddMandatory(const NewLevel& make) {
   Configuration mandatory = MandatoryConfiguration();
   for (PriorityLevelConfiguration& config : mandatory.priority_levels) {
@@ -135,6 +136,7 @@ void Controller::State::Digest(Configuration configuration, const NewLevel& make
   DigestLevels(std::move(configuration.priority_levels), next, make, log);
   schemas.clear();
   for (FlowSchema& schema : configuration.flow_schemas) {
+    // A schema of an unknown level could not be served, so its requests fall to the next one.
     if (next.contains(schema.priority_level)) schemas.push_back(std::move(schema));
   }
   std::sort(schemas.begin(), schemas.end(), [](const FlowSchema& a, const FlowSchema& b) {

@@ -7,12 +7,14 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
+// The maximum in seconds.
 constexpr std::int64_t kRetryAfterMax = 32;
 
 }  // namespace
 
 void DroppedRequestsTracker::NextSecond(Stats& stats, std::int64_t unix_time) {
   stats.history.push_back(stats.current);
+  // Twice the present value, since the value may double.
   const std::int64_t kept = std::min(2 * stats.retry_after, kRetryAfterMax);
   while (stats.current.unix_time - stats.history.front().unix_time > kept) {
     stats.history.pop_front();
@@ -24,6 +26,8 @@ void DroppedRequestsTracker::NextSecond(Stats& stats, std::int64_t unix_time) {
     if (unix_time - second->unix_time > stats.retry_after) break;
     if (second->unix_time < unix_time) dropped += second->requests;
   }
+  // After a raise the clients need that long to come back later: raised again before, it would
+  // overshoot.
   if (unix_time - stats.raised_at >= stats.retry_after && dropped >= 3 * stats.retry_after) {
     stats.retry_after = std::min(2 * stats.retry_after, kRetryAfterMax);
     stats.raised_at = unix_time;

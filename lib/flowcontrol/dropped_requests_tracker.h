@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// How many requests of each priority level were refused lately, and how long clients are therefore
-// told to wait: 1 second, doubled while refusals go on, up to 32.
+// Counts the recent rejections of each priority level, and derives how long clients are told to
+// wait: 1 second, doubled while rejections go on, up to 32.
 // k8s.io/apiserver/pkg/util/flowcontrol.DroppedRequestsTracker. Any thread.
 class DroppedRequestsTracker final {
  public:

@@ -7,7 +7,7 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
-// Aumasson and Bernstein, "SipHash: a fast short-input PRF", fed byte by byte.
+// Implements Aumasson and Bernstein, "SipHash: a fast short-input PRF", fed byte by byte.
 class SipHash {
  public:
   SipHash(std::uint64_t key0, std::uint64_t key1)
@@ -25,6 +25,7 @@ class SipHash {
   }
 
   std::uint64_t Finish() {
+    // The last word has the length in its highest byte, so that trailing zero bytes count.
     word_ |= static_cast<std::uint64_t>(size_) << 56;
     Compress();
     v2_ ^= 0xff;
@@ -66,6 +67,7 @@ class SipHash {
 std::uint64_t FlowHash::operator()(std::string_view schema, std::string_view distinguisher) const {
   SipHash hash(key0_, key1_);
   hash.Add(schema);
+  // Separates the two, which could otherwise be split at another place with the same bytes.
   hash.Add(static_cast<unsigned char>(0));
   hash.Add(distinguisher);
   return hash.Finish();

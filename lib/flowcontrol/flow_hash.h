@@ -7,15 +7,15 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// Tells flows apart: SipHash-2-4 with a key of this process, so that nobody can choose a name that
-// shares another's queues. Upstream takes SHA-256, which is as hard to aim and several times as
-// dear. Immutable.
+// Hashes flows: SipHash-2-4 with a key of this process, so that a client cannot choose a name that
+// shares another's queues. Upstream uses SHA-256, which is as hard to aim and several times as
+// expensive. Immutable.
 class FlowHash final {
  public:
   explicit FlowHash(Random& random) : key0_(random.Next()), key1_(random.Next()) {}
   FlowHash(std::uint64_t key0, std::uint64_t key1) : key0_(key0), key1_(key1) {}
 
-  // Of `schema`, a zero byte and `distinguisher`.
+  // Returns the hash of `schema`, a zero byte and `distinguisher`.
   std::uint64_t operator()(std::string_view schema, std::string_view distinguisher) const;
 
  private:

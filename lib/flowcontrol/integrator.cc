@@ -30,7 +30,7 @@ IntegratorResults Integrator::Results(Clock::Monotonic now) {
     return results;
   }
   results.average = integral_ / seconds_;
-  // Of a negative variance, which rounding can make, the root is NaN.
+  // Rounding can make the variance negative; its root is then NaN.
   results.deviation = std::sqrt(integral_squares_ / seconds_ - results.average * results.average);
   return results;
 }

@@ -4,7 +4,7 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// Statistics of a value over time. average and deviation are NaN over no time at all.
+// Statistics of a value over time. average and deviation are NaN if no time has passed.
 struct IntegratorResults {
   double duration = 0;   // Seconds.
   double average = 0;    // Weighted by time.
@@ -13,17 +13,17 @@ struct IntegratorResults {
   double max = 0;
 };
 
-// Follows one value: k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing.Integrator. Not thread-safe:
-// its owner has a lock already.
+// Integrates one value: k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing.Integrator. Not
+// thread-safe: its owner has a lock already.
 class Integrator final {
  public:
   explicit Integrator(Clock::Monotonic now) : last_(now) {}
 
   void Set(Clock::Monotonic now, double value);
   void Add(Clock::Monotonic now, double delta) { Set(now, value_ + delta); }
-  // Since the last Reset.
+  // Returns the statistics since the last Reset.
   IntegratorResults Results(Clock::Monotonic now);
-  // Results, and starts over from the present value.
+  // Returns the statistics, and starts over from the present value.
   IntegratorResults Reset(Clock::Monotonic now);
 
  private:
@@ -34,8 +34,8 @@ class Integrator final {
   double min_ = 0;
   double max_ = 0;
   double seconds_ = 0;
-  double integral_ = 0;          // Of value dt.
-  double integral_squares_ = 0;  // Of value * value dt.
+  double integral_ = 0;          // The integral of value dt.
+  double integral_squares_ = 0;  // The integral of value * value dt.
 };
 
 }  // namespace apiserver::inline v0::flowcontrol

@@ -19,6 +19,7 @@ metrics::FamilyOptions Family(std::string name, std::string help,
 const char* const kNextS =
     "[ALPHA] min and max, over queues, of S(oldest waiting request in queue)";
 
+// The buckets are upstream's, as are all names and texts here: dashboards depend on them.
 std::vector<double> DurationBuckets() {
   return {0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30};
 }
@@ -43,6 +44,7 @@ class FlowSeries {
         .Histograms(Family(std::move(name), std::move(help), {"flow_schema"}), std::move(buckets))
         .With({level_, schema_});
   }
+  // Rejections are counted by reason, so that a dashboard tells full queues from timeouts.
   metrics::Counter& Rejected(std::string_view reason) const {
     return registry_
         .Counters(Family("rejected_requests_total",
@@ -123,10 +125,11 @@ std::unique_ptr<FlowMetrics> MakeFlow(const FlowSeries& of) {
                                            {1, 2, 4, 8, 16, 32, 64, 100})});
 }
 
-// A share of one of a priority level's limits, over time.
+// Returns the histogram over time of a share of one of a priority level's limits.
 metrics::Histogram& OverTime(metrics::Registry& registry, std::string name, const char* of,
                              std::vector<double> buckets,
                              std::initializer_list<std::string_view> level_and_phase) {
+  // The second label value, if given, is the phase.
   std::vector<std::string> more_labels;
   if (level_and_phase.size() > 1) more_labels.emplace_back("phase");
   return registry
@@ -162,6 +165,7 @@ std::unique_ptr<LevelMetrics> MakeLevel(metrics::Registry& registry, std::string
   const auto gauge = [&](std::string name, std::string help) -> metrics::Gauge& {
     return registry.Gauges(Family(std::move(name), std::move(help), {})).With({level});
   };
+  // Two series of one family: the earliest and the latest of all queues.
   auto& next_s = registry.Gauges(Family("next_s_bounds", kNextS, {"bound"}));
   auto& discounted =
       registry.Gauges(Family("next_discounted_s_bounds",
@@ -218,6 +222,7 @@ std::string ObservedOverTime(std::string_view what) {
 }
 
 const FlowMetrics& Metrics::Of(std::string_view priority_level, std::string_view flow_schema) {
+  // Made once and kept: a request then counts without looking series up by label.
   const FlowKey key{priority_level, flow_schema};
   auto flows = flows_.Lock();
   auto& found = (*flows)[key];

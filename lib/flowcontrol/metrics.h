@@ -10,13 +10,13 @@
 #include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
 
-// The metrics of k8s.io/apiserver/pkg/util/flowcontrol/metrics, by its names.
+// The metrics of k8s.io/apiserver/pkg/util/flowcontrol/metrics, with its names.
 namespace apiserver::inline v0::flowcontrol {
 
-// The help of a histogram of nanoseconds; upstream says twice how stable those are.
+// Returns the help of a histogram of nanoseconds; upstream states the stability of those twice.
 std::string ObservedOverTime(std::string_view what);
 
-// What is counted by priority level and flow schema. Lives as long as its Metrics; no lock.
+// The series by priority level and flow schema. They live as long as their Metrics; no lock.
 struct FlowMetrics {
   metrics::Counter& rejected_queue_full;
   metrics::Counter& rejected_concurrency_limit;
@@ -36,7 +36,7 @@ struct FlowMetrics {
   metrics::Histogram& work_estimated_seats;
 };
 
-// What is told of a priority level.
+// The series of a priority level.
 struct LevelMetrics {
   metrics::Gauge& current_r;
   metrics::Gauge& dispatch_r;
@@ -62,7 +62,7 @@ struct LevelMetrics {
   metrics::Histogram& demand_seats;
 };
 
-// Finds the series, and keeps them found. Any thread.
+// Finds the series, and keeps them. Any thread.
 class Metrics final {
  public:
   explicit Metrics(std::shared_ptr<metrics::Registry> registry) : registry_(std::move(registry)) {}

@@ -2,6 +2,7 @@
 
 namespace apiserver::v0::flowcontrol {
 
+// The links are in the requests themselves, so that neither operation allocates.
 void RequestList::PushBack(FlowRequest& request) {
   request.previous = back_;
   request.next = nullptr;
@@ -17,6 +18,7 @@ void RequestList::Remove(FlowRequest& request) {
   --size_;
 }
 
+// The sums are kept up to date here, so that queues are compared without walking their requests.
 void Queue::Enqueue(FlowRequest& request) {
   waiting.PushBack(request);
   initial_seats_sum += request.work.initial_seats;

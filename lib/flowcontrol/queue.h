@@ -23,16 +23,16 @@ struct Queue;
 struct FlowRequest {
   enum class State : std::uint8_t { kNew, kWaiting, kExecuting, kRejected, kFinished };
 
-  // Set by whoever brings it.
+  // Set by the caller of Start().
   WorkEstimate work;
-  std::uint64_t flow_hash = 0;           // Which hand of queues it is dealt.
+  std::uint64_t flow_hash = 0;           // Selects the hand of queues it is dealt.
   const FlowMetrics* metrics = nullptr;  // Required.
   std::string_view flow_schema;          // These four for dumps only.
   std::string_view flow_distinguisher;
   const request::RequestInfo* info = nullptr;
   const auth::UserInfo* user = nullptr;
 
-  // Of the queue set, under its lock.
+  // Set by the queue set, under its lock.
   State state = State::kNew;
   SeatSeconds total_work = 0;
   SeatSeconds final_work = 0;
@@ -47,7 +47,7 @@ struct FlowRequest {
   FlowRequest* next_decided = nullptr;
 };
 
-// Requests in order of arrival, linked through themselves.
+// A list of requests in order of arrival, linked through themselves.
 class RequestList {
  public:
   void PushBack(FlowRequest& request);
@@ -65,12 +65,12 @@ class RequestList {
 struct Queue {
   RequestList waiting;
   RequestList executing;
-  // What the progress meter reads when the next request leaves, in the virtual world.
+  // The value of the progress meter at which the next request leaves, in the virtual world.
   SeatSeconds next_dispatch_r = 0;
   std::size_t index = 0;
   int seats_in_use = 0;
   int lingering = 0;  // Requests that are answered and keep their seats a little longer.
-  // Sums over the waiting ones.
+  // The sums over the waiting requests.
   int initial_seats_sum = 0;
   int max_seats_sum = 0;
   SeatSeconds total_work_sum = 0;

@@ -18,6 +18,7 @@ auto QueueSet::Do(Change change) {
   bool idle = false;
   const auto run = [&] {
     const auto locked = state_.Lock();
+    // One clock reading for each change: virtual time must not run backward between two of them.
     State& state = **locked;
     state.SyncTime(options_.clock->Now());
     const auto result = change(state);
@@ -26,9 +27,10 @@ auto QueueSet::Do(Change change) {
     idle = state.retiring && state.IsIdle();
     return result;
   };
+  // The callbacks run after the lock is released: a callback may start or finish requests here.
   const auto result = run();
   while (decided != nullptr) {
-    // The call may be the end of it.
+    // Moved out first: the request may be destroyed by the call.
     auto on_decision = std::move(decided->on_decision);
     decided = std::exchange(decided->next_decided, nullptr);
     on_decision(true);
@@ -71,7 +73,7 @@ void QueueSet::Await(FlowRequest& request, UniqueFunction<void(bool execute)> on
     request.on_decision = std::move(on_decision);
     return true;
   });
-  // Nobody else changes it now.
+  // No other thread changes it now.
   if (!waits) on_decision(request.state == FlowRequest::State::kExecuting);
 }
 
@@ -90,6 +92,7 @@ bool QueueSet::Cancel(FlowRequest& request, bool timed_out) {
 
 void QueueSet::Finish(FlowRequest& request) {
   Queue* const queue = request.queue;
+  // Seats may linger after the request is gone, so its queue and metrics are taken first.
   const FlowMetrics& flow = *request.metrics;
   const bool lingers = Do([&](State& state) {
     state.FinishRegularPhase(request);
@@ -97,6 +100,7 @@ void QueueSet::Finish(FlowRequest& request) {
       state.ReleaseSeats(queue, flow, request.work.max_seats());
       return false;
     }
+    // A queue with seats that linger must not be removed.
     if (queue) ++queue->lingering;
     state.DispatchAsMuchAsPossible();
     return true;

@@ -22,27 +22,29 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
+// The queues of a set.
 struct QueuingConfig {
-  // 0: what finds no seat is refused. Negative: nothing waits, nothing is refused.
+  // 0: a request that finds no seat is rejected. Negative: no request waits, none is rejected.
   int desired_num_queues = 0;
   int queue_length_limit = 0;
   int hand_size = 0;
 };
 
+// The seats of a set.
 struct DispatchingConfig {
   int concurrency_limit = 0;  // Seats.
-  // What utilization is a share of: of the limit, or of another number while that is 0.
+  // The number that utilization is a share of: the limit, or another number while the limit is 0.
   int concurrency_denominator = 1;
 };
 
-// What one request looks like to a dump.
+// One request in a dump.
 struct RequestDump {
   std::string flow_schema;
   std::string flow_distinguisher;
   Clock::Monotonic arrived;
-  std::optional<Clock::Monotonic> started;  // Absent: it waits.
+  std::optional<Clock::Monotonic> started;  // Absent: the request waits.
   WorkEstimate work;
-  // Details, if asked for.
+  // The details, if asked for.
   std::string user;
   std::string verb;
   std::string path;
@@ -78,17 +80,18 @@ struct QueueSetDump {
 
 struct QueueSetOptions {
   const Clock* clock = nullptr;           // Required.
-  Executor* executor = nullptr;           // Required. Where seats that linger are given back.
+  Executor* executor = nullptr;           // Required. Runs the return of seats that linger.
   const LevelMetrics* metrics = nullptr;  // Required.
-  // Called when the last request has left while retiring() was set; any thread, no lock held.
+  // Called when the last request has left while retiring() was set; on the thread that ended it,
+  // without a lock. It must not block.
   std::function<void()> on_idle = nullptr;
 };
 
 // The fair queues of one priority level:
 // k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing/queueset, whose doc.go explains the technique.
 // Each request goes to the shortest of the queues its flow was dealt; seats go to the queue whose
-// oldest request would finish first if every queue had always had the same number of seats. All
-// methods from any thread, under one lock that is held for O(log queues); callbacks run without it.
+// oldest request would finish first if every queue had always had the same number of seats. Any
+// thread may call the methods, which hold one lock for O(log queues); callbacks run without it.
 //
 // Made by std::make_shared: seats that linger keep it alive.
 class QueueSet final : public std::enable_shared_from_this<QueueSet> {
@@ -96,40 +99,43 @@ class QueueSet final : public std::enable_shared_from_this<QueueSet> {
   explicit QueueSet(const QueueSetOptions& options);
   ~QueueSet();
 
-  // kInvalid: such queues cannot be.
+  // Checks a configuration. kInvalid: such queues are not possible.
   static Status Check(const QueuingConfig& queuing);
-  // Takes effect at once for what comes; queues too many go when they are empty. `queuing` has been
-  // checked.
+  // Changes the configuration, at once for new requests; surplus queues go when they are empty.
+  // `queuing` must have been checked.
   void Configure(const QueuingConfig& queuing, const DispatchingConfig& dispatching);
 
   enum class Decision : std::uint8_t { kExecute, kWait, kReject };
-  // Finds `request` a seat, a place in a queue, or neither. kExecute and kWait: Finish(), or
-  // Cancel() that says true, must follow. `request` stays where it is until then.
+  // Gives `request` a seat, a place in a queue, or neither. kExecute and kWait: Finish(), or a
+  // Cancel() that returns true, must follow. `request` must keep its address until then.
   Decision Start(FlowRequest& request);
-  // Of one that has to wait: `on_decision` is called once, here if it may execute by now.
+  // Waits for the decision on a request that has to wait. `on_decision` is called once: from here
+  // if it may execute by now, else on the thread that frees a seat for it or cancels it. It must
+  // not block.
   void Await(FlowRequest& request, UniqueFunction<void(bool execute)> on_decision);
   // Takes a request that still waits out of its queue; on_decision is called with false. False: it
   // does not wait any more.
   bool Cancel(FlowRequest& request, bool timed_out);
-  // The request is answered (a watch: has begun). Its seats are free, or linger as estimated.
+  // Ends a request that has been answered (a watch: has begun). Its seats are free, or linger as
+  // estimated.
   void Finish(FlowRequest& request);
 
   // Gives the seats of an executing request back before its work has begun, as if it had never had
-  // them. `request` may Start() again, here or elsewhere.
+  // them. `request` may Start() again, here or in another set.
   void GiveBack(FlowRequest& request);
 
-  // Nothing waits and nothing executes.
+  // True if no request waits or executes.
   bool IsIdle() const;
   void set_retiring(bool retiring);
-  // Seats executing and waiting for, since the last call.
+  // Returns the statistics of seats executing and waited for, since the last call.
   IntegratorResults ResetSeatDemand();
   QueueSetDump Dump(bool with_details) const;
-  // Sets the gauges that are not kept up with every request.
+  // Sets the gauges that are not updated with every request.
   void ShowProgress() const;
 
  private:
   struct State;
-  // Runs `change` on the state under the lock, and then, without it, what that decided.
+  // Runs `change` on the state under the lock, and then, without it, the callbacks it decided on.
   template <class Change>
   auto Do(Change change);
 

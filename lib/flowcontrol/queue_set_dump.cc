@@ -12,6 +12,7 @@ RequestDump DumpOf(const FlowRequest& request, bool with_details) {
                    .arrived = request.arrived,
                    .work = request.work};
   if (request.state == FlowRequest::State::kExecuting) dump.started = request.started;
+  // The details are copied only on demand: a dump holds the lock.
   if (!with_details) return dump;
   if (request.user != nullptr) dump.user = request.user->name;
   if (const request::RequestInfo* info = request.info) {
@@ -19,6 +20,7 @@ RequestDump DumpOf(const FlowRequest& request, bool with_details) {
     dump.path = info->path;
     dump.namespace_ = info->namespace_;
     dump.name = info->name;
+    // The version as clients write it: "apps/v1", but "v1" for the legacy group.
     dump.api_version = info->api_group;
     if (!info->api_group.empty()) dump.api_version += "/";
     dump.api_version += info->api_version;
@@ -66,7 +68,7 @@ void QueueSet::State::ShowProgress(Clock::Monotonic time) {
   metrics.current_r.Set(SeatSecondsToDouble(current_r));
   metrics.dispatch_r.Set(SeatSecondsToDouble(last_dispatch_r));
   metrics.latest_s.Set(SeatSecondsToDouble(last_s));
-  constexpr double kEstimate = 0.003;  // Seconds, as what is charged for a request at first.
+  constexpr double kEstimate = 0.003;  // Seconds; equal to the first charge of a request.
   double low = 0;
   double high = 0;
   double discounted_low = 0;
@@ -75,6 +77,8 @@ void QueueSet::State::ShowProgress(Clock::Monotonic time) {
   for (const auto& queue : queues) {
     if (queue->waiting.empty()) continue;
     const double s = SeatSecondsToDouble(queue->next_dispatch_r);
+    // The work in progress has been charged in advance; the discount shows where the queue would be
+    // without it.
     const double discounted = s - queue->seats_in_use * kEstimate;
     low = first ? s : std::min(low, s);
     high = first ? s : std::max(high, s);
@@ -82,7 +86,7 @@ void QueueSet::State::ShowProgress(Clock::Monotonic time) {
     discounted_high = first ? discounted : std::max(discounted_high, discounted);
     first = false;
   }
-  // Nothing waits: they stay as they were.
+  // If no request waits, the gauges keep their values.
   if (first) return;
   metrics.next_s_min.Set(low);
   metrics.next_s_max.Set(high);

@@ -7,7 +7,7 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
-// What a request is thought to take before it has shown what it takes.
+// The estimated duration of a request until its real one is known.
 constexpr std::chrono::milliseconds kEstimatedServiceDuration{3};
 // The progress meter is set back by this before it overflows.
 constexpr SeatSeconds kEpoch = kSeatSecondsMax / 2;
@@ -21,6 +21,7 @@ QueueSet::State::State(const LevelMetrics& level_metrics, Clock::Monotonic start
 void QueueSet::State::SyncTime(Clock::Monotonic time) {
   const auto passed = time - now;
   now = time;
+  // No queue is active, so no virtual time passes.
   if (active_queues == 0) return;
   const double rate =
       static_cast<double>(std::min(seats_requested, concurrency_limit)) / active_queues;
@@ -32,7 +33,7 @@ void QueueSet::State::AdvanceEpoch() {
   current_r -= kEpoch;
   for (const auto& queue : queues) {
     if (queue->empty()) {
-      // May be older than an epoch; it is set when the next request comes.
+      // The value may be older than an epoch; it is set when the next request comes.
       queue->next_dispatch_r = 0;
       continue;
     }
@@ -60,7 +61,7 @@ void QueueSet::State::Configure(const QueuingConfig& wanted, const DispatchingCo
     }
     RebuildFinishes();
   } else {
-    // What waits goes on waiting as before.
+    // Waiting requests go on waiting as before.
     queuing.queue_length_limit = before.queue_length_limit;
     queuing.hand_size = before.hand_size;
   }
@@ -72,7 +73,7 @@ void QueueSet::State::Configure(const QueuingConfig& wanted, const DispatchingCo
 
 bool QueueSet::State::CanAccommodate(int seats) const {
   if (queuing.desired_num_queues < 0) return true;
-  // Wider than all there is: alone, then.
+  // A request wider than the whole limit runs alone.
   if (seats > concurrency_limit) return requests_executing == 0;
   return seats_in_use + seats <= concurrency_limit;
 }
@@ -114,7 +115,7 @@ bool QueueSet::State::StartWithoutQueue(FlowRequest& request) {
 Queue& QueueSet::State::ChooseQueue(std::uint64_t flow_hash) {
   Dealer::Hand cards;
   const auto hand = dealer->Deal(flow_hash, cards);
-  // Beginning elsewhere each time removes a bias where hands overlap.
+  // Beginning at another card each time removes a bias where hands overlap.
   const std::uint64_t offset = enqueues++;
   Queue* best = nullptr;
   for (std::size_t i = 0; i < hand.size(); ++i) {
@@ -126,6 +127,7 @@ Queue& QueueSet::State::ChooseQueue(std::uint64_t flow_hash) {
 
 bool QueueSet::State::Enqueue(FlowRequest& request) {
   Queue& queue = ChooseQueue(request.flow_hash);
+  // A full queue alone is no reason to reject: with free seats it is about to empty.
   if (seats_in_use >= concurrency_limit &&
       queue.waiting.size() >= static_cast<std::size_t>(queuing.queue_length_limit)) {
     ++rejected;
@@ -169,7 +171,8 @@ void QueueSet::State::RebuildFinishes() {
   for (const auto& queue : queues) Refresh(*queue);
 }
 
-// A queue that cannot use all it is given would save it up; so nothing leaves before it came.
+// Sets a lower bound for the next dispatch: a queue that cannot use its share must not save it up,
+// so no request leaves before it came.
 void QueueSet::State::BoundNextDispatch(Queue& queue) {
   if (const FlowRequest* oldest = queue.waiting.front()) {
     queue.next_dispatch_r = std::max(queue.next_dispatch_r, oldest->arrival_r);
@@ -197,7 +200,7 @@ bool QueueSet::State::DispatchOne() {
     request.metrics->dispatch_with_no_accommodation.Add();
     return false;
   }
-  // So that of queues with the same finish those not chosen are next.
+  // Next time the search starts behind this queue, so that queues with the same finish take turns.
   robin_index = index;
   last_dispatch_r = current_r;
   last_s = queue.next_dispatch_r;
@@ -233,7 +236,7 @@ void QueueSet::State::RemoveFromQueue(FlowRequest& request) {
   request.metrics->inqueue_seats.Subtract(seats);
   NoteSeatDemand();
   BoundNextDispatch(queue);
-  // What stood behind it may be narrower.
+  // The request behind it may be narrower.
   DispatchAsMuchAsPossible();
 }
 
@@ -249,7 +252,7 @@ void QueueSet::State::FinishRegularPhase(FlowRequest& request) {
   Queue& queue = *request.queue;
   queue.executing.Remove(request);
   if (queue.empty()) --active_queues;
-  // It was charged for the estimate; now it is known what it took.
+  // The request was charged for the estimate; now its real duration is known.
   queue.next_dispatch_r -= SeatsTimesDuration(request.work.initial_seats,
                                               kEstimatedServiceDuration - (now - request.started));
   BoundNextDispatch(queue);
@@ -275,7 +278,7 @@ void QueueSet::State::RemoveQueueIfUnwanted(Queue& queue) {
   const std::size_t index = queue.index;
   queues.erase(queues.begin() + static_cast<std::ptrdiff_t>(index));
   for (std::size_t i = index; i < queues.size(); ++i) --queues[i]->index;
-  // May go below zero; one is added before it is used.
+  // It may go below zero; one is added before it is used.
   if (robin_index + 1 > index) --robin_index;
   RebuildFinishes();
 }

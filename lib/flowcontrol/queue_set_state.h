@@ -9,24 +9,25 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// What a QueueSet's lock guards, and the algorithm on it. Not thread-safe.
+// The state under a QueueSet's lock, and the algorithm on it. Not thread-safe.
 struct QueueSet::State {
   State(const LevelMetrics& level_metrics, Clock::Monotonic now);
 
-  // Virtual time goes on as if everything had been as it is since the last call. Before any change.
+  // Advances virtual time as if everything had been unchanged since the last call. Call it before
+  // any change.
   void SyncTime(Clock::Monotonic now);
   void Configure(const QueuingConfig& queuing, const DispatchingConfig& dispatching);
   bool StartWithoutQueue(FlowRequest& request);
   bool Enqueue(FlowRequest& request);
-  // As many as there are seats for.
+  // Dispatches as many requests as there are seats for.
   void DispatchAsMuchAsPossible();
   void RemoveFromQueue(FlowRequest& request);
-  // All but giving its seats back.
+  // Does everything but giving its seats back.
   void FinishRegularPhase(FlowRequest& request);
   void ReleaseSeats(Queue* queue, const FlowMetrics& flow, int seats);
   bool IsIdle() const { return requests_waiting == 0 && requests_executing == 0; }
   QueueSetDump Dump(bool with_details) const;
-  // After any change.
+  // Call it after any change.
   void NoteUtilization();
   void ShowProgress(Clock::Monotonic time);
 
@@ -36,14 +37,14 @@ struct QueueSet::State {
   int concurrency_limit = 0;
   std::optional<Dealer> dealer;
   std::vector<std::unique_ptr<Queue>> queues;
-  // By queue: at which R the oldest waiting request would finish.
+  // The value of R, by queue, at which the oldest waiting request would finish.
   Tournament finishes;
   RequestList executing_without_queue;
   std::size_t robin_index = 0;
   std::uint64_t enqueues = 0;
 
   int active_queues = 0;
-  int seats_requested = 0;  // In queues: in use and waiting for.
+  int seats_requested = 0;  // The seats of all queues, in use and waited for.
   int requests_waiting = 0;
   int requests_executing = 0;
   int seats_in_use = 0;
@@ -55,7 +56,7 @@ struct QueueSet::State {
   Integrator seat_demand;
   LevelUtilization utilization;
   bool retiring = false;
-  // Those whose on_decision is to be called, linked by next_decided.
+  // The requests whose on_decision is to be called, linked by next_decided.
   FlowRequest* decided = nullptr;
   SeatSeconds last_dispatch_r = 0;
   SeatSeconds last_s = 0;

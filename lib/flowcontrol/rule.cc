@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kServiceAccountPrefix = "system:serviceaccount:";
 
-// Validation sees to it that "*" stands alone.
+// True for "*"; validation makes sure that it is the only element.
 bool IsAll(const std::vector<std::string>& list) {
   return list.size() == 1 && std::string_view(list[0]) == "*";
 }
@@ -21,7 +21,7 @@ bool Contains(const std::vector<std::string>& list, std::string_view wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-// "system:serviceaccount:<namespace>:<name>", the name "*" standing for any.
+// Matches "system:serviceaccount:<namespace>:<name>"; the name "*" is any.
 bool IsServiceAccount(const Subject& subject, std::string_view user) {
   if (!user.starts_with(kServiceAccountPrefix)) return false;
   user.remove_prefix(kServiceAccountPrefix.size());
@@ -44,7 +44,7 @@ bool MatchesSubject(const Subject& subject, const auth::UserInfo& user) {
   return IsServiceAccount(subject, user.name);
 }
 
-// Compares "pods/status" without putting it together.
+// Compares "pods/status" without building the string.
 bool ContainsResource(const std::vector<std::string>& list, const request::RequestInfo& info) {
   if (info.subresource.empty()) return Contains(list, info.resource);
   if (IsAll(list)) return true;
@@ -76,8 +76,8 @@ bool MatchesNonResource(const NonResourcePolicyRule& rule, const request::Reques
                      [&info](const std::string& url) { return MatchesPath(url, info.path); });
 }
 
-// Loops, where std::any_of unrolls: these lists are short, and every request is tried by all of the
-// schemas before its own.
+// A plain loop, where std::any_of unrolls: these lists are short, and every request is tried on all
+// of the schemas before its own.
 bool MatchesAnySubject(const PolicyRulesWithSubjects& rule, const auth::UserInfo& user) {
   for (const Subject& subject : rule.subjects) {
     if (MatchesSubject(subject, user)) return true;

@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// Whether a request belongs to a schema: k8s.io/apiserver/pkg/util/flowcontrol/rule.go.
+// True if a request matches a schema: k8s.io/apiserver/pkg/util/flowcontrol/rule.go.
 bool Matches(const FlowSchema& schema, const request::RequestInfo& info,
              const auth::UserInfo& user);
 bool Matches(const PolicyRulesWithSubjects& rule, const request::RequestInfo& info,

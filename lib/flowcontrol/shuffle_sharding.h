@@ -9,25 +9,25 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// So many bits of a hash may be used: with all 64 the last card dealt would be uneven by 2:3, with
+// The bits of a hash that may be used: with all 64 the last card dealt would be uneven by 2:3, with
 // 60 it is 32:33. k8s.io/apiserver/pkg/util/shufflesharding.
 inline constexpr int kHashBitsMax = 60;
-// No larger hand fits into kHashBitsMax bits, whatever the deck.
+// The largest hand that fits into kHashBitsMax bits, whatever the deck.
 inline constexpr std::size_t kHandSizeMax = 15;
 
-// How many bits of hash dealing takes, at the most.
+// Returns the bits of hash that dealing takes at most.
 int RequiredEntropyBits(int deck_size, int hand_size);
 
 // Deals each flow a hand of queues, so that two flows rarely share all of theirs. Immutable.
 class Dealer final {
  public:
-  // kInvalid: sizes that are not positive, a hand larger than its deck, a deck above 2^26, or more
-  // entropy needed than kHashBitsMax.
+  // Makes a dealer. kInvalid: sizes that are not positive, a hand larger than its deck, a deck
+  // above 2^26, or more entropy needed than kHashBitsMax.
   static Result<Dealer> New(int deck_size, int hand_size);
 
   std::size_t hand_size() const { return hand_size_; }
   using Hand = std::array<std::uint32_t, kHandSizeMax>;
-  // The first hand_size() cards of `hand` become different numbers below the size of the deck.
+  // Sets the first hand_size() cards of `hand` to different numbers below the size of the deck.
   std::span<const std::uint32_t> Deal(std::uint64_t hash, Hand& hand) const;
 
  private:

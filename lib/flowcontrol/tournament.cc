@@ -24,11 +24,12 @@ void Tournament::Set(std::size_t index, std::uint64_t value) {
 
 std::size_t Tournament::FirstMin(std::size_t from) const {
   const std::uint64_t wanted = min();
-  // Upward from the leaf: the first subtree to the right that has it, then down its left side.
+  // Goes up from the leaf to the first subtree on the right that has the value, then down its left
+  // side.
   std::size_t node = leaves_ + from % size_;
   if (tree_[node] != wanted) {
     while (node > 1 && (node % 2 == 1 || tree_[node + 1] != wanted)) node /= 2;
-    // None to the right: the first of all.
+    // There is none on the right: the first of all.
     node = node <= 1 ? 1 : node + 1;
   }
   while (node < leaves_) node = tree_[2 * node] == wanted ? 2 * node : 2 * node + 1;

@@ -11,7 +11,7 @@ namespace apiserver::inline v0::flowcontrol {
 // has a lock already.
 class TimingRatio final {
  public:
-  // Of no count. `histogram` must outlive this.
+  // Starts with a count of zero. `histogram` must outlive this.
   TimingRatio(metrics::Histogram& histogram, Clock::Monotonic now) : histogram_(histogram, now) {}
 
   void Set(Clock::Monotonic now, int count) {
@@ -19,13 +19,13 @@ class TimingRatio final {
     count_ = count;
     histogram_.Set(now, count_ / limit_);
   }
-  // `limit` is positive; it is 1 until it is set.
+  // Sets the limit, which must be positive; it is 1 at first.
   void SetLimit(Clock::Monotonic now, double limit) {
     if (limit == limit_) return;
     limit_ = limit;
     histogram_.Set(now, count_ / limit_);
   }
-  // Before the histogram is written.
+  // Brings the histogram up to `now`; call it before the histogram is written.
   void Show(Clock::Monotonic now) { histogram_.Show(now); }
 
  private:
@@ -34,7 +34,7 @@ class TimingRatio final {
   double limit_ = 1;
 };
 
-// How much of what a priority level has is in use, over time. Not thread-safe.
+// The utilization of a priority level, over time. Not thread-safe.
 struct LevelUtilization {
   LevelUtilization(const LevelMetrics& metrics, Clock::Monotonic now)
       : waiting(metrics.waiting_utilization, now),
@@ -50,9 +50,9 @@ struct LevelUtilization {
     for (TimingRatio* each : {&waiting, &executing, &seats, &demand}) each->Show(now);
   }
 
-  TimingRatio waiting;    // Requests, of places in queues.
-  TimingRatio executing;  // Requests, of seats.
-  TimingRatio seats;      // In use.
+  TimingRatio waiting;    // Requests, as a share of places in queues.
+  TimingRatio executing;  // Requests, as a share of seats.
+  TimingRatio seats;      // Seats in use.
   TimingRatio demand;     // Seats in use or waited for.
 };
 

@@ -6,7 +6,7 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
-// The value that the field selector demands of `field`; nullopt: it demands none.
+// Returns the value that the field selector demands of `field`. nullopt: it demands none.
 std::optional<std::string_view> ExactMatch(std::string_view selector, std::string_view field) {
   while (!selector.empty()) {
     const std::size_t comma = selector.find(',');
@@ -20,8 +20,8 @@ std::optional<std::string_view> ExactMatch(std::string_view selector, std::strin
   return std::nullopt;
 }
 
-// Whether an event reaches such a watch by an index rather than by being tried on it. Upstream's
-// one index is that of pods by node; what is not scheduled yet has the value "".
+// True if an event reaches such a watch by an index rather than by being tried on it. Upstream's
+// one index is that of pods by node; a pod that is not scheduled yet has the value "".
 bool IsIndexed(const request::RequestInfo& info, const http::Query& query) {
   if (info.resource != "pods") return false;
   return !ExactMatch(query.Get("fieldSelector"), "spec.nodeName").value_or("").empty();

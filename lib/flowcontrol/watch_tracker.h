@@ -12,11 +12,11 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// Counts the watches that run, by what they watch, so that a write can be weighed by how many it
+// Counts the running watches by their subject, so that the cost of a write includes the watches it
 // has to tell. k8s.io/apiserver/pkg/util/flowcontrol.WatchTracker. Any thread.
 class WatchTracker final {
  public:
-  // What one watch is counted under; empty (`counted` false) if it is not.
+  // The key that one watch is counted under; `counted` is false if it is not.
   struct Key {
     std::string group;
     std::string resource;
@@ -25,14 +25,14 @@ class WatchTracker final {
     bool counted = false;
   };
 
-  // Counts a watch; Forget takes what this returned. Not counted: requests that are none, and
+  // Counts a watch; pass the result to ForgetWatch. Not counted: requests that are no watches, and
   // watches that an index serves (pods of one spec.nodeName).
   Key RegisterWatch(const request::RequestInfo& info, const http::Query& query);
   void ForgetWatch(const Key& key);
 
-  // How many watches may be told of a write; 0 for requests that only read.
+  // Returns how many watches may be told of a write; 0 for requests that only read.
   int InterestedWatchCount(const request::RequestInfo& info) const;
-  // How many different things are watched.
+  // Returns the number of different subjects that are watched.
   std::size_t size() const { return counts_.Lock()->size(); }
 
  private:

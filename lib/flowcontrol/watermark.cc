@@ -4,17 +4,21 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
+// The histogram divides by the limit.
 double Positive(double limit) { return limit > 0 ? limit : 1; }
 
 }  // namespace
 
 void Watermark::Note(Clock::Monotonic now) {
+  // Only one thread at a time updates the histogram: the others leave their change to it, and never
+  // wait.
   if (to_note_.fetch_add(1, std::memory_order_acq_rel) != 0) return;
   int noted = 0;
   do {
     noted = to_note_.load(std::memory_order_acquire);
     over_time_.SetLimit(now, limit_.load(std::memory_order_relaxed));
     over_time_.Set(now, count());
+    // The load keeps the usual case free of a write that is shared by all threads.
     if (show_.load(std::memory_order_relaxed) && show_.exchange(false)) over_time_.Show(now);
   } while (to_note_.fetch_sub(noted, std::memory_order_acq_rel) != noted);
 }

@@ -11,10 +11,10 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// How many requests there are at once: at the most since it was last shown, which is what
-// apiserver_current_inflight_requests and apiserver_current_inqueue_requests say, and over time as
-// a share of a limit. Any thread; nobody waits for another. k8s.io/apiserver/pkg/server/filters.
-// requestWatermark.
+// The number of concurrent requests: the highest since it was last shown, which
+// apiserver_current_inflight_requests and apiserver_current_inqueue_requests report, and a share of
+// a limit over time. Any thread; no thread waits for another.
+// k8s.io/apiserver/pkg/server/filters.requestWatermark.
 class Watermark final {
  public:
   // `over_time` must outlive it.
@@ -28,10 +28,10 @@ class Watermark final {
     Note(now);
   }
   int count() const { return count_.load(std::memory_order_relaxed); }
-  // The highest count since the last call; what is there now counts in the next one too.
+  // Returns the highest count since the last call; the present count is part of the next one too.
   int Take() { return std::max(highest_.exchange(count()), count()); }
 
-  // What the count is a share of: positive, 1 until it is set.
+  // Sets the number that the count is a share of: positive, 1 at first.
   void SetLimit(double limit, Clock::Monotonic now) {
     limit_.store(limit, std::memory_order_relaxed);
     Note(now);
@@ -43,31 +43,31 @@ class Watermark final {
   }
 
  private:
-  // What has changed goes into `over_time_`. A thread that finds another at it leaves its change to
+  // Puts the changes into `over_time_`. A thread that finds another one at it leaves its change to
   // that one, which looks again before it goes.
   void Note(Clock::Monotonic now);
 
   std::atomic<int> count_{0};
   std::atomic<int> highest_{0};
-  std::atomic<int> to_note_{0};  // 0: nobody is at `over_time_`.
+  std::atomic<int> to_note_{0};  // 0: no thread is at `over_time_`.
   std::atomic<bool> show_{false};
   std::atomic<double> limit_{1};
   TimingRatio over_time_;
 };
 
-// "get", "list" and "watch" are not; as max in flight and the two metrics see it.
+// False for "get", "list" and "watch"; as max in flight and the two metrics see it.
 inline bool IsMutatingRequest(const request::RequestInfo& info) {
   return info.verb != "get" && info.verb != "list" && info.verb != "watch";
 }
 
-// How many requests there may be at once; what is not positive is taken for 1.
+// The limits of concurrent requests; one that is not positive counts as 1.
 struct WatermarkLimits {
   double waiting = 0;
   double executing_reads = 0;
   double executing_mutating = 0;
 };
 
-// Of a server, by whether requests change anything.
+// The watermarks of a server, by whether requests change anything.
 class Watermarks final {
  public:
   Watermarks(metrics::Registry& registry, Clock::Monotonic now);
@@ -75,9 +75,9 @@ class Watermarks final {
   Watermark& executing(bool mutating) { return mutating ? executing_mutating_ : executing_reads_; }
   Watermark& waiting(bool mutating) { return mutating ? waiting_mutating_ : waiting_reads_; }
   void SetLimits(const WatermarkLimits& limits, Clock::Monotonic now);
-  // Every second, as upstream.
+  // Sets the gauges; called every second, as upstream.
   void Show();
-  // Before metrics are written.
+  // Call it before metrics are written.
   void ShowOverTime(Clock::Monotonic now);
 
  private:

@@ -17,7 +17,7 @@ constexpr std::int64_t kCacheBytesMax = 1'000'000;
 constexpr std::int64_t kObjectBytesMax = 1'500'000;
 constexpr std::int64_t kInfiniteObjects = 1'000'000'000;
 
-// What of metav1.ListOptions matters here.
+// The part of metav1.ListOptions that matters here.
 struct ListQuery {
   std::int64_t limit = 0;
   std::optional<bool> send_initial_events;
@@ -26,7 +26,7 @@ struct ListQuery {
   bool continues = false;
 };
 
-// nullopt: the request will be refused.
+// Parses the query. nullopt: the request will be refused.
 std::optional<ListQuery> ParseListQuery(const http::Query& query) {
   ListQuery result{.resource_version = query.Get("resourceVersion"),
                    .resource_version_match = query.Get("resourceVersionMatch"),
@@ -44,7 +44,7 @@ std::optional<ListQuery> ParseListQuery(const http::Query& query) {
   return result;
 }
 
-// As upstream's delegator.ShouldDelegateListMeta without snapshots.
+// Decides as upstream's delegator.ShouldDelegateListMeta does without snapshots.
 bool IsFromStorage(const ListQuery& list, bool consistent_reads_from_cache) {
   if (list.resource_version_match == "NotOlderThan") return false;
   if (!list.resource_version_match.empty()) return true;
@@ -64,7 +64,7 @@ std::int64_t SeatsBasedOnObjectSize(ObjectStats stats, std::int64_t limit, bool 
   if (matches_single) {
     loaded = 1;
   } else if (!from_cache && has_selector) {
-    // Pages are read until so many match.
+    // Pages are read until enough objects match.
     loaded = std::max(loaded, stats.count / 2);
   }
   std::int64_t bytes = loaded * stats.average_bytes;
@@ -116,12 +116,12 @@ WorkEstimate WorkEstimator::EstimateMutating(const request::RequestInfo& info, i
     max_seats = config_.maximum_mutating_seats;
   }
   WorkEstimate estimate{.initial_seats = config_.minimum_seats};
-  // Issuing a token changes nothing that is watched.
+  // Issuing a token changes no object that is watched.
   if (info.resource == "serviceaccounts" && info.subresource == "token") return estimate;
   if (watches < static_cast<int>(config_.watches_per_seat)) return estimate;
   const double seats = std::ceil(watches / config_.watches_per_seat);
   const SeatSeconds work = SeatsTimesDuration(seats, config_.event_additional_duration);
-  // The same work by fewer seats takes longer.
+  // The same work with fewer seats takes longer.
   estimate.final_seats = static_cast<int>(std::min<double>(seats, max_seats));
   estimate.additional_latency = DurationPerSeat(work, estimate.final_seats);
   return estimate;

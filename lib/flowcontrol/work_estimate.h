@@ -13,7 +13,7 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// How many seats a request takes, and for how long beyond its answer:
+// The seats that a request takes, and the time it keeps them after its answer:
 // k8s.io/apiserver/pkg/util/flowcontrol/request.WorkEstimate.
 struct WorkEstimate {
   int initial_seats = 1;  // Until it is answered.
@@ -26,34 +26,36 @@ struct WorkEstimate {
 };
 
 using ObjectStats = storage::Stats;
-// What is stored of a request's resource. kNotFound: nothing is known of it, or it is served
-// elsewhere, which costs little; any other error: assume the worst.
+// Returns the figures of a request's resource. kNotFound: they are not known, or another server has
+// the resource, which costs little; any other error: the worst is assumed. It is called on an I/O
+// loop and must not block.
 using StatsOf = std::function<Result<ObjectStats>(const request::RequestInfo& info)>;
 
-// Upstream's DefaultWorkEstimatorConfig, with the feature SizeBasedListCostEstimate.
+// The configuration: upstream's DefaultWorkEstimatorConfig, with the feature
+// SizeBasedListCostEstimate.
 struct WorkEstimatorConfig {
   int minimum_seats = 1;
   int maximum_list_seats = 100;
   int maximum_mutating_seats = 10;
-  // A seat for each so many watches that a write has to tell.
+  // A write takes one seat for each so many watches that it has to tell.
   double watches_per_seat = 10;
   std::chrono::nanoseconds event_additional_duration = std::chrono::milliseconds(5);
-  // Whether a list of what is current is answered from the watch cache, as our cacher does.
+  // If set, a consistent list is answered from the watch cache, as this library's cacher does.
   bool consistent_reads_from_cache = true;
 };
 
-// Estimates by what a request reads, or whom it tells. Immutable; any thread.
+// Estimates by the data that a request reads, or the watches that it tells. Immutable; any thread.
 class WorkEstimator final {
  public:
-  // A `stats_of` that is empty: no resource is known.
+  // An empty `stats_of`: no resource is known.
   WorkEstimator(WorkEstimatorConfig config, StatsOf stats_of)
       : config_(config), stats_of_(std::move(stats_of)) {}
 
-  // `max_seats`: of the priority level; 0: as the configuration has it. `watches`: how many a write
-  // has to tell.
+  // Estimates a request. `max_seats`: the level's limit; 0: as the configuration has it. `watches`:
+  // the number that a write has to tell.
   WorkEstimate Estimate(const request::RequestInfo& info, const http::Query& query, int max_seats,
                         int watches) const;
-  // Whether `watches` counts.
+  // True if `watches` counts.
   static bool IsMutating(const request::RequestInfo& info);
 
  private:
@@ -65,7 +67,7 @@ class WorkEstimator final {
   StatsOf stats_of_;
 };
 
-// The seats for a list by the bytes that are in memory at once for it.
+// Returns the seats for a list by the bytes that are in memory at once for it.
 std::int64_t SeatsBasedOnObjectSize(ObjectStats stats, std::int64_t limit, bool has_selector,
                                     bool from_cache, bool matches_single);
 

@@ -13,6 +13,7 @@ Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
   ASSIGN_OR_RETURN(const codec::ProtoSchemas schemas, codec::ProtoSchemas::Load(descriptors));
   std::vector<runtime::KindPtr> result;
   for (runtime::KindOptions& options : kinds) {
+    // Keeps the defaults that a caller may have set for the only version.
     options.versions.resize(1);
     runtime::KindVersion& version = options.versions.front();
     version.version = "v1";

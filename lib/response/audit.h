@@ -6,14 +6,14 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 
-// What the audit log is told of answers; nothing happens where that is not wanted.
+// Records responses in the audit log; does nothing if they are not wanted.
 namespace apiserver::inline v0::response {
 
-// Whether the answer's object is recorded, which is made for that and takes its time: not on loops.
+// True if the response's object is recorded. It is made for that, which takes time: not on loops.
 bool IsAudited(const http::Exchange& exchange);
-// kWouldBlock on a loop if the answer's object is recorded.
+// Returns kWouldBlock on a loop if the response's object is recorded.
 Status MayAuditHere(const http::Exchange& exchange);
-// The answer as JSON.
+// Records the response, as JSON.
 void LogAnswer(const http::Exchange& exchange, std::string_view json);
 
 }  // namespace apiserver::inline v0::response

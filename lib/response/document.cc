@@ -10,7 +10,7 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// The last part of a piece may go beyond what is wanted by about so much.
+// The usual overshoot of a piece's last part.
 constexpr std::size_t kUsualPartBytes = 4 << 10;
 
 class DocumentBody final : public http::BodySource {
@@ -45,7 +45,7 @@ std::string WholeOf(Document& document) {
 }
 
 http::Step SendDocument(http::Exchange& exchange, std::unique_ptr<Document> document) {
-  // What is no longer than this is not compressed.
+  // Shorter documents are not compressed.
   constexpr std::size_t kShort = kGzipThresholdBytes + 1;
   std::string begun;
   if (!document->AppendTo(begun, kShort)) {

@@ -18,7 +18,7 @@ class Document {
   virtual bool AppendTo(std::string& text, std::size_t wanted) = 0;
 };
 
-// The rest of the document.
+// Returns the rest of the document.
 std::string WholeOf(Document& document);
 
 // Answers 200 with the document. A short one gets a Content-Length; a long one is written on the

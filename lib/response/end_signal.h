@@ -6,7 +6,8 @@
 
 namespace apiserver::inline v0::response {
 
-// Wakes a stream whose Context is cancelled: its time is up, the server drains, the peer is gone.
+// Wakes a stream whose Context is cancelled: at its timeout, when the server drains or the peer is
+// gone.
 class EndSignal {
  public:
   explicit EndSignal(const Context& ctx)

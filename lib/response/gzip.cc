@@ -11,11 +11,11 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// The fastest: at Kubernetes' lists the slower levels win little.
+// The fastest level: for Kubernetes' lists the slower ones gain little.
 constexpr int kLevel = 1;
 constexpr int kGzipWindowBits = 15 + 16;
 constexpr int kMemoryLevel = 8;
-// One job on the pool ends when it has read or made so much.
+// The limits at which one job on the pool ends, by bytes read and by bytes made.
 constexpr std::size_t kReadBytes = std::size_t{512} << 10;
 constexpr std::size_t kMadeBytes = std::size_t{64} << 10;
 constexpr std::size_t kRoomBytes = std::size_t{64} << 10;
@@ -34,10 +34,10 @@ class Member {
     if (ok_) deflateEnd(&stream_);
   }
 
-  // Z_NO_FLUSH, Z_SYNC_FLUSH, or Z_FINISH for the end. False: no memory.
+  // `flush` is Z_NO_FLUSH, Z_SYNC_FLUSH, or Z_FINISH for the end. False: no memory.
   bool Add(std::string_view text, int flush, std::string& out) {
     if (!ok_) return false;
-    // zlib's interface knows no const.
+    // zlib's interface has no const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream_.avail_in = static_cast<uInt>(text.size());
     do {
@@ -56,7 +56,7 @@ class Member {
   bool ok_ = false;
 };
 
-// Compresses what a body writes.
+// Compresses the output of a body.
 class Deflater final : public Packer {
  public:
   std::size_t room() const override { return kRoomBytes; }
@@ -72,7 +72,7 @@ class Deflater final : public Packer {
   void Flush() override {
     if (!member_) return;
     // Flushed before it ends, as Go does: Go's reader goes on to the next member, and so waits,
-    // before it hands over text that comes together with the end of this one.
+    // before it returns text that comes together with the end of this one.
     failed_ |= !member_->Add({}, Z_SYNC_FLUSH, made_) || !member_->Add({}, Z_FINISH, made_);
     member_.reset();
   }

@@ -7,22 +7,22 @@
 
 #include "apiserver/http/exchange.h"
 
-// Compressed answers: k8s.io/apiserver responsewriters/writers.go and compression.go.
+// Compressed responses: k8s.io/apiserver responsewriters/writers.go and compression.go.
 namespace apiserver::inline v0::response {
 
-// What is not longer than this is sent as it is.
+// A response that is not longer than this is not compressed.
 inline constexpr std::size_t kGzipThresholdBytes = std::size_t{128} << 10;
 
-// Whether the client accepts gzip and the server gives it. As in Go `gzip` stands alone in the
-// list: with a weight it is not seen.
+// True if the client accepts gzip and the feature is on. As in Go `gzip` must stand alone in the
+// list: with a weight it is ignored.
 bool WantsGzip(const http::Exchange& exchange, std::string_view feature);
-// Content-Encoding and Vary.
+// Adds Content-Encoding and Vary.
 void AddGzipHeaders(http::ResponseHead& head);
-// All of `bytes`. Takes its time: not for loops.
+// Compresses all of `bytes`. It takes time: not for loops.
 std::string Gzip(const http::Bytes& bytes);
-// What `body` makes, compressed on the exchange's pool, where it is pulled, a piece at a time and
-// only as fast as the peer reads. Whatever there is when `body` waits goes out at once; nothing is
-// kept for compressing while it does.
+// Returns the compressed output of `body`, which is pulled on the exchange's pool, a piece at a
+// time and only as fast as the peer reads. When `body` waits, everything made so far is sent at
+// once, and no memory is kept for compressing.
 std::unique_ptr<http::BodySource> NewGzipBody(http::Exchange& exchange,
                                               std::unique_ptr<http::BodySource> body);
 

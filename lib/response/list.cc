@@ -24,7 +24,7 @@ namespace {
 
 // Lists up to this many items are written in one piece, with a Content-Length.
 constexpr std::size_t kItemsInOnePiece = 32;
-// What is written last may go beyond the room there is by about so much.
+// The usual overshoot of the last item over the room that there is.
 constexpr std::size_t kUsualItemBytes = 4 << 10;
 constexpr std::string_view kTail = "]}\n";
 
@@ -47,7 +47,7 @@ std::size_t SizeOf(const std::vector<runtime::EncodingPtr>& encodings) {
   return size;
 }
 
-// The encoding of every item, so that what follows only copies: here, unless `streamed`.
+// Returns the encoding of every item, so that the rest only copies: made here, unless `streamed`.
 Result<std::vector<runtime::EncodingPtr>> EncodingsOf(
     const http::Exchange& exchange, const runtime::List& list, const Target& target,
     bool streamed = false, runtime::Format format = runtime::Format::kJson) {
@@ -73,7 +73,7 @@ void AppendItem(const Target& target, const runtime::Encoding& encoding, std::st
   encoding.AppendTo(json);
 }
 
-// A list of many items, written while it is sent: holds references, not bytes.
+// The body of a long list, written while it is sent: holds references, not bytes.
 class ListBody final : public http::BodySource {
  public:
   ListBody(const runtime::List& list, Target target, std::vector<runtime::EncodingPtr> encodings)
@@ -81,7 +81,7 @@ class ListBody final : public http::BodySource {
         encodings_(std::move(encodings)),
         buffer_(ListPrefix(list, target_)) {}
 
-  // Whether all of it is longer than `bytes`.
+  // Returns whether the whole list is longer than `bytes`.
   bool LongerThan(std::size_t bytes) const {
     std::size_t size = buffer_.size() + kTail.size() + encodings_.size() - 1;
     const std::string_view item = ItemPrefix(target_);
@@ -101,6 +101,7 @@ class ListBody final : public http::BodySource {
     }
     const bool last = next_ == encodings_.size();
     if (last) buffer_ += kTail;
+    // Hands the buffer over instead of copying it.
     out.Take(std::exchange(buffer_, {}));
     return last ? http::Pull::kEnd : http::Pull::kMore;
   }
@@ -114,6 +115,7 @@ class ListBody final : public http::BodySource {
 
 http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListBody> list) {
   http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
+  // Compression is worth its time only for a long list.
   if (WantsGzip(exchange, "APIResponseCompression") && list->LongerThan(kGzipThresholdBytes)) {
     AddGzipHeaders(head);
     exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(list)));
@@ -123,7 +125,7 @@ http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListBody> list) 
   return http::Step::Done();
 }
 
-// The list as JSON, whatever form it is sent in. One that is too long is not even made.
+// Audits the list as JSON, in whatever format it is sent. A list over the limit is not built.
 void LogWholeList(const http::Exchange& exchange, const runtime::List& list, const Target& target) {
   if (!IsAudited(exchange)) return;
   auto encodings = EncodingsOf(exchange, list, target);
@@ -144,7 +146,7 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   if (negotiated.type == codec::MediaType::kProtobuf) {
     RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
     if (!codec::HasProtobuf(*target.kind, target.version)) {
-      // Says why.
+      // Fails, with the reason.
       return codec::EncodeListProtobuf(exchange.ctx(), list, *target.kind, target.version).status();
     }
     ASSIGN_OR_RETURN(const auto encodings, EncodingsOf(exchange, list, target, /*streamed=*/false,
@@ -161,6 +163,7 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
   }
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json = ListPrefix(list, target);
+  // The exact size, so that the text never moves while it grows.
   json.reserve(json.size() + SizeOf(encodings) +
                encodings.size() * (ItemPrefix(target).size() + 1) + kTail.size());
   for (const runtime::EncodingPtr& encoding : encodings) {

@@ -24,6 +24,7 @@ std::string BodyWithResourceVersion(const runtime::Encoding& encoding,
   const runtime::BodyMarks& marks = encoding.marks();
   std::string body;
   body.reserve(encoding.size() + resource_version.size());
+  // Copies around the old revision, which is cheaper than another encoding of the object.
   encoding.AppendTo(body, 0, marks.rv_begin);
   body += resource_version;
   encoding.AppendTo(body, marks.rv_end, static_cast<std::uint32_t>(encoding.size()));
@@ -33,6 +34,7 @@ std::string BodyWithResourceVersion(const runtime::Encoding& encoding,
 void AppendMetadataWithResourceVersion(const runtime::Encoding& encoding,
                                        std::string_view resource_version, std::string& json) {
   const runtime::BodyMarks& marks = encoding.marks();
+  // An object without a revision has no place for another.
   if (resource_version.empty() || marks.rv_begin == marks.rv_end) {
     return AppendMetadata(encoding, json);
   }

@@ -26,7 +26,7 @@ constexpr std::string_view kStreamableWithCbor =
 
 bool SpeaksCbor(const http::Exchange& exchange) { return exchange.Find<ServesCbor>() != nullptr; }
 
-// The query is asked first: it is what people type.
+// The query comes first: it is what people type.
 bool WantsPretty(const http::Exchange& exchange, std::string_view parameter) {
   const http::Query& query = exchange.query();
   if (query.Has("pretty")) {
@@ -39,7 +39,7 @@ bool WantsPretty(const http::Exchange& exchange, std::string_view parameter) {
   return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
 }
 
-// The shape a clause asks for; nullopt: one that cannot be had here.
+// Returns the shape that a clause asks for. nullopt: it cannot be served here.
 std::optional<Shape> ShapeOf(const codec::AcceptClause& clause, const Target* target,
                              MediaType type) {
   const std::string_view as = clause.Parameter("as");
@@ -67,7 +67,7 @@ std::string_view AcceptedMediaTypes(const http::Exchange& exchange) {
 
 Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* target, bool watch) {
   const std::string_view accept = exchange.request().headers.Get("Accept");
-  // By far the most common forms need no parsing.
+  // The most common forms by far need no parsing.
   if (accept.empty() || accept == "*/*" || accept == "application/json") {
     Negotiated negotiated;
     negotiated.pretty = !watch && WantsPretty(exchange, "");
@@ -86,7 +86,7 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
       if (*shape != Shape::kObject) negotiated.meta_version = clause.Parameter("v");
       negotiated.pretty =
           !watch && type == MediaType::kJson && WantsPretty(exchange, clause.Parameter("pretty"));
-      // A kind without protobuf form falls through to the next clause, so that a client which
+      // A kind without a protobuf form falls through to the next clause, so that a client which
       // lists JSON too is served.
       if (target && type == MediaType::kProtobuf && *shape == Shape::kObject &&
           !codec::HasProtobuf(*target->kind, target->version)) {

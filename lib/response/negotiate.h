@@ -10,7 +10,7 @@
 
 namespace apiserver::inline v0::response {
 
-// What the client wants made of an object or list.
+// The form of an object or list that the client asks for.
 enum class Shape : std::uint8_t {
   kObject,
   kPartialObjectMetadata,
@@ -21,15 +21,15 @@ enum class Shape : std::uint8_t {
 struct Negotiated {
   codec::MediaType type = codec::MediaType::kJson;
   Shape shape = Shape::kObject;
-  std::string meta_version = "v1";  // Of meta.k8s.io, for all shapes but kObject.
+  std::string meta_version = "v1";  // The version of meta.k8s.io, for all shapes but kObject.
   bool pretty = false;
 };
 
-// The first clause of the Accept header that can be served. Null `target`: shapes are not
-// acceptable. kNotAcceptable otherwise.
+// Returns the first clause of the Accept header that can be served. Null `target`: shapes are not
+// acceptable. kNotAcceptable: there is none.
 Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* target, bool watch);
 
-// includeObject of a Table request. kBadRequest: an unknown word.
+// Returns includeObject of a Table request. kBadRequest: the value is unknown.
 Result<meta::TableOptions> TableOptionsOf(http::Exchange& exchange);
 
 }  // namespace apiserver::inline v0::response

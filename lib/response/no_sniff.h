@@ -2,8 +2,8 @@
 
 namespace apiserver::inline v0::response {
 
-// Set on an exchange: WriteStatus tells browsers not to guess what its error is, as
-// responsewriters.RespondWithError does for what authorization and impersonation refuse.
+// Set in an exchange: WriteStatus tells browsers not to guess the type of its error, as
+// responsewriters.RespondWithError does for refusals of authorization and impersonation.
 struct NoSniff {};
 
 }  // namespace apiserver::inline v0::response

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 
-// The hot path: bytes that are there already, shared with whoever keeps them.
+// The hot path: the response shares existing bytes with their cache.
 http::Step SendBody(http::Exchange& exchange, int code, const runtime::Object& object,
                     const std::string& version, const runtime::EncodingPtr& encoding) {
   http::Bytes bytes(object.kind_ptr(), object.kind().JsonPrefix(version));
@@ -25,7 +25,7 @@ http::Step SendBody(http::Exchange& exchange, int code, const runtime::Object& o
   return SendAs(exchange, code, std::move(bytes), "application/json");
 }
 
-// The object as JSON, whatever form it is sent in.
+// Audits the object as JSON, in whatever format it is sent.
 void LogWhole(const http::Exchange& exchange, const runtime::Object& object, const Target& target) {
   if (!IsAudited(exchange)) return;
   const auto encoding = codec::EncodingOf(exchange.ctx(), object, target.version,
@@ -52,6 +52,7 @@ http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object&
   if (negotiated.type == codec::MediaType::kJson && !negotiated.pretty) {
     return SendBody(exchange, code, object, target.version, encoding);
   }
+  // Indenting and transcoding work on a copy of the whole object, which needs memory.
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   std::string json(object.kind().JsonPrefix(target.version));
   encoding->AppendTo(json);
@@ -63,6 +64,7 @@ http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Objec
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   const bool protobuf = negotiated.type == codec::MediaType::kProtobuf;
   std::string json;
+  // An audit event has JSON, so that it is made for an audited response in protobuf as well.
   if (!protobuf || IsAudited(exchange)) {
     ASSIGN_OR_RETURN(const runtime::EncodingPtr encoding,
                      codec::EncodingOf(exchange.ctx(), object, target.version,
@@ -99,6 +101,7 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
 bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object,
                const Target& target) {
   const auto negotiated = Negotiate(exchange, &target, /*watch=*/false);
+  // An audited response also copies its JSON for the event.
   return !IsAudited(exchange) && negotiated.ok() && negotiated->shape == Shape::kObject &&
          !negotiated->pretty && negotiated->type == codec::MediaType::kJson &&
          object.FindEncoding(target.version, runtime::Format::kJson);

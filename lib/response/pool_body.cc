@@ -9,7 +9,7 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// A turn on the pool ends when it has made so much.
+// A turn on the pool ends when it has made so many bytes.
 constexpr std::size_t kPooledBytes = std::size_t{64} << 10;
 
 class PlainPacker final : public Packer {
@@ -33,14 +33,14 @@ class PlainPacker final : public Packer {
   std::string made_;
 };
 
-// What the loop, which asks for bytes, and the pool, which makes them, share.
+// The state shared by the loop, which asks for bytes, and the pool, which makes them.
 class PoolTurns final : public Wakeable, public std::enable_shared_from_this<PoolTurns> {
  public:
   PoolTurns(http::Exchange& exchange, std::unique_ptr<http::BodySource> body,
             std::unique_ptr<Packer> packer)
       : exchange_(exchange.Share()), body_(std::move(body)), packer_(std::move(packer)) {}
 
-  // On the loop.
+  // Called on the loop.
   http::Pull Next(http::ChunkWriter& out, const Waker& waker);
   void Abandon();
   void OnWake() override {
@@ -57,20 +57,20 @@ class PoolTurns final : public Wakeable, public std::enable_shared_from_this<Poo
   struct State {
     Waker waker;
     std::string ready;
-    http::Pull pulled = http::Pull::kMore;  // What the body said last.
+    http::Pull pulled = http::Pull::kMore;  // The body's last result.
     std::exception_ptr thrown = nullptr;
     bool running = false;
-    bool news = false;  // The body has woken us since the last turn began.
+    bool news = false;  // The body has woken this since the last turn began.
     bool abandoned = false;
   };
 
   http::Pull Work();
   void Run();
 
-  // Kept as long as the pool may pull the body, which may look at it.
+  // Kept as long as the pool may pull the body, which may use it.
   std::shared_ptr<http::Exchange> exchange_;
   Guarded<State> state_;
-  // Of the turn while one runs, else of the loop.
+  // Used by the turn while one runs, else by the loop.
   std::unique_ptr<http::BodySource> body_;
   const std::unique_ptr<Packer> packer_;
 };
@@ -127,6 +127,7 @@ void PoolTurns::Run() {
   } catch (...) {
     thrown = std::current_exception();
   }
+  // The loop may have given up the body meanwhile; then this turn is its last owner.
   Waker waker;
   bool abandoned = false;
   {
@@ -139,7 +140,7 @@ void PoolTurns::Run() {
     abandoned = state->abandoned;
   }
   if (!abandoned) return waker.Wake();
-  // Bodies end on the loop.
+  // Bodies are destroyed on the loop.
   Executor& loop = exchange_->loop();
   loop.Post([body = std::move(body_), exchange = std::move(exchange_)]() mutable {
     body.reset();

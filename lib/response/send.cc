@@ -31,6 +31,7 @@ http::Step SendAs(http::Exchange& exchange, int code, http::Bytes bytes, std::st
   http::ResponseHead head{.code = code, .headers = {}};
   head.headers.Add("Content-Type", std::move(content_type));
   if (bytes.size() > kGzipThresholdBytes && WantsGzip(exchange, "APIResponseCompression")) {
+    // Compressing takes time in proportion to the size, so a loop leaves it to the pool.
     if (exchange.ctx().may_block()) return SendGzipped(exchange, std::move(head), bytes);
     return http::Step::OnPool(
         [&exchange, head = std::move(head), bytes = std::move(bytes)]() mutable {
@@ -48,6 +49,7 @@ Status NoRoomToAnswer() {
 
 Status CheckRoomToAnswer(const http::Exchange& exchange) {
   const bool refused = exchange.request().method == "GET" && exchange.OutputOver();
+  // Only reads are refused: a write has happened, and its client must learn so.
   return refused ? NoRoomToAnswer() : Status();
 }
 
@@ -68,6 +70,7 @@ trace::Span SerializeSpan(const http::Exchange& exchange, const Negotiated& nego
 
 http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
                       const Negotiated& negotiated) {
+  // Protobuf has another form than JSON for these documents, or none.
   if (negotiated.type == codec::MediaType::kProtobuf) {
     return meta::NewNotAcceptable("application/json, application/yaml");
   }
@@ -77,6 +80,8 @@ http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
       return SendJsonAs(exchange, code, std::move(json), negotiated);
     });
   }
+  // YAML and pretty JSON are made from the compact text, so that an object has one encoding to
+  // keep.
   if (negotiated.type == codec::MediaType::kYaml) {
     runtime::Arena arena;
     ASSIGN_OR_RETURN(const runtime::Value value, codec::ParseJson(json, arena));
@@ -99,6 +104,7 @@ std::string ListMetaJson(const std::string& resource_version, const std::string&
                          const std::optional<std::int64_t>& remaining_item_count) {
   std::string json = "{";
   const auto add = [&json](std::string_view name, const std::string& value) {
+    // Go omits empty members.
     if (value.empty()) return;
     if (json.size() > 1) json += ',';
     json.append("\"").append(name).append("\":");
@@ -120,6 +126,7 @@ http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const s
     const std::string_view text = *json;
     return SendAs(exchange, code, http::Bytes(std::move(json), text), "application/json");
   }
+  // The legacy documents have protobuf messages of their own.
   if (negotiated.type == codec::MediaType::kProtobuf) {
     runtime::Arena arena;
     ASSIGN_OR_RETURN(const runtime::Value document, codec::ParseJson(*json, arena));

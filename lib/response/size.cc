@@ -4,8 +4,8 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// Each takes a millisecond at the most by itself: bytes are copied at 1 GB/s and parsed at 100
-// MB/s, objects of a few KiB made in 20 us.
+// Each limit is about a millisecond by itself: bytes are copied at 1 GB/s and parsed at 100 MB/s,
+// objects of a few KiB made in 20 us.
 constexpr std::size_t kCopiedBytesMax = 512 << 10;
 constexpr std::size_t kObjectsMax = 16;
 constexpr std::size_t kParsedBytesMax = 64 << 10;

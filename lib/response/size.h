@@ -7,16 +7,17 @@
 
 namespace apiserver::inline v0::response {
 
-// What the making of an answer takes.
+// The work of making a response.
 struct Making {
-  std::size_t copied_bytes = 0;  // Of encodings and texts there are.
-  std::size_t objects = 0;       // That are encoded or looked into: parsed first, as a rule.
-  std::size_t parsed_bytes = 0;  // Of texts that are parsed, and written in another form.
+  std::size_t copied_bytes = 0;  // Encodings and texts that exist.
+  std::size_t objects = 0;  // Objects that are encoded or looked into: parsed first, as a rule.
+  std::size_t parsed_bytes = 0;  // Texts that are parsed, and written in another form.
 };
 
-// OK: it takes about a millisecond, or this is no loop. Otherwise kWouldBlock, before anything has
-// been done: whoever makes an answer whole asks here first, whatever its form. What a loop pulls
-// piece by piece (http::BodySource) need not ask.
+// Checks that a response may be made here. OK: it takes about a millisecond, or this is no loop.
+// Otherwise kWouldBlock, before anything has been done: code that makes a response as a whole calls
+// this first, whatever its form. A body that a loop pulls piece by piece (http::BodySource) need
+// not.
 Status MayMakeHere(const http::Exchange& exchange, const Making& making);
 
 }  // namespace apiserver::inline v0::response

@@ -16,8 +16,8 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// An error is written in whatever can be: a client that asked for something impossible still
-// learns why.
+// An error is written in any form that is possible: a client that asked for an impossible one still
+// learns the reason.
 Negotiated NegotiateForError(const http::Exchange& exchange) {
   auto negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);
   return negotiated.ok() ? *negotiated : Negotiated();
@@ -33,6 +33,7 @@ std::string SuccessJson(const StatusDetails& details, int code) {
 }  // namespace
 
 void WriteStatus(http::Exchange& exchange, const Status& whole) {
+  // The last limit of an error's size, since its texts may quote the request.
   const Status status = meta::Bounded(whole);
   if (audit::LevelOf(exchange.ctx()) != audit::Level::kNone) {
     audit::LogResponseStatus(exchange.ctx(), audit::ResponseStatus::Of(status));

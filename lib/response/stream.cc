@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kBinaryProtocol = "binary.k8s.io";
 constexpr std::string_view kBase64Protocol = "base64.binary.k8s.io";
 
-// What a body writes becomes one message.
+// Collects the output of a body for one message.
 class MessageBytes final : public http::ChunkWriter {
  public:
   explicit MessageBytes(std::size_t room) : room_(room) {}
@@ -52,6 +52,8 @@ class StreamSocket final : public http::WebSocketHandler {
 
   void OnOpen(const std::shared_ptr<http::WebSocket>& socket) override {
     base64_ = socket->protocol() == kBase64Protocol;
+    // An empty first message, as Kubernetes' wsstream sends it, tells the client that the stream
+    // works.
     socket->Send({.data = "", .binary = !base64_});
   }
 

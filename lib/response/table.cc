@@ -28,7 +28,7 @@ void AppendColumns(const meta::Table& table, std::string& json) {
   json += "]";
 }
 
-// Whether an encoding of the rows' objects is wanted.
+// Returns whether the rows have objects, whose encodings are needed.
 bool ShowsObjects(const meta::TableOptions& options) {
   return options.include_object != meta::IncludeObject::kNone;
 }
@@ -50,6 +50,7 @@ class TableDocument final : public Document {
   bool AppendTo(std::string& json, std::size_t wanted) override {
     json += std::exchange(head_, {});
     for (; next_ < table_.rows.size(); ++next_) {
+      // Stops between rows only, so that a row is never split.
       if (json.size() >= wanted) return true;
       if (next_ > 0) json += ',';
       AppendRow(json);
@@ -100,7 +101,8 @@ class TableDocument final : public Document {
   std::size_t next_ = 0;
 };
 
-// The encoding of each row's object: one of `request.kept` where that is the row's, else made.
+// Returns the encoding of each row's object: the one of `request.kept` if it is the row's,
+// otherwise a new one.
 Result<std::vector<runtime::EncodingPtr>> EncodingsOfRows(
     const Context& ctx, const std::vector<meta::TableRow>& rows,
     const std::vector<runtime::ObjectPtr>& objects, const TableRequest& request) {
@@ -108,6 +110,7 @@ Result<std::vector<runtime::EncodingPtr>> EncodingsOfRows(
   if (!ShowsObjects(request.options)) return encodings;
   encodings.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    // The converter decides on the rows, which need not match the objects by position.
     const bool known = i < request.kept.size() && rows[i].object == objects[i];
     runtime::EncodingPtr encoding = known ? request.kept[i] : nullptr;
     if (encoding == nullptr) {

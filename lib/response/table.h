@@ -16,17 +16,17 @@ struct TableRequest {
   const Target& target;
   const meta::TableOptions& options;
   const std::string& meta_version;
-  // False: columnDefinitions is null, as on all but a watch's first event.
+  // If set, columnDefinitions is written; otherwise null, as in all but a watch's first event.
   bool with_columns = true;
-  // Of a DELETED event's row; empty: the object's own.
+  // The resource version of a DELETED event's row. Empty: the object's own.
   std::string resource_version = {};
   codec::EncodingShare encodings = {};
-  // In JSON, of each of the objects; empty: they are looked up.
+  // The JSON encodings of the objects, one each. Empty: they are looked up.
   std::span<const runtime::EncodingPtr> kept = {};
 };
 
-// `objects` as a Table in JSON: converts them and encodes what the rows show of them, which is what
-// takes time and may fail. `list_meta_json` is the Table's metadata.
+// Makes a Table of `objects` in JSON: converts them, and encodes the parts that the rows show,
+// which takes time and may fail. `list_meta_json` is the Table's metadata.
 Result<std::unique_ptr<Document>> NewTableDocument(const Context& ctx,
                                                    const std::vector<runtime::ObjectPtr>& objects,
                                                    const std::string& list_meta_json,

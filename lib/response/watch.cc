@@ -28,10 +28,10 @@ namespace apiserver::v0::response {
 namespace {
 
 constexpr std::size_t kEventsPerTurn = 64;
-// With less room than this events are sent one by one.
+// With less room than this, events are sent one by one.
 constexpr std::size_t kUsualRoom = 16 << 10;
 
-// Turns events into the bytes of one watch's stream.
+// Encodes events for the stream of one watch.
 class EventWriter {
  public:
   EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options,
@@ -42,9 +42,9 @@ class EventWriter {
         negotiated_(std::move(negotiated)),
         table_options_(table_options) {}
 
-  // Whether events are anything but lines of text.
+  // True if events are binary, and not lines of text.
   bool binary() const { return negotiated_.type != codec::MediaType::kJson; }
-  // What stands before an event in a stream, and is none of it.
+  // The bytes before an event in a stream that are not part of it.
   std::size_t frame_bytes() const {
     return negotiated_.type == codec::MediaType::kProtobuf ? 4 : 0;
   }
@@ -87,7 +87,7 @@ class EventWriter {
   }
 
  private:
-  // An event, and its object's encoding; null: it is made.
+  // An event with its object's encoding. Null: it is still to be made.
   struct Sent {
     const watch::Event& event;
     const runtime::EncodingPtr made;
@@ -165,7 +165,7 @@ class EventWriter {
   Status AppendShaped(const Context& ctx, const runtime::ObjectPtr& object, const Sent& sent,
                       std::string& out) {
     const watch::Event& event = sent.event;
-    // Only a DELETED event carries a revision that is not the object's own.
+    // Only a DELETED event has another revision than its object.
     const bool deleted = event.type == watch::EventType::kDeleted;
     const std::string revision = deleted ? event.resource_version : "";
     if (negotiated_.shape == Shape::kTable) {
@@ -208,7 +208,7 @@ class EventWriter {
     return {};
   }
 
-  // An empty object of the kind with nothing but a revision: what a Go server sends.
+  // A bookmark is an empty object of the kind with only a revision, as from a Go server.
   Status AppendBookmark(const Context& ctx, const watch::Event& event, std::string& out) {
     auto object = std::make_shared<runtime::Object>(target_.kind, target_.version);
     object->Edit("metadata", "resourceVersion") = event.resource_version;
@@ -241,10 +241,11 @@ class EventWriter {
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
-  std::vector<runtime::EncodingPtr> made_;  // Of the events of this turn; empty: of none.
+  // The encodings for the events of this turn. Empty: there are none.
+  std::vector<runtime::EncodingPtr> made_;
 };
 
-// The events of one watch until it ends, whichever way they are sent.
+// The events of one watch until it ends, for all transports.
 class EventSource {
  public:
   EventSource(http::Exchange& exchange, Context ctx, std::unique_ptr<watch::Stream> stream,
@@ -265,7 +266,7 @@ class EventSource {
 
   http::Pull Next(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
     if (!std::exchange(armed_, true)) end_.Arm(waker);
-    // Also without the signal: it may have come before the waker did.
+    // Checked without the signal too, which may have come before the waker was set.
     if (ctx_.done()) return http::Pull::kEnd;
     const http::Pull pulled = Pull(events, room, waker);
     if (pulled != http::Pull::kMore) TellInitialized();
@@ -305,10 +306,10 @@ class EventSource {
   bool initialized_ = false;
 };
 
-// What stands before each event in the body of a watch over a WebSocket.
+// The length before each event in the body of a watch over a WebSocket.
 using EventLength = std::uint32_t;
 
-// A watch's body: pulls events while the peer has room, holds no bytes of its own.
+// The body of a watch: pulls events while the peer has room, and holds no bytes of its own.
 class WatchBody final : public http::BodySource {
  public:
   WatchBody(std::unique_ptr<EventSource> source, EventWriter writer, bool lengths)
@@ -382,8 +383,8 @@ class WatchSocket final : public http::WebSocketHandler {
   const bool binary_;
 };
 
-// As golang.org/x/net/websocket: the one subprotocol that a client offers is agreed on, whatever it
-// is; more cannot be.
+// As golang.org/x/net/websocket: a single offered subprotocol is accepted, whatever it is; several
+// are an error.
 Result<http::WebSocketOptions> WatchSocketOptions(const http::Request& request) {
   http::WebSocketOptions options;
   options.protocols = http::OfferedWebSocketProtocols(request);
@@ -428,7 +429,7 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   std::unique_ptr<http::BodySource> body =
       std::make_unique<WatchBody>(std::move(source), std::move(writer), /*lengths=*/socket);
   const bool gzip = !socket && options.watch_list && WantsGzip(exchange, "WatchListCompression");
-  // Compressing pulls on the pool as it is.
+  // A compressing body is already pulled on the pool.
   if (options.on_pool && !gzip) body = NewPoolBody(exchange, std::move(body));
   if (socket) {
     return http::AcceptWebSocket(

@@ -4,7 +4,7 @@
 
 namespace apiserver::inline v0::response {
 
-// Where the events of one watch are counted, if the exchange has it; apiserver_watch_events_total
+// The counters for the events of one watch, if the exchange has it: apiserver_watch_events_total
 // and _sizes of its resource. They live as long as the server.
 struct WatchCounters {
   metrics::Counter* events = nullptr;

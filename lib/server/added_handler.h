@@ -10,11 +10,11 @@
 
 namespace apiserver::inline v0::server {
 
-// A handler of the serving chain beside the server itself: resources of its own, all else the
-// server's.
+// A handler of the serving chain beside the server itself: it has resources of its own; paths,
+// checks and hooks go to the server.
 class AddedHandler final : public Handler {
  public:
-  // All outlive this.
+  // All arguments must outlive this.
   AddedHandler(GenericAPIServer& server, Installer& installer, std::unique_ptr<Owner> owner)
       : server_(server), installer_(installer), owner_(std::move(owner)) {}
 

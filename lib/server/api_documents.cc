@@ -15,7 +15,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Of documents that show nothing that changes.
+// The version of documents whose contents never change.
 constexpr std::uint64_t kOnly = 1;
 
 std::string RootOf(std::string_view group) {
@@ -27,11 +27,11 @@ std::string_view WithoutSlash(std::string_view path) {
   return path;
 }
 
-// The group and the version that a path of discovery or of v3 names, without its leading slash.
+// The group and the version in a path of discovery or of v3, without its leading slash.
 struct Names {
   bool known = false;       // "api", "apis" or what is below.
   std::string group;        // Empty: the legacy group, or "apis".
-  std::string version;      // Empty: it names none.
+  std::string version;      // Empty: the path has none.
   bool all_groups = false;  // "apis".
 };
 
@@ -54,8 +54,9 @@ Names NamesIn(std::string_view path) {
   return names;
 }
 
-// Versions in the order of their handler's scheme; those it does not know follow, the preferred
-// ones first. Handlers do not know each other's order: what several serve is ordered by preference.
+// Orders the versions as their handler's scheme does; versions that are not in it follow, the
+// preferred ones first. Handlers do not know each other's order: versions of several handlers are
+// ordered by preference.
 std::vector<std::string> Ordered(const std::vector<Routes::OwnedVersion>& owned,
                                  std::string_view group) {
   std::vector<std::string> versions;
@@ -102,14 +103,14 @@ std::vector<discovery::APIGroup> GroupsOf(const Routes::Snapshot& snapshot) {
   return groups;
 }
 
-// As far as the routes of discovery need it.
+// Returns the part of a group that the routes of discovery need.
 discovery::APIGroup GroupNamed(std::string name, std::string version) {
   discovery::APIGroup group{.name = std::move(name), .versions = {}};
   if (!version.empty()) group.versions.push_back({.version = std::move(version), .resources = {}});
   return group;
 }
 
-// Those that belong to the document of v3 at `path`.
+// Returns the routes that belong to the document of v3 at `path`.
 std::vector<openapi::Route> Only(std::vector<openapi::Route> routes, const std::string& path) {
   std::erase_if(routes, [&path](const auto& route) { return openapi::V3PathOf(route) != path; });
   return routes;
@@ -168,6 +169,8 @@ http::Step ApiDocuments::ServeVersion(http::Exchange& exchange, const std::strin
     if (!version) return nullptr;
     return std::make_shared<const std::string>(discovery::APIResourceListJson(group, *version));
   };
+  // The sources in front come first, then installed resources, then the sources behind: as requests
+  // are routed.
   if (const auto json = shown(needs_.sources.in_front)) return write(json);
   const Routes::Version version = needs_.routes.Take(group, name);
   if (!version.served.empty()) {
@@ -256,13 +259,15 @@ std::map<std::string, ApiDocuments::Part> ApiDocuments::AllParts() {
       parts.emplace(root + "/" + version.version, PartOf(group.name, version));
     }
   }
+  // Forgotten here, and not on each removal: a version that comes back soon keeps its slot until
+  // the next index.
   const auto slots = slots_.Lock();
   std::erase_if(*slots, [&parts](const auto& slot) { return !parts.contains(slot.first); });
   return parts;
 }
 
 ApiDocuments::Roots::Made ApiDocuments::MakeRoots() const {
-  // Taken before the groups: what changes meanwhile is in the next.
+  // Taken before the groups: a change that comes meanwhile is in the next document.
   const std::uint64_t generation = needs_.sources.generation();
   const Routes::Snapshot snapshot = needs_.routes.Take();
   auto roots =
@@ -296,7 +301,7 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeV2() const {
 ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& group,
                                                  const std::string& version) const {
   const Routes::Version taken = needs_.routes.Take(group, version);
-  // Its handler's kinds alone: those of another may have definitions of the same names.
+  // Only its handler's kinds: those of another may have definitions of the same names.
   std::vector<const Owner*> owners;
   if (!taken.served.empty()) owners.push_back(&taken.served.front()->owner());
   openapi::Input input = InputOf(owners, taken.served);
@@ -317,7 +322,7 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& path) const 
 }
 
 ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
-  // Taken before the parts: what changes meanwhile is in the next index.
+  // Taken before the parts: a change that comes meanwhile is in the next index.
   const std::uint64_t generation = Generation();
   std::map<std::string, std::string> etags;
   for (const auto& [path, part] : AllParts()) {
@@ -334,7 +339,7 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
 openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,
                                      const std::vector<ServedPtr>& served) const {
   openapi::Input input{.info = needs_.info, .kinds = {}, .routes = {}};
-  // Versions of one kind may be different handlers'.
+  // Versions of one kind may belong to different handlers.
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   const auto add = [&input, &seen](const runtime::KindPtr& kind) {
     bool added = false;
@@ -348,7 +353,7 @@ openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,
     for (const runtime::KindPtr& kind : scheme->kinds()) add(kind);
   }
   for (const ServedPtr& each : served) {
-    // Some are not in the scheme: autoscaling/v1 Scale, which only subresources have.
+    // Some kinds are not in the scheme: autoscaling/v1 Scale, which only subresources have.
     for (const runtime::KindPtr& kind : each->installed().kinds()) add(kind);
     std::vector<openapi::Route> routes = each->installed().Routes();
     std::move(routes.begin(), routes.end(), std::back_inserter(input.routes));

@@ -23,16 +23,15 @@
 
 namespace apiserver::inline v0::server {
 
-// What tells clients what is served: discovery and OpenAPI. Each document is made when it is first
-// asked for after a change of what it shows: those of a group version when that has changed,
-// "/api",
+// The documents that tell clients what is served: discovery and OpenAPI. Each is made on the first
+// request after a change of its contents: those of a group version when that has changed; "/api",
 // "/apis", the aggregated forms, OpenAPI v2 and the index of v3 when anything has. Any thread.
 class ApiDocuments {
  public:
   struct Needs {
-    const Routes& routes;  // With the others it outlives this.
+    const Routes& routes;  // All references must outlive this.
     const RouteSources& sources;
-    // The handlers of the chain, the server's own first.
+    // Returns the handlers of the chain, the server's own first.
     std::function<std::vector<const Owner*>()> owners;
     Executor& pool;
     const Clock& clock;
@@ -42,9 +41,9 @@ class ApiDocuments {
   };
   explicit ApiDocuments(Needs needs);
 
-  // Whether `path` ("/apis", "/apis/<group>", …) has a discovery document now.
+  // True if `path` ("/apis", "/apis/<group>", …) has a discovery document now.
   bool KnowsDiscovery(std::string_view path) const;
-  // GET on a discovery path; 404 for others.
+  // Answers GET on a discovery path; 404 for others.
   http::Step ServeDiscovery(http::Exchange& exchange);
   http::Step ServeOpenApiV2(http::Exchange& exchange);
   http::Step ServeOpenApiV3(http::Exchange& exchange);
@@ -53,35 +52,35 @@ class ApiDocuments {
   using Text = Lazy<std::string>;
   using OpenApi = Lazy<openapi::Document>;
   using Roots = Lazy<std::shared_ptr<const discovery::Roots>>;
-  // One path of v3, "apis/<group>/<version>" for example, and the discovery document of a group
-  // version.
+  // The documents of one path of v3, for example "apis/<group>/<version>": OpenAPI, and discovery
+  // if it is a group version.
   struct Slot {
     std::shared_ptr<OpenApi> v3;
     std::shared_ptr<Text> discovery;  // Null: it is no group version's.
   };
   using Slots = std::map<std::string, Slot, std::less<>>;
-  // A slot, and the version that its documents must be of.
+  // A slot, and the version that its documents must have.
   struct Part {
     Slot slot;
     std::uint64_t version = 0;
   };
 
-  // Of all that is shown.
+  // The generation of everything shown.
   std::uint64_t Generation() const {
     return needs_.sources.generation() + needs_.routes.generation();
   }
-  // "/apis/<group>/<name>".
+  // Answers "/apis/<group>/<name>".
   http::Step ServeVersion(http::Exchange& exchange, const std::string& group,
                           const std::string& name);
-  // "/apis/<group>"; nullopt: there is none.
+  // Returns the document of "/apis/<group>". nullopt: there is no such group.
   std::optional<std::string> GroupJson(const std::string& group) const;
-  // Of a group version that is served.
+  // Returns the part of a served group version.
   Part PartOf(std::string_view group, const Routes::Version& version);
-  // Of discovery's own paths: "apis", "apis/<group>", "api".
+  // Returns the part of one of discovery's own paths: "apis", "apis/<group>", "api".
   Part PartOf(std::string_view path);
-  // By path of v3; nullopt: there is none.
+  // Finds a part by its path of v3. nullopt: there is none.
   std::optional<Part> FindPart(std::string_view path);
-  // All there are, by path. Forgets those of what is not served any more.
+  // Returns all parts by path. Forgets those that are not served any more.
   std::map<std::string, Part> AllParts();
 
   Roots::Made MakeRoots() const;
@@ -90,7 +89,7 @@ class ApiDocuments {
   OpenApi::Made MakeV3(const std::string& group, const std::string& version) const;
   OpenApi::Made MakeV3(const std::string& path) const;
   OpenApi::Made MakeIndex();
-  // The kinds that `owners` know and those of `served`, and the routes of the latter.
+  // Returns the kinds of `owners` and of `served`, and the routes of the latter.
   openapi::Input InputOf(const std::vector<const Owner*>& owners,
                          const std::vector<ServedPtr>& served) const;
 

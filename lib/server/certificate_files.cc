@@ -21,7 +21,7 @@ std::vector<std::string> SplitNames(std::string_view text) {
   return names;
 }
 
-// The error of a pair, with the flag and the files it came from.
+// Returns the error of a pair, with its flag and files.
 Status OfFiles(const Status& why, const std::string& flag, const std::string& cert_file,
                const std::string& key_file) {
   return why.WithMessage(flag + ": " + cert_file + ", " + key_file + ": " +
@@ -31,7 +31,7 @@ Status OfFiles(const Status& why, const std::string& flag, const std::string& ce
 }  // namespace
 
 Result<SniCertificateFiles> ParseSniCertificateFiles(const std::string& text) {
-  // A colon may stand in a path too; names never hold a slash.
+  // A path may contain a colon; names never contain a slash.
   const std::size_t colon = text.rfind(':');
   const std::string files = text.substr(0, colon);
   const std::size_t comma = files.find(',');
@@ -64,9 +64,11 @@ std::vector<std::string> CertificateFiles::Paths() const {
 Result<std::shared_ptr<http::ServerTls>> CertificateFiles::Load(
     const http::ServerTlsOptions& options) const {
   if (cert_file.empty() != key_file.empty()) {
+    // Half a pair is a mistake in the flags, so the message names both.
     return Status(Reason::kInvalid,
                   "--tls-cert-file and --tls-private-key-file go together: give both or none");
   }
+  // Clients that ask for no name, or for another one, need a certificate too.
   if (cert_file.empty()) {
     return Status(Reason::kInvalid, "--tls-sni-cert-key needs --tls-cert-file, for other names");
   }
@@ -82,7 +84,7 @@ Result<std::shared_ptr<http::ServerTls>> CertificateFiles::Load(
     contents.push_back(*std::move(read));
   }
   CertificatePairs pairs = PairsOf(*this, contents);
-  // One after the other, so that the message names what is wrong.
+  // The pairs are loaded one by one, so that the message names the wrong one.
   if (const Status fits = http::NewServerTls(pairs.pair).status(); !fits.ok()) {
     return OfFiles(fits, "--tls-cert-file", cert_file, key_file);
   }

@@ -17,11 +17,11 @@ struct CertificatePairs {
   http::KeyPair pair = {};
   std::vector<http::SniKeyPair> sni = {};
 };
-// `contents` of `files.Paths()`.
+// Returns the pairs in `contents`, which were read from `files.Paths()`.
 CertificatePairs PairsOf(const CertificateFiles& files, const std::vector<std::string>& contents);
 
-// Keeps `tls` up to date with `files` as long as the result lives, and shows until when each
-// certificate is valid. Errors as of CertificateFiles::Load.
+// Keeps `tls` up to date with `files` as long as the result lives, and exports the expiry of each
+// certificate as a metric. Errors as of CertificateFiles::Load.
 Result<std::unique_ptr<WatchedFiles>> WatchCertificates(const CertificateFiles& files,
                                                         std::shared_ptr<http::ServerTls> tls,
                                                         metrics::Registry& metrics,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kConnectionsMax = 16;
 
-// As Go's http.NotFound.
+// Answers as Go's http.NotFound does.
 http::Step PageNotFound(http::Exchange& exchange) {
   exchange.writer().Send({.code = 404,
                           .headers = {{"Content-Type", "text/plain; charset=utf-8"},

@@ -15,8 +15,8 @@
 
 namespace apiserver::inline v0::server {
 
-// The /debug endpoints over HTTP without TLS on a Unix socket, which only its file's owner may
-// open; who that is, is all that is asked. k8s.io/apiserver/pkg/server/routes/debugsocket.go.
+// The /debug endpoints over HTTP without TLS on a Unix socket. Only the owner of its file may open
+// it, and there is no further authentication. k8s.io/apiserver/pkg/server/routes/debugsocket.go.
 class DebugSocket {
  public:
   struct Needs {
@@ -25,19 +25,19 @@ class DebugSocket {
     std::size_t body_bytes_max;
     LogSink& log;
   };
-  // What it serves; before Listen().
+  // Returns the paths to serve; add them before Listen().
   PathMux& mux() { return mux_; }
 
   explicit DebugSocket(const Needs& needs);
   DebugSocket(const DebugSocket&) = delete;
   DebugSocket& operator=(const DebugSocket&) = delete;
-  // Stops. After the pool has stopped.
+  // Stops. Destroy it after the pool has stopped.
   ~DebugSocket() { Stop(); }
 
-  // Replaces a socket that is there, of a process that ended without removing it. kConflict: what
-  // is at `path` is no socket.
+  // Binds the socket. Replaces one that a process left behind when it ended. kConflict: the file at
+  // `path` is no socket.
   Status Listen(const std::string& path);
-  // Closes its connections and removes the file. Idempotent.
+  // Closes the connections and removes the file. Idempotent.
   void Stop();
 
  private:

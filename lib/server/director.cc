@@ -1,5 +1,5 @@
-// The director: finds what answers a request, among all that the handlers of the serving chain
-// have.
+// The director: finds the route, path or document that answers a request, among those of all
+// handlers of the serving chain.
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// k8s.io/apiserver/pkg/util/notfoundhandler.
+// The error of k8s.io/apiserver/pkg/util/notfoundhandler.
 Status NotInstalledYet() {
   return meta::NewServiceUnavailable(
              "the request has been made before all known HTTP paths have been installed, please "
@@ -27,7 +27,7 @@ Status NotInstalledYet() {
 std::shared_ptr<Route> Server::FindRoute(const request::RequestInfo& info) const {
   if (auto route = RouteSources::Find(sources_.in_front, info)) return route;
   if (ServedPtr served = routes_.Find(info)) return served;
-  // What is installed of a version is all there is of it.
+  // The installed resources of a version are all there are of it.
   const bool api = info.is_resource_request && routes_.Serves(info.api_group, info.api_version);
   return api ? nullptr : RouteSources::Find(sources_.behind, info);
 }
@@ -61,6 +61,7 @@ Server::Target Server::TargetOf(const http::Exchange& exchange) const {
   if (target.route) return target;
   if (info && info->is_resource_request) {
     target.route = routes_.Find(*info);
+    // A version with installed resources is complete: no source behind is asked for it.
     target.api = target.route || routes_.Serves(info->api_group, info->api_version);
     if (target.api) return target;
   }
@@ -90,7 +91,7 @@ http::Step Server::BeforeBody(http::Exchange& exchange) const {
 
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
   if (target.route) {
-    // For as long as the exchange lives.
+    // Kept for as long as the exchange lives.
     exchange.Set(target.route);
     return target.route->Serve(exchange);
   }
@@ -102,7 +103,7 @@ http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
 http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
   const bool known = documents_->KnowsDiscovery(exchange.request().path);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  // Of what is not served no method is allowed, but that is not what is wrong.
+  // No method is allowed for a path that is not served, but 404 is the better answer.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
   }

@@ -13,7 +13,7 @@ constexpr std::string_view kMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// As openapi.ToValidOperationID: "wardle.example.com" is "wardleExampleCom".
+// Converts as openapi.ToValidOperationID: "wardle.example.com" becomes "wardleExampleCom".
 std::string ValidOperationId(std::string_view text, bool capitalize) {
   std::string id;
   for (const char c : text) {
@@ -27,7 +27,7 @@ std::string ValidOperationId(std::string_view text, bool capitalize) {
   return id;
 }
 
-// The legacy group is called "core" here.
+// Returns the group's name in operation ids and tags. The legacy group is called "core" here.
 std::string_view WordOf(std::string_view group) {
   constexpr std::string_view kSuffix = ".k8s.io";
   if (group.empty()) return "core";
@@ -37,14 +37,14 @@ std::string_view WordOf(std::string_view group) {
 
 struct Row {
   std::string path;
-  std::string scope;  // Stands in the operation id between its verb and what it gets.
+  std::string scope;  // The part of the operation id between its verb and its object.
   std::string tag;
   std::string_view kind;
   std::string_view operation;
   std::string description;
 };
 
-// Makes the routes, no two of which have the same operation id, although different groups may spell
+// Makes the routes. No two of them have the same operation id, although different groups may spell
 // the same one.
 class RouteMaker {
  public:

@@ -11,7 +11,7 @@ namespace apiserver::inline v0::server {
 // The versions in which a server serves a resource now: apimachinery's EquivalentResourceRegistry.
 class EquivalentResources final : public admission::EquivalentResourceMapper {
  public:
-  // `routes` outlives this.
+  // `routes` must outlive this.
   explicit EquivalentResources(const Routes& routes) : routes_(routes) {}
 
   std::vector<admission::EquivalentResource> EquivalentResourcesFor(

@@ -5,7 +5,7 @@
 
 namespace apiserver::inline v0::server {
 
-// As kubernetes_feature_enabled, AllAlpha and AllBeta among them:
+// Exports the gates as kubernetes_feature_enabled, AllAlpha and AllBeta included:
 // k8s.io/component-base/metrics/prometheus/feature.
 void ShowFeatures(const FeatureGates& features, metrics::Registry& registry);
 

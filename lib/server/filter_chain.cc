@@ -9,8 +9,8 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// What apiserver_request_filter_duration_seconds and traces call a filter that may take time, as
-// upstream does; empty: they show none.
+// Returns the filter's name in apiserver_request_filter_duration_seconds and in traces, as
+// upstream's. Empty: the filter is not measured.
 std::string_view MeasuredAs(std::string_view filter) {
   if (filter == "priority-and-fairness") return "priorityandfairness";
   const bool measured = filter == "authentication" || filter == "audit" ||
@@ -18,7 +18,7 @@ std::string_view MeasuredAs(std::string_view filter) {
   return measured ? filter : "";
 }
 
-// Null: nothing limits what is done at once.
+// Makes the filter of the configured mode. Null: there is no limit.
 FilterPtr NewFlowControl(const FilterConfig& config) {
   FlowControlParts& parts = *config.flow_control;
   const RefusalMetrics counted{.metrics = config.metrics, .installed = config.installed};
@@ -33,7 +33,7 @@ FilterPtr NewFlowControl(const FilterConfig& config) {
   return nullptr;
 }
 
-// A chain in the making, with what measures the filters that may take time between them.
+// Builds the chain, and puts measuring filters around those that may take time.
 class ChainBuilder {
  public:
   explicit ChainBuilder(const FilterConfig& config) : config_(config) {}
@@ -65,19 +65,19 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewMuxComplete(config.signals->mux_and_discovery_complete));
   // Everything below asks the RequestInfo what the request is about.
   then(NewRequestInfo(config.long_running));
-  // Around whatever takes time.
+  // Around all filters that may take time.
   then(NewLatencyTrackers());
-  // Before whatever answers, errors too.
+  // Before every filter that may respond, with errors too.
   if (config.cbor) then(NewCbor());
-  // Around whatever answers, so that refusals are logged too.
+  // Around every filter that may respond, so that rejected requests are logged too.
   then(NewAccessLog(*config.clock, *config.log));
-  // Before the request is counted as one to wait for.
+  // Before the request counts as one that the shutdown waits for.
   if (config.send_retry_after) then(NewRetryAfter(config.signals->not_accepting_new_request));
-  // On every answer, refusals too.
+  // Sets the header of every response, including those of rejected requests.
   if (!config.hsts_directives.empty()) then(NewHsts(config.hsts_directives));
-  // Answers are not to be cached unless a handler says so.
+  // For every response: none may be cached unless a handler says so.
   then(NewCacheControl());
-  // Whatever the answer is, its connection may be the one to go.
+  // May close the connection of any response, so it sees them all.
   if (config.goaway_chance > 0) then(NewGoaway(config.goaway_chance, *config.random));
   // Before anything that takes long, so that stopping knows of every request it must wait for.
   then(NewInFlight(*config.in_flight));
@@ -87,23 +87,24 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
-  // Around authentication, so that who fails there is recorded too, and what it finds out.
+  // Around authentication, so that the audit event has failed authentication too, and the user that
+  // it found.
   if (config.auditing) then(NewAuditInit(*config.auditing));
   then(NewAuthentication(config.authentication));
-  // Behind authentication: only who is known to be trusted decides what is recorded.
+  // Behind authentication: only an authenticated client may decide whether its request is sampled.
   if (config.tracer) then(NewTracing(*config.tracer));
-  // The policy asks who it is; what is refused from here on is recorded.
+  // After authentication: the policy depends on the user. All rejections from here on are audited.
   if (config.auditing) then(NewAudit(*config.auditing));
-  // Behind the audit, which names both users; everything below knows only who is acted as.
+  // After auditing, which records both users; the filters below see only the impersonated one.
   then(NewImpersonation({.authorizer = config.authorizer,
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
-  // From here on it is known whose request it is, so memory is charged to its user.
+  // After impersonation: memory is charged to the user that it sets.
   then(NewTenant());
-  // Where it is known whose request it is, and before anything dear is done for it.
+  // After authentication, which sets the user, and before any expensive work for the request.
   if (auto limit = NewFlowControl(config)) then(std::move(limit));
-  // Nothing behind the chain can be reached around it.
+  // Last of the checks, so that no handler can be reached without it.
   then(NewAuthorization({.authorizer = config.authorizer,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics,
@@ -116,9 +117,9 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewBeforeBody(config.before_body));
   // Only an authorized request, to a handler that reads it, may make the server hold a body.
   then(NewBody(config.body_bytes_max));
-  // A body may have taken its time; others had the seat meanwhile.
+  // The body may have taken long, and the request gave up its seat meanwhile.
   then(NewSeatAgain());
-  // With a seat, so that memory which is set aside is used at once.
+  // Reserves memory only once the request has a seat and uses it at once.
   then(NewDecodingRoom());
   return then.Take();
 }

@@ -21,12 +21,12 @@ namespace apiserver::inline v0::server {
 
 class Auditing;
 
-// What the filters are told; everything outlives the chain.
+// The dependencies and settings of the filters; everything outlives the chain.
 struct FilterConfig {
   AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
-  const Auditing* auditing = nullptr;            // Null: nothing is recorded.
-  const trace::Tracer* tracer = nullptr;         // Null: nothing is traced.
+  const Auditing* auditing = nullptr;            // Null: no auditing.
+  const trace::Tracer* tracer = nullptr;         // Null: no traces.
   InFlight* in_flight = nullptr;
   const LifecycleSignals* signals = nullptr;
   bool send_retry_after = false;  // While the server stops.
@@ -34,7 +34,8 @@ struct FilterConfig {
   std::vector<std::string> hsts_directives = {};       // Empty: no header.
   std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
   RequestMetrics* metrics = nullptr;
-  // Of resources that are served.
+  // Returns whether the request's resource is served. Called by filters on an event loop: must not
+  // block.
   std::function<bool(const request::RequestInfo& info)> installed;
   FlowControlParts* flow_control = nullptr;
   std::chrono::milliseconds request_timeout;
@@ -43,14 +44,16 @@ struct FilterConfig {
   http::Handler before_body;
   bool cbor = false;                      // Feature gate CBORServingAndStorage.
   bool constrained_impersonation = true;  // Feature gate ConstrainedImpersonation.
-  // Of requests to subresources; null: none takes long.
+  // Returns whether a request to a subresource is long-running. Called by filters on an event loop:
+  // must not block. Null: none is.
   std::function<bool(const request::RequestInfo& info, std::string_view method)> long_running;
   LogSink* log = &NullLogSink();  // For the access log.
   const Clock* clock = nullptr;
   Random* random = nullptr;
 };
 
-// The way of a request, in the order it meets the filters, each with its reason.
+// The filters in the order in which a request meets them; the source has a reason for each
+// position.
 http::FilterChain DefaultFilterChain(const FilterConfig& config);
 
 }  // namespace apiserver::inline v0::server

@@ -125,14 +125,15 @@ http::Service Server::Service() {
 void Server::WatchLog() {
   if (config_.serving && config_.serving->log == config_.log) config_.serving->log = &log_;
   config_.log = &log_;
-  // As upstream the first behind ping. No other has its name yet.
+  // The first check behind ping, as upstream. Adding cannot fail: no other check has the name yet.
   (void)AddHealthCheck({.name = "log", .check = [this](const Context&) { return log_.Check(); }},
                        /*pool=*/nullptr);
 }
 
 Server::~Server() {
   Stop();
-  // Before the filters go: a hook's client over LoopbackConnection() may still end its requests.
+  // Before the filters are destroyed: a hook's client over LoopbackConnection() may still end its
+  // requests.
   pre_shutdown_.Forget();
   post_start_.Forget();
 }
@@ -153,6 +154,7 @@ Result<Handler*> Server::AddHandler(HandlerOptions options) {
   if (taken) {
     return Status(Reason::kConflict, "server: there is a handler \"" + name + "\" already");
   }
+  // A handler without plugins of its own shares those of the server.
   auto owner = std::make_unique<Owner>(name, options.admission.value_or(config_.admission),
                                        Environment(), *metrics_);
   added->push_back(std::make_unique<AddedHandler>(*this, installer_, std::move(owner)));
@@ -189,6 +191,7 @@ Status Server::AddHealthCheck(HealthCheck check, Executor* pool) {
   if (check.healthz) status = healthz_.Add({check.name, probe, check.group});
   if (status.ok() && check.readyz) status = readyz_.Add({check.name, probe, check.group});
   if (!status.ok() || !check.livez) return status;
+  // The grace starts here, not with the server: a check that is added later gets the whole of it.
   const auto alive_until = config_.clock->Now() + check.livez_grace;
   std::function<bool()> in_grace;
   if (check.livez_grace.count() > 0) {
@@ -219,6 +222,7 @@ std::string Server::ServerAddress() const {
 }
 
 Status Server::StorageReady() {
+  // A copy: storages may be removed while the checks run.
   const auto storages = installer_.Storages();
   for (const OwnedStoragePtr& storage : storages) {
     const rest::Capabilities can = rest::Capabilities::Of(storage->storage());
@@ -276,6 +280,7 @@ void Server::ShowMemory() {
   auto& used = metrics_->Gauges({.name = "apiserver_memory_share_bytes",
                                  .help = "Bytes that count in a share of the memory budget.",
                                  .labels = {"share"}});
+  // Read on each scrape, so that requests do not touch a gauge.
   memory_shown_ = metrics_->BeforeSerialize([&used, memory = memory_] {
     used.With({"history"}).Set(static_cast<double>(memory->history.used()));
     used.With({"encodings"}).Set(static_cast<double>(memory->encodings.used()));
@@ -297,7 +302,7 @@ Status Server::InstallStandardPaths() {
                                         /*listed=*/true));
   RETURN_IF_ERROR(InstallDebugPaths());
   const http::Handler version = NewVersionHandler(config_.version);
-  // As the OpenAPI document spells it, and clients that are made from it.
+  // The OpenAPI document has the slash, and so do clients that are generated from it.
   RETURN_IF_ERROR(HandlePathWithoutBody("/version/", version, /*listed=*/false));
   return HandlePathWithoutBody("/version", version, /*listed=*/true);
 }
@@ -313,6 +318,7 @@ Status Server::InstallDebugPaths() {
     RETURN_IF_ERROR(debug::InstallProfiling(place, profiler, cmdline));
     return config_.set_verbosity ? debug::InstallFlags(place, config_.set_verbosity) : Status();
   };
+  // Without the program's arguments, which only the debug socket serves.
   if (config_.enable_profiling) RETURN_IF_ERROR(install(mux_, /*cmdline=*/false));
   if (config_.debug_socket_path.empty()) return {};
   debug_socket_ =
@@ -325,7 +331,7 @@ Status Server::InstallDebugPaths() {
 
 Status Server::PrepareRun() {
   {
-    // Not beside AddHandler().
+    // The lock keeps AddHandler() out, which checks `prepared_` under it.
     const auto added = added_.Lock();
     if (prepared_.exchange(true)) return {Reason::kInvalid, "PrepareRun was called before"};
   }

@@ -27,7 +27,7 @@
 
 namespace apiserver::inline v0::server {
 
-// The one implementation of GenericAPIServer.
+// The implementation of GenericAPIServer.
 class Server final : public GenericAPIServer {
  public:
   explicit Server(Config config);
@@ -69,20 +69,19 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
-  // What answers a request: a route, a path beside the APIs or discovery. None of them: 404 if
-  // `api`, else the index. Only TargetOf decides it.
+  // The target of a request: a route, a path beside the APIs or discovery. Without any: 404 if
+  // `api`, otherwise the index. Only TargetOf decides it.
   struct Target {
     std::shared_ptr<Route> route = nullptr;
     bool api = false;  // Below a group version that is served.
     bool discovery = false;
     PathMux::Found path = {};
   };
-  // director.cc
-  // Null: no handler of the chain has one.
+  // Defined in director.cc. FindRoute: null if no handler of the chain has a route.
   std::shared_ptr<Route> FindRoute(const request::RequestInfo& info) const;
   Target TargetOf(const http::Exchange& exchange) const;
   http::Step Serve(const Target& target, http::Exchange& exchange) const;
-  // The last stop of the filters.
+  // The handler behind the filters.
   http::Step Direct(http::Exchange& exchange) const;
   // Answers a request whose handler reads no body; Next for the others.
   http::Step BeforeBody(http::Exchange& exchange) const;
@@ -92,23 +91,23 @@ class Server final : public GenericAPIServer {
   http::Step ServeDiscovery(http::Exchange& exchange) const;
   http::Step NotFound(http::Exchange& exchange) const;
   http::Step ServeIndex(http::Exchange& exchange, int code) const;
-  // lifecycle.cc
+  // Defined in lifecycle.cc.
   Status Listen();
   Status FollowCertificates();
   void LogProgress();
 
-  // What the constructor hands to the parts of the server.
+  // The parts' dependencies, for the constructor.
   endpoints::Environment Environment() const;
   ApiDocuments::Needs NeedsOfDocuments() const;
   FlowControlParts::Needs NeedsOfFlowControl();
   AuthenticationOptions Authentication() const;
   FilterConfig Filters();
   http::Service Service();
-  // All handlers of the chain, this server first.
+  // Returns all handlers of the chain, this server first.
   std::vector<const Owner*> Owners() const;
   Status InstallStandardPaths();
   Status InstallDebugPaths();
-  // `pool`: where the check runs; null: it only looks at memory, and runs on whatever asks.
+  // Adds a check that runs on `pool`. Null: it only reads memory, and runs on the thread that asks.
   Status AddHealthCheck(HealthCheck check, Executor* pool);
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
@@ -120,19 +119,19 @@ class Server final : public GenericAPIServer {
   std::string ServerAddress() const;
 
   Config config_;
-  WatchedLog log_{*config_.log, *config_.clock};  // What is logged to, in front of the host's.
+  WatchedLog log_{*config_.log, *config_.clock};  // In front of the host's log.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ =
       config_.metrics ? config_.metrics : metrics::NewRegistry();
-  // Of health checks, which are scraped more often than the rest.
+  // The metrics of health checks, which are scraped more often than the rest.
   const std::shared_ptr<metrics::Registry> slis_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   const EquivalentResources equivalents_{routes_};
-  Owner own_;  // What the server is as a handler of its chain.
+  Owner own_;  // The server itself as a handler of its chain.
   Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.
-  // Of those; changes only before PrepareRun, with `added_` locked.
+  // Their route sources; change only before PrepareRun, with `added_` locked.
   RouteSources sources_;
   PathMux mux_;
   Health healthz_;
@@ -143,7 +142,7 @@ class Server final : public GenericAPIServer {
   InFlight in_flight_;
   LifecycleSignals signals_;
   std::unique_ptr<ThreadPool> pool_;
-  Routes routes_;  // Goes before the pool, where storages are destroyed.
+  Routes routes_;  // Destroyed before the pool, in which storages are destroyed.
   Installer installer_{routes_, *pool_};
   const std::unique_ptr<ApiDocuments> documents_;
   const std::shared_ptr<MemoryBudget> memory_;
@@ -153,11 +152,11 @@ class Server final : public GenericAPIServer {
   http::Service service_;
   std::unique_ptr<http::Listener> listener_;
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
-  std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
+  std::unique_ptr<WatchedFiles> certificates_;  // Null: no files to follow.
   Guarded<Executor::Cancel> progress_;
-  // Of what hooks do; cancelled when the server stops.
+  // The context of hooks; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
-  // Of health checks, which are asked until the last request is answered.
+  // The context of health checks, which run until the last response is complete.
   const Context checks_ = Context::Child(Context::Background());
   std::atomic<int> port_{0};
   std::atomic<bool> prepared_{false};

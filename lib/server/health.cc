@@ -26,7 +26,8 @@ std::string QuotedList(const std::vector<std::string>& names) {
   return list;
 }
 
-// The name in `exclude` that keeps a check from being run: its own or its group's. Empty: none.
+// Returns the name in `exclude` that keeps a check from being run: its own or its group's. Empty:
+// none.
 std::string_view ExcludedBy(const Health::Check& check,
                             const std::vector<std::string_view>& exclude) {
   const auto excluded = [&exclude](const std::string& name) {
@@ -38,7 +39,7 @@ std::string_view ExcludedBy(const Health::Check& check,
 
 }  // namespace
 
-// The checks of one request, as they answer.
+// The checks of one request, while they run.
 struct Health::Round {
   Outcomes outcomes;
   std::size_t missing = 0;
@@ -74,6 +75,7 @@ Status Health::Add(Check check) {
       return {Reason::kConflict, "there is a health check " + check.name + " already"};
     }
   }
+  // Copied, so that a running request keeps the list that it began with.
   auto next = std::make_shared<Checks>(**checks);
   next->push_back(std::move(check));
   *checks = std::move(next);
@@ -82,7 +84,7 @@ Status Health::Add(Check check) {
 
 void Health::Ask(const Checks& checks, const std::function<bool(const Check&)>& asked,
                  UniqueFunction<void(Outcomes)> done) {
-  // One more than there are checks, so that nothing is done before the last was asked.
+  // One more than there are checks, so that `done` is not called before the last was asked.
   const auto round = std::make_shared<Guarded<Round>>(
       Round{Outcomes(checks.size()), checks.size() + 1, std::move(done)});
   const auto told = [round](std::optional<std::size_t> at, const Status& outcome) {
@@ -116,6 +118,7 @@ bool Health::Passes() const {
                                   [](const auto& outcome) { return outcome->ok(); });
     passed->NotifyAll();
   });
+  // The checks end on the pool, so a loop that waited here could wait for itself.
   auto known = passed->Lock();
   known.Wait([&known] { return known->has_value(); });
   return **known;
@@ -170,7 +173,7 @@ http::Step Health::Report(http::Exchange& exchange, const Checks& checks,
       lines += "[+]" + check.name + " ok\n";
       continue;
     }
-    // Why is for the log: whoever asks may not be meant to know.
+    // The reason goes to the log: the client may not be allowed to know it.
     lines += "[-]" + check.name + " failed: reason withheld\n";
     if (!failed.empty()) failed += ",";
     failed += check.name;
@@ -183,6 +186,7 @@ http::Step Health::Report(http::Exchange& exchange, const Checks& checks,
     lines +=
         "warn: some health checks cannot be excluded: no matches for " + QuotedList(unknown) + "\n";
   }
+  // Upstream's texts and codes: probes look at the code, people read the lines.
   if (!failed.empty()) return Text(exchange, 500, lines + name_ + " check failed\n");
   if (passed_) passed_();
   if (!exchange.query().Has("verbose")) return Text(exchange, 200, "ok");

@@ -19,40 +19,42 @@ namespace apiserver::inline v0::server {
 // k8s.io/apiserver/pkg/server/healthz. Any thread.
 class Health {
  public:
-  // `name`: "healthz". How checks pass is counted in `slis`; null: nowhere.
+  // `name`: "healthz". Results are counted in `slis`. Null: they are not counted.
   Health(std::string name, LogSink& log, metrics::Registry* slis = nullptr);
 
   struct Check {
     std::string name;
     std::shared_ptr<HealthProbe> probe;
     std::string group = {};
-    // While it says so, the check passes without being run. On a loop: must not wait. Null: never.
+    // While it returns true, the check passes without being run. Called on a loop: it must not
+    // block. Null: never.
     std::function<bool()> in_grace = nullptr;
   };
-  // kConflict: there is one of that name.
+  // Adds a check. kConflict: there is one of that name.
   Status Add(Check check);
-  // Called whenever all checks have passed; before the first request.
+  // `passed` is called whenever all checks of a request have passed, on that request's loop; it
+  // must not block. Set it before the first request.
   void OnPassed(std::function<void()> passed) { passed_ = std::move(passed); }
 
-  // Waits for the checks.
+  // Runs the checks and waits for them.
   bool Passes() const;
-  // Answers "/healthz" and "/healthz/<check>", whatever the method; none: there is no such check.
-  // The checks run side by side, and the loop goes on meanwhile.
+  // Answers "/healthz" and "/healthz/<check>", whatever the method. nullopt: there is no such
+  // check. The checks run side by side, and the loop goes on meanwhile.
   std::optional<http::Step> Serve(http::Exchange& exchange) const;
   std::vector<std::string> CheckNames() const;
   const std::string& name() const { return name_; }
 
  private:
   using Checks = std::vector<Check>;
-  // By check; none: it was not asked.
+  // The results by check; nullopt: it was not asked.
   using Outcomes = std::vector<std::optional<Status>>;
   struct Round;
 
   std::shared_ptr<const Checks> Snapshot() const { return *checks_.Lock(); }
-  // For /metrics/slis.
+  // Counts a result for /metrics/slis.
   void Observe(const Check& check, bool passed) const;
-  // Asks those of `checks` that `asked` names, all at once; `done` is called when the last has
-  // answered, where it has, perhaps before this returns.
+  // Runs those of `checks` that `asked` selects, all at once. `done` is called when the last one
+  // has ended, on that check's thread, perhaps before this returns.
   static void Ask(const Checks& checks, const std::function<bool(const Check&)>& asked,
                   UniqueFunction<void(Outcomes)> done);
   http::Step All(http::Exchange& exchange) const;
@@ -61,7 +63,7 @@ class Health {
 
   std::string name_;
   LogSink& log_;
-  // kubernetes_healthcheck and kubernetes_healthchecks_total; null: not counted.
+  // The metrics kubernetes_healthcheck and kubernetes_healthchecks_total. Null: not counted.
   metrics::Family<metrics::Gauge>* result_ = nullptr;
   metrics::Family<metrics::Counter>* results_ = nullptr;
   std::function<void()> passed_;

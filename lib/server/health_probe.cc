@@ -15,12 +15,12 @@ struct HealthProbe::Run {
 
   const Context ctx;
   Executor::Cancel cancel_timeout;
-  // Guarded by run_.
+  // The two fields below are guarded by run_.
   std::vector<Done> waiting;
   std::optional<Status> overdue;
 };
 
-// The right to run the check once. Ends the run too if the pool drops it unrun.
+// The right to run the check once. It ends the run too if the pool drops it unrun.
 class HealthProbe::Ticket {
  public:
   Ticket(std::shared_ptr<HealthProbe> probe, std::shared_ptr<Run> run)
@@ -55,6 +55,7 @@ Status HealthProbe::Call(const Context& ctx) const {
 }
 
 void HealthProbe::Ask(Done done) {
+  // A check that is not as quick as it claims fails here instead of stopping a loop.
   if (options_.pool == nullptr) return done(Call(options_.running.WithMayBlock(false)));
   std::shared_ptr<Run> run;
   std::optional<Status> overdue;
@@ -71,6 +72,7 @@ void HealthProbe::Ask(Done done) {
     overdue = run->overdue;
     (overdue ? told_now : run->waiting.emplace_back()) = std::move(done);
   }
+  // A check that hangs costs later requests nothing: they get its timeout at once.
   if (told_now) return told_now(*overdue);
   if (begins) Begin(run);
 }

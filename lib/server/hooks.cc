@@ -75,7 +75,7 @@ std::vector<std::string> Hooks::names() const {
 }
 
 void Hooks::Forget() {
-  // Destroyed when the lock is given up: a hook's client waits for its connection's loop.
+  // Destroyed after the lock is released: a hook's client waits for its connection's loop.
   std::vector<std::shared_ptr<Entry>> entries;
   entries.swap(state_.Lock()->entries);
 }

@@ -13,14 +13,15 @@ namespace apiserver::inline v0::server {
 // Named functions that run once: after the start, or before the stop. Any thread.
 class Hooks {
  public:
-  // kConflict: the name is taken. kInvalid: they have run already.
+  // Adds a hook. kConflict: the name is taken. kInvalid: they have run already.
   Status Add(std::string name, Hook hook);
-  // Runs all side by side and waits. The first error in order of addition, naming its hook.
+  // Runs all side by side, a thread each, and waits. Returns the first error in order of addition,
+  // with the hook's name.
   Status Run(const HookContext& context, LogSink& log);
-  // Whether hook `name` has run without error.
+  // True if hook `name` has run without error.
   bool Done(const std::string& name) const;
   std::vector<std::string> names() const;
-  // Lets go of what the hooks own.
+  // Destroys the hooks and what they own.
   void Forget();
 
  private:

@@ -40,7 +40,7 @@ Result<Installer::InstalledList> Installer::Prepare(
       .InstallREST();
 }
 
-// Nothing fails from here on: whoever owns a storage destroys it.
+// Puts the resources into the routes. No step after this fails: the owner of a storage destroys it.
 void Installer::Change(const Owner& owner, const std::vector<runtime::GroupVersion>& cleared,
                        InstalledList installed) {
   std::vector<ServedPtr> added;
@@ -61,6 +61,7 @@ Status Installer::InstallGroup(const Owner& owner, const APIGroupInfo& group, bo
     RETURN_IF_ERROR(CheckOwner(owner, versions.back()));
     if (!replace && routes_.Serves(group.group, name)) {
       return ServedAlready(versions.back().ToString(), "ReplaceAPIGroup()");
+      // The message names the call that would do it: replacing is never done silently.
     }
     ASSIGN_OR_RETURN(auto prepared, Prepare(owner, versions.back(), storage));
     std::move(prepared.begin(), prepared.end(), std::back_inserter(installed));
@@ -77,6 +78,7 @@ Status Installer::InstallResource(const Owner& owner, const APIResourceInfo& res
   RETURN_IF_ERROR(CheckOwner(owner, version));
   if (!replace && routes_.Find(name)) return ServedAlready(NameOf(name), "ReplaceAPIResource()");
   ASSIGN_OR_RETURN(auto installed, Prepare(owner, version, resource.storage));
+  // A resource and its subresources change together; anything else in the list is a mistake.
   if (installed.size() != 1 || installed.front()->resource() != name) {
     return {Reason::kInvalid, "server: the storages of " + NameOf(name) +
                                   " must be its own and those of its subresources"};
@@ -93,6 +95,8 @@ Status Installer::RemoveResource(const Owner& owner,
   if (!served) {
     return {Reason::kNotFound, "server: " + NameOf(resource) + " is not served"};
   }
+  // Watches end after the routes have changed, so that their clients do not find the resource
+  // again.
   served->End();
   return {};
 }

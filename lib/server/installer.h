@@ -15,24 +15,25 @@
 
 namespace apiserver::inline v0::server {
 
-// Changes what the handlers of a server serve, one change at a time. Every change is prepared whole
-// before the first request sees any of it. Any thread.
+// Changes the resources that a server's handlers serve, one change at a time. Every change is
+// prepared completely before the first request sees any of it. Any thread.
 class Installer {
  public:
-  // Storages that nothing is served from any more are destroyed on `pool`. Both outlive this.
+  // Storages that no resource uses any more are destroyed on `pool`. Both must outlive this.
   Installer(Routes& routes, Executor& pool) : routes_(routes), storages_(pool) {}
 
-  // As Handler::InstallAPIGroup() and its siblings. `owner` outlives what is served.
+  // Do what Handler::InstallAPIGroup() and its siblings promise. `owner` must outlive its
+  // resources.
   Status InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace);
   Status InstallResource(const Owner& owner, const APIResourceInfo& resource, bool replace);
   Status RemoveResource(const Owner& owner, const runtime::GroupVersionResource& resource);
-  // Of all that is served.
+  // Returns the storages of all served resources.
   std::vector<OwnedStoragePtr> Storages() const { return storages_.All(); }
 
  private:
   using InstalledList = std::vector<std::shared_ptr<const endpoints::Installed>>;
 
-  // kConflict: another handler serves the version.
+  // Checks that no other handler serves the version: kConflict.
   Status CheckOwner(const Owner& owner, const runtime::GroupVersion& version) const;
   static Result<InstalledList> Prepare(
       const Owner& owner, const runtime::GroupVersion& version,
@@ -42,7 +43,7 @@ class Installer {
 
   Routes& routes_;
   OwnedStorages storages_;
-  // Held while what is served changes.
+  // Held while the served resources change.
   Guarded<bool> changing_{false};
 };
 

@@ -15,28 +15,28 @@
 
 namespace apiserver::inline v0::server {
 
-// A value that is made on the pool when it is first asked for, and anew when somebody asks for a
-// later version of it: once for all who wait. Requests wait without a thread. Owned by a
-// shared_ptr. Any thread.
+// A value that is made on the pool on its first use, and again when a later version of it is asked
+// for: once for all waiting requests, which hold no thread. Owned by a shared_ptr. Any thread.
 template <class T>
 class Lazy final : public std::enable_shared_from_this<Lazy<T>> {
  public:
   using Ptr = std::shared_ptr<const T>;
   struct Made {
     Ptr value;
-    std::uint64_t version = 0;  // At least what was the latest when `make` was called.
+    std::uint64_t version = 0;  // At least the latest version when `make` was called.
   };
   using Make = std::function<Made()>;
 
   Lazy(Executor& pool, Make make) : pool_(pool), make_(std::move(make)) {}
 
-  // Null: there is none of that version or a later one yet.
+  // Returns the value. Null: it has not been made in that version or a later one yet.
   Ptr Find(std::uint64_t version) const {
     const auto state = state_.Lock();
     return state->made.value && state->made.version >= version ? state->made.value : nullptr;
   }
 
-  // Waits, and makes it itself if nobody does: on the pool. Null: it cannot be made now.
+  // Returns the value; waits for it, and makes it here if no other thread does. Call it on the
+  // pool. Null: it cannot be made now.
   Ptr Get(std::uint64_t version) {
     {
       auto state = state_.Lock();
@@ -48,7 +48,7 @@ class Lazy final : public std::enable_shared_from_this<Lazy<T>> {
     return Find(version);
   }
 
-  // Answers with what `use` makes of the value, on the exchange's loop.
+  // Answers with the step that `use` makes of the value, on the exchange's loop.
   http::Step Serve(std::uint64_t version, UniqueFunction<http::Step(const Ptr&)> use) {
     if (const Ptr value = Find(version)) return use(value);
     return http::Step::Later([self = this->shared_from_this(), version,
@@ -78,7 +78,7 @@ class Lazy final : public std::enable_shared_from_this<Lazy<T>> {
     pool_.Post([self = this->shared_from_this()] { self->Run(); });
   }
 
-  // Null: there was no memory for it, or the like.
+  // Null: there was no memory for it, or a similar failure.
   Made Try() const {
     try {
       return make_();
@@ -87,7 +87,7 @@ class Lazy final : public std::enable_shared_from_this<Lazy<T>> {
     }
   }
 
-  // Until nobody waits for a later version.
+  // Makes the value until no request waits for a later version.
   void Run() {
     for (bool again = true; again;) {
       const Made made = Try();

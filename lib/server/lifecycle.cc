@@ -1,4 +1,4 @@
-// How a Server starts and stops; shutdown.cc has the phases.
+// The start and the stop of a Server; shutdown.cc has the phases.
 
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace apiserver::v0::server {
 namespace {
 
 constexpr std::chrono::seconds kProgressPeriod(5);
-// A collector that does not answer must not keep a server from stopping.
+// Limits the last flush: a collector that does not answer must not keep a server from stopping.
 constexpr std::chrono::seconds kTraceFlushGrace(5);
 
 }  // namespace
@@ -45,14 +45,14 @@ Status Server::Listen() {
   };
   ASSIGN_OR_RETURN(listener_, http::Listen(*config_.serving, service_));
   port_ = listener_->port();
-  // Discovery tells the address; the port is known only now.
+  // Discovery contains the address, whose port is known only now.
   routes_.Touch();
   Log(*config_.log, LogLevel::kInfo, "serving",
       {{"server", config_.name}, {"address", ServerAddress()}});
   return {};
 }
 
-// Until all storages are ready: what they wait for, now and then.
+// Logs every few seconds what the storages wait for, until all are ready.
 void Server::LogProgress() {
   const Status ready = StorageReady();
   if (ready.ok()) return;
@@ -78,7 +78,7 @@ void Server::Stop() {
   auto stopped = stopped_.Lock();
   if (std::exchange(*stopped, true)) return;
   Hooks none;
-  // Delay and hooks are for those who could see it run.
+  // Delay and hooks are for a server whose clients have seen it run.
   ShutDown({.delay = started_ ? config_.shutdown_delay : std::chrono::milliseconds(0),
             .grace = config_.shutdown_grace,
             .watch_grace = config_.shutdown_watch_termination_grace,
@@ -97,8 +97,8 @@ void Server::Stop() {
   if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
   flow_control_.Stop();
   checks_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
-  // Before the pool, which runs the storages' timers.
-  // Not in the lock: a storage waits for its work, which may ask whether storages are ready.
+  // The storages go before the pool, which runs their timers. No lock is held: a storage waits for
+  // its work, which may ask whether storages are ready.
   for (const OwnedStoragePtr& storage : installer_.Storages()) storage->storage().Destroy();
   pool_->Stop();
   if (config_.tracer) config_.tracer->Flush(kTraceFlushGrace);

@@ -21,7 +21,7 @@ class Loopback final : public http::Connection {
   bool closed() const override { return inner_->closed(); }
 
  private:
-  // A request that brings a credential of its own keeps it.
+  // A request that has a credential of its own keeps it.
   http::ClientRequest WithToken(http::ClientRequest request) const {
     if (!request.headers.Has("Authorization")) {
       request.headers.Add("Authorization", authorization_);

@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::server {
 
-// `inner` with the server's own bearer token on every request.
+// Returns `inner` with the server's own bearer token on every request.
 std::unique_ptr<http::Connection> NewLoopbackConnection(std::unique_ptr<http::Connection> inner,
                                                         std::string token);
 

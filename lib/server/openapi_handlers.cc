@@ -19,11 +19,11 @@ namespace {
 constexpr std::string_view kJson = "application/json";
 
 struct Form {
-  std::string_view media_type;    // In the Accept header.
-  std::string_view content_type;  // In the answer.
+  std::string_view media_type;    // As in the Accept header.
+  std::string_view content_type;  // As in the response.
   bool protobuf;
 };
-// A name with '@' is what kubectl sends; it is no valid media type, so the answer does not use it.
+// kubectl sends a name with '@', which is no valid media type, so the response does not use it.
 constexpr std::string_view kV2Protobuf =
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 constexpr Form kV2Forms[] = {
@@ -33,7 +33,7 @@ constexpr Form kV2Forms[] = {
 };
 constexpr Form kV3Forms[] = {{kJson, kJson, false}};
 
-// The first clause of the Accept header that a form fits; null when none does.
+// Returns the form of the first clause of the Accept header that has one. Null: none has.
 const Form* Choose(std::string_view accept, std::span<const Form> forms) {
   if (accept.empty()) return &forms[0];
   for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
@@ -60,7 +60,7 @@ void SendDocument(http::Exchange& exchange, const Form& form,
                          http::Bytes(std::move(document), text));
 }
 
-// RFC 7231's date, for Expires.
+// Formats a date as in RFC 7231, for Expires.
 std::string HttpDate(Clock::Wall when) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
   std::tm parts{};
@@ -94,6 +94,8 @@ http::Step SendOpenApiV3(http::Exchange& exchange, const OpenApiPtr& document, c
   http::Headers headers{{"Vary", "Accept"}};
   const std::string_view hash = exchange.query().Get("hash");
   if (!hash.empty() && hash != document->etag) {
+    // A client that asks by hash follows the index: with the present hash it may cache the answer
+    // forever.
     headers.Set("Location", exchange.request().path + "?hash=" + document->etag);
     exchange.writer().Send({.code = 301, .headers = std::move(headers)}, {});
     return http::Step::Done();

@@ -6,12 +6,12 @@
 #include "apiserver/server/service_accounts.h"
 #include "base/status_macros.h"
 
-// k8s.io/kubernetes/pkg/routes/openidmetadata.go.
+// The handlers of k8s.io/kubernetes/pkg/routes/openidmetadata.go.
 namespace apiserver::v0::server {
 
 namespace {
 
-// Other than for the rest: keys change rarely, and everybody who trusts them asks.
+// Other responses are not cached, but keys change rarely, and every party that trusts them asks.
 constexpr const char* kMetadataCacheControl = "public, max-age=3600";
 
 http::Handler NewMetadataHandler(std::string json, std::string media_type) {

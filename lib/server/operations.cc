@@ -21,8 +21,8 @@ Status CheckNotNegative(const std::string& flag, std::chrono::milliseconds value
   return Wrong(flag, "cannot be a negative value");
 }
 
-// As validateCorsAllowedOriginList of k8s.io/apiserver: an expression that does not pin the host
-// lets in "example.com.attacker.org" (CVE-2022-1996).
+// Checks as validateCorsAllowedOriginList of k8s.io/apiserver does: an expression that does not pin
+// the host lets in "example.com.attacker.org" (CVE-2022-1996).
 Status CheckOrigin(const std::string& origin) {
   constexpr char kFlag[] = "--cors-allowed-origins";
   constexpr char kHelp[] =
@@ -38,7 +38,7 @@ Status CheckOrigin(const std::string& origin) {
                           "\": it does not pin to start/end of host in the origin header" + kHelp);
 }
 
-// As validateHSTSDirectives.
+// Checks as validateHSTSDirectives does.
 Status CheckDirective(const std::string& directive) {
   constexpr char kFlag[] = "--strict-transport-security-directives";
   if (directive == "includeSubDomains" || directive == "preload") return {};

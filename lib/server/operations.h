@@ -5,7 +5,7 @@
 
 namespace apiserver::inline v0::server {
 
-// What is wrong with the settings of how a server is operated, naming field and flag.
+// Checks the settings of how a server is operated; errors name field and flag.
 Status CheckOperations(const Config& config);
 
 }  // namespace apiserver::inline v0::server

@@ -11,10 +11,11 @@
 
 namespace apiserver::inline v0::server {
 
-// A handler of the serving chain as far as its resources need it. Outlives them; any thread.
+// The part of a handler of the serving chain that its resources need. Outlives them; any thread.
 class Owner {
  public:
-  // `shared`: what the resources of all handlers have in common; its admission does not matter.
+  // `shared`: the parts that the resources of all handlers have in common; its admission is
+  // ignored.
   Owner(std::string name, std::vector<std::shared_ptr<const admission::Plugin>> plugins,
         const endpoints::Environment& shared, metrics::Registry& metrics)
       : name_(std::move(name)),

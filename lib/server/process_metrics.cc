@@ -13,7 +13,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Of /proc/self/stat, counted from the state, which follows the name in parentheses.
+// The fields of /proc/self/stat, counted from the state, which follows the name in parentheses.
 enum StatField : std::size_t {
   kUser = 11,
   kSystem = 12,
@@ -39,7 +39,7 @@ std::vector<std::string_view> Words(std::string_view text) {
   return words;
 }
 
-// What follows `name` on its line.
+// Returns the word after `name` on its line.
 std::string_view After(std::string_view text, std::string_view name) {
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return {};
@@ -71,16 +71,19 @@ struct ProcessSeries {
 void Refresh(const ProcessSeries& series, const FileSystem& files) {
   const auto stat = files.Read("/proc/self/stat");
   if (!stat.ok()) return;
+  // The last parenthesis: the name may contain others.
   const std::size_t name_end = stat->rfind(')');
   if (name_end == std::string::npos) return;
   const auto words = Words(std::string_view(*stat).substr(name_end + 1));
   if (words.size() <= kResident) return;
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   const double cpu = (NumberAt(words[kUser]) + NumberAt(words[kSystem])) / ticks;
+  // A counter only grows, so the difference since the last scrape is added.
   series.cpu.Add(cpu - series.cpu.value());
   series.threads.Set(NumberAt(words[kThreads]));
   series.virtual_bytes.Set(NumberAt(words[kVirtual]));
   series.resident.Set(NumberAt(words[kResident]) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  // The start is in ticks since the boot, whose time is in /proc/stat.
   if (const auto system = files.Read("/proc/stat"); system.ok()) {
     series.start.Set(NumberAt(After(*system, "btime")) + NumberAt(words[kStart]) / ticks);
   }

@@ -6,8 +6,8 @@
 
 namespace apiserver::inline v0::server {
 
-// process_cpu_seconds_total, process_resident_memory_bytes and their siblings of Prometheus'
-// clients, looked up in /proc when somebody asks. `files` outlives the registration.
+// Exports process_cpu_seconds_total, process_resident_memory_bytes and their siblings of
+// Prometheus' clients, read from /proc on each scrape. `files` must outlive the registration.
 Context::Registration ShowProcess(metrics::Registry& registry, const FileSystem& files);
 
 }  // namespace apiserver::inline v0::server

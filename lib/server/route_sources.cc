@@ -14,7 +14,7 @@ const discovery::APIVersion* FindIn(const discovery::APIGroup& group, std::strin
   return found == group.versions.end() ? nullptr : &*found;
 }
 
-// Puts the versions of `more` among `groups`; `instead`: also in place of those that are there.
+// Merges the versions of `more` into `groups`; `instead`: also in place of present ones.
 void Merge(discovery::APIGroup more, bool instead, std::vector<discovery::APIGroup>& groups) {
   const auto group = std::ranges::find(groups, more.name, &discovery::APIGroup::name);
   if (group == groups.end()) return groups.push_back(std::move(more));
@@ -64,6 +64,7 @@ RouteSources::List RouteSources::All() const {
 }
 
 std::uint64_t RouteSources::generation() const {
+  // The sum grows whenever one of them does, and so tells a change of any.
   std::uint64_t sum = 0;
   for (const List* const list : {&in_front, &behind}) {
     for (const auto& source : *list) sum += source->generation();
@@ -81,7 +82,7 @@ bool RouteSources::Show(std::string_view group, std::string_view version) const 
 
 std::vector<discovery::APIGroup> RouteSources::With(
     std::vector<discovery::APIGroup> installed) const {
-  // The first to be asked comes last, in place of all others.
+  // The source that is asked first is merged last, in place of all others.
   for (auto source = in_front.rbegin(); source != in_front.rend(); ++source) {
     for (discovery::APIGroup& group : (*source)->Groups()) {
       Merge(std::move(group), /*instead=*/true, installed);

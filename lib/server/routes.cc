@@ -29,6 +29,7 @@ ServedPtr Routes::State::Find(std::string_view group, std::string_view version,
 
 ServedPtr& Routes::State::At(const runtime::GroupVersionResource& resource) {
   GroupRoutes& group = groups[resource.group];
+  // A group's place is that of its first version; later ones do not move it.
   if (group.versions.empty()) group.came = generation;
   auto version = std::find_if(group.versions.begin(), group.versions.end(),
                               [&](const auto& each) { return each.version == resource.version; });
@@ -51,6 +52,7 @@ ServedPtr Routes::State::Take(const runtime::GroupVersionResource& resource) {
   if (found == version->resources.end()) return nullptr;
   ServedPtr taken = std::move(found->second);
   version->resources.erase(found);
+  // A version that loses a resource changes too: its documents must be made anew.
   version->generation = generation;
   if (version->resources.empty()) versions.erase(version);
   if (versions.empty()) groups.erase(group);
@@ -59,6 +61,7 @@ ServedPtr Routes::State::Take(const runtime::GroupVersionResource& resource) {
 
 ServedPtr Routes::Find(const request::RequestInfo& info) const {
   if (!info.is_resource_request) return nullptr;
+  // A path under the wrong prefix, such as "/apis/v1", is no resource of the legacy group.
   if (info.api_prefix != (info.api_group.empty() ? "api" : "apis")) return nullptr;
   return state_.Lock()->Find(info.api_group, info.api_version, info.resource);
 }
@@ -108,10 +111,11 @@ std::vector<ServedPtr> Routes::VersionsOf(std::string_view group, std::string_vi
 
 std::vector<ServedPtr> Routes::Change(const std::vector<runtime::GroupVersion>& cleared,
                                       std::vector<ServedPtr> added) {
+  // The removed ones are returned and ended by the caller, after the lock is released.
   std::vector<ServedPtr> gone;
   const auto state = state_.Lock();
   ++state->generation;
-  // Put in before others are taken out, so that a group that stays keeps its place.
+  // Added before others are removed, so that a group that stays keeps its place.
   std::set<const Served*> kept;
   for (ServedPtr& each : added) {
     kept.insert(each.get());
@@ -135,6 +139,7 @@ std::vector<ServedPtr> Routes::Change(const std::vector<runtime::GroupVersion>& 
 
 ServedPtr Routes::Remove(const runtime::GroupVersionResource& resource) {
   const auto state = state_.Lock();
+  // Checked first, so that a removal of nothing changes no document.
   if (!state->Find(resource.group, resource.version, resource.resource)) return nullptr;
   ++state->generation;
   return state->Take(resource);
@@ -166,6 +171,7 @@ Routes::Snapshot Routes::Take() const {
 Routes::Version Routes::Take(std::string_view group, std::string_view version) const {
   const auto state = state_.Lock();
   const VersionRoutes* const routes = state->Find(group, version);
+  // A missing version has the generation of all, so that any change makes the answer stale.
   return routes ? CopyOf(*routes) : Version{std::string(version), state->generation, {}};
 }
 

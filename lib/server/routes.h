@@ -13,16 +13,16 @@
 
 namespace apiserver::inline v0::server {
 
-// What a server serves, by resource. A change costs O(log n) and touches no other resource. Any
-// thread.
+// The served resources. A change costs O(log n) and touches no other resource. Any thread.
 class Routes {
  public:
-  // A group version as documents show it.
+  // A group version in the form for documents.
   struct Version {
     std::string version;
-    // Of the last change to it; grows. A version that went and came has another.
+    // The generation of the last change to it; grows. A version that was removed and installed
+    // again has another one.
     std::uint64_t generation = 0;
-    std::vector<ServedPtr> served;  // By name.
+    std::vector<ServedPtr> served;  // Sorted by name.
   };
   struct OwnedVersion {
     std::string version;
@@ -37,34 +37,35 @@ class Routes {
     std::vector<Group> groups;  // In the order in which they came.
   };
 
-  // The resource that a request is about; null: it is not served, or it is no resource request.
+  // Returns the resource that a request is about. Null: it is not served, or it is no resource
+  // request.
   ServedPtr Find(const request::RequestInfo& info) const;
   ServedPtr Find(const runtime::GroupVersionResource& resource) const;
-  // Whether the group, or the version, has resources.
+  // True if the group, or the version, has resources.
   bool Serves(std::string_view group) const;
   bool Serves(std::string_view group, std::string_view version) const;
-  // The handler whose resources the version has; null: it has none.
+  // Returns the handler whose resources the version has. Null: it has none.
   const Owner* OwnerOf(std::string_view group, std::string_view version) const;
-  // In the order in which they came.
+  // Returns the versions in the order in which they came.
   std::vector<OwnedVersion> VersionsOf(std::string_view group) const;
-  // The versions in which a resource is served, in the order in which they came.
+  // Returns the versions in which a resource is served, in the order in which they came.
   std::vector<ServedPtr> VersionsOf(std::string_view group, std::string_view resource) const;
 
-  // In one step: takes all resources of `cleared` out, and puts `added` in, each in place of the
-  // resource of its name. Returns what is not served any more.
+  // Changes the routes in one step: removes all resources of `cleared`, and adds `added`, each in
+  // place of the resource of its name. Returns the resources that are not served any more.
   std::vector<ServedPtr> Change(const std::vector<runtime::GroupVersion>& cleared,
                                 std::vector<ServedPtr> added);
-  // Null: it was not served.
+  // Returns the removed resource. Null: it was not served.
   ServedPtr Remove(const runtime::GroupVersionResource& resource);
 
   // Grows with each change.
   std::uint64_t generation() const { return state_.Lock()->generation; }
-  // As if something had changed: documents show more than what is served.
+  // Counts a change outside of the routes: documents show more than these.
   void Touch() { ++state_.Lock()->generation; }
   Snapshot Take() const;
-  // No `served`, and the generation of all: there is no such version.
+  // Returns a version. No `served`, and the generation of all: there is no such version.
   Version Take(std::string_view group, std::string_view version) const;
-  // "/apis", "/apis/<group>", "/apis/<group>/<version>": what the index lists.
+  // Returns "/apis", "/apis/<group>", "/apis/<group>/<version>", for the index.
   std::vector<std::string> Paths() const;
 
  private:
@@ -75,12 +76,12 @@ class Routes {
     Resources resources;  // Never empty.
   };
   struct GroupRoutes {
-    std::uint64_t came = 0;               // A generation.
+    std::uint64_t came = 0;               // The generation when it was added.
     std::vector<VersionRoutes> versions;  // Never empty. A group has few.
 
     const VersionRoutes* Find(std::string_view version) const;
   };
-  // The handler of the resources, which are one's.
+  // Returns the handler of the resources, which all belong to one.
   static const Owner* OwnerOf(const Resources& resources);
   struct State {
     std::uint64_t generation = 0;
@@ -89,7 +90,7 @@ class Routes {
     const VersionRoutes* Find(std::string_view group, std::string_view version) const;
     ServedPtr Find(std::string_view group, std::string_view version,
                    std::string_view resource) const;
-    // Where the resource stands, empty if it is new.
+    // Returns the place of the resource, empty if it is new.
     ServedPtr& At(const runtime::GroupVersionResource& resource);
     ServedPtr Take(const runtime::GroupVersionResource& resource);
   };

@@ -50,7 +50,7 @@ bool Served::Enter(http::Exchange& exchange) {
   }
   Context::Registration leaves = ctx.OnDone([self = shared_from_this(), id] { self->Leave(id); });
   const auto state = state_.Lock();
-  // It may have left already.
+  // The request may have left already.
   const auto stay = state->long_running.find(id);
   if (stay != state->long_running.end()) stay->second.leaves = std::move(leaves);
   return true;

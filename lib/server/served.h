@@ -21,8 +21,8 @@
 
 namespace apiserver::inline v0::server {
 
-// A storage that is destroyed when no resource is served from it any more: on `pool`, because that
-// may wait. Also serves several versions of a resource at a time.
+// A storage that is destroyed when no resource uses it any more: on `pool`, because that may block.
+// Several versions of a resource may share it.
 class OwnedStorage {
  public:
   OwnedStorage(std::shared_ptr<rest::Storage> storage, Executor& pool)
@@ -39,37 +39,37 @@ class OwnedStorage {
 };
 using OwnedStoragePtr = std::shared_ptr<const OwnedStorage>;
 
-// The storages of what is served. Any thread.
+// The storages of all served resources. Any thread.
 class OwnedStorages {
  public:
   explicit OwnedStorages(Executor& pool) : pool_(pool) {}
 
-  // The one owner there is of `storage`.
+  // Returns the one owner of `storage`.
   OwnedStoragePtr Own(const std::shared_ptr<rest::Storage>& storage);
   std::vector<OwnedStoragePtr> All() const;
 
  private:
   struct State {
     std::unordered_map<const rest::Storage*, std::weak_ptr<const OwnedStorage>> known;
-    std::size_t sweep_at = 64;  // As many as that: forget those that have gone.
+    std::size_t sweep_at = 64;  // The size at which entries of destroyed storages are removed.
   };
 
   Executor& pool_;
   Guarded<State> state_;
 };
 
-// A resource while it is served, and what ends with it. Requests keep the one they began with: it
-// is destroyed after the last of them. Any thread.
+// A resource while it is served, and the requests that end with it. A request keeps the one it
+// began with: it is destroyed after the last of them. Any thread.
 class Served final : public Route, public std::enable_shared_from_this<Served> {
  public:
-  // `owner`: the handler of the serving chain that serves it; outlives this.
+  // `owner`: the handler of the serving chain that serves it; must outlive this.
   Served(const Owner& owner, std::shared_ptr<const endpoints::Installed> installed,
          std::vector<OwnedStoragePtr> storages)
       : owner_(owner), storages_(std::move(storages)), installed_(std::move(installed)) {}
 
   const Owner& owner() const { return owner_; }
   const endpoints::Installed& installed() const { return *installed_; }
-  // 404 after End().
+  // Answers 404 after End().
   http::Step Serve(http::Exchange& exchange) override;
   Status CheckBeforeBody(http::Exchange& exchange) const override {
     return installed_->CheckBeforeBody(exchange);
@@ -78,11 +78,11 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
     return installed_->LongRunning(info, method);
   }
   std::optional<storage::Stats> GetStats() const override { return installed_->GetStats(); }
-  // No request begins any more, and watches and connections end.
+  // Ends the resource: no request begins any more, and watches and connections end.
   void End();
 
  private:
-  // A request that may take long, until its work is done, as it is after every answer.
+  // A request that may take long, registered until its work is done, which is after its response.
   struct Stay {
     Context ctx;
     Context::Registration leaves;
@@ -99,7 +99,7 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
   const Owner& owner_;
   const std::vector<OwnedStoragePtr> storages_;
   const std::shared_ptr<const endpoints::Installed> installed_;
-  std::atomic<bool> ended_{false};  // Set in the lock.
+  std::atomic<bool> ended_{false};  // Set under the lock.
   Guarded<State> state_;
 };
 using ServedPtr = std::shared_ptr<Served>;

@@ -23,12 +23,14 @@ Result<std::string> ReadKeyFiles(const ServiceAccountOptions& options) {
       return Status(Reason::kInvalid,
                     where + "cannot be read: " + std::string(pem.status().message()));
     }
+    // Each file is checked by itself, so that the message names the one that is wrong.
     const Status good = authn::CheckServiceAccountKeys(*pem);
     if (!good.ok()) {
       return Status(Reason::kInvalid, where + std::string(good.message()) +
                                           "; give PEM of RSA or EC keys, public or private");
     }
     all += *pem;
+    // A file without a newline at its end would join its last line with the next file's first.
     if (!all.ends_with('\n')) all += '\n';
   }
   return all;
@@ -72,8 +74,10 @@ Result<ServiceAccountAuthentication> NewServiceAccountAuthentication(
   }
   ASSIGN_OR_RETURN(std::string keys, ReadKeyFiles(options));
   std::vector<std::string> issuers = options.issuers;
+  // Tokens from Secrets have this issuer, which no flag needs to name.
   const std::string legacy(authn::kLegacyServiceAccountIssuer);
   if (std::ranges::find(issuers, legacy) == issuers.end()) issuers.push_back(legacy);
+  // kube-apiserver's default: the issuers are the audiences.
   std::vector<std::string> audiences =
       options.api_audiences.empty() ? options.issuers : options.api_audiences;
   ASSIGN_OR_RETURN(auto tokens, authn::NewServiceAccountTokens(

@@ -11,19 +11,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Until then whoever is connected has been told to go elsewhere, and what it sent before it knew is
-// still answered.
+// The time until connected clients have been told to go elsewhere; requests that they sent before
+// they knew are still answered.
 constexpr milliseconds kLastRequests(2000);
-// Of connections whose requests are answered, where the listener stops last.
+// The time for connections whose requests are answered, if the listener stops last.
 constexpr milliseconds kConnectionsGrace(2000);
-// For work that goes on although nobody waits for its answer any more.
+// The time for work that goes on although no client waits for its answer any more.
 constexpr std::chrono::minutes kLastWait(1);
 
 void DelayAndRunHooks(const ShutdownOptions& options, const ShutdownParts& parts,
                       LifecycleSignals& signals) {
-  // Side by side, as in Go: hooks run while load balancers notice.
+  // The delay and the hooks run side by side, as in Go: hooks run while load balancers notice.
   Thread hooks("pre-shutdown", [&parts, &signals] {
-    // Logged; stopping goes on.
+    // An error is logged; stopping goes on.
     (void)parts.pre_shutdown_hooks.Run(parts.context, signals.log);
     signals.pre_shutdown_hooks_stopped.Signal();
   });
@@ -35,12 +35,12 @@ void DelayAndRunHooks(const ShutdownOptions& options, const ShutdownParts& parts
   hooks.Join();
 }
 
-// Says whether all requests were answered in time.
+// Returns whether all requests were answered in time.
 bool Drain(const ShutdownOptions& options, const ShutdownParts& parts, LifecycleSignals& signals) {
   const Clock::Monotonic until = RealClock().Now() + options.grace;
   const bool listener_first = parts.listener != nullptr && !options.send_retry_after;
-  // Connections hear of it before any request on them is refused: who is told to go in time loses
-  // nothing.
+  // Connections are drained before any request on them is refused, so that clients move their next
+  // requests in time.
   if (listener_first) parts.listener->Drain();
   parts.in_flight.EndLongRunning(options.watch_grace);
   if (listener_first) {
@@ -75,7 +75,7 @@ void ShutDown(const ShutdownOptions& options, const ShutdownParts& parts,
   }
   signals.http_server_stopped_listening.Signal();
   parts.in_flight.Seal(kLastWait);
-  // A write that is on its way to disk holds no thread, and comes back to this server all the same.
+  // A write on its way to disk holds no thread, and comes back to this server all the same.
   if (!drained) (void)parts.in_flight.WaitUntilEmpty(kLastWait);
 }
 

@@ -12,27 +12,30 @@
 namespace apiserver::inline v0::server {
 
 struct ShutdownOptions {
-  std::chrono::milliseconds delay{0};        // Between ShutdownInitiated and what changes service.
-  std::chrono::milliseconds grace{0};        // For answers in progress.
-  std::chrono::milliseconds watch_grace{0};  // Over which watches are ended; 0: all at once.
-  // Answers new requests 429 while those in progress are finished, and stops listening after it,
-  // rather than the other way round.
+  // The time between ShutdownInitiated and the first change of service.
+  std::chrono::milliseconds delay{0};
+  std::chrono::milliseconds grace{0};  // The time for running requests to finish.
+  // The time over which watches are ended; 0: all at once.
+  std::chrono::milliseconds watch_grace{0};
+  // If set, new requests are answered 429 while running ones are finished, and the listener stops
+  // after that; otherwise it stops first.
   bool send_retry_after = false;
 };
 
-// What takes part in a shutdown; all outlive it.
+// The parts of a server that a shutdown uses; all must outlive it.
 struct ShutdownParts {
   HookContext context;  // Its Context is cancelled when nothing new is accepted.
   Hooks& pre_shutdown_hooks;
   InFlight& in_flight;
   http::Listener* listener = nullptr;  // Null: in process only.
-  // When all requests are over and nothing more will be recorded of them, before the listener goes:
-  // what is buffered (audit) is to be written now.
+  // Called when all requests are over and nothing more will be recorded of them, before the
+  // listener goes: buffered audit events must be written now. It runs on ShutDown's thread and may
+  // block.
   std::function<void()> flush = {};
 };
 
-// Takes a server out of service through the phases of LifecycleSignals; waits. What is left to do
-// is to destroy what the server is made of. Once.
+// Takes a server out of service through the phases of LifecycleSignals; blocks. After it the
+// server's parts can be destroyed. Called once.
 // k8s.io/apiserver/pkg/server.(preparedGenericAPIServer).RunWithContext.
 void ShutDown(const ShutdownOptions& options, const ShutdownParts& parts,
               LifecycleSignals& signals);

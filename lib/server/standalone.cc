@@ -29,7 +29,7 @@ class Pki {
     return options_.file_system->MakeDirectories(options_.data_dir + "/pki", kPrivateDirectory);
   }
 
-  // What `name`.crt and `name`.key hold, or what `make` makes, which is then kept.
+  // Returns the contents of `name`.crt and `name`.key, or a pair from `make`, which is then kept.
   template <class Make>
   Result<http::KeyPair> Pair(const std::string& name, const Make& make) const {
     const std::string certificate = Path(name + ".crt");
@@ -44,7 +44,7 @@ class Pki {
     if (options_.data_dir.empty()) return made;
     RETURN_IF_ERROR(
         options_.file_system->WriteAtomically(certificate, made.certificate_pem, kPrivate));
-    // The key last: with it the pair is complete.
+    // The key is written last: with it the pair is complete.
     RETURN_IF_ERROR(options_.file_system->WriteAtomically(key, made.key_pem, kPrivate));
     return made;
   }
@@ -74,7 +74,7 @@ CertificateFiles FilesOf(const StandaloneOptions& options) {
           .file_system = options.file_system};
 }
 
-// `address` as certificates and clients write it, IPv6 without brackets.
+// Returns `address` as certificates and clients write it, IPv6 without brackets.
 Result<std::string> Literal(const std::string& address) {
   const auto parsed = http::ParseAddress(address, 0);
   if (!parsed.ok() || parsed->storage.ss_family == AF_UNIX) {
@@ -88,6 +88,7 @@ Result<std::string> Literal(const std::string& address) {
 }
 
 std::string LocalHost(const std::string& address) {
+  // A client cannot dial "all addresses".
   if (address == "0.0.0.0") return "127.0.0.1";
   return address == "::" ? "::1" : address;
 }
@@ -95,6 +96,7 @@ std::string LocalHost(const std::string& address) {
 Result<http::KeyPair> MadeServingPair(const StandaloneOptions& options,
                                       const http::KeyPair& authority, const std::string& host) {
   http::CertificateRequest request;
+  // Always valid for the loopback, so that a kubeconfig for this machine works whatever is bound.
   request.common_name = "localhost";
   request.dns_names = {"localhost"};
   request.ip_addresses = {"127.0.0.1", "::1"};
@@ -106,6 +108,7 @@ Status ServeOwnFiles(const StandaloneOptions& options, Standalone& standalone) {
   ASSIGN_OR_RETURN(standalone.serving.tls, standalone.certificates.Load(options.tls));
   ASSIGN_OR_RETURN(standalone.serving_ca_pem, options.file_system->Read(options.tls_cert_file));
   auto name = http::ServerNameFor(standalone.serving_ca_pem, standalone.host);
+  // The server starts all the same: clients may reach it by another name.
   if (name.ok()) {
     standalone.server_name = *std::move(name);
   } else {
@@ -124,7 +127,7 @@ Status ServeMadePair(const StandaloneOptions& options, const http::KeyPair& auth
   return {};
 }
 
-// An authenticator and what it counts in.
+// An authenticator and the registry that it counts in, which must live as long.
 struct Counting {
   std::shared_ptr<metrics::Registry> metrics;
   std::unique_ptr<const auth::Authenticator> authenticator;
@@ -168,6 +171,7 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
     http::CertificateRequest request;
     request.common_name = options.admin;
     request.organizations = {std::string(auth::kSystemPrivilegedGroup)};
+    // Nothing renews this certificate while the data directory is in use.
     request.valid_for = kTenYears;
     request.client = true;
     return http::NewCertificate(authority, request, *options.clock);

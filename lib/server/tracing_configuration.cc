@@ -24,7 +24,7 @@ bool IsPort(std::string_view text) {
   return read.ec == std::errc() && port > 0 && port <= 65535;
 }
 
-// "http" or "https", host and port, a path; no credentials, query or fragment.
+// True for "http" or "https", host and port, a path; no credentials, query or fragment.
 bool IsEndpoint(std::string_view text) {
   const bool plain =
       std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~' && c != '#'; });
@@ -43,11 +43,12 @@ std::string TracingConfiguration::TracesUrl() const {
   std::string_view base = endpoint;
   while (base.ends_with('/')) base.remove_suffix(1);
   std::string url(base);
+  // Collectors are configured with or without the path, so both are accepted.
   if (!base.ends_with(kTracesPath)) url += kTracesPath;
   return url;
 }
 
-// component-base/tracing/api/v1/config.go, but for what an endpoint is.
+// Parses as component-base/tracing/api/v1/config.go does, except for the form of the endpoint.
 Result<TracingConfiguration> ParseTracingConfiguration(std::string_view text) {
   codec::ConfigReader reader(text);
   ASSIGN_OR_RETURN(const runtime::Value root,
@@ -100,6 +101,7 @@ Result<std::shared_ptr<const trace::Tracer>> NewTracer(const TracingConfiguratio
     return Status(Reason::kInvalid, "tracing: a factory of HTTP clients is required");
   }
   ASSIGN_OR_RETURN(std::shared_ptr<client::HttpClient> client, deps.new_client({}));
+  // Collectors tell the servers of one service apart by it.
   const std::string instance =
       deps.instance_id.empty() ? "apiserver-" + NewUuid(*deps.random) : deps.instance_id;
   auto exporter = client::NewOtlpExporter(

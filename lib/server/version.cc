@@ -14,12 +14,13 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Clients expect the fields; what they say of Go is true of nobody here.
+// Clients expect the fields about Go, which have no true value here.
 constexpr std::string_view kGoVersion = "none";
 constexpr std::string_view kCompiler = "c++";
 constexpr std::string_view kPlatform = "linux/amd64";
 
-// The version before, "34" of "35+": as upstream the last one that clients may still be made for.
+// Returns the minor version before, "34" for "35+": as upstream, the oldest one that clients may
+// still be made for.
 std::string MinorBefore(std::string_view minor) {
   unsigned number = 0;
   if (std::from_chars(minor.data(), minor.data() + minor.size(), number).ec != std::errc())
@@ -29,7 +30,7 @@ std::string MinorBefore(std::string_view minor) {
 
 std::string Json(const VersionInfo& version) {
   const std::string minor_before = MinorBefore(version.minor);
-  // Nothing emulates an older version.
+  // The emulated version is always the present one.
   const std::pair<std::string_view, std::string_view> fields[] = {
       {"major", version.major},
       {"minor", version.minor},
@@ -61,6 +62,7 @@ http::Handler NewVersionHandler(const VersionInfo& version) {
   auto json = std::make_shared<const std::string>(Json(version));
   return [json](http::Exchange& exchange) -> http::Step {
     const std::string& path = exchange.request().path;
+    // The mux gives all paths below "/version/" to this handler.
     if (path != "/version" && path != "/version/") {
       return meta::NewGenericServerResponse(404, "", {}, "");
     }

@@ -6,10 +6,11 @@
 
 namespace apiserver::inline v0::server {
 
-// "/version" and "/version/": what kubectl compares itself with; 404 for what is below.
+// Returns the handler of "/version" and "/version/", which kubectl compares itself with; 404 for
+// paths below.
 http::Handler NewVersionHandler(const VersionInfo& version);
 openapi::Route VersionRoute();
-// As kubernetes_build_info.
+// Exports kubernetes_build_info.
 void ShowVersion(const VersionInfo& version, metrics::Registry& registry);
 
 }  // namespace apiserver::inline v0::server

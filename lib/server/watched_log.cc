@@ -16,7 +16,7 @@ void WatchedLog::Write(LogLevel level, std::string_view message, std::span<const
 }
 
 // Upstream flushes its log once a minute to find out. A sink has no flush; a line that hangs in it
-// tells the same.
+// shows the same.
 Status WatchedLog::Check() const {
   const auto begun = begun_.Lock();
   if (begun->empty() || clock_.Now() - *begun->begin() < kBlockedAfter) return {};

@@ -11,7 +11,7 @@
 
 namespace apiserver::inline v0::server {
 
-// Passes lines on to another sink and knows which of them are still being written. Any thread.
+// Passes lines on to another sink and tracks the ones that are still being written. Any thread.
 class WatchedLog final : public LogSink {
  public:
   // Both must outlive it.
@@ -20,14 +20,14 @@ class WatchedLog final : public LogSink {
   bool Enabled(LogLevel level) const override { return sink_.Enabled(level); }
   void Write(LogLevel level, std::string_view message, std::span<const LogField> fields) override;
 
-  // The health check "log", as healthz.LogHealthz. kUnknown: a line has not been written for two
-  // minutes. Does not block.
+  // Returns the health check "log", as healthz.LogHealthz. kUnknown: a line has been under way for
+  // two minutes. Does not block.
   Status Check() const;
 
  private:
   LogSink& sink_;
   const Clock& clock_;
-  // When the writes under way began.
+  // The start times of the writes under way.
   Guarded<std::multiset<Clock::Monotonic>> begun_;
 };
 

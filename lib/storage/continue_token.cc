@@ -22,7 +22,7 @@ Status Refuse(std::string_view why) {
   return meta::NewBadRequest(std::move(text));
 }
 
-// Read as base64.RawURLEncoding.
+// Decodes as base64.RawURLEncoding does, with its error.
 Result<std::string> Decoded(std::string_view token) {
   std::size_t error_at = 0;
   std::optional<std::string> json = text::DecodeLooseBase64Url(token, &error_at);
@@ -30,7 +30,7 @@ Result<std::string> Decoded(std::string_view token) {
   return Refuse(": illegal base64 data at input byte " + std::to_string(error_at));
 }
 
-// Go's path.Clean for a path that begins with '/'.
+// Does what Go's path.Clean does for a path that begins with '/'.
 std::string CleanPath(std::string_view path) {
   std::vector<std::string_view> parts;
   std::size_t at = 0;
@@ -80,6 +80,8 @@ std::string_view GoTypeOf(runtime::Value value) {
   }
 }
 
+// Clients see these texts: they are those of encoding/json and the struct names of Go's
+// k8s.io/apiserver/pkg/storage.
 Status RefuseType(runtime::Value value, std::string_view where, std::string_view type) {
   std::string text = ": json: cannot unmarshal ";
   text.append(GoTypeOf(value)).append(" into Go ").append(where).append(" of type ").append(type);
@@ -106,6 +108,7 @@ Result<ContinueToken> FromContent(runtime::Value content) {
     std::string text = ": server does not recognize this encoded version ";
     return Refuse(text.append(version.AsString()));
   }
+  // Go refuses zero too: it is the value of a token without "rv", and would mean "now".
   if (revision.AsInt() == 0) {
     return Refuse(": incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   }

@@ -8,28 +8,30 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/names.h"
 
-// What is said of stored values that cannot be made into objects.
+// The errors for stored values that cannot be made into objects.
 namespace apiserver::inline v0::storage {
 
-// Why a value cannot be used: it does not decrypt, or what it decrypts to is no object of the kind.
-// kInternalError; what updates and watches say.
+// The reason a value cannot be used: it does not decrypt, or the decrypted bytes are no object of
+// the kind. kInternalError; updates and watches return it.
 Status NewNotTransformable(const Status& why);
 Status NewNotDecodable(std::int64_t revision, const Status& why);
 
 // The value at `key` cannot be used: a StorageError around one of the above.
 Status NewCorruptObject(std::string_view key, const Status& why);
 
-// What a watch ends with when an event's object cannot be used.
+// Returns the error that ends a watch when an event's object cannot be used.
 Status NewCorruptEvent(const Status& why, bool deleted);
 
-// What one list comes across. It goes on behind a corrupt object, so that all are told of at once.
+// Collects the corrupt objects of one list. The list goes on behind each of them, so that all are
+// reported at once.
 class CorruptObjects {
  public:
+  // The largest number of objects in one report; the list stops there.
   static constexpr std::size_t kMax = 100;
 
-  // False: that was the last one there is room for.
+  // Adds one. False: that was the last one there is room for.
   bool Add(std::string_view key, const Status& why);
-  // OK if there was none, else kStorageReadError with a cause for each.
+  // Returns OK if there was none, else kStorageReadError with a cause for each.
   Status Outcome(const runtime::GroupResource& resource) const;
 
  private:

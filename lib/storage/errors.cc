@@ -70,7 +70,7 @@ Status CheckPreconditions(std::string_view key, const meta::Preconditions& preco
 
 Result<std::int64_t> ParseReadVersion(std::string_view text) {
   ASSIGN_OR_RETURN(const std::uint64_t parsed, meta::ParseResourceVersion(text));
-  // Beyond what a revision can be is as far in the future as the last one.
+  // A value beyond the largest revision counts as the largest one: both lie in the future.
   return static_cast<std::int64_t>(
       std::min(parsed, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
 }

@@ -7,27 +7,28 @@
 #include "apiserver/meta/options.h"
 #include "apiserver/runtime/object.h"
 
-// What goes wrong in storage, in the words of k8s.io/apiserver/pkg/storage.StorageError. They reach
-// clients inside of conflicts, so the words matter.
+// Storage errors in the words of k8s.io/apiserver/pkg/storage.StorageError. Conflicts carry them to
+// clients, so the texts matter.
 namespace apiserver::inline v0::storage {
 
 Status NewKeyNotFound(std::string_view key);
 Status NewKeyExists(std::string_view key);
-// A precondition does not hold.
+// Returns the error for a precondition that does not hold.
 Status NewInvalidObject(std::string_view key, std::string_view message);
-// "request did not complete within requested timeout" and siblings.
+// The message is "request did not complete within requested timeout" and siblings.
 Status NewStorageTimeout(std::string_view key, std::string_view message);
-// Whether one of the above; what else comes out of storage (errors of try_update, bad options) is
-// an API error already.
+// True if `status` is one of the above. All other errors of storage (of try_update, bad options)
+// are API errors already.
 bool IsStorageError(const Status& status);
 
-// OK when `object` is what the caller expects; null counts as an object without uid and version.
+// Returns OK when `object` is what the caller expects; null counts as an object without uid and
+// version.
 Status CheckPreconditions(std::string_view key, const meta::Preconditions& preconditions,
                           const runtime::Object* object);
 
-// What a client sent as a resource version. kBadRequest in Go's words.
+// Parses the resourceVersion that a client sent. kBadRequest in Go's words.
 Result<std::int64_t> ParseReadVersion(std::string_view text);
-// kTimeout (ResourceVersionTooLarge) when `wanted` is newer than `actual`.
+// Returns kTimeout (ResourceVersionTooLarge) when `wanted` is newer than `actual`.
 Status CheckNotOlderThan(std::string_view wanted, std::int64_t actual);
 
 inline constexpr std::string_view kListExpired =

@@ -9,7 +9,7 @@
 
 namespace apiserver::inline v0::storage {
 
-// What `work` is done about.
+// The kind and key that a span is about.
 struct SpanSubject {
   const runtime::Kind& kind;
   std::string_view key;
@@ -22,7 +22,8 @@ inline void Describe(const SpanSubject& subject, trace::Span& span) {
   span.SetAttribute("resource", subject.kind.plural());
 }
 
-// What `work` (of a Context) gives, in a span of its own if the request is traced.
+// Calls `work` with a Context, in a span of its own if the request is traced, and returns its
+// result.
 template <class Work>
 auto InSpan(const Context& ctx, std::string_view name, const SpanSubject& subject,
             const Work& work) {

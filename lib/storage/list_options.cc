@@ -10,7 +10,7 @@
 namespace apiserver::v0::storage {
 namespace {
 
-// Whether a segment of `key` is `segment`, which is "." or "..".
+// True if a segment of `key` is `segment`, which is "." or "..".
 bool HasSegment(std::string_view key, std::string_view segment) {
   std::size_t at = 0;
   while (at <= key.size()) {
@@ -55,7 +55,7 @@ Result<ListStart> StartOfList(std::string_view key, const ListOptions& options) 
       start.revision = revision;
       break;
     case meta::ResourceVersionMatch::kUnset:
-      // The oldest clients page this way.
+      // The oldest clients page without a match, and expect the exact revision.
       if (options.recursive && options.limit > 0) start.revision = revision;
       break;
     case meta::ResourceVersionMatch::kNotOlderThan:

@@ -7,11 +7,11 @@
 
 namespace apiserver::inline v0::storage {
 
-// As runtime::VisitConverted, with each of `objects` in the version that `predicate` looks at.
+// Calls runtime::VisitConverted with each of `objects` in the version that `predicate` looks at.
 Status LookInto(const Context& ctx, const SelectionPredicate& predicate,
                 std::span<const runtime::ObjectPtr> objects, const runtime::Visit& look);
 
-// As MatchAll, of one object.
+// Matches one object as MatchAll() does.
 Result<bool> MatchesOne(const Context& ctx, const SelectionPredicate& predicate,
                         const runtime::ObjectPtr& object);
 

@@ -22,10 +22,10 @@ bool SelectionPredicate::Matches(const runtime::Object& object) const {
     if (!label.Matches(codec::LabelsOf(object, arena))) return false;
   }
   if (field.empty()) return true;
-  // What is only looked at in passing is not kept parsed.
+  // An object that is looked at only once is parsed into a copy, so that it is not kept parsed.
   const auto passing = object.loaded() ? nullptr : object.Clone();
   const runtime::Object& looked_at = passing != nullptr ? *passing : object;
-  std::string kept;  // What the view given to the selector points into.
+  std::string kept;  // The view given to the selector points into this.
   return field.Matches([&](std::string_view name) -> std::string_view {
     if (field_value) {
       kept = field_value(looked_at, name);

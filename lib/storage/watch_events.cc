@@ -18,12 +18,14 @@ watch::Event NewEvent(watch::EventType type, runtime::ObjectPtr object,
   return event;
 }
 
-// Says whether a watcher saw the object before a change, and whether it sees it now.
+// Tells if a watcher saw the object before a change, and if it sees it now.
 struct Seen {
   bool now = false;
   bool before = false;
 };
 
+// An object that begins to match was never shown to this watcher, so its change is ADDED; one that
+// ceases to match is DELETED, with its former content.
 void AppendEvent(const Change& change, const Seen& seen, std::vector<watch::Event>& events) {
   if (seen.now) {
     const auto type = seen.before ? watch::EventType::kModified : watch::EventType::kAdded;
@@ -57,6 +59,7 @@ Status EventMaker::Add(const Context& ctx, const Change& change,
 
 Status EventMaker::Flush(const Context& ctx, std::vector<watch::Event>& events) {
   if (kept_.empty()) return {};
+  // The kept changes are given up even if conversion fails: the watch ends with that error.
   const std::vector<Kept> kept = std::exchange(kept_, {});
   std::vector<runtime::ObjectPtr> objects;
   for (const Kept& change : kept) {

@@ -9,28 +9,29 @@
 #include "apiserver/meta/watch.h"
 #include "apiserver/storage/interface.h"
 
-// What watches of the store and of the cache have in common.
+// The parts that watches of the store and of the cache share.
 namespace apiserver::inline v0::storage {
 
 // One change of one key.
 struct Change {
-  runtime::ObjectPtr now;     // Null: deleted.
-  runtime::ObjectPtr before;  // Null: created.
+  runtime::ObjectPtr now;     // Null: the object was deleted.
+  runtime::ObjectPtr before;  // Null: the object was created.
   const std::string& resource_version;
 };
-// Turns changes into what a watch with a predicate sees of them. An object that ceases to match is
-// deleted for the watcher, one that begins to match is added.
+// Turns changes into the events that a watch with a predicate sees. An object that ceases to match
+// is deleted for the watcher, one that begins to match is added.
 //
-// Where objects must be converted to be selected by, and the kind's converter may wait, changes are
+// If objects must be converted to be selected by, and the kind's converter may wait, changes are
 // kept until Flush(), which converts all of their objects in one call.
 class EventMaker {
  public:
   // `predicate` must outlive it.
   EventMaker(const runtime::Kind& kind, const SelectionPredicate& predicate);
 
-  // Appends the event, if there is one. Errors as runtime::Convert; nothing is appended then.
+  // Appends the event, if there is one. Errors are those of runtime::Convert; nothing is appended
+  // then.
   Status Add(const Context& ctx, const Change& change, std::vector<watch::Event>& events);
-  // Appends the events of what is kept; to be called after the last Add() of a turn.
+  // Appends the events of the kept changes. Call it after the last Add() of a turn.
   Status Flush(const Context& ctx, std::vector<watch::Event>& events);
   std::size_t kept() const { return kept_.size(); }
 
@@ -50,7 +51,8 @@ class EventMaker {
 watch::Event NewBookmark(std::string resource_version, bool initial_events_end);
 watch::Event NewErrorEvent(Status error);
 
-// When a watch is due for a bookmark: once per interval, and once shortly before it ends.
+// The times at which a watch is due for a bookmark: once per interval, and once shortly before it
+// ends.
 class BookmarkTimes {
  public:
   static constexpr std::chrono::seconds kBeforeDeadline = std::chrono::seconds(2);
@@ -59,7 +61,7 @@ class BookmarkTimes {
       : interval_(interval), deadline_(deadline) {}
 
   Clock::Monotonic next() const { return next_; }
-  // The first one, or the one after one that was sent.
+  // Sets the time of the first bookmark, or of the one after that which was just sent.
   void Schedule(Clock::Monotonic now);
 
  private:

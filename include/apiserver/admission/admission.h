@@ -19,7 +19,7 @@
 #include "apiserver/meta/options.h"
 #include "apiserver/runtime/object.h"
 
-// What may change or refuse a write: k8s.io/apiserver/pkg/admission.
+// Plugins that may change or refuse a write: k8s.io/apiserver/pkg/admission.
 //
 // A plugin of a host is a few lines:
 //
@@ -37,51 +37,57 @@
 //   config.admission.push_back(std::make_shared<NoBlue>());
 namespace apiserver::inline v0::admission {
 
+// The kind of write that a plugin may look at.
 enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete, kConnect };
-// "CREATE", "UPDATE", "DELETE", "CONNECT".
+// Returns "CREATE", "UPDATE", "DELETE" or "CONNECT".
 std::string_view OperationName(Operation operation);
 
+// An annotation for the audit event of a request.
 struct Annotation {
   std::string key;  // "podsecurity.example.com/exempt".
   std::string value;
-  // From which level of the audit policy on it is kept; at least kMetadata.
+  // The lowest level of the audit policy that keeps it; at least kMetadata.
   audit::Level level = audit::Level::kMetadata;
 
   friend bool operator==(const Annotation&, const Annotation&) = default;
 };
 
-// What plugins add to the audit event of one request; the chain hands it on. Any thread.
+// The annotations that plugins add to the audit event of one request; the chain hands them on. Any
+// thread.
 class Annotations {
  public:
-  // kInvalid: the key is no qualified name with a prefix, or has another value already; the level
-  // is below kMetadata.
+  // Adds an annotation. kInvalid: the key is no qualified name with a prefix, or has another value
+  // already; the level is below kMetadata.
   Status Add(std::string_view key, std::string_view value,
              audit::Level level = audit::Level::kMetadata);
-  // By key.
+  // Returns all annotations, sorted by key.
   std::vector<Annotation> All() const;
 
  private:
   Guarded<std::map<std::string, Annotation, std::less<>>> annotations_;
 };
 
-// Whether the mutating phase of one request must run again, because a plugin changed the object
-// after others had seen it. It runs twice at most. Used by one thread at a time.
+// The state of the mutating phase of one request, which must run again if a plugin changed the
+// object after others had seen it. It runs twice at most. Used by one thread at a time.
 class Reinvocation {
  public:
-  // What a plugin keeps from the first round to the second.
+  // The data that a plugin keeps from the first round to the second.
   class State {
    public:
     virtual ~State() = default;
   };
 
-  // This is the second round.
+  // True in the second round.
   bool is_reinvoke() const { return is_reinvoke_; }
+  // Called by the chain before the second round.
   void SetIsReinvoke() { is_reinvoke_ = true; }
   bool should_reinvoke() const { return should_reinvoke_; }
+  // Asks for a second round: called by a plugin that changed the object.
   void SetShouldReinvoke() { should_reinvoke_ = true; }
 
-  // Null: none has been set for `plugin`.
+  // Returns the state of `plugin`. Null: none has been set.
   State* Find(std::string_view plugin) const;
+  // Sets the state of `plugin`, and replaces an earlier one.
   State& Set(std::string_view plugin, std::unique_ptr<State> state);
 
  private:
@@ -90,86 +96,92 @@ class Reinvocation {
   std::map<std::string, std::unique_ptr<State>, std::less<>> states_;
 };
 
-// Under which other versions a resource is served, and what its objects are called there.
+// Another version in which a resource is served, and the kind of its objects there.
 struct EquivalentResource {
   runtime::GroupVersionResource resource;
   runtime::GroupVersionKind kind;
 };
+// Maps a resource to the versions in which it is served.
 class EquivalentResourceMapper {
  public:
   virtual ~EquivalentResourceMapper() = default;
-  // The resource itself among them, in the order in which they were installed. Any thread.
+  // Returns all versions, the resource itself included, in the order in which they were installed.
+  // Any thread.
   virtual std::vector<EquivalentResource> EquivalentResourcesFor(
       const runtime::GroupVersionResource& resource, std::string_view subresource) const = 0;
 };
 
 class Metrics;
 
-// The options of the verb; of a CONNECT there are none. A PATCH has those of the create or update
-// it turned out to be.
+// The options of the verb; none for a CONNECT. A PATCH has those of the create or update that it
+// turned out to be.
 using OperationOptions = std::variant<std::monostate, meta::CreateOptions, meta::DeleteOptions>;
 
-// What is about to happen.
+// The write to admit.
 struct Attributes {
   Operation operation = Operation::kCreate;
-  runtime::GroupVersionKind kind;  // Of the bodies, in the version of the request.
+  runtime::GroupVersionKind kind;  // The kind of the bodies, in the version of the request.
   runtime::GroupVersionResource resource;
   std::string subresource = {};
   std::string namespace_ = {};
   // Empty on a create with generateName, and for each object that a deletecollection deletes.
   std::string name = {};
-  // The new state in the hub version; null for deletes and connects.
+  // The new state in the hub version. Null: a delete or a connect.
   const runtime::Object* object = nullptr;
-  // The same object where it may be changed; null in Validate, and where there is no object.
+  // The same object for changes. Null in Validate, and if there is no object.
   runtime::Object* editable = nullptr;
-  // The state in storage; null for creates.
+  // The state in storage. Null: a create.
   const runtime::Object* old_object = nullptr;
   OperationOptions options = {};
   bool dry_run = false;
-  // Who asks; after impersonation, who is impersonated. Null: nobody is known.
+  // The authenticated user; the impersonated one after impersonation. Null: unauthenticated.
   const auth::UserInfo* user = nullptr;
   // Null: the resource is served in no other version.
   const EquivalentResourceMapper* equivalents = nullptr;
   // Never null within a chain.
   std::shared_ptr<Annotations> annotations = {};
   std::shared_ptr<Reinvocation> reinvocation = {};
-  // Set by the chain; null: nothing is counted.
+  // Set by the chain. Null: nothing is counted.
   Metrics* metrics = nullptr;
 };
 
-// One plugin. Thread-safe; Admit and Validate run on the pool and may wait, the rest must be quick.
-// Errors are API errors and end the request; a plugin that refuses returns NewForbidden(). Warnings
-// for the client: rest::AddWarning().
+// An admission plugin. It must be thread-safe: several requests use it at once. Admit and Validate
+// run on the pool and may block until the Context is done; the other methods are called on any
+// thread and must not block. Errors are API errors and end the request; a plugin that refuses
+// returns NewForbidden(). Warnings for the client are sent with rest::AddWarning().
 class Plugin {
  public:
   virtual ~Plugin() = default;
   virtual std::string_view name() const = 0;
+  // Returns whether the plugin is called for such writes. Must not block.
   virtual bool Handles(Operation operation) const = 0;
-  // May change attributes.editable. All plugins' Admit run before any Validate; Admit may run twice
-  // for one request.
+  // May change attributes.editable. The Admit of all plugins runs before any Validate; it may run
+  // twice for one request.
   virtual Status Admit(const Context&, Attributes&) const { return {}; }
+  // Accepts or refuses the object, which it cannot change.
   virtual Status Validate(const Context&, const Attributes&) const { return {}; }
-  // Which of the two it has; only these are counted in metrics.
+  // The phases that the plugin has; only these are counted in metrics.
   virtual bool mutates() const { return true; }
   virtual bool validates() const { return true; }
 };
 
-// Plugins in order. Immutable once the server runs.
+// The plugins of a server, in order. Immutable once the server runs.
 class Chain {
  public:
   Chain() = default;
+  // A chain without metrics.
   explicit Chain(std::vector<std::shared_ptr<const Plugin>> plugins)
       : plugins_(std::move(plugins)) {}
-  // Counts apiserver_admission_* in `registry`, which outlives it.
+  // Counts apiserver_admission_* in `registry`, which must outlive it.
   Chain(std::vector<std::shared_ptr<const Plugin>> plugins, metrics::Registry& registry,
         const Clock& clock);
 
   bool empty() const { return plugins_.empty(); }
-  // Some plugin cares for such operations.
+  // True if some plugin handles such operations.
   bool Handles(Operation operation) const;
-  // Every plugin's Admit; once more if one of them asked for it.
+  // Runs every plugin's Admit; once more if one of them asked for it.
   Status Admit(const Context& ctx, Attributes& attributes) const;
-  // Every plugin's Validate, which cannot change the object.
+  // Runs every plugin's Validate, which cannot change the object.
   Status Validate(const Context& ctx, Attributes attributes) const;
 
  private:
@@ -180,9 +192,10 @@ class Chain {
   std::shared_ptr<Metrics> metrics_;  // Null: nothing is counted.
 };
 
-// `<resource> "name" is forbidden: <why>`, about the object of the request: by its generateName
-// where it has no name yet.
+// Returns `<resource> "name" is forbidden: <why>` for the object of the request; it is named by its
+// generateName if it has no name yet.
 Status NewForbidden(const Attributes& attributes, std::string_view why);
+// Returns the error for an object that does not exist.
 Status NewNotFound(const Attributes& attributes);
 
 }  // namespace apiserver::inline v0::admission

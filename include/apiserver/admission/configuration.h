@@ -10,38 +10,39 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status.h"
 
-// Which plugins run, and what they are told: k8s.io/apiserver/pkg/admission/config.go and
-// pkg/server/options/admission.go.
+// The selection of plugins and their configuration files: k8s.io/apiserver/pkg/admission/config.go
+// and pkg/server/options/admission.go.
 namespace apiserver::inline v0::admission {
 
-// What the file says to one plugin.
+// The configuration of one plugin.
 struct PluginConfiguration {
   std::string text = {};   // YAML or JSON.
-  std::string where = {};  // The file, for errors.
+  std::string where = {};  // The file it was read from, for errors.
 };
 
 // An AdmissionConfiguration of apiserver.config.k8s.io/v1, read once.
 struct AdmissionConfiguration {
   std::map<std::string, PluginConfiguration, std::less<>> plugins;  // By the plugin's name.
 
-  // Null: nothing is said to it.
+  // Returns the configuration of a plugin. Null: it has none.
   const PluginConfiguration* For(std::string_view plugin) const;
 };
 
 // Reads the file of --admission-control-config-file and the files it names, relative to its folder.
-// An empty path: says nothing to anybody. kInvalid, in one line with file, line and remedy:
-// malformed, or about a plugin that is not one of `known`.
+// An empty path: no plugin has a configuration. kInvalid, in one line with file, line and remedy:
+// the file is malformed, or about a plugin that is not one of `known`.
 Result<AdmissionConfiguration> ReadAdmissionConfiguration(const FileSystem& files,
                                                           const std::string& path,
                                                           const std::vector<std::string>& known);
 
 // A WebhookAdmissionConfiguration of apiserver.config.k8s.io/v1.
 struct WebhookAdmissionConfiguration {
-  // An absolute path, for client::WebhookUsers; empty: webhooks are not told who calls.
+  // An absolute path of a kubeconfig, for client::WebhookUsers. Empty: webhooks are called without
+  // credentials.
   std::string kube_config_file = {};
 };
-// Reads what the file says to one of the webhook plugins. kInvalid, as above. staticManifestsDir is
-// refused by name: webhooks are told by the API alone.
+// Reads the configuration of one of the webhook plugins. kInvalid, as above. staticManifestsDir is
+// refused by name: webhooks are configured by the API alone.
 Result<WebhookAdmissionConfiguration> ReadWebhookAdmissionConfiguration(
     const PluginConfiguration& configuration);
 
@@ -50,13 +51,13 @@ struct PluginChoice {
   std::shared_ptr<const Plugin> plugin = nullptr;
   bool on_by_default = true;
 };
-// --enable-admission-plugins and --disable-admission-plugins.
+// The values of --enable-admission-plugins and --disable-admission-plugins.
 struct PluginSelection {
   std::vector<std::string> enable = {};
   std::vector<std::string> disable = {};
 };
-// Those that run, in the order of `choices` whatever the order of the names. kInvalid, in
-// upstream's words: a name that is unknown, or in both lists.
+// Returns the selected plugins, in the order of `choices` whatever the order of the names.
+// kInvalid, in upstream's words: a name is unknown, or in both lists.
 Result<std::vector<std::shared_ptr<const Plugin>>> SelectPlugins(
     const std::vector<PluginChoice>& choices, const PluginSelection& selection);
 

@@ -25,13 +25,14 @@
 #include "apiserver/meta/selector.h"
 #include "apiserver/runtime/object.h"
 
-// Admission by servers elsewhere: k8s.io/apiserver/pkg/admission/plugin/webhook. What is called is
-// told by the objects of admissionregistration.k8s.io/v1, see groups/admissionregistration.h.
+// Admission webhooks: k8s.io/apiserver/pkg/admission/plugin/webhook. They are configured by the
+// objects of admissionregistration.k8s.io/v1, see groups/admissionregistration.h.
 namespace apiserver::inline v0::admission {
 
+// The phase of admission that calls a webhook.
 enum class WebhookType : std::uint8_t { kMutating, kValidating };
 
-// Which requests a webhook is for; "*" stands for all.
+// The requests that a webhook is called for; "*" stands for all.
 struct WebhookRule {
   std::vector<std::string> operations = {};  // "CREATE", …
   std::vector<std::string> api_groups = {};
@@ -39,7 +40,8 @@ struct WebhookRule {
   std::vector<std::string> resources = {};  // "pods", "pods/status", "*/scale", "*/*".
   std::string scope = "*";                  // "Cluster", "Namespaced".
 
-  // `resource`: under which version the request is judged.
+  // True if the rule applies to the request, as one for `resource`, which may be another version of
+  // the requested one.
   bool Matches(const Attributes& attributes, const runtime::GroupVersionResource& resource) const;
 };
 
@@ -47,7 +49,7 @@ struct WebhookRule {
 struct Webhook {
   WebhookType type = WebhookType::kValidating;
   std::string uid = {};  // "<configuration>/<name>/<n>"; n counts webhooks of the same name.
-  std::string configuration = {};  // The name of the object it stands in.
+  std::string configuration = {};  // The name of its configuration object.
   std::string name = {};
   client::WebhookClientConfig client_config = {};
   std::vector<WebhookRule> rules = {};
@@ -55,7 +57,7 @@ struct Webhook {
   bool equivalent = true;  // matchPolicy: Equivalent.
   Result<meta::LabelSelector> namespace_selector = meta::LabelSelector();
   Result<meta::LabelSelector> object_selector = meta::LabelSelector();
-  std::string side_effects = {};  // Empty: not said.
+  std::string side_effects = {};  // Empty: not set.
   std::chrono::seconds timeout = std::chrono::seconds(10);
   std::vector<std::string> review_versions = {};
   bool reinvoke_if_needed = false;  // reinvocationPolicy: IfNeeded.
@@ -63,29 +65,31 @@ struct Webhook {
 };
 using Webhooks = std::vector<Webhook>;
 
-// The webhooks of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration of v1, whatever
-// its Kind knows of it.
+// Returns the webhooks of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration of v1,
+// with or without a Kind for it.
 Webhooks WebhooksOf(const runtime::Object& configuration, WebhookType type);
 
-// Where webhooks are told. Any thread.
+// A source of webhook configurations. Any thread may call its methods.
 class WebhookSource {
  public:
   virtual ~WebhookSource() = default;
-  // False: `timeout` passed before anything was known.
+  // Waits until the webhooks have been listed once. False: `timeout` passed first.
   virtual bool WaitForSync(std::chrono::milliseconds timeout) const = 0;
-  // By configuration name, then as they stand there. Never null.
+  // Returns the webhooks by configuration name, then in the order of the configuration. Never null.
   virtual std::shared_ptr<const Webhooks> Get() const = 0;
 };
 
 // The configurations of a server, followed by an informer.
 class InformedWebhooks final : public WebhookSource {
  public:
+  // `log`, which must outlive it, gets the informer's errors.
   explicit InformedWebhooks(WebhookType type, LogSink& log = NullLogSink())
       : type_(type), log_(log) {}
   ~InformedWebhooks() override;
 
-  // As InformedNamespaces::Start.
+  // Begins to follow as InformedNamespaces::Start does.
   void Start(std::shared_ptr<client::Client> client);
+  // Stops following. Idempotent. Known webhooks stay known.
   void Stop();
 
   bool WaitForSync(std::chrono::milliseconds timeout) const override;
@@ -95,7 +99,7 @@ class InformedWebhooks final : public WebhookSource {
   struct State {
     std::shared_ptr<client::Client> client;
     std::shared_ptr<client::Informer> informer;
-    // Null: the configurations have changed since.
+    // Null: the configurations have changed since it was made.
     std::shared_ptr<const Webhooks> webhooks;
   };
   void Changed() { state_.Lock()->webhooks = nullptr; }
@@ -106,44 +110,47 @@ class InformedWebhooks final : public WebhookSource {
   Notification started_;
 };
 
-// Webhooks that never change.
+// Returns a source of webhooks that never change.
 std::shared_ptr<const WebhookSource> NewStaticWebhooks(Webhooks webhooks);
 
+// The dependencies and limits of a webhook plugin.
 struct WebhookAdmissionOptions {
   // Required.
   std::shared_ptr<const WebhookSource> webhooks = nullptr;
-  // How webhooks are called. Null: client::NewHttpClientFactory().
+  // Makes the clients for webhooks. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = nullptr;
-  // As whom webhooks are called. Null: as nobody.
+  // The users that webhooks are called as. Null: they are called without credentials.
   std::shared_ptr<const client::WebhookUsers> users = nullptr;
-  // Required with `users`: their tokens and certificates are read again there, so it must be one
-  // that may block. Outlives the plugin.
+  // Required with `users`: reads their tokens and certificates again, so its tasks must be allowed
+  // to block. Must outlive the plugin.
   Executor* executor = nullptr;
   FileSystem* files = &RealFileSystem();
-  // Where services are. Outlives the plugin.
+  // Finds the addresses of services. Must outlive the plugin.
   const client::ServiceResolver* resolver = &client::DefaultServiceResolver();
-  // For namespaceSelector. Null: a namespace has no labels but kubernetes.io/metadata.name.
+  // The namespaces for namespaceSelector. Null: a namespace has only the label
+  // kubernetes.io/metadata.name.
   std::shared_ptr<const Namespaces> namespaces = nullptr;
-  // Never told to webhooks: who may not log in cannot repair a webhook. Empty: the reviews of
-  // authentication.k8s.io and authorization.k8s.io.
+  // The resources that webhooks are never called for: a user that cannot log in cannot repair a
+  // webhook. Empty: the reviews of authentication.k8s.io and authorization.k8s.io.
   std::vector<runtime::GroupResource> excluded = {};
-  // How long a request waits at most for the webhooks to be known at all; then it is refused.
+  // The longest time that a request waits for the first list of webhooks; then it is refused.
   std::chrono::milliseconds ready_wait = std::chrono::seconds(10);
-  // A longer answer fails the call.
+  // Limits a webhook's answer, in bytes; a longer one fails the call.
   std::size_t response_bytes_max = 3 << 20;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();
 };
 
-// The plugins MutatingAdmissionWebhook, which calls one webhook after the other, and
+// Return the plugins MutatingAdmissionWebhook, which calls one webhook after the other, and
 // ValidatingAdmissionWebhook, which calls them all at once. A request's thread waits for the
-// answers, at most 30 s a webhook and never beyond the request's own time.
+// answers, at most 30 s a webhook and never beyond the request's deadline.
 //
-// Webhooks are not asked about webhook configurations and admission policies, which would have to
-// be asked themselves. A webhook with matchConditions counts as failed: this version cannot
+// Webhooks are not called for webhook configurations and admission policies, since they would have
+// to admit their own repair. A webhook with matchConditions counts as failed: this version cannot
 // evaluate them, and the group refuses them.
 std::shared_ptr<const Plugin> NewMutatingWebhookAdmission(WebhookAdmissionOptions options);
+// Returns ValidatingAdmissionWebhook, for the validating phase.
 std::shared_ptr<const Plugin> NewValidatingWebhookAdmission(WebhookAdmissionOptions options);
 
 }  // namespace apiserver::inline v0::admission

@@ -9,10 +9,10 @@
 
 namespace apiserver::inline v0::delegation {
 
-// A client of the cluster that `config` describes, for lists and watches. Files are read again with
-// each connection, the token's with each request, so that it stays who it is for as long as it
-// lives. `dialer` and `files` outlive it. kInvalid: the server's URL, or no certificate
-// authority to verify it with.
+// Returns a client of the cluster in `config`, for lists and watches. Files are read again with
+// each connection, the token's with each request, so that the client keeps its identity for as long
+// as it lives. `dialer` and `files` must outlive it. kInvalid: the server's URL is wrong, or there
+// is no certificate authority to verify it with.
 Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientConfig& config,
                                                          http::Dialer& dialer,
                                                          const FileSystem& files);

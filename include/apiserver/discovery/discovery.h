@@ -9,7 +9,7 @@
 #include "apiserver/http/exchange.h"
 #include "apiserver/runtime/names.h"
 
-// What a server serves, told in Kubernetes' three ways: legacy lists, aggregated v2 and v2beta1.
+// The resources of a server in Kubernetes' three forms: legacy lists, aggregated v2 and v2beta1.
 namespace apiserver::inline v0::discovery {
 
 // One row of an APIResourceList.
@@ -23,37 +23,43 @@ struct APIResource {
   std::string kind;
   std::vector<std::string> verbs;  // Sorted.
   std::vector<std::string> short_names;
+  // Names for several resources at once, as "all" in `kubectl get all`.
   std::vector<std::string> categories;
+  // See StorageVersionHash(). Empty: not stored here. Clients compare it for equality only.
   std::string storage_version_hash;
 };
 
+// A version with its resources.
 struct APIVersion {
   std::string version;
-  std::vector<APIResource> resources;  // By name; subresources follow their parent.
+  std::vector<APIResource> resources;  // Sorted by name; subresources follow their parent.
 };
 
+// A group with its versions.
 struct APIGroup {
   std::string name;
-  std::vector<APIVersion> versions;  // Preferred first.
+  std::vector<APIVersion> versions;  // The preferred one comes first.
 };
 
-// base64(first 8 bytes of sha256("group/version/kind")) of the storage version.
+// Returns base64(first 8 bytes of sha256("group/version/kind")) of the storage version.
 std::string StorageVersionHash(const runtime::GroupVersionKind& gvk);
 
-// "/api" and "/apis" of one state of a server, encoded once per form. Any thread.
+// The documents "/api" and "/apis" of one state of a server, encoded once per form. Any thread.
 class Roots {
  public:
   virtual ~Roots() = default;
   // Answers GET on "/api" or "/apis".
   virtual http::Step Serve(http::Exchange& exchange) const = 0;
 };
-// `groups` have versions. `server_address`: host:port for serverAddressByClientCIDRs.
+// Makes the documents. Each of `groups` must have versions. `server_address`: host:port for
+// serverAddressByClientCIDRs.
 std::shared_ptr<const Roots> NewRoots(const std::vector<APIGroup>& groups,
                                       const std::string& server_address);
 
-// "/apis/<group>", JSON that ends in a newline. The group has a version.
+// Returns the document of "/apis/<group>", JSON that ends in a newline. The group must have a
+// version.
 std::string APIGroupJson(const APIGroup& group);
-// "/apis/<group>/<version>", the same.
+// Returns the document of "/apis/<group>/<version>", JSON that ends in a newline.
 std::string APIResourceListJson(const std::string& group, const APIVersion& version);
 
 }  // namespace apiserver::inline v0::discovery

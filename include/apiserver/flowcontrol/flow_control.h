@@ -7,16 +7,17 @@
 
 namespace apiserver::inline v0::flowcontrol {
 
-// A server's API Priority and Fairness, for who follows its configuration in an API. Any thread.
+// A server's API Priority and Fairness, as seen by the code that follows its configuration in an
+// API. Any thread may call its methods.
 class FlowControl {
  public:
   virtual ~FlowControl() = default;
 
-  // Takes the place of what was configured, at once. Mandatory parts that are missing are added. A
-  // priority level that contradicts itself and schemas that name no level are left out; a level
-  // that is no longer wanted stays until what it serves is done.
+  // Replaces the configuration at once. Missing mandatory parts are added. A priority level that
+  // contradicts itself and schemas that name no level are left out; a level that is no longer
+  // wanted stays until its last request is done.
   virtual void Configure(Configuration configuration) = 0;
-  // Names, sorted; those that are about to go too.
+  // Returns the names of the levels, sorted; those that are about to go are included.
   virtual std::vector<std::string> PriorityLevels() const = 0;
 };
 

@@ -9,17 +9,19 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/server/server.h"
 
-// The group admissionregistration.k8s.io, v1, as of Kubernetes 1.35, as far as webhooks go: which
-// servers are asked about writes.
+// The group admissionregistration.k8s.io, v1, as of Kubernetes 1.35, without its policies: the
+// webhooks that are called about writes.
 namespace apiserver::inline v0::groups::admissionregistration {
 
-// MutatingWebhookConfiguration and ValidatingWebhookConfiguration; see core::Kinds().
+// Returns MutatingWebhookConfiguration and ValidatingWebhookConfiguration; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
+// The storage of the group, and the sources that follow it.
 struct Options {
-  // Required. Where the objects live.
+  // Required. The storage of the objects.
   registry::StorageConfig storage;
-  // Kept up to date with the objects from the start of the server to its stop; null: nobody asks.
+  // The webhook sources to keep up to date with the objects, from the start of the server to its
+  // stop. Null: no plugin uses them.
   std::shared_ptr<admission::InformedWebhooks> mutating = nullptr;
   std::shared_ptr<admission::InformedWebhooks> validating = nullptr;
 };

@@ -8,7 +8,7 @@
 // The group apps, v1: k8s.io/api/apps/v1 as of Kubernetes 1.35.
 namespace apiserver::inline v0::groups::apps {
 
-// Deployment; see core::Kinds().
+// Returns Deployment; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
 }  // namespace apiserver::inline v0::groups::apps

@@ -12,17 +12,17 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/server/server.h"
 
-// The group authorization.k8s.io, v1, as of Kubernetes 1.35: questions about what somebody may do.
-// They are created, answered and forgotten.
+// The group authorization.k8s.io, v1, as of Kubernetes 1.35: reviews of users' rights. A review is
+// created and answered, but not stored.
 namespace apiserver::inline v0::groups::authorization {
 
-// LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview and
+// Returns LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview and
 // SubjectAccessReview; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
 // Serves the access reviews, which `authorizer` answers, and SelfSubjectRulesReview, which `rules`
-// answers; they must be what the server itself asks, or the answers are wrong. `kubectl auth can-i`
-// needs no more than this.
+// answers; they must be the ones that the server itself uses, or the answers are wrong. `kubectl
+// auth can-i` needs no more than this.
 //
 //   RETURN_IF_ERROR(groups::authorization::Install(*server, authorizer, rules));
 //
@@ -32,8 +32,9 @@ Result<std::vector<runtime::KindPtr>> Kinds();
 Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Authorizer> authorizer,
                std::shared_ptr<const auth::RuleResolver> rules = nullptr);
 
-// The storages alone, by resource, for hosts that serve more of the group. `kinds` is what Kinds()
-// gave; `authorizer` must not be null; `rules` may be, then there is no SelfSubjectRulesReview.
+// Returns the storages alone, by resource, for hosts that serve more of the group. `kinds` is the
+// result of Kinds(); `authorizer` must not be null. `rules` null: there is no
+// SelfSubjectRulesReview.
 std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
     const std::vector<runtime::KindPtr>& kinds,
     const std::shared_ptr<const auth::Authorizer>& authorizer,

@@ -12,23 +12,24 @@
 // The legacy group, v1: k8s.io/api/core/v1 as of Kubernetes 1.35.
 namespace apiserver::inline v0::groups::core {
 
-// ConfigMap, Event, Namespace, Pod, Secret and ServiceAccount: names, fields with their numbers and
-// markers, the defaults that markers state. No strategies: validation and further defaults are the
-// host's. Kubernetes validates them by code and not by their markers, so their stores have
-// registry::StoreOptions::validate_schema false. Each call makes new kinds; a server needs them
-// once. Errors: only if the library was built wrong.
+// Returns ConfigMap, Event, Namespace, Pod, Secret and ServiceAccount: names, fields with their
+// numbers and markers, the defaults that markers state. There are no strategies: validation and
+// further defaults are the host's. Kubernetes validates these kinds by code and not by their
+// markers, so their stores have registry::StoreOptions::validate_schema false. Each call makes new
+// kinds; a server needs them once. It fails only if the library was built wrong.
 Result<std::vector<runtime::KindPtr>> Kinds();
 
+// The storage of the group, and the users of its stores.
 struct Options {
-  // Required. Where the objects live.
+  // Required. The storage of the objects.
   registry::StorageConfig storage;
-  // Is told where they are: what the server's own tokens are checked against; null: nobody.
+  // Gets the stores, which the server's own tokens are checked against. Null: they are not needed.
   std::shared_ptr<TokenObjects> tokens = nullptr;
 };
 
-// Serves secrets and serviceaccounts, with Kubernetes' defaults, validation and columns: what a
-// server of its own needs that knows tokens of service accounts or bootstrap tokens. What has a
-// type of kubernetes.io/tls is not warned about where its key does not match.
+// Serves secrets and serviceaccounts, with Kubernetes' defaults, validation and columns, for a
+// standalone server with service account tokens or bootstrap tokens. A secret of type
+// kubernetes.io/tls whose key does not match causes no warning.
 //
 //   auto objects = std::make_shared<groups::TokenObjects>();
 //   config.authenticator = …  // authn::NewServiceAccountTokens({…, .getter = objects})

@@ -8,15 +8,16 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/server/server.h"
 
-// The group flowcontrol.apiserver.k8s.io, v1, as of Kubernetes 1.35: what API Priority and Fairness
-// is configured by.
+// The group flowcontrol.apiserver.k8s.io, v1, as of Kubernetes 1.35: the configuration of API
+// Priority and Fairness.
 namespace apiserver::inline v0::groups::flowcontrol {
 
-// FlowSchema and PriorityLevelConfiguration; see core::Kinds().
+// Returns FlowSchema and PriorityLevelConfiguration; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
+// The storage of the group, and its log.
 struct Options {
-  // Required. Where the objects live.
+  // Required. The storage of the objects.
   registry::StorageConfig storage;
   LogSink* log = &NullLogSink();  // Must outlive the server.
 };

@@ -11,22 +11,22 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/server/server.h"
 
-// The group rbac.authorization.k8s.io, v1, as of Kubernetes 1.35: roles, and to whom they are
-// given.
+// The group rbac.authorization.k8s.io, v1, as of Kubernetes 1.35: roles and their bindings.
 namespace apiserver::inline v0::groups::rbac {
 
-// ClusterRole, ClusterRoleBinding, Role and RoleBinding; see core::Kinds().
+// Returns ClusterRole, ClusterRoleBinding, Role and RoleBinding; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
+// The storage of the group, and the authorizers that use it.
 struct Options {
-  // Required. Where the objects live.
+  // Required. The storage of the objects.
   registry::StorageConfig storage;
-  // Required. Kept up to date with the objects; the server's authorizer asks it.
+  // Required. The server's RBAC authorizer, which is kept up to date with the objects.
   std::shared_ptr<authz::rbac::RbacAuthorizer> rbac;
-  // Required. What the server itself asks: whether somebody may give away more than she holds
-  // (verbs `escalate` and `bind`) is asked of it too.
+  // Required. The server's whole authorizer: it is also asked whether a user may grant more than
+  // the user's own rights (verbs `escalate` and `bind`).
   std::shared_ptr<const auth::Authorizer> authorizer;
-  // Create what every server has, if it is not there, and add what is missing of it:
+  // If set, the default roles and bindings are created, and completed if parts are missing:
   // cluster-admin, admin, edit, view, system:discovery and so on.
   bool bootstrap = true;
   LogSink* log = &NullLogSink();  // Must outlive the server.
@@ -41,10 +41,10 @@ struct Options {
 //                                                   .authorizer = authorizer}));
 //
 // The post-start hook rbac/bootstrap-roles returns when `rbac` knows all objects; until then
-// /readyz fails, and `rbac` allows nobody anything. Later changes are known within milliseconds.
-// Nobody can create or change a role or binding that gives more than she holds herself, but with
-// the verbs `escalate` or `bind`, or in system:masters. A ClusterRole with an aggregationRule gets
-// its rules from the server.
+// /readyz fails, and `rbac` allows nothing. Later changes are known within milliseconds. A user
+// cannot create or change a role or binding that grants more than the user's own rights, except
+// with the verbs `escalate` or `bind`, or in system:masters. A ClusterRole with an aggregationRule
+// gets its rules from the server.
 //
 // kInvalid: something required is missing. kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, Options options);

@@ -15,37 +15,38 @@
 #include "apiserver/request/request_info.h"
 #include "apiserver/storage/stats.h"
 
-// Requests to what is not installed resource by resource: a proxy's, for example.
+// Routes for resources that are not installed one by one, such as those of a proxy.
 namespace apiserver::inline v0::server {
 
-// Answers the requests of a path. Methods from any thread; they must not wait.
+// Answers the requests of a path. Any thread may call its methods; they must not block.
 class Route {
  public:
   virtual ~Route() = default;
-  // On a loop: see http::Handler. The route outlives the exchange.
+  // Answers the request, on a loop: see http::Handler. The route outlives the exchange.
   virtual http::Step Serve(http::Exchange& exchange) = 0;
-  // Returns what Serve would answer without looking at the body. OK: it reads the body.
+  // Returns the answer if Serve would answer without looking at the body. OK: it reads the body.
   virtual Status CheckBeforeBody(http::Exchange& exchange) const = 0;
-  // Returns whether a request that is no watch may stay open for long, as a connect does.
+  // Returns true if a request other than a watch may stay open for long, as a connect does.
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
-  // Returns how much is stored, by which flow control weighs lists; nullopt: not known.
+  // Returns the stored number and size, by which flow control weighs lists. nullopt: not known.
   virtual std::optional<storage::Stats> GetStats() const = 0;
 };
 
-// Finds the routes of a handler whose resources are not installed one by one. Methods from any
-// thread, loops included: they must not wait.
+// Finds the routes of a handler whose resources are not installed one by one. Any thread may call
+// its methods, loops included: they must not block.
 class RouteSource {
  public:
   virtual ~RouteSource() = default;
-  // Asked several times a request. Null: not this one's; the next of the chain is asked.
+  // Returns the route of a request; called several times for each. Null: it is not this source's,
+  // and the next one is asked.
   virtual std::shared_ptr<Route> Find(const request::RequestInfo& info) const = 0;
-  // Grows after each change of what the methods below return.
+  // Returns a number that grows after each change of the results below.
   virtual std::uint64_t generation() const { return 0; }
-  // Returns the groups that discovery lists. Find is asked first for "/apis/<group>/<version>"
-  // itself.
+  // Returns the groups that discovery lists. Requests for "/apis/<group>/<version>" itself go to
+  // Find first.
   virtual std::vector<discovery::APIGroup> Groups() const { return {}; }
-  // Documents of OpenAPI v3 as they are, by path ("apis/metrics.k8s.io/v1beta1"). There is no
-  // merging into OpenAPI v2.
+  // Returns complete OpenAPI v3 documents, by path ("apis/metrics.k8s.io/v1beta1"). They are not
+  // merged into OpenAPI v2.
   virtual std::map<std::string, std::shared_ptr<const openapi::Document>> OpenApiV3() const {
     return {};
   }

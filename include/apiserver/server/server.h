@@ -46,7 +46,7 @@ namespace apiserver::inline v0::server {
 class GenericAPIServer;
 struct CompletedConfig;
 
-// What /version says.
+// The body of /version.
 struct VersionInfo {
   std::string major = "1";
   std::string minor = "35";
@@ -56,54 +56,56 @@ struct VersionInfo {
   std::string build_date = "";
 };
 
-// How much a server does at once, and who comes first when that is not enough. Requests that take
-// long (but the beginning of a watch) do not count; those of system:masters are never turned away.
+// Limits the requests that a server runs at once, and orders them beyond that. Long-running
+// requests do not count, except for the start of a watch; those of system:masters are never
+// rejected.
 struct FlowControlConfig {
+  // The mechanism that limits requests.
   enum class Mode : std::uint8_t {
-    // API Priority and Fairness, from its built-in configuration or what flow_control() is given:
-    // the sum of the limits is shared by levels, and who finds no seat waits in fair queues.
+    // API Priority and Fairness, from its built-in configuration or that given to flow_control():
+    // priority levels share the sum of the limits, and requests without a seat wait in fair queues.
     kPriorityAndFairness,
-    // Whoever is one too many is answered 429.
+    // Requests over the limit are rejected with 429.
     kMaxInFlight,
     kNone,
   };
   Mode mode = Mode::kPriorityAndFairness;
   // kMaxInFlight: 0 is no limit. kPriorityAndFairness: the sum must be positive.
-  int max_requests_in_flight = 400;           // Of get, list and watch.
-  int max_mutating_requests_in_flight = 200;  // Of all others.
+  int max_requests_in_flight = 400;           // get, list and watch.
+  int max_mutating_requests_in_flight = 200;  // All other verbs.
 };
 
-// How a server is put together. Everything has a default but authentication; pointers must outlive
+// The configuration of a server. Everything but authentication has a default. Pointers must outlive
 // the server.
 struct Config {
   std::string name = "apiserver";
 
-  // Where it listens; TLS is required for it (Run refuses plain text). Absent address and no TLS:
-  // the server answers in process only.
+  // The listener; it requires TLS (Run refuses plain text). Absent, and no TLS: the server is
+  // in-process only.
   std::optional<http::ListenerOptions> serving = std::nullopt;
-  // Where serving.tls comes from, and is kept up to date with, if it is not set.
+  // The files of serving.tls if that is not set; changed files are loaded again.
   CertificateFiles certificates = {};
-  http::ServerTlsOptions tls = {};  // Of what comes from `certificates`.
-  // PEM of the authorities whose names clients are told in the handshake; null: none.
+  http::ServerTlsOptions tls = {};  // TLS options for `certificates`.
+  // PEM of the certificate authorities sent to clients in the handshake. Null: none are sent.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
 
-  // Required. Who asks; everyone it does not know is answered 401.
+  // Authenticates requests. Required. An unknown user gets 401.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
-  // Whom credentials must be for, where they say for whom; empty: that is not checked.
+  // The accepted audiences of credentials that have any. Empty: audiences are not checked.
   std::vector<std::string> api_audiences = {};
-  // By which headers a front proxy names the user; they are taken out of every request, as the
-  // standard X-Remote-* always are. Null: no others.
+  // The headers in which a front proxy names the user. They are removed from every request, as the
+  // standard X-Remote-* always are. Null: only the standard ones.
   authn::RequestHeaderNamesSource request_headers = nullptr;
-  // Who may; null: everyone authenticated may do everything.
+  // Authorizes requests. Null: every authenticated user may do everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
-  // What is recorded of requests, and where it goes: see audit/policy.h and audit/backend.h. Both,
-  // or nothing is recorded. The server runs the backend and shuts it down.
+  // The audit policy and the backend of its events: see audit/policy.h and audit/backend.h. Either
+  // null: no auditing. The server runs the backend and shuts it down.
   std::shared_ptr<const audit::PolicyRuleEvaluator> audit_policy = nullptr;
   std::shared_ptr<audit::Backend> audit_backend = nullptr;
-  // What records what requests did (base/trace.h), for example for an OpenTelemetry collector
-  // (client/otlp_exporter.h). Null: nothing is traced. The server flushes it when it stops.
+  // Traces requests (base/trace.h), for example to an OpenTelemetry collector
+  // (client/otlp_exporter.h). Null: no traces. The server flushes it when it stops.
   std::shared_ptr<const trace::Tracer> tracer = nullptr;
-  // Run in this order on every write.
+  // Run in this order on every write; see admission::Plugin for their threads.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
 
   // Feature gates, as --feature-gates sets them.
@@ -113,98 +115,105 @@ struct Config {
   std::string openapi_title = "Kubernetes";
   std::string openapi_version = "unversioned";
 
-  std::size_t body_bytes_max = 3 << 20;  // 413 over it.
+  std::size_t body_bytes_max = 3 << 20;  // Larger bodies get 413.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
-  // Between the moment /readyz fails and the moment anything else changes: load balancers notice.
+  // The time between the failure of /readyz and any other step of Stop, for load balancers to
+  // notice.
   std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
-  // How long Stop waits for answers in progress.
+  // The time that Stop waits for responses in progress.
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
-  // Over how long Stop ends watches, at least 200 a second; zero: all at once.
+  // The time over which Stop ends watches, at least 200 a second. Zero: all at once.
   std::chrono::milliseconds shutdown_watch_termination_grace = std::chrono::milliseconds(0);
-  // Stop answers new requests 429 with Retry-After while those in progress are finished, and stops
-  // listening last rather than first.
+  // If set, Stop rejects new requests with 429 and Retry-After while those in progress finish, and
+  // stops listening last instead of first.
   bool shutdown_send_retry_after = false;
-  // How long after New /livez takes post-start hooks that are not finished for alive.
+  // The time after New during which /livez ignores post-start hooks that have not finished.
   std::chrono::milliseconds livez_grace = std::chrono::milliseconds(0);
-  // The chance with which an answer over HTTP/2 sends its client to another connection, so that
-  // clients spread over servers: 0 ... 0.02.
+  // The probability that a response over HTTP/2 sends its client to another connection, so that
+  // clients spread over servers: 0 to 0.02.
   double goaway_chance = 0;
-  // Origins of web pages that may read answers, as regular expressions that pin both ends of the
+  // Origins of web pages that may read responses, as regular expressions that pin both ends of the
   // host, e.g. "//example\\.com(:|$)". Empty: no CORS.
   std::vector<std::string> cors_allowed_origins = {};
-  // Of Strict-Transport-Security: "max-age=31536000", "includeSubDomains", "preload". Empty: none.
+  // The directives of Strict-Transport-Security: "max-age=31536000", "includeSubDomains",
+  // "preload". Empty: no such header.
   std::vector<std::string> hsts_directives = {};
   FlowControlConfig flow_control;
-  // At most; they start as work for them comes. A write holds one until it is durable.
+  // The maximum of threads for blocking work; they start on demand. A write occupies one until it
+  // is durable.
   std::size_t pool_threads = 64;
-  // What it may keep in memory beyond the state it serves, and what happens when that is used up.
+  // Limits the memory beyond the state that the server serves; base/memory_budget.h says what
+  // happens at the limits.
   MemoryBudget::Limits memory;
 
-  // Serves /debug/pprof/ and /debug/flags/ to those who may, and DELETE /metrics sets what is
-  // counted to zero.
+  // Serves /debug/pprof/ and /debug/flags/ to authorized users, and lets DELETE /metrics reset the
+  // counters.
   bool enable_profiling = true;
-  // What PUT /debug/flags/v does with klog's -v, 0 ... 2147483647: see base/verbosity.h. Called on
-  // a loop, must not wait. Null: there is no such path.
+  // Applies klog's -v from PUT /debug/flags/v, 0 to 2147483647: see base/verbosity.h. Called on an
+  // event loop, must not block. Null: the path is not served.
   std::function<Status(std::uint32_t)> set_verbosity = nullptr;
 
-  // Where /debug/pprof/ and /debug/flags/ are served on a Unix socket too, without authentication,
-  // to the user that this process runs as. Whatever enable_profiling says. Empty: nowhere.
+  // A Unix socket that serves /debug/pprof/ and /debug/flags/ without authentication to the user
+  // that this process runs as, whatever enable_profiling is. Empty: no socket.
   std::string debug_socket_path = "";
 
-  // What it counts, for hosts whose authenticator or other parts count before there is a server;
-  // null: a registry of its own.
+  // The server's metrics, for hosts whose authenticator or other parts count before the server
+  // exists. Null: a registry of the server's own.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();
 
-  // Fills what depends on other fields. kInvalid: something required is missing, or contradicts.
+  // Fills in the fields that depend on others, and loads the certificate files. kInvalid: a
+  // required field is missing, or fields contradict.
   Result<CompletedConfig> Complete() &&;
 };
 
 // A Config that has been checked; made only by Complete().
 struct CompletedConfig {
   Config config;
+  // Makes the server, which does not listen yet.
   Result<std::unique_ptr<GenericAPIServer>> New() &&;
 };
 
-// One API server: listener, filters, documents and lifecycle, and the handlers whose chain it is.
-// It is the first of them itself, called by Config::name. Destroying it stops it if that has not
-// happened. Methods from any thread unless they say otherwise.
+// An API server: listener, filters, documents and lifecycle, and the chain of handlers. It is the
+// first of them itself, called by Config::name. Destroying a running server stops it. Methods from
+// any thread unless they say otherwise.
 class GenericAPIServer : public Handler {
  public:
-  // A further handler of the serving chain, which the server owns: it lives as long as the server.
-  // Before PrepareRun. kConflict: the name is taken. kInvalid: it has none, or comes too late.
+  // Adds a handler to the serving chain. The server owns it, and it lives as long. Before
+  // PrepareRun. kConflict: the name is taken. kInvalid: it has no name, or the call is too late.
   virtual Result<Handler*> AddHandler(HandlerOptions options) = 0;
 
-  // Installs what stands beside the APIs: OpenAPI, health, version, index. Once, before Run.
+  // Installs the paths beside the APIs: OpenAPI, health, version, index. Once, before Run.
   virtual Status PrepareRun() = 0;
-  // Binds, starts the hooks and returns. kConflict: the address is taken.
+  // Binds the address, starts the hooks and returns. kConflict: the address is taken.
   virtual Status Start() = 0;
-  // Drains: /readyz fails, pre-shutdown hooks run, no new requests are taken, answers in progress
-  // are finished, watches end cleanly. Waits. Idempotent.
+  // Drains the server: /readyz fails, pre-shutdown hooks run, new requests are refused, responses
+  // in progress finish, watches end cleanly. Blocks. Idempotent.
   virtual void Stop() = 0;
-  // Start, waits until `ctx` is done, Stop.
+  // Starts, blocks until `ctx` is done, and stops.
   virtual Status Run(const Context& ctx) = 0;
 
   // The bound port; 0 before Start and for servers without listener.
   virtual int port() const = 0;
-  // All readiness checks pass. Waits for them: not for loops.
+  // Returns true if all readiness checks pass. Blocks while they run: not on an event loop.
   virtual bool ready() const = 0;
   // A client through the whole chain without a socket, authenticated as system:apiserver in
-  // system:masters. Works from PrepareRun on; must not outlive the server.
+  // system:masters. From PrepareRun on; must not outlive the server.
   virtual std::unique_ptr<http::Connection> LoopbackConnection() = 0;
-  // The chain and its last stop, for host adapters and in-process clients.
+  // The chain including its last handler, for host adapters and in-process clients.
   virtual const http::Service& service() const = 0;
-  // Where a server's blocking work runs.
+  // The pool for blocking work.
   virtual Executor& pool() = 0;
-  // What API Priority and Fairness is configured by; null unless that is on.
+  // Configures API Priority and Fairness. Null: it is off.
   virtual flowcontrol::FlowControl* flow_control() = 0;
-  // What it may keep beyond the state it serves; for registry::StorageConfig, whose watch caches
-  // share the history.
+  // The budget of memory beyond the state that the server serves; for registry::StorageConfig,
+  // whose watch caches share the history.
   virtual std::shared_ptr<MemoryBudget> memory() = 0;
-  // What it counts, for registry::StorageConfig and the host's own numbers; GET /metrics shows it.
+  // The server's metrics, for registry::StorageConfig and the host's own ones; GET /metrics serves
+  // them.
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;
 };
 

@@ -13,51 +13,54 @@
 #include "apiserver/base/status.h"
 #include "apiserver/server/server.h"
 
-// Tokens of a server's own service accounts, as the flags of kube-apiserver set them up:
-// k8s.io/kubernetes/pkg/kubeapiserver/options, ServiceAccountAuthenticationOptions.
+// Authentication by the server's own service account tokens, as the flags of kube-apiserver set it
+// up: k8s.io/kubernetes/pkg/kubeapiserver/options, ServiceAccountAuthenticationOptions.
 namespace apiserver::inline v0::server {
 
+// The flags, and the parts of the server that are used with them.
 struct ServiceAccountOptions {
   // --service-account-key-file: PEM; public or private keys, RSA or EC. Read once.
   std::vector<std::string> key_files = {};
-  // --service-account-issuer: the first is the one that the metadata tell of. Tokens of the legacy
-  // issuer, kept in Secrets, are known besides.
+  // --service-account-issuer: the metadata name the first one. Tokens of the legacy issuer, kept in
+  // Secrets, are accepted too.
   std::vector<std::string> issuers = {};
-  // --api-audiences; empty: the issuers.
+  // --api-audiences. Empty: the issuers.
   std::vector<std::string> api_audiences = {};
-  // --service-account-lookup: a token is good only as long as its objects exist.
+  // --service-account-lookup: a token is valid only as long as its objects exist.
   bool lookup = true;
   // Required with `lookup`: groups::TokenObjects.
   std::shared_ptr<const authn::ServiceAccountTokenGetter> getter = nullptr;
-  // --service-account-jwks-uri; empty: of the external address.
+  // --service-account-jwks-uri. Empty: a URI at the external address.
   std::string jwks_uri = {};
   FileSystem* file_system = &RealFileSystem();
   const Clock* clock = &RealClock();
 };
 
-// What is wrong with the flags, a line each in kube-apiserver's words. No file is read.
+// Returns the errors in the flags, a line each in kube-apiserver's words. No file is read.
 std::vector<std::string> ValidateServiceAccountOptions(const ServiceAccountOptions& options);
 
+// The authenticator, and the values that its options amount to.
 struct ServiceAccountAuthentication {
   std::shared_ptr<const auth::TokenAuthenticator> tokens;
-  std::vector<std::string> api_audiences;  // For Config::api_audiences.
+  std::vector<std::string> api_audiences;  // The value for Config::api_audiences.
   std::string issuer;
   std::string jwks_uri;
-  std::string keys;  // PEM of all files.
+  std::string keys;  // The PEM text of all files.
 
-  // For an issuer that is an https URL; else, or for an address that is no "host:port", kInvalid:
-  // such a server has no metadata, and works all the same. `external_address` is where clients
-  // reach the server; not needed with a jwks_uri.
+  // Returns the metadata of an issuer that is an https URL. kInvalid: the issuer is none, or the
+  // address is no "host:port"; such a server has no metadata, and works all the same.
+  // `external_address` is the one at which clients reach the server; not needed with a jwks_uri.
   Result<authn::OpenIDMetadata> Metadata(const std::string& external_address) const;
 };
 
-// kInvalid, one line: what ValidateServiceAccountOptions finds first, or a file with its flag.
+// Makes the authenticator. kInvalid, one line: the first error of ValidateServiceAccountOptions, or
+// a file with its flag.
 Result<ServiceAccountAuthentication> NewServiceAccountAuthentication(
     const ServiceAccountOptions& options);
 
-// Serves both documents to whoever may read them, which the ClusterRole
-// system:service-account-issuer-discovery of RBAC's built-in policy lets service accounts; caches
-// may keep them for an hour. kConflict: the paths are taken.
+// Serves both documents to authorized clients, which caches may keep for an hour. RBAC's built-in
+// ClusterRole system:service-account-issuer-discovery lets service accounts read them. kConflict:
+// the paths are taken.
 Status ServeOpenIDMetadata(GenericAPIServer& server, const authn::OpenIDMetadata& metadata);
 
 }  // namespace apiserver::inline v0::server

@@ -8,17 +8,17 @@
 
 namespace apiserver::inline v0::storage {
 
-// How far a cache has come in reading the state it answers from.
+// The progress of a cache in reading the state it answers from.
 struct WarmUp {
-  std::string prefix;      // Of the keys that are cached.
-  std::size_t loaded = 0;  // Objects read so far.
-  std::size_t total = 0;   // Objects to read; zero: not known yet.
+  std::string prefix;      // The prefix of the cached keys.
+  std::size_t loaded = 0;  // The number of objects read so far.
+  std::size_t total = 0;   // The number of objects to read. Zero: not known yet.
   bool ready = false;
-  // Why the last attempt failed; OK while the first one goes on.
+  // The error of the last attempt; OK while the first attempt is running.
   Status failure;
-  std::chrono::nanoseconds elapsed = {};  // Since it was last ready, or since it began.
+  std::chrono::nanoseconds elapsed = {};  // The time since it was last ready, or since it began.
 
-  // "warming up: 30000 of 100000 objects", "ready", or what failed.
+  // Returns "warming up: 30000 of 100000 objects", "ready", or the failure.
   std::string ToString() const;
 };
 

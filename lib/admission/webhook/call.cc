@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What of an error page is told on.
+// How much of an error response's body is copied into the message.
 constexpr std::size_t kErrorTextMax = 2048;
 
 CallResult NotCalled(const std::string& why) {
@@ -31,8 +31,8 @@ CallResult NotCalled(const Status& status) {
   return result;
 }
 
-// The error that an answer other than 2xx stands for, as client-go's: a Status, or what a code and
-// a text tell.
+// Returns the error of a response other than 2xx, as client-go does: a Status, or one made from
+// code and text.
 Status ErrorOfAnswer(const http::ClientResponse& response) {
   runtime::Arena arena;
   if (const auto parsed = codec::ParseJson(response.body, arena); parsed.ok()) {
@@ -52,7 +52,7 @@ Status ErrorOfAnswer(const http::ClientResponse& response) {
                                                              .unexpected = true});
 }
 
-// In Go's words: `Post "https://…": why`.
+// Returns the error in Go's words: `Post "https://…": why`.
 std::string TransportError(const std::string& url, const Status& error) {
   const std::string head = "Post \"" + url + "\": ";
   if (error.reason() == Reason::kTimeout) return head + "context deadline exceeded";
@@ -60,7 +60,7 @@ std::string TransportError(const std::string& url, const Status& error) {
   return why.starts_with(head) ? why : head + why;
 }
 
-// Refuses a dry run to who may have effects beyond the object.
+// Refuses a dry run if the webhook may have side effects.
 std::optional<CallResult> CheckSideEffects(const Attributes& attributes, const Webhook& webhook) {
   if (!attributes.dry_run) return std::nullopt;
   if (webhook.side_effects.empty()) {
@@ -72,7 +72,7 @@ std::optional<CallResult> CheckSideEffects(const Attributes& attributes, const W
       "admission webhook " + field::Quote(webhook.name) + " does not support dry run"));
 }
 
-// Whole seconds, rounded up, as the webhook is told them.
+// Returns whole seconds, rounded up, as they are sent to the webhook.
 std::string TimeoutText(milliseconds time) {
   return std::to_string((time.count() + 999) / 1000) + "s";
 }
@@ -85,7 +85,7 @@ void DescribeCall(const Attributes& attributes, const Invocation& invocation,
   const runtime::GroupVersionResource& resource = attributes.resource;
   span.SetAttribute("configuration", invocation.webhook->configuration);
   span.SetAttribute("webhook", invocation.webhook->name);
-  // As Go prints a GroupVersionResource.
+  // Printed as Go prints a GroupVersionResource.
   span.SetAttribute("resource",
                     resource.group + "/" + resource.version + ", Resource=" + resource.resource);
   span.SetAttribute("subresource", attributes.subresource);
@@ -144,11 +144,12 @@ CallResult WebhookCaller::Judge(const Context& ctx, const Attributes& attributes
   if (!response.ok()) {
     CallResult failed = NotCalled(TransportError(call.request.url, response.status()));
     const Status ended = ctx.Err(clock_);
+    // Only the client's going away is no fault of the webhook; its own timeout is.
     failed.cancelled = !ended.ok() && ended.reason() != Reason::kTimeout;
     return failed;
   }
   if (response->code < 200 || response->code > 206) return NotCalled(ErrorOfAnswer(*response));
-  // None was asked for, and what it would unfold to nobody knows.
+  // The request asked for no coding, and the size of the unpacked text is not known.
   if (const auto coding = response->headers.Get("Content-Encoding");
       !coding.empty() && coding != "identity") {
     return NotCalled("the answer has Content-Encoding " + std::string(coding));

@@ -15,18 +15,18 @@
 
 namespace apiserver::inline v0::admission {
 
-// What asking one webhook came to.
+// The outcome of one webhook call.
 struct CallResult {
   enum class Kind : std::uint8_t {
     kAllowed,
-    kRefused,   // `status` says why.
-    kFailed,    // No proper answer: failurePolicy decides.
-    kInternal,  // `status` ends the request whatever failurePolicy says.
+    kRefused,   // `status` has the reason.
+    kFailed,    // There is no proper answer: failurePolicy decides.
+    kInternal,  // `status` ends the request whatever failurePolicy is.
   };
   Kind kind = Kind::kAllowed;
-  Status status = {};      // Of kFailed: what its code is in metrics.
-  std::string why = {};    // Of kFailed.
-  bool cancelled = false;  // Of kFailed: the client went away, which is not the webhook's fault.
+  Status status = {};      // For kFailed: its code is used in metrics.
+  std::string why = {};    // For kFailed: the reason.
+  bool cancelled = false;  // For kFailed: the client went away, which is not the webhook's fault.
   ReviewAnswer answer = {};
   std::chrono::nanoseconds took{0};
 
@@ -45,26 +45,26 @@ struct WebhookCall {
   client::HttpRequest request = {};
 };
 
-// Tells what is asked whom.
+// Describes the call in its span.
 void DescribeCall(const Attributes& attributes, const Invocation& invocation,
                   const WebhookCall& call, trace::Span& span);
 
-// Makes calls of invocations and verdicts of answers; without waiting. Any thread.
+// Makes calls from invocations and results from answers, without waiting. Any thread.
 class WebhookCaller {
  public:
   explicit WebhookCaller(const WebhookAdmissionOptions& options)
       : clients_(options), clock_(*options.clock), random_(*options.random), log_(*options.log) {}
 
-  // The call, or what stands against making it.
+  // Returns the call, or the reason why it cannot be made.
   std::variant<WebhookCall, CallResult> Prepare(const Context& ctx, const Attributes& attributes,
                                                 const Invocation& invocation,
                                                 const ReviewObjects& objects);
-  // Takes over annotations and warnings.
+  // Returns the result of an answer; copies its annotations and warnings to the request.
   CallResult Judge(const Context& ctx, const Attributes& attributes, const Webhook& webhook,
                    const WebhookCall& call, const Result<http::ClientResponse>& response) const;
 
  private:
-  // nullopt: no time is left.
+  // Returns the timeout. nullopt: no time is left.
   std::optional<std::chrono::milliseconds> TimeFor(const Context& ctx,
                                                    const Webhook& webhook) const;
 

@@ -14,14 +14,14 @@ namespace {
 
 Status Unreachable(std::string why) { return {Reason::kInvalid, std::move(why)}; }
 
-// Cleaned as client-go does: no slash at the end.
+// Returns the path without a slash at the end, as client-go cleans it.
 std::string PathOf(const text::GoUrl& url) {
   std::string path = url.EscapedPath();
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path.empty() ? "/" : path;
 }
 
-// Of "https://host:port", with the port that https has where there is none.
+// Returns host and port of "https://host:port", with the port of https if there is none.
 std::string HostPort(std::string_view origin) {
   std::string host(origin.substr(origin.find("://") + 3));
   const std::size_t bracket = host.rfind(']');
@@ -47,7 +47,7 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::NewClient(
   }
   config.server_name = options.tls.server_name;
   client::FollowedClientDeps deps = deps_;
-  // The same place for every identity that is read.
+  // The address is the same for every identity that is read.
   deps.new_client = [factory = factory_, options](const client::HttpClientOptions& identity) {
     client::HttpClientOptions merged = options;
     merged.tls = identity.tls;
@@ -68,7 +68,7 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::ClientFor(
     }
   }
   ASSIGN_OR_RETURN(std::shared_ptr<client::HttpClient> client, NewClient(origin, options));
-  Entry dropped;  // After the lock is given up.
+  Entry dropped;  // Destroyed after the lock is released.
   auto clients = clients_.Lock();
   clients->push_front({key, client});
   if (clients->size() > kClientsMax) {

@@ -15,16 +15,17 @@
 
 namespace apiserver::inline v0::admission {
 
-// How a webhook is reached.
+// The address of a webhook.
 struct WebhookAddress {
-  std::string url;  // Without query.
+  std::string url;  // Without a query.
   std::shared_ptr<client::HttpClient> client;
 };
 
-// One client for each place and authority, so that connections are kept. Any thread.
+// The clients of webhooks: one for each address and authority, so that connections are kept. Any
+// thread.
 class WebhookClients {
  public:
-  // What `options` point to outlives it.
+  // The objects that `options` point to must outlive it.
   explicit WebhookClients(const WebhookAdmissionOptions& options)
       : factory_(options.new_client ? options.new_client : client::NewHttpClientFactory()),
         resolver_(*options.resolver),
@@ -35,12 +36,12 @@ class WebhookClients {
                .clock = options.clock,
                .log = options.log}) {}
 
-  // kInvalid: it has neither URL nor service, or its authority or what it is to be called with
-  // cannot be read. Other errors are the resolver's.
+  // Returns the address and client of a webhook. kInvalid: it has neither URL nor service, or its
+  // authority or credentials cannot be read. Other errors are the resolver's.
   Result<WebhookAddress> For(const Webhook& webhook);
 
  private:
-  // As in Go; beyond, the one that was used longest ago is dropped.
+  // Limits the clients, as in Go; beyond it the least recently used is dropped.
   static constexpr std::size_t kClientsMax = 200;
   struct Entry {
     std::string key;
@@ -57,8 +58,8 @@ class WebhookClients {
   const client::ServiceResolver& resolver_;
   const std::size_t response_bytes_max_;
   const std::shared_ptr<const client::WebhookUsers> users_;
-  const client::FollowedClientDeps deps_;  // But for the factory.
-  Guarded<std::list<Entry>> clients_;      // The last used first.
+  const client::FollowedClientDeps deps_;  // All but the factory.
+  Guarded<std::list<Entry>> clients_;      // The last used one comes first.
 };
 
 }  // namespace apiserver::inline v0::admission

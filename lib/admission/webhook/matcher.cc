@@ -21,6 +21,7 @@ Result<bool> MatchesObject(const Webhook& webhook, const Attributes& attributes,
   const auto matches = [&](const runtime::Object* each) {
     return each != nullptr && selector.Matches(each->labels());
   };
+  // Either state counts, so that an update cannot take an object out of a webhook's sight.
   return matches(object) || matches(attributes.old_object);
 }
 
@@ -28,6 +29,7 @@ const EquivalentResource* FirstMatch(const Webhook& webhook, const Attributes& a
                                      const std::vector<EquivalentResource>& equivalents) {
   for (const WebhookRule& rule : webhook.rules) {
     for (const EquivalentResource& equivalent : equivalents) {
+      // The requested resource itself has been tried before.
       if (equivalent.resource == attributes.resource) continue;
       if (rule.Matches(attributes, equivalent.resource)) return &equivalent;
     }
@@ -54,7 +56,7 @@ Result<bool> WebhookMatcher::MatchesNamespace(const Context& ctx, const Webhook&
                                               const Attributes& attributes,
                                               const runtime::Object* object) const {
   const bool of_namespaces = attributes.resource.resource == "namespaces";
-  // What belongs to no namespace is never exempt.
+  // Cluster-scoped objects are never exempt.
   if (attributes.namespace_.empty() && !of_namespaces) return true;
   if (!webhook.namespace_selector.ok()) {
     return meta::NewInternalError(webhook.namespace_selector.status().message());
@@ -63,11 +65,12 @@ Result<bool> WebhookMatcher::MatchesNamespace(const Context& ctx, const Webhook&
   if (selector.empty()) return true;
   const bool writes =
       attributes.operation == Operation::kCreate || attributes.operation == Operation::kUpdate;
-  // Of a namespace that is written the request knows more than the informer.
+  // For a write of a namespace, the request is newer than the informer.
   if (of_namespaces && attributes.subresource.empty() && writes && object != nullptr) {
     return selector.Matches(object->labels());
   }
   if (namespaces_ == nullptr) {
+    // Without a source, the one label that every namespace has is known.
     runtime::Arena arena;
     runtime::MapBuilder labels(arena);
     labels.Add("kubernetes.io/metadata.name", runtime::Value::String(attributes.namespace_));
@@ -76,6 +79,7 @@ Result<bool> WebhookMatcher::MatchesNamespace(const Context& ctx, const Webhook&
   runtime::ObjectPtr known = namespaces_->Get(attributes.namespace_);
   if (!known) {
     auto live = namespaces_->GetLive(ctx, attributes.namespace_);
+    // The namespace of the request is missing: that is the client's error, not the webhook's.
     if (!live.ok() && live.status().reason() == Reason::kNotFound) return live.status();
     if (!live.ok()) return meta::NewInternalError(live.status().message());
     known = *live;
@@ -86,7 +90,7 @@ Result<bool> WebhookMatcher::MatchesNamespace(const Context& ctx, const Webhook&
 Result<std::optional<Invocation>> WebhookMatcher::Match(const Context& ctx, const Webhook& webhook,
                                                         const Attributes& attributes,
                                                         const runtime::Object* object) const {
-  // An error matters only if the rules match: a webhook that is for something else refuses nothing.
+  // An error matters only if the rules match: a webhook for other requests refuses nothing.
   const Result<bool> in_namespace = MatchesNamespace(ctx, webhook, attributes, object);
   if (in_namespace.ok() && !*in_namespace) return std::optional<Invocation>();
   const Result<bool> selected = MatchesObject(webhook, attributes, object);

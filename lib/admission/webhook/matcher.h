@@ -6,23 +6,24 @@
 
 namespace apiserver::inline v0::admission {
 
-// A webhook that is to be called, and as what it is told the request.
+// A webhook to be called, and the resource and kind under which it gets the request.
 struct Invocation {
   const Webhook* webhook = nullptr;
   runtime::GroupVersionResource resource;
   runtime::GroupVersionKind kind;
 };
 
-// What a webhook must never be asked about, so that it cannot stand in the way of its own repair.
+// True for kinds that webhooks are never called for, so that they cannot prevent their own repair.
 bool IsAdmissionConfiguration(const runtime::GroupVersionKind& kind);
 
-// Whether webhooks are for a request; borrows what it is made of.
+// Matches webhooks and requests; borrows its arguments.
 class WebhookMatcher {
  public:
   // `namespaces` may be null.
   explicit WebhookMatcher(const Namespaces* namespaces) : namespaces_(namespaces) {}
 
-  // nullopt: it is not. `object` is the new state as it is by now. An error refuses the request.
+  // Returns the invocation. nullopt: the webhook is not for this request. `object` is the new state
+  // with the changes so far. An error refuses the request.
   Result<std::optional<Invocation>> Match(const Context& ctx, const Webhook& webhook,
                                           const Attributes& attributes,
                                           const runtime::Object* object) const;

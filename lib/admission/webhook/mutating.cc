@@ -22,7 +22,7 @@ using runtime::Value;
 
 constexpr std::string_view kPluginName = "MutatingAdmissionWebhook";
 
-// Which webhooks see the object again: mutating/reinvocationcontext.go.
+// The webhooks that see the object again: mutating/reinvocationcontext.go.
 struct WebhookReinvocation final : Reinvocation::State {
   std::unique_ptr<runtime::Object> last_output;
   std::set<std::string> previously_invoked;
@@ -45,7 +45,7 @@ WebhookReinvocation& ReinvocationOf(Reinvocation& reinvocation) {
       reinvocation.Set(kPluginName, std::make_unique<WebhookReinvocation>()));
 }
 
-// Empty, or why `patch` is no list of operations; `operations` says how many there are.
+// Checks that `patch` is a list of operations, and returns their number in `operations`.
 Status CheckPatch(std::string_view patch, std::size_t& operations) {
   runtime::Arena arena;
   ASSIGN_OR_RETURN(const Value parsed, codec::ParseJson(patch, arena));
@@ -61,7 +61,7 @@ Status CheckPatch(std::string_view patch, std::size_t& operations) {
   return {};
 }
 
-// `object` after the patch, as a body of its version before defaults are filled in.
+// Returns `object` after the patch, as a body of its version before defaults are set.
 Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
                                                  std::string_view patch) {
   std::unique_ptr<runtime::Object> patched = object.Clone();
@@ -72,11 +72,13 @@ Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
   document.Add("kind", Value::String(arena.Copy(gvk.kind)));
   document.Add("apiVersion", Value::String(api_version));
   for (const runtime::Member& member : patched->root().members()) {
+    // A patch may address kind and apiVersion, which are not part of an Object's root.
     document.Add(member.key, member.value);
   }
   ASSIGN_OR_RETURN(Value root,
                    patch::ApplyJsonPatchExplained(document.Build(), arena.Copy(patch), arena));
   ASSIGN_OR_RETURN(const codec::TypeMeta type, codec::TakeTypeMeta(root, arena));
+  // The object is stored under the request's kind, so the patch may not make another one of it.
   if (type.kind != gvk.kind || type.api_version != api_version) {
     return Status(Reason::kInvalid, "the patch must not change kind and apiVersion");
   }
@@ -107,24 +109,25 @@ class MutatingWebhookAdmission final : public Plugin {
     ASSIGN_OR_RETURN(const auto webhooks, dispatcher_.WebhooksFor(attributes));
     if (webhooks->empty()) return {};
     WebhookReinvocation& again = ReinvocationOf(*attributes.reinvocation);
-    // What changed in between was done by other plugins, which all webhooks must then see.
+    // Other plugins made the changes in between, which all webhooks must then see.
     if (attributes.reinvocation->is_reinvoke() && again.ChangedSince(attributes.object)) {
       again.RequirePrevious();
     }
     WrittenVersion version(attributes);
     Status status = CallAll(ctx, attributes, *webhooks, version, again);
     if (status.ok()) status = version.WriteBack(ctx);
+    // Kept as a copy, since later plugins change the object in place.
     again.last_output = attributes.object ? attributes.object->Clone() : nullptr;
     return status;
   }
 
  private:
-  // One webhook's.
+  // The call of one webhook.
   struct Turn {
     const Invocation& invocation;
     WrittenVersion& version;
     WebhookDispatcher::Place place = {};
-    bool changed = false;  // Its patch changed the object.
+    bool changed = false;  // True if its patch changed the object.
   };
 
   Status CallAll(const Context& ctx, Attributes& attributes, const Webhooks& webhooks,
@@ -134,7 +137,7 @@ class MutatingWebhookAdmission final : public Plugin {
       const Webhook& webhook = webhooks[i];
       ASSIGN_OR_RETURN(const auto invocation,
                        dispatcher_.matcher().Match(ctx, webhook, attributes, version.current()));
-      // The second round calls nobody for the first time.
+      // The second round calls no webhook for the first time.
       if (!invocation || (second && !again.reinvoke.contains(webhook.uid))) continue;
       RETURN_IF_ERROR(version.TurnTo(ctx, invocation->kind));
       if (!ctx.may_block()) return {Reason::kWouldBlock, "a webhook must be asked"};
@@ -193,6 +196,7 @@ class MutatingWebhookAdmission final : public Plugin {
           "received undecodable patch in webhook response: " + std::string(checked.message()),
           meta::NewServiceUnavailable("error decoding patch in webhook response"));
     }
+    // An empty patch is no change, whatever its type.
     if (operations == 0) return result;
     const runtime::Object* before = turn.version.objects().object;
     if (before == nullptr) {
@@ -206,7 +210,7 @@ class MutatingWebhookAdmission final : public Plugin {
     }
     auto patched = Patched(*before, patch);
     if (!patched.ok()) {
-      // The name is ours: json-patch's words alone do not say whose patch it was.
+      // json-patch's message alone does not tell whose patch it was.
       return CallResult::Internal(meta::NewInternalError(
           "admission webhook " + field::Quote(webhook.name) +
           " sent a patch that cannot be used: " + std::string(patched.status().message())));
@@ -222,7 +226,7 @@ class MutatingWebhookAdmission final : public Plugin {
     return result;
   }
 
-  // Checked before: it is JSON.
+  // Returns the patch without white space; it has been parsed before.
   static std::string Compact(std::string_view json) {
     runtime::Arena arena;
     std::string text;

@@ -11,6 +11,7 @@ namespace apiserver::v0::admission {
 namespace {
 
 WebhookAdmissionOptions WithDefaults(WebhookAdmissionOptions options) {
+  // These reviews are how users and servers log in: a webhook that fails must not lock them out.
   if (options.excluded.empty()) {
     options.excluded = {{"authentication.k8s.io", "selfsubjectreviews"},
                         {"authentication.k8s.io", "tokenreviews"},
@@ -40,6 +41,7 @@ WebhookOutcome OutcomeOf(const Attributes& attributes, const Webhook& webhook,
       outcome.code = result.status.code();
       break;
     case CallResult::Kind::kFailed:
+      // A failure that failurePolicy ignores is no rejection, but it is counted as an error.
       outcome.rejected = !webhook.fail_open;
       outcome.error = WebhookOutcome::Error::kCallingWebhook;
       outcome.code = result.status.code();
@@ -70,6 +72,7 @@ Result<std::shared_ptr<const Webhooks>> WebhookDispatcher::WebhooksFor(
     const Attributes& attributes) const {
   static const auto none = std::make_shared<const Webhooks>();
   if (Excluded(attributes)) return none;
+  // Refusing is the safe answer as long as the configurations have not been read.
   if (!options_.webhooks->WaitForSync(options_.ready_wait)) {
     return NewForbidden(attributes, "not yet ready to handle request");
   }
@@ -81,6 +84,7 @@ Status WebhookDispatcher::FailOpen(const Context& ctx, const Attributes& attribu
                                    Place place) const {
   const bool mutating = webhook.type == WebhookType::kMutating;
   Log(*options_.log, LogLevel::kWarning, "failing open: " + FailureText(webhook, result));
+  // A client that went away says nothing about the webhook, so neither metric nor audit counts it.
   if (!result.cancelled) {
     if (attributes.metrics) {
       attributes.metrics->ObserveFailOpen(webhook.name, mutating ? "admit" : "validating");
@@ -89,6 +93,7 @@ Status WebhookDispatcher::FailOpen(const Context& ctx, const Attributes& attribu
         WebhookAnnotationKey(mutating ? "failed-open.mutation." : "failed-open.validating.", place);
     (void)attributes.annotations->Add(key, webhook.name);
   }
+  // The webhook's failure is forgiven, but not that the request's own time is over.
   if (ctx.Err(*options_.clock).ok()) return {};
   return meta::NewTimeoutError("request did not complete within requested timeout", 0);
 }
@@ -104,6 +109,7 @@ Status WebhookDispatcher::Conclude(const Context& ctx, const Attributes& attribu
       return {};
     case CallResult::Kind::kRefused:
     case CallResult::Kind::kInternal:
+      // Only a failed call is up to failurePolicy; a refusal is an answer.
       return result.status;
     case CallResult::Kind::kFailed:
       break;

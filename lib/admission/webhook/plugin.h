@@ -11,7 +11,7 @@
 
 namespace apiserver::inline v0::admission {
 
-// What both kinds of webhooks share.
+// The parts that both kinds of webhook plugins share.
 class WebhookDispatcher {
  public:
   explicit WebhookDispatcher(WebhookAdmissionOptions options);
@@ -20,15 +20,15 @@ class WebhookDispatcher {
   const WebhookMatcher& matcher() const { return matcher_; }
   WebhookCaller& caller() const { return caller_; }
 
-  // The webhooks that may be asked about this request at all; never null.
+  // Returns the webhooks that may be called for this request at all; never null.
   Result<std::shared_ptr<const Webhooks>> WebhooksFor(const Attributes& attributes) const;
 
-  // Where a call stands among the others, for annotations.
+  // The position of a call among the others, for annotations.
   struct Place {
     int round = 0;
     int index = 0;
   };
-  // Counts the call, and says what becomes of the request: OK if it goes on.
+  // Counts the call and returns how the request goes on; OK: it is admitted so far.
   Status Conclude(const Context& ctx, const Attributes& attributes, const Webhook& webhook,
                   const CallResult& result, Place place) const;
 
@@ -42,7 +42,7 @@ class WebhookDispatcher {
   mutable WebhookCaller caller_;
 };
 
-// "mutation.webhook.admission.k8s.io/round_0_index_2".
+// Returns "mutation.webhook.admission.k8s.io/round_0_index_2".
 std::string WebhookAnnotationKey(std::string_view prefix, WebhookDispatcher::Place place);
 
 }  // namespace apiserver::inline v0::admission

@@ -17,7 +17,7 @@ using runtime::Value;
 
 constexpr std::string_view kGroup = "admission.k8s.io";
 
-// The texts live as long as what they are taken from: only kind and apiVersion are copied.
+// The texts live as long as the object: only kind and apiVersion are copied.
 Value ObjectValue(const runtime::Object* object, Arena& arena) {
   if (object == nullptr) return {};
   const runtime::GroupVersionKind gvk = object->gvk();
@@ -45,6 +45,7 @@ Value ResourceValue(const runtime::GroupVersionResource& resource, Arena& arena)
 }
 
 void AddText(MapBuilder& map, std::string_view key, std::string_view text) {
+  // Go's JSON tags say omitempty for these.
   if (!text.empty()) map.Add(key, Value::String(text));
 }
 
@@ -113,7 +114,7 @@ Value OptionsValue(const Attributes& attributes, Arena& arena) {
   MapBuilder map = OptionsHead(update ? "UpdateOptions" : "CreateOptions", arena);
   if (options->dry_run) map.Add("dryRun", DryRunValue(arena));
   AddText(map, "fieldManager", options->field_manager);
-  // Warn is the default; whether it was said is not known here.
+  // Warn is the default; whether the client has set it is not known here.
   if (options->field_validation == meta::FieldValidation::kStrict) {
     map.Add("fieldValidation", Value::String("Strict"));
   } else if (options->field_validation == meta::FieldValidation::kIgnore) {
@@ -129,6 +130,8 @@ Value RequestValue(const Attributes& attributes, const Invocation& invocation,
   map.Add("kind", KindValue(invocation.kind, arena));
   map.Add("resource", ResourceValue(invocation.resource, arena));
   AddText(map, "subResource", attributes.subresource);
+  // The webhook gets its own version above and the client's here, so that it can tell a converted
+  // object.
   map.Add("requestKind", KindValue(attributes.kind, arena));
   map.Add("requestResource", ResourceValue(attributes.resource, arena));
   AddText(map, "requestSubResource", attributes.subresource);
@@ -143,7 +146,7 @@ Value RequestValue(const Attributes& attributes, const Invocation& invocation,
   return map.Build();
 }
 
-// As GroupVersionKind.String().
+// Prints as GroupVersionKind.String() does.
 std::string GvkText(std::string_view api_version, std::string_view kind) {
   std::string text(api_version);
   if (text.find('/') == std::string::npos) text.insert(0, 1, '/');
@@ -155,6 +158,7 @@ std::string GvkText(std::string_view api_version, std::string_view kind) {
 Result<ReviewRequest> NewReview(const Attributes& attributes, const Invocation& invocation,
                                 const ReviewObjects& objects, Random& random) {
   const std::vector<std::string>& versions = invocation.webhook->review_versions;
+  // The first version that both know, in the webhook's order of preference.
   const auto known = std::ranges::find_if(
       versions, [](const std::string& version) { return version == "v1" || version == "v1beta1"; });
   if (known == versions.end()) {
@@ -176,7 +180,7 @@ Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& a
   const auto refuse = [](std::string why) { return Status(Reason::kInvalid, std::move(why)); };
   if (!answer.has_response) return refuse("webhook response was absent");
   if (request.version == "v1beta1") {
-    // Neither uid nor kind nor patchType were looked at in v1beta1.
+    // v1beta1 checks neither uid nor kind nor patchType.
     if (!mutating) answer.patch.clear();
     answer.patch_type.reset();
     if (!answer.patch.empty()) answer.patch_type = "JSONPatch";
@@ -189,6 +193,8 @@ Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& a
   const std::string expected = GvkText("admission.k8s.io/v1", "AdmissionReview");
   const std::string got = GvkText(answer.api_version, answer.kind);
   if (got != expected) return refuse("expected webhook response of " + expected + ", got " + got);
+  // A validating webhook that returns a patch was written for the other kind: that is an error, not
+  // ignored.
   if (!mutating) {
     if (!answer.patch.empty()) return refuse("validating webhook may not return response.patch");
     if (answer.patch_type) return refuse("validating webhook may not return response.patchType");
@@ -207,6 +213,7 @@ Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& a
 }
 
 Status RefusalOf(std::string_view webhook, const ReviewAnswer& answer) {
+  // An answer without a result still needs a code that is an error.
   const Status result = answer.result.value_or(Status(Reason::kUnknown, "").WithCode(400));
   std::string message = "admission webhook " + field::Quote(webhook) + " denied the request";
   if (!result.message().empty()) {

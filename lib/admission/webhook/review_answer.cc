@@ -1,4 +1,4 @@
-// The answer of a webhook is a stranger's: everything is looked at before it is believed.
+// Reads the answer of a webhook, which is not trusted: every member is checked before it is used.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,8 +21,8 @@ std::string_view JsonTypeName(const Value& value) {
   return value.is_string() ? "string" : "bool";
 }
 
-// Reads members of the type they must have; keeps the first that has another. What is absent or
-// null reads as zero, as in Go.
+// Reads members of the right type and keeps the first error. An absent or null member reads as
+// zero, as in Go.
 class AnswerReader {
  public:
   std::string Text(const Value& map, std::string_view key, std::string_view path) {
@@ -67,7 +67,7 @@ class AnswerReader {
   Status error_;
 };
 
-// metav1.Status within the answer; it need not say that it is one.
+// Reads a metav1.Status within the answer, which need not name its kind.
 void ReadResult(const Value& status, AnswerReader& reader, runtime::Arena& arena,
                 ReviewAnswer& answer) {
   const int code = reader.Int32(status, "code", "Status.response.status.code");
@@ -95,6 +95,7 @@ void ReadPatch(const Value& response, AnswerReader& reader, ReviewAnswer& answer
   } else {
     reader.Fail("illegal base64 data in response.patch");
   }
+  // An empty patchType differs from an absent one: v1 refuses it.
   if (response.Find("patchType") != nullptr && !response["patchType"].is_null()) {
     answer.patch_type = reader.Text(response, "patchType", "AdmissionResponse.response.patchType");
   }
@@ -119,6 +120,7 @@ void ReadResponse(const Value& response, AnswerReader& reader, runtime::Arena& a
   }
   const Value warnings =
       reader.List(response, "warnings", "AdmissionResponse.response.warnings", "[]string");
+  // Go's decoder refuses the whole answer for one warning that is no string.
   for (const Value& warning : warnings.items()) {
     if (!warning.is_string()) reader.Fail("json: cannot unmarshal a warning that is no string");
     answer.warnings.emplace_back(warning.AsString());
@@ -140,6 +142,7 @@ Result<ReviewAnswer> DecodeReview(std::string_view body) {
                       std::string(parsed->is_null() ? "null" : JsonTypeName(*parsed)) +
                       " into Go value of type struct");
   }
+  // A webhook server that cannot answer may send the error of its own API machinery.
   if (std::optional<Status> failure = meta::StatusFromValue(*parsed)) return *failure;
   AnswerReader reader;
   ReviewAnswer answer{

@@ -16,14 +16,14 @@ bool ExactOrWildcard(const std::vector<std::string>& items, std::string_view req
 bool ScopeMatches(std::string_view scope, const Attributes& attributes,
                   const runtime::GroupVersionResource& resource) {
   if (scope == "*") return true;
-  // A request for a Namespace is told in that namespace, but is about the cluster.
+  // A request for a Namespace has that namespace, but is about the cluster.
   const bool cluster = attributes.namespace_.empty() ||
                        resource == runtime::GroupVersionResource{
                                        .group = "", .version = "v1", .resource = "namespaces"};
   return cluster ? scope == "Cluster" : scope == "Namespaced";
 }
 
-// "pods/status" -> {"pods", "status"}.
+// Splits "pods/status" into {"pods", "status"}.
 std::pair<std::string_view, std::string_view> SplitResource(std::string_view resource) {
   const std::size_t slash = resource.find('/');
   if (slash == std::string_view::npos) return {resource, ""};

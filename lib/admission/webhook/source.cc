@@ -33,6 +33,8 @@ std::shared_ptr<const WebhookSource> NewStaticWebhooks(Webhooks webhooks) {
 InformedWebhooks::~InformedWebhooks() { Stop(); }
 
 void InformedWebhooks::Start(std::shared_ptr<client::Client> client) {
+  // A change only drops the parsed webhooks; the next request parses them, so that many changes
+  // cost once.
   const auto changed = [this](const runtime::ObjectPtr&) { Changed(); };
   const client::InformerHandler handler{
       .on_add = changed,
@@ -45,6 +47,7 @@ void InformedWebhooks::Start(std::shared_ptr<client::Client> client) {
     state->client = std::move(client);
     state->informer = informer;
   }
+  // Started outside of the lock, which its handlers take.
   informer->Start();
   started_.Notify();
 }
@@ -53,7 +56,7 @@ void InformedWebhooks::Stop() {
   const std::shared_ptr<client::Informer> informer = state_.Lock()->informer;
   if (!informer) return;
   informer->Stop();
-  // Its connection must not outlive the server.
+  // The client's connection must not outlive the server.
   state_.Lock()->client = nullptr;
 }
 

@@ -16,8 +16,8 @@ namespace apiserver::v0::admission {
 
 namespace {
 
-// Calls that run at once. What a client's thread writes, the waiting thread reads only after the
-// last of them is done.
+// The calls that run at once. A slot is written by its client's thread; the waiting thread reads it
+// only after the last call is done.
 struct CallsUnderWay {
   struct Slot {
     Invocation invocation = {};
@@ -50,6 +50,7 @@ class ValidatingWebhookAdmission final : public Plugin {
     RETURN_IF_ERROR(Prepare(ctx, attributes, *webhooks, versions, calls->slots));
     if (calls->slots.empty()) return {};
     if (!ctx.may_block()) return {Reason::kWouldBlock, "webhooks must be asked"};
+    // A webhook that gets no time would only be counted as failed.
     if (!ctx.Err(*dispatcher_.options().clock).ok()) {
       return meta::NewTimeoutError("request did not complete within requested timeout", 0);
     }
@@ -59,7 +60,7 @@ class ValidatingWebhookAdmission final : public Plugin {
   }
 
  private:
-  // All that is to be asked, converted before the first is.
+  // Prepares all calls; all objects are converted before the first call starts.
   Status Prepare(const Context& ctx, const Attributes& attributes, const Webhooks& webhooks,
                  ReadVersions& versions, std::vector<CallsUnderWay::Slot>& slots) const {
     for (const Webhook& webhook : webhooks) {
@@ -78,6 +79,7 @@ class ValidatingWebhookAdmission final : public Plugin {
              const std::shared_ptr<CallsUnderWay>& calls) const {
     const Clock& clock = *dispatcher_.options().clock;
     const Clock::Monotonic began = clock.Now();
+    // All start before any is waited for: the slowest decides how long the request waits.
     for (CallsUnderWay::Slot& slot : calls->slots) {
       auto* call = std::get_if<WebhookCall>(&slot.call);
       if (call == nullptr) continue;
@@ -96,7 +98,7 @@ class ValidatingWebhookAdmission final : public Plugin {
     calls->Done();
   }
 
-  // The first refusal in the order of the webhooks; all are counted.
+  // Returns the first refusal in the order of the webhooks; all results are counted.
   Status Judge(const Context& ctx, const Attributes& attributes, CallsUnderWay& calls) const {
     Status first;
     int index = 0;

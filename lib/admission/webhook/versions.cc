@@ -17,13 +17,13 @@ Status CheckKind(const runtime::Object& object, const runtime::GroupVersionKind&
                                 kind.group_version().ToString() + " " + kind.kind);
 }
 
-// Copies of a request's objects; null where there is none.
+// Copies of a request's objects. Null: there is no such object.
 struct Copies {
   std::unique_ptr<runtime::Object> object;
   std::unique_ptr<runtime::Object> old_object;
 };
 
-// Copies that are converted in one call.
+// Copies the objects and converts them in one call.
 Result<Copies> Converted(const Context& ctx, const ReviewObjects& objects,
                          const runtime::GroupVersionKind& kind) {
   Copies copies;
@@ -39,7 +39,7 @@ Result<Copies> Converted(const Context& ctx, const ReviewObjects& objects,
   RETURN_IF_ERROR(copy(objects.old_object, copies.old_object));
   const Status status = runtime::Convert(ctx, converted, kind.version);
   if (status.ok()) return copies;
-  // On a loop nothing has failed: the step is run again where it may wait.
+  // On a loop nothing has failed: the step is repeated on a thread that may block.
   if (status.reason() == Reason::kWouldBlock) return status;
   return meta::NewInternalError(status.message());
 }

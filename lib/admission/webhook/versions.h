@@ -11,11 +11,11 @@
 // A request's objects in the versions that webhooks want: admission.VersionedAttributes.
 namespace apiserver::inline v0::admission {
 
-// Versions that are only read; each is made once.
+// The versions for reading; each is made once.
 class ReadVersions {
  public:
   explicit ReadVersions(const Attributes& attributes) : attributes_(attributes) {}
-  // kInternalError: the objects cannot be converted. Lives as long as this.
+  // Returns the objects in `kind`, valid as long as this. kInternalError: they cannot be converted.
   Result<ReviewObjects> In(const Context& ctx, const runtime::GroupVersionKind& kind);
 
  private:
@@ -34,15 +34,15 @@ class WrittenVersion {
  public:
   explicit WrittenVersion(Attributes& attributes) : attributes_(attributes) {}
 
-  // The objects in `kind`, with all changes so far. kInternalError: they cannot be converted.
+  // Converts the objects to `kind`, with all changes so far. kInternalError: that fails.
   Status TurnTo(const Context& ctx, const runtime::GroupVersionKind& kind);
-  // Only after TurnTo().
+  // Call it only after TurnTo().
   ReviewObjects objects() const { return {object_.get(), old_object_.get()}; }
-  // The new state as it is by now; null: there is none.
+  // Returns the new state with the changes so far. Null: there is none.
   const runtime::Object* current() const { return object_ ? object_.get() : attributes_.object; }
-  // Replaces the object; same kind and version.
+  // Replaces the object by one of the same kind and version.
   void Set(std::unique_ptr<runtime::Object> object);
-  // Puts the changes into the request's own object.
+  // Copies the changes to the request's own object.
   Status WriteBack(const Context& ctx);
 
  private:

@@ -40,11 +40,12 @@ client::WebhookClientConfig ClientConfigOf(const Value& config) {
                                .path = std::string(service["path"].AsString()),
                                .port = static_cast<int>(service["port"].AsInt(443))};
   }
-  // Bytes where the kind is known, base64 where it is not.
+  // The value is bytes if the kind is known, base64 if it is not.
   const Value bundle = config["caBundle"];
   if (bundle.type() == Value::Type::kBytes) made.ca_bundle = bundle.AsString();
   if (bundle.is_string()) {
-    // What is no base64 is no authority either: the call fails, it does not trust anybody else.
+    // A value that is no base64 is no authority either: the call fails instead of trusting another
+    // one.
     made.ca_bundle = text::DecodeBase64(bundle.AsString()).value_or("malformed");
   }
   return made;

@@ -11,7 +11,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// A plugin that does not know managedFields may break them: then they become what they were.
+// Restores managedFields if a plugin that does not know them has broken them.
 void KeepManagedFieldsValid(const Context& ctx, runtime::Object& object, runtime::Value before) {
   const runtime::Value after = object.metadata()["managedFields"];
   if (after == before) return;
@@ -47,6 +47,7 @@ Admitter::Admitter(const RequestScope& scope, const http::Exchange& exchange,
 }
 
 const admission::Chain* Admitter::ChainFor(admission::Operation operation) const {
+  // Most operations have no plugin, so that nothing is prepared for them.
   const admission::Chain* chain = scope_->environment->admission;
   return chain != nullptr && chain->Handles(operation) ? chain : nullptr;
 }
@@ -70,10 +71,12 @@ Status Admitter::Admit(const Context& ctx, runtime::Object& object,
   const admission::Chain* chain = ChainFor(operation);
   if (!chain) return {};
   admission::Attributes attributes = For(operation);
+  // A create may leave the name to the object's own.
   if (attributes.name.empty()) attributes.name = object.name();
   attributes.object = &object;
   attributes.editable = &object;
   attributes.old_object = old;
+  // Values of an object are immutable, so this one keeps the state before admission.
   const runtime::Value before = object.metadata()["managedFields"];
   RETURN_IF_ERROR(chain->Admit(ctx, attributes));
   KeepManagedFieldsValid(ctx, object, before);
@@ -108,6 +111,7 @@ rest::ValidateObject Admitter::ValidateDelete() const {
     const admission::Chain* chain = self.ChainFor(admission::Operation::kDelete);
     if (!chain) return {};
     admission::Attributes attributes = self.For(admission::Operation::kDelete);
+    // A delete has no object to change, so both phases run here, on the object that is about to go.
     attributes.old_object = &object;
     RETURN_IF_ERROR(chain->Admit(ctx, attributes));
     return chain->Validate(ctx, std::move(attributes));
@@ -117,6 +121,7 @@ rest::ValidateObject Admitter::ValidateDelete() const {
 rest::ValidateObject Admitter::AuthorizeAndValidateCreate() const {
   return [self = *this, validate = ValidateCreate()](const Context& ctx,
                                                      const runtime::Object& object) -> Status {
+    // The filter has authorized an update; creating is another verb.
     if (const auth::Authorizer* authorizer = self.scope_->environment->authorizer) {
       const runtime::GroupVersionResource& resource = self.scope_->resource;
       const auth::Attributes attributes{.user = self.user_,

@@ -10,30 +10,30 @@ namespace apiserver::inline v0::endpoints {
 // A request's view of the admission chain. Copyable; borrows the exchange and the scope.
 class Admitter {
  public:
-  // Of a create, update or patch.
+  // Makes the view of a create, update or patch.
   Admitter(const RequestScope& scope, const http::Exchange& exchange,
            const meta::CreateOptions& options);
   Admitter(const RequestScope& scope, const http::Exchange& exchange,
            const meta::DeleteOptions& options);
-  // Of a connect.
+  // Makes the view of a connect.
   Admitter(const RequestScope& scope, const http::Exchange& exchange);
 
-  // Runs the mutating phase; `old` null: a create.
+  // Runs the mutating phase. A null `old`: a create.
   Status Admit(const Context& ctx, runtime::Object& object, const runtime::Object* old) const;
 
-  // The validating phase, as the storage wants it.
+  // Return the validating phase, in the form for the storage.
   rest::ValidateObject ValidateCreate() const;
   rest::ValidateObjectUpdate ValidateUpdate() const;
-  // Mutating and validating phase of a delete: neither changes anything.
+  // Returns the mutating and the validating phase of a delete: neither changes anything.
   rest::ValidateObject ValidateDelete() const;
-  // As ValidateCreate, after asking whether the user may create at all: for PUT and apply of what
-  // does not exist.
+  // Does what ValidateCreate does after checking that the user may create at all: for PUT and apply
+  // of an object that does not exist.
   rest::ValidateObject AuthorizeAndValidateCreate() const;
 
   Status Connect(const Context& ctx) const;
 
  private:
-  // Null where nobody cares for such an operation.
+  // Returns null if no plugin handles such an operation.
   const admission::Chain* ChainFor(admission::Operation operation) const;
   admission::Attributes For(admission::Operation operation) const;
 

@@ -21,8 +21,8 @@ constexpr std::string_view kDecodingError = "error decoding YAML: ";
 constexpr std::string_view kStrictError =
     "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:";
 
-// What almost all send is JSON, which is YAML but needs no YAML parser. Duplicates are left to
-// that.
+// Parses JSON, which nearly all clients send and which needs no YAML parser. A body with duplicate
+// fields is left to that.
 bool ParseAsJson(std::string_view text, AppliedConfiguration& configuration) {
   if (!text.starts_with('{')) return false;
   std::vector<std::string> duplicates;
@@ -61,11 +61,13 @@ Result<ApplyBody> ParseApplyBody(http::Exchange& exchange, bool cbor) {
   const std::shared_ptr<const std::string> body = exchange.body();
   const std::string_view text = body ? std::string_view(*body) : "";
   auto configuration = std::make_shared<AppliedConfiguration>();
+  // The configuration's texts point into the body.
   configuration->arena.Pin(body);
   ApplyBody apply;
   RETURN_IF_ERROR(cbor ? ParseAsCbor(text, *configuration)
                        : ParseAsYaml(text, *configuration, apply.strict_error));
   const runtime::Value root = configuration->root;
+  // null is an empty configuration to Go's decoder.
   if (!root.is_map() && !root.is_null()) {
     return meta::NewBadRequest(
         cbor ? "error decoding patch: " + NoObjectError(root)
@@ -83,7 +85,7 @@ Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& 
                    request.scope.field_manager->Apply(ctx, old, request.apply->configuration,
                                                       request.options.field_manager,
                                                       request.options.force.value_or(false)));
-  // As in Go, what a strict decoder says is heard only of what could be applied.
+  // As in Go, the errors of strict decoding matter only if the configuration could be applied.
   std::string_view errors = request.apply->strict_error;
   if (errors.empty() || request.options.field_validation == meta::FieldValidation::kIgnore) {
     return object;

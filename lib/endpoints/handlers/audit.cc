@@ -11,7 +11,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// `content` with its kind and apiVersion in front.
+// Returns `content` as JSON with its kind and apiVersion in front.
 std::string JsonOf(std::string_view kind, std::string_view api_version, runtime::Value content) {
   std::string json = "{\"kind\":";
   codec::AppendJsonString(kind, json);
@@ -19,6 +19,7 @@ std::string JsonOf(std::string_view kind, std::string_view api_version, runtime:
   codec::AppendJsonString(api_version, json);
   std::string rest;
   codec::AppendJson(content, rest);
+  // Without its braces; an empty map has nothing else.
   if (rest.size() > 2) json.append(",").append(rest, 1, rest.size() - 2);
   return json + "}";
 }
@@ -60,7 +61,7 @@ void LogRequestPatch(const http::Exchange& exchange, PatchType type, bool cbor) 
     if (type == PatchType::kApply) return codec::ParseYaml(body, arena);
     return codec::ParseJson(body, arena);
   };
-  // What cannot be read is refused soon, and says so in the answer.
+  // An unreadable patch is refused soon, and the answer has the reason.
   const Result<runtime::Value> patch = parse();
   if (!patch.ok()) return;
   std::string json;

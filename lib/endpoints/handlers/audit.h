@@ -6,15 +6,15 @@
 #include "endpoints/handlers/patch_types.h"
 #include "endpoints/handlers/scope.h"
 
-// What the handlers tell the audit log of what was sent; nothing happens where that is not wanted.
+// Record the requests' bodies in the audit log; they do nothing if that is not wanted.
 namespace apiserver::inline v0::endpoints {
 
-// The object of a create or update, still in the version it was sent in.
+// Records the object of a create or update, still in the version it was sent in.
 void LogRequestObject(const http::Exchange& exchange, const RequestScope& scope,
                       const runtime::Object& object);
-// The DeleteOptions that a delete has as its body.
+// Records the DeleteOptions in the body of a delete.
 void LogDeleteOptions(const http::Exchange& exchange, const codec::DecodedBody& options);
-// The body of a PATCH.
+// Records the body of a PATCH.
 void LogRequestPatch(const http::Exchange& exchange, PatchType type, bool cbor);
 
 }  // namespace apiserver::inline v0::endpoints

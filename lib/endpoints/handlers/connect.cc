@@ -10,8 +10,8 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// A WebSocket begins with a GET, and must not do what only a POST may: the gate
-// AuthorizePodWebsocketUpgradeCreatePermission, and what the Connecter says of itself.
+// Checks the rights for a WebSocket, which begins with a GET and must not do what only a POST may:
+// the gate AuthorizePodWebsocketUpgradeCreatePermission, if the Connecter asks for it.
 Status MayOpenWebSocket(const RequestScope& scope, const http::Exchange& exchange) {
   const Environment& environment = *scope.environment;
   const auto& info = exchange.Get<request::RequestInfo>();

@@ -10,7 +10,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// Everything up to the write.
+// Does everything before the write.
 Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
                                                  http::Exchange& exchange,
                                                  const meta::CreateOptions& options) {
@@ -26,8 +26,8 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
   return object;
 }
 
-// What was created becomes the answer: on the loop if its bytes are there already, else where host
-// code may run.
+// Answers with the created object: on the loop if it is encoded already, else on the pool, where
+// host code may run.
 void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
             http::Resume resume) {
   if (!outcome.object) {
@@ -71,8 +71,8 @@ Result<runtime::ObjectPtr> StoreOnce(const RequestScope& scope, http::Exchange& 
                                             admitter.ValidateCreate(), options);
 }
 
-// A larger body may with its owners be more than a storage takes (etcd: 1.5 MiB); a smaller one is
-// not cloned for a second try.
+// With its owners a larger body may exceed the storage's limit (etcd: 1.5 MiB); a smaller one is
+// not cloned for a second attempt.
 constexpr std::size_t kMayBeTooLarge = 256 << 10;
 
 bool MayBeTooLarge(const http::Exchange& exchange) {
@@ -104,6 +104,7 @@ http::Handler NewCreateHandler(ScopePtr scope) {
     ASSIGN_OR_RETURN(const meta::CreateOptions options,
                      meta::ParseCreateOptions(exchange.query().all()));
     ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Prepare(*scope, exchange, options));
+    // The asynchronous way needs no clone, and a body that may be too large needs one.
     if (scope->capabilities.async_creater && !MayBeTooLarge(exchange)) {
       return CreateAsync(scope, exchange, std::move(object), options);
     }

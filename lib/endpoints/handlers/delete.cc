@@ -6,7 +6,8 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// Whoever is told what was deleted by the storage is not told the code, and the other way round.
+// Answers with the details from the storage and without the code, or with the code and the details
+// of the request.
 http::Step WriteSuccess(const RequestScope& scope, http::Exchange& exchange, int code,
                         const StatusDetails& details) {
   if (details != StatusDetails()) {
@@ -34,7 +35,7 @@ http::Handler NewDeleteHandler(ScopePtr scope) {
                      scope->capabilities.graceful_deleter->Delete(
                          exchange.ctx(), exchange.Get<request::RequestInfo>().name,
                          admitter.ValidateDelete(), options));
-    // As handlers.DeleteResource: accepted rather than done only when dependents go first.
+    // As in handlers.DeleteResource: 202 rather than 200 only if dependents are deleted first.
     const bool waits_for_dependents =
         !result.deleted_immediately && options.orphan_dependents && !*options.orphan_dependents;
     const int code = waits_for_dependents ? 202 : 200;

@@ -4,7 +4,8 @@
 
 namespace apiserver::v0::endpoints {
 
-// As handlers.DeleteCollection, where bad list options come before a bad Content-Type.
+// Checks in the order of handlers.DeleteCollection: bad list options come before a bad
+// Content-Type.
 Status CheckDeleteCollection(const RequestScope& scope, http::Exchange& exchange) {
   RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
   RETURN_IF_ERROR(ReadListOptions(scope, exchange, /*forced_watch=*/false).status());

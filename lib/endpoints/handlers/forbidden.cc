@@ -19,6 +19,7 @@ std::string WhoCannotWhat(const auth::Attributes& asked) {
 
 }  // namespace
 
+// A browser may render the message, which has parts of the request.
 std::string Sanitized(std::string_view text) {
   std::string sanitized;
   for (const char c : text) {

@@ -6,13 +6,13 @@
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/status.h"
 
-// Answers that name what was asked for: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters.
+// Errors that name the requested action: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters.
 namespace apiserver::inline v0::endpoints {
 
-// 403: who cannot do what to which, and why not. A null user has no name.
+// Returns the 403 with the user, the action and the reason. A null user has no name.
 Status ForbiddenStatusError(const auth::Attributes& asked, std::string_view reason);
 
-// `text` without what a browser could take for HTML.
+// Returns `text` without characters that a browser could take for HTML.
 std::string Sanitized(std::string_view text);
 
 }  // namespace apiserver::inline v0::endpoints

@@ -17,6 +17,8 @@ http::Step GetWithOptions(const RequestScope& scope, http::Exchange& exchange) {
 http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetOptions& options) {
   const auto& name = exchange.Get<request::RequestInfo>().name;
   const auto object = scope->capabilities.getter->Get(exchange.ctx(), name, options);
+  // A consistent read on a loop: waits until the cache is fresh, instead of blocking a thread of
+  // the pool.
   if (object.status().reason() == Reason::kWouldBlock && options.resource_version.empty()) {
     return WhenFresh(scope, exchange,
                      [scope, &exchange, options = options](std::string version) mutable {
@@ -41,6 +43,7 @@ http::Step Stream(const RequestScope& scope, http::Exchange& exchange) {
 http::Handler NewGetHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
+    // Before the Accept header is checked: a stream has its own media type.
     if (scope->capabilities.streamer) return Stream(*scope, exchange);
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     if (scope->capabilities.getter_with_options) return GetWithOptions(*scope, exchange);

@@ -11,7 +11,7 @@
 namespace apiserver::inline v0::endpoints {
 
 http::Handler NewGetHandler(ScopePtr scope);
-// The form of a GET on a collection, as RequestInfo names its verb. A request that was judged as a
+// The form of a GET on a collection, as the verb of RequestInfo. A request that was authorized as a
 // list never gets a watch.
 enum class ListForm : std::uint8_t { kList, kWatch, kWatchPath };
 http::Handler NewListHandler(ScopePtr scope, ListForm form);
@@ -22,9 +22,8 @@ http::Handler NewDeleteHandler(ScopePtr scope);
 http::Handler NewDeleteCollectionHandler(ScopePtr scope);
 http::Handler NewConnectHandler(ScopePtr scope);
 
-// Checks what a handler can refuse without the body: 406, 415, and query options where Go reads
-// them before the Content-Type. The server calls it before it reads a body, the handler calls it
-// again.
+// Makes the checks of a handler that need no body: 406, 415, and query options where Go reads them
+// before the Content-Type. The server calls it before it reads a body, the handler calls it again.
 using BodyCheck = Status (*)(const RequestScope& scope, http::Exchange& exchange);
 Status CheckCreate(const RequestScope& scope, http::Exchange& exchange);
 Status CheckUpdate(const RequestScope& scope, http::Exchange& exchange);

@@ -10,6 +10,7 @@ Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value docum
                                runtime::Arena& arena) {
   const std::shared_ptr<const std::string> body = request.exchange.body();
   const std::string_view text = body ? std::string_view(*body) : "";
+  // The patched document borrows texts of the body.
   arena.Pin(body);
   const Environment& environment = *request.scope.environment;
   Patched patched;
@@ -18,6 +19,7 @@ Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value docum
       patch::ApplyJsonPatch(document, text, arena,
                             {.operations_max = environment.json_patch_operations_max,
                              .copy_bytes_max = environment.json_patch_copy_bytes_max}));
+  // A second pass over the patch, which Ignore does not need.
   if (request.options.field_validation != meta::FieldValidation::kIgnore) {
     patched.strict_errors = patch::JsonPatchStrictErrors(text);
   }

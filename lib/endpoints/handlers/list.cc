@@ -9,8 +9,8 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// As handlers.ListResource: the client's wish, else one to two times the minimum, so that clients
-// do not all come back at once.
+// Returns the client's timeout, else one to two times the minimum, as handlers.ListResource: so
+// that clients do not all come back at once.
 std::chrono::milliseconds WatchTimeout(const Environment& environment,
                                        const meta::ListOptions& options) {
   constexpr std::int64_t kSecondsMax = 365LL * 24 * 3600;
@@ -69,8 +69,8 @@ http::Handler NewListHandler(ScopePtr scope, ListForm form) {
   return [scope = std::move(scope), form](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
     const auto& info = exchange.Get<request::RequestInfo>();
-    // A name in the path (parts: flunders/x) is only there on /watch/ paths; one that comes from
-    // the field selector is in the selector already.
+    // Only /watch/ paths have a name in the path (parts: flunders/x); one from the field selector
+    // is in the selector already.
     const bool forced_watch = form == ListForm::kWatchPath;
     const std::string_view name = forced_watch && info.parts.size() > 1 ? info.parts[1] : "";
     ASSIGN_OR_RETURN(const meta::ListOptions options,

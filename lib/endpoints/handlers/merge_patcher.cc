@@ -10,7 +10,7 @@ Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value docu
   Patched patched;
   const bool ignored = request.options.field_validation == meta::FieldValidation::kIgnore;
   const auto patch = ParsePatch(request, "error decoding patch: ", patched.strict_errors, arena);
-  // Nothing but the patch itself looks at it then.
+  // Only the patch library reads the body if strict errors are ignored, and this is its message.
   if (!patch.ok() && ignored) return meta::NewBadRequest("Invalid JSON Patch");
   if (!patch.ok()) return patch.status();
   ASSIGN_OR_RETURN(patched.document, patch::ApplyMergePatch(document, *patch, arena));

@@ -13,7 +13,7 @@ namespace apiserver::v0::endpoints {
 namespace {
 
 // Hashes a struct without lists and maps. Metadata is normalized, so equal references have their
-// members in the same order; and there may be ten thousands of them.
+// members in the same order; and there may be tens of thousands of them.
 struct HashOfMembers {
   std::size_t operator()(const runtime::Value& value) const {
     std::size_t hash = 0;
@@ -39,7 +39,7 @@ void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool afte
       kept.Add(reference);
       continue;
     }
-    // No warning is longer than that.
+    // Longer warnings are cut anyway.
     if (duplicates.size() < field::kTextBytesMax) {
       if (count > 0) duplicates += ", ";
       duplicates += field::Shorten(reference["uid"].AsString());

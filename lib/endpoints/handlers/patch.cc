@@ -9,7 +9,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// Of the update that the patch is, or of the create.
+// Returns the options of the update or create that the patch is.
 meta::UpdateOptions UpdateOptionsOf(const meta::PatchOptions& options) {
   return {.dry_run = options.dry_run,
           .field_manager = options.field_manager,
@@ -27,7 +27,7 @@ Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields
        .options = UpdateOptionsOf(request.options)});
 }
 
-// What the Content-Type says the patch is.
+// The kind of patch in the Content-Type.
 struct Form {
   PatchType type;
   bool cbor;
@@ -44,7 +44,7 @@ Result<Form> FormOf(const RequestScope& scope, const http::Exchange& exchange) {
 
 }  // namespace
 
-// As handlers.PatchResource: the kind of patch comes first.
+// Checks the kind of patch first, as handlers.PatchResource does.
 Status CheckPatch(const RequestScope& scope, http::Exchange& exchange) {
   RETURN_IF_ERROR(FormOf(scope, exchange).status());
   return response::CheckAcceptable(exchange, scope.target, /*watch=*/false);
@@ -72,7 +72,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
                                .admitter = admitter,
                                .apply = apply ? &apply_body : nullptr};
     const auto update = [&request](bool with_owners) { return Update(request, with_owners); };
-    // An apply is nothing without owners.
+    // An apply has no meaning without owners.
     const auto result = apply ? update(true) : WriteWithoutOwnersIfTooLarge(update);
     RETURN_IF_ERROR(result.status());
     return response::WriteObject(exchange, result->created ? 201 : 200, result->object,

@@ -3,6 +3,7 @@
 namespace apiserver::v0::endpoints {
 
 std::string_view PatchMediaTypeOf(std::string_view content_type) {
+  // Parameters such as a charset are ignored.
   std::string_view media_type = content_type.substr(0, content_type.find(';'));
   while (!media_type.empty() && media_type.back() == ' ') media_type.remove_suffix(1);
   return media_type;
@@ -27,6 +28,7 @@ const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind) {
                                                  PatchType::kApply};
   static const std::vector<PatchType> all{PatchType::kJsonPatch, PatchType::kMergePatch,
                                           PatchType::kStrategicMergePatch, PatchType::kApply};
+  // Strategic merge needs the tags of a Go type, which custom resources do not have.
   const bool go_type =
       kind.semantics() == runtime::Semantics::kStruct && kind.versions().front().schema != nullptr;
   return go_type ? all : structural;
@@ -52,6 +54,7 @@ std::string AcceptedPatchTypes(const runtime::Kind& kind, bool cbor) {
     if (!joined.empty()) joined += ", ";
     joined += MediaTypeOf(type);
   }
+  // Last, as upstream appends it if the feature gate is on.
   if (cbor) joined.append(", ").append(kApplyCborMediaType);
   return joined;
 }

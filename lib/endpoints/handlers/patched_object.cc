@@ -28,14 +28,14 @@ std::string Shown(const Patched& patched) {
   return json;
 }
 
-// What the decoder finds wrong after patching is 422 rather than 400.
+// An error of the decoder after patching is 422 rather than 400.
 Status Invalid(const Patched& patched, std::string why) {
   field::ErrorList errors;
   errors.Invalid(field::Path("patch"), Shown(patched), std::move(why));
   return meta::NewInvalid({}, "", errors);
 }
 
-// The validator of custom resources says it, not the decoder.
+// Custom resources get this error from their validator, not from the decoder.
 Status CheckCustomType(const codec::TypeMeta& type, const runtime::Object& object) {
   const std::string& kind = object.kind().kind();
   const std::string api_version = object.gvk().group_version().ToString();
@@ -63,8 +63,8 @@ Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document
   return meta::NewInternalError("unimplemented patch type");
 }
 
-// A patch sees kind and apiVersion too. What is decoded may be in another version of the kind, but
-// no other kind; converter.go does not look.
+// Takes kind and apiVersion from the patched document, which contains them. The result may be in
+// another version of the kind, but not of another kind; converter.go does not check that.
 Status TakeType(const Patched& patched, runtime::Object& object) {
   const runtime::Kind& kind = object.kind();
   runtime::Value root = patched.document;
@@ -104,7 +104,7 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
   return patched;
 }
 
-// As a decoded body.
+// Makes the object a valid body, as decoding would.
 Status Settle(const Patched& patched, runtime::Object& object) {
   const runtime::Value root = object.root();
   Status status = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
@@ -139,9 +139,11 @@ Status PatchedObject::CheckStrictly(const Context& ctx, const Patched& patched,
 Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
     const Context& ctx, const runtime::Object& current) const {
   const RequestScope& scope = request_.scope;
+  // The client's patch is written for the version in its path, whatever version is stored.
   std::unique_ptr<runtime::Object> object = current.Clone();
   RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.version));
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
+  // Before unknown fields are dropped by Settle().
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
   meta::KeepManagedFieldsReset(*object);
   RETURN_IF_ERROR(Settle(patched, *object));
@@ -162,6 +164,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(const Context& ctx
     request_.scope.TrackFields(request_.exchange, old.get(), *object,
                                request_.options.field_manager);
   } else {
+    // The object with its owners was too large for the storage.
     object->Erase("metadata", "managedFields");
   }
   return object;
@@ -170,6 +173,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(const Context& ctx
 Status PatchedObject::CheckMeta(runtime::Object& object, bool exists) const {
   const RequestScope& scope = request_.scope;
   const auto& info = request_.exchange.Get<request::RequestInfo>();
+  // A uid in the request is a precondition, which a missing object cannot meet.
   if (!exists && !object.uid().empty()) {
     return meta::NewConflict(scope.resource.group_resource(), info.name,
                              "uid mismatch: the provided object specified uid " +
@@ -191,6 +195,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::UpdatedObject(
 Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view prefix,
                                   std::vector<std::string>& strict_errors, runtime::Arena& arena) {
   const std::shared_ptr<const std::string> body = request.exchange.body();
+  // The patch's texts point into the body.
   arena.Pin(body);
   std::vector<std::string> duplicates;
   const auto parsed = codec::ParseJson(body ? std::string_view(*body) : "", arena, &duplicates);

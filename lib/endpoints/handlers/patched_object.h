@@ -18,30 +18,31 @@ namespace apiserver::inline v0::endpoints {
 // The body of an apply.
 struct ApplyBody {
   patch::apply::AppliedConfigurationPtr configuration;
-  // What a strict decoder says of it; empty: nothing.
+  // The errors of strict decoding. Empty: none.
   std::string strict_error;
 };
-// kBadRequest: neither YAML nor JSON, or no CBOR if it should be, or no object.
+// Parses the body. kBadRequest: it is neither YAML nor JSON, or not CBOR if it should be, or no
+// object.
 Result<ApplyBody> ParseApplyBody(http::Exchange& exchange, bool cbor);
 
-// A PATCH as it came.
+// A PATCH request.
 struct PatchRequest {
   const RequestScope& scope;
   http::Exchange& exchange;
   PatchType type;
   const meta::PatchOptions& options;
   const Admitter& admitter;
-  // Of an apply; null otherwise.
+  // The body of an apply; null for other patches.
   const ApplyBody* apply = nullptr;
 };
 
 struct Patched;
 
-// Applies one patch to whatever is stored, again on every try: the patcher of k8s.io/apiserver's
+// Applies one patch to the stored object, again on every attempt: the patcher of k8s.io/apiserver's
 // handlers/patch.go. Borrows the request.
 class PatchedObject final : public rest::UpdatedObjectInfo {
  public:
-  // Without `track_fields` the result has no owners.
+  // If `track_fields` is false the result has no owners.
   explicit PatchedObject(const PatchRequest& request, bool track_fields = true)
       : request_(request), track_fields_(track_fields) {}
 
@@ -49,12 +50,12 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
       const Context& ctx, const runtime::ObjectPtr& old) const override;
 
  private:
-  // The patched object in the hub version, before admission.
+  // Returns the patched object in the hub version, before admission.
   Result<std::unique_ptr<runtime::Object>> Patch(const Context& ctx,
                                                  const runtime::ObjectPtr& old) const;
   Result<std::unique_ptr<runtime::Object>> PatchCurrent(const Context& ctx,
                                                         const runtime::Object& current) const;
-  // Refuses, warns of or ignores what the patch and the patched object say too much.
+  // Refuses, warns of or ignores the unknown fields of the patch and of the patched object.
   Status CheckStrictly(const Context& ctx, const Patched& patched,
                        std::vector<std::string> unknown) const;
   Status CheckMeta(runtime::Object& object, bool exists) const;
@@ -63,20 +64,20 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
   const bool track_fields_;
 };
 
-// What a patch makes of a document.
+// The result of applying a patch to a document.
 struct Patched {
   runtime::Value document;
-  // Unknown and duplicate fields of the patch itself; empty if they are ignored.
+  // The unknown and duplicate fields of the patch itself; empty if they are ignored.
   std::vector<std::string> strict_errors;
-  // What the decoder's complaints show: for a strategic merge patch what it left of the patch, as
-  // Go prints it. Null: the document as JSON.
+  // Prints the document for the decoder's errors: for a strategic merge patch the rest of the
+  // patch, as Go prints it. Null: the document as JSON.
   std::function<std::string()> shown;
-  bool from_unstructured = false;  // Decoded by converter.go, not by a decoder of JSON.
+  bool from_unstructured = false;  // True if converter.go decodes it, not a decoder of JSON.
 };
 
-// The patch applied to `document`: an object in the path's version, with kind and apiVersion. One
-// file per type; the result lives in `arena`, or where `document` does. What it is to be decoded
-// to is not checked here.
+// Apply the patch to `document`: an object in the path's version, with kind and apiVersion. One
+// file per type; the result lives in `arena`, or where `document` does. The kind of the result is
+// not checked here.
 Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
                                runtime::Arena& arena);
 Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
@@ -84,18 +85,19 @@ Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value docu
 Result<Patched> ApplyStrategicMergePatch(const PatchRequest& request, runtime::Value document,
                                          runtime::Arena& arena);
 
-// `old` (null: nothing is there) with the configuration of an apply merged in, in the hub version.
+// Returns `old` (null: there is no object) merged with the configuration of an apply, in the hub
+// version.
 Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& request,
                                                             const Context& ctx,
                                                             const runtime::ObjectPtr& old);
 
-// The body as a JSON object or null, its duplicate fields in `strict_errors` unless they are
-// ignored. An error begins with `prefix`.
+// Returns the body as a JSON object or null; its duplicate fields are in `strict_errors` unless
+// they are ignored. An error begins with `prefix`.
 Result<runtime::Value> ParsePatch(const PatchRequest& request, std::string_view prefix,
                                   std::vector<std::string>& strict_errors, runtime::Arena& arena);
 
-// What encoding/json says of a body that is neither an object nor null: "json: cannot unmarshal
-// array into Go value of type map[string]interface {}".
+// Returns the error of encoding/json for a body that is neither an object nor null: "json: cannot
+// unmarshal array into Go value of type map[string]interface {}".
 std::string NoObjectError(const runtime::Value& value);
 
 }  // namespace apiserver::inline v0::endpoints

@@ -26,7 +26,8 @@ std::string Joined(const std::vector<std::string>& parts) {
   return joined;
 }
 
-// An error of the YAML parser is many in one: each line but the first is a warning.
+// Adds an error as a warning. One of the YAML parser has several lines: each but the first is a
+// warning.
 void WarnOf(const Context& ctx, std::string_view error) {
   constexpr std::string_view kYamlPrefix = "yaml: unmarshal errors:\n";
   if (!error.starts_with(kYamlPrefix)) return rest::AddWarning(ctx, std::string(error));
@@ -81,6 +82,7 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
         auto resumed = [scope, read = std::move(read),
                         resume = std::move(resume)](Result<std::string> version) mutable {
           if (!version.ok()) return resume(version.status());
+          // The answer may come on any thread, but the exchange belongs to its loop.
           resume.OnLoop([scope, read = std::move(read), version = std::move(*version)]() mutable {
             return read(std::move(version));
           });
@@ -95,16 +97,19 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
   RETURN_IF_ERROR(ReserveDecoding(exchange));
   ASSIGN_OR_RETURN(codec::DecodedObject decoded,
                    codec::DecodeObject(type, exchange.body(), {.kind = kind, .version = version}));
+  // The arena is known now, and is mostly smaller than the reservation.
   exchange.decoding().Resize(decoded.object->arena().bytes_reserved());
   RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation));
   const std::string& sent = decoded.object->version();
   const runtime::GroupVersion sent_gv{kind->group(), sent};
+  // Scale and siblings are sent in a version of another group.
   if (sent != version &&
       !(capabilities.gv_acceptor && capabilities.gv_acceptor->AcceptsGroupVersion(sent_gv))) {
     return meta::NewBadRequest("the API version in the data (" + sent_gv.ToString() +
                                ") does not match the expected API version (" +
                                gvk().group_version().ToString() + ")");
   }
+  // The audit log gets the object as the client sent it, before conversion.
   LogRequestObject(exchange, *this, *decoded.object);
   RETURN_IF_ERROR(runtime::Convert(exchange.ctx(), *decoded.object, kind->hub_version()));
   return std::move(decoded.object);
@@ -126,6 +131,7 @@ void RequestScope::TrackFields(const http::Exchange& exchange, const runtime::Ob
                                runtime::Object& object, std::string_view manager) const {
   if (field_manager == nullptr) return;
   if (!manager.empty()) return field_manager->Update(exchange.ctx(), live, object, manager);
+  // Go names the manager by the User-Agent when the client does not.
   const std::string_view agent = exchange.request().headers.Get("User-Agent");
   field_manager->Update(exchange.ctx(), live, object, meta::FieldManagerOf(agent));
 }
@@ -151,6 +157,7 @@ Status RequestScope::CheckName(const runtime::Object& object, std::string_view n
 Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) const {
   const std::vector<std::string>& more = kind->selectable_fields();
   for (const auto& requirement : selector.requirements()) {
+    // Every kind can be selected by these two.
     const std::string& field = requirement.field;
     if (field == "metadata.name" || field == "metadata.namespace") continue;
     if (std::find(more.begin(), more.end(), field) != more.end()) continue;
@@ -167,6 +174,7 @@ Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) con
 
 Result<codec::MediaType> BodyMediaType(const http::Exchange& exchange) {
   const auto type = codec::MediaTypeOfContentType(exchange.request().headers.Get("Content-Type"));
+  // A server without the gate answers as if it did not know the type.
   const bool gated = type == codec::MediaType::kCbor && !exchange.Find<response::ServesCbor>();
   if (!type || gated) return meta::NewUnsupportedMediaType(response::AcceptedMediaTypes(exchange));
   return *type;
@@ -190,7 +198,7 @@ Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   }
   ASSIGN_OR_RETURN(const codec::DecodedBody decoded, codec::DecodeBody(type, body));
   if (!decoded.kind.empty() && decoded.kind != "DeleteOptions") {
-    // The version is that of the request's own options where the body names none.
+    // If the body has no version, it is that of the request's own options.
     const std::string& version = decoded.api_version;
     return meta::NewBadRequest("no kind " + field::Quote(decoded.kind) +
                                " is registered for version " +

@@ -10,7 +10,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
-// A PUT as it came.
+// A PUT request.
 struct ReplaceRequest {
   const RequestScope& scope;
   http::Exchange& exchange;
@@ -18,7 +18,7 @@ struct ReplaceRequest {
   const Admitter& admitter;
 };
 
-// The object of a PUT, whose owners are found and which is admitted afresh on every try.
+// The object of a PUT. On every attempt its owners are computed and it is admitted again.
 class ReplacedObject final : public rest::UpdatedObjectInfo {
  public:
   ReplacedObject(const runtime::Object& object, const ReplaceRequest& request, bool track_fields)
@@ -26,6 +26,7 @@ class ReplacedObject final : public rest::UpdatedObjectInfo {
 
   meta::Preconditions GetPreconditions() const override {
     meta::Preconditions preconditions;
+    // A uid in the body is a precondition.
     if (!object_.uid().empty()) preconditions.uid = std::string(object_.uid());
     return preconditions;
   }
@@ -37,6 +38,7 @@ class ReplacedObject final : public rest::UpdatedObjectInfo {
       request_.scope.TrackFields(request_.exchange, old.get(), *object,
                                  request_.options.field_manager);
     }
+    // Admission may add duplicates as well, which are removed after it.
     RETURN_IF_ERROR(request_.admitter.Admit(ctx, *object, old.get()));
     DedupOwnerReferences(ctx, *object, /*after_admission=*/true);
     return object;
@@ -62,7 +64,7 @@ Result<rest::UpdateResult> Replace(const ReplaceRequest& request, const runtime:
 
 }  // namespace
 
-// As handlers.UpdateResource, where bad options come before a bad Content-Type.
+// Checks in the order of handlers.UpdateResource: bad options come before a bad Content-Type.
 Status CheckUpdate(const RequestScope& scope, http::Exchange& exchange) {
   RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
   RETURN_IF_ERROR(meta::ParseUpdateOptions(exchange.query().all()).status());

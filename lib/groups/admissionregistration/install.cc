@@ -11,7 +11,7 @@ namespace apiserver::v0::groups::admissionregistration {
 
 namespace {
 
-// How often it is looked whether the server stops before it has started.
+// The interval at which the hook checks if the server stops before it has started.
 constexpr std::chrono::milliseconds kSyncStep{200};
 
 // Follows the server's own objects through its loopback.

@@ -21,6 +21,7 @@ bool HasWildcard(const Value& list) {
                              [](const Value& item) { return item.AsString() == "*"; });
 }
 
+// Prints the list as JSON, as Go's error does.
 void InvalidList(const Value& list, const Path& path, std::string detail, ErrorList& errors) {
   std::string printed;
   codec::AppendJson(list, printed);
@@ -32,13 +33,13 @@ void CheckAlone(const Value& list, const Path& path, std::string_view what, Erro
   InvalidList(list, path, "if '*' is present, must not specify other " + std::string(what), errors);
 }
 
-// What the resources before one have said.
+// The resources of a rule before the present one.
 struct ResourcesSeen {
   std::set<std::string_view> all_subresources;  // "x/*".
   std::set<std::string_view> all_resources;     // "*/x".
   bool double_wildcard = false;
   bool wildcard = false;
-  bool plain = false;  // As Go: of the last one without a slash.
+  bool plain = false;  // True for the last one without a slash, as in Go.
 };
 
 void CheckResource(std::string_view text, const Path& path, ResourcesSeen& seen,
@@ -54,6 +55,7 @@ void CheckResource(std::string_view text, const Path& path, ResourcesSeen& seen,
   const std::string_view resource = text.substr(0, slash);
   const std::string_view sub = text.substr(slash + 1);
   const std::string tail = " is present, must not specify " + std::string(text);
+  // Checks only the resources before, as upstream: the order of the list matters.
   if (seen.all_subresources.contains(resource)) {
     errors.Invalid(path, text, "if '" + std::string(resource) + "/*'" + tail);
   }
@@ -95,7 +97,7 @@ void CheckOperations(const Value& operations, const Path& path, ErrorList& error
 void ValidateRuleWithOperations(const Value& rule, const Path& path, ErrorList& errors) {
   CheckOperations(rule["operations"], path.Child("operations"), errors);
   const Value groups = rule["apiGroups"];
-  // The legacy group is empty.
+  // An empty group is the legacy one, so only a missing list is an error.
   if (groups.size() == 0) errors.Required(path.Child("apiGroups"));
   CheckAlone(groups, path.Child("apiGroups"), "API groups", errors);
   const Value versions = rule["apiVersions"];

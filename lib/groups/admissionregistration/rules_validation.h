@@ -5,7 +5,7 @@
 
 namespace apiserver::inline v0::groups::admissionregistration {
 
-// Which operations and resources a webhook is for.
+// Validates the operations and resources of a webhook's rule.
 void ValidateRuleWithOperations(const runtime::Value& rule, const field::Path& path,
                                 field::ErrorList& errors);
 

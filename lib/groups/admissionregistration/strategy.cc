@@ -13,15 +13,17 @@ namespace {
 
 using runtime::Value;
 
-// pkg/registry/admissionregistration/{mutating,validating}webhookconfiguration/strategy.go.
+// Follows pkg/registry/admissionregistration/{mutating,validating}webhookconfiguration/strategy.go.
 class ConfigurationStrategy final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return false; }
   void PrepareForCreate(const Context& /*ctx*/, runtime::Object& object) const override {
+    // A client cannot choose the generation.
     object.Edit("metadata", "generation") = 1;
   }
   void PrepareForUpdate(const Context& /*ctx*/, runtime::Object& object,
                         const runtime::Object& old) const override {
+    // Metadata is no part of the generation.
     const bool changed = !(object["webhooks"] == old["webhooks"]);
     object.Edit("metadata", "generation") = old.generation() + (changed ? 1 : 0);
   }
@@ -34,7 +36,7 @@ class ConfigurationStrategy final : public rest::Strategy {
   }
 };
 
-// pkg/printers/internalversion: printMutatingWebhook, printValidatingWebhook.
+// Follows pkg/printers/internalversion: printMutatingWebhook, printValidatingWebhook.
 class ConfigurationColumns final : public rest::TableConvertor {
  public:
   explicit ConfigurationColumns(const Clock& clock) : clock_(clock) {}

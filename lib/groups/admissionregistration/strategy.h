@@ -8,9 +8,9 @@
 
 namespace apiserver::inline v0::groups::admissionregistration {
 
-// Of both kinds of configurations.
+// Returns the strategy of both kinds of configurations.
 std::shared_ptr<const rest::Strategy> NewConfigurationStrategy();
-// Name, Webhooks, Age. `clock` outlives it.
+// Returns the columns Name, Webhooks, Age. `clock` must outlive them.
 std::shared_ptr<const rest::TableConvertor> NewConfigurationColumns(const Clock& clock);
 
 }  // namespace apiserver::inline v0::groups::admissionregistration

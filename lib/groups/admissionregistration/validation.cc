@@ -23,7 +23,7 @@ using field::Path;
 using runtime::Value;
 using Texts = std::vector<std::string>;
 
-// What is let pass because it was there before it was forbidden.
+// The rules, which are relaxed for an object that was stored before they existed.
 struct WebhookRules {
   bool require_no_side_effects = true;
   bool require_known_review_version = true;
@@ -50,6 +50,8 @@ bool HasInvalidSelector(const Value& webhook) {
 }
 
 WebhookRules RulesAfter(const runtime::Object& old) {
+  // An update must be possible without repairing the whole object first, as upstream: each rule
+  // that the stored object breaks is off for all of its webhooks.
   WebhookRules rules;
   std::set<std::string_view> names;
   for (const Value& webhook : old["webhooks"].items()) {
@@ -62,7 +64,7 @@ WebhookRules RulesAfter(const runtime::Object& old) {
   return rules;
 }
 
-// As IsFullyQualifiedName of util/validation.
+// Checks as IsFullyQualifiedName of util/validation does.
 void CheckName(const Path& path, std::string_view name, ErrorList& errors) {
   if (name.empty()) return errors.Required(path);
   const meta::Complaints complaints = meta::IsDNS1123Subdomain(name);
@@ -85,6 +87,7 @@ void CheckOneOf(const Value& webhook, std::string_view key, const Path& path,
 
 void CheckSideEffects(const Value& webhook, const WebhookRules& rules, const Path& path,
                       ErrorList& errors) {
+  // v1 requires webhooks that a dry run may call; v1beta1 had the other two.
   const Texts none = {"None", "NoneOnDryRun"};
   const Texts all = {"None", "NoneOnDryRun", "Some", "Unknown"};
   const Texts& allowed = rules.require_no_side_effects ? none : all;
@@ -99,6 +102,7 @@ void CheckSideEffects(const Value& webhook, const WebhookRules& rules, const Pat
 void CheckClientConfig(const Value& config, const Path& path, ErrorList& errors) {
   const Value url = config["url"];
   const Value service = config["service"];
+  // Both or none would leave open where the webhook is.
   if (url.is_null() == service.is_null()) {
     return errors.Required(path, "exactly one of url or service is required");
   }
@@ -115,6 +119,7 @@ void CheckClientConfig(const Value& config, const Path& path, ErrorList& errors)
 
 void CheckTimeout(const Value& webhook, const Path& path, ErrorList& errors) {
   const Value timeout = webhook["timeoutSeconds"];
+  // A request waits for each of its webhooks.
   if (timeout.is_null() || (timeout.AsInt() >= 1 && timeout.AsInt() <= 30)) return;
   errors.InvalidPrinted(path.Child("timeoutSeconds"), std::to_string(timeout.AsInt()),
                         "the timeout value must be between 1 and 30 seconds");
@@ -165,6 +170,7 @@ void CheckWebhook(const Value& webhook, bool mutating, const WebhookRules& rules
   CheckSelectors(webhook, rules, path, errors);
   if (mutating) CheckOneOf(webhook, "reinvocationPolicy", path, {"IfNeeded", "Never"}, errors);
   CheckClientConfig(webhook["clientConfig"], path.Child("clientConfig"), errors);
+  // Refused here, since a webhook that cannot be evaluated would fail every request it might match.
   if (webhook["matchConditions"].size() > 0) {
     errors.Forbidden(path.Child("matchConditions"),
                      "this server cannot evaluate match conditions yet; narrow the rules, "
@@ -185,6 +191,7 @@ ErrorList Check(const runtime::Object& configuration, const WebhookRules& rules)
     CheckReviewVersions(webhook["admissionReviewVersions"], rules,
                         path.Child("admissionReviewVersions"), errors);
     const std::string_view name = webhook["name"].AsString();
+    // A missing name has been reported already.
     if (!rules.require_unique_names || name.empty()) continue;
     if (!names.insert(name).second) errors.Duplicate(path.Child("name"), name);
   }

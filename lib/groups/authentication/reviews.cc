@@ -16,7 +16,7 @@ namespace {
 
 using runtime::Object;
 
-// What the two reviews have in common. They keep nothing.
+// The common part of the two reviews. They store nothing.
 class Review : public rest::Storage,
                public rest::Scoper,
                public rest::SingularNameProvider,
@@ -34,7 +34,7 @@ class Review : public rest::Storage,
   const runtime::KindPtr kind_;
 };
 
-// k8s.io/kubernetes/pkg/registry/authentication/selfsubjectreview.
+// Follows k8s.io/kubernetes/pkg/registry/authentication/selfsubjectreview.
 class SelfSubjectReview final : public Review {
  public:
   SelfSubjectReview(runtime::KindPtr kind, const Clock& clock)
@@ -46,7 +46,7 @@ class SelfSubjectReview final : public Review {
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const auth::UserInfoPtr* const user = ctx.Get<auth::UserInfoPtr>();
     if (user == nullptr) return meta::NewBadRequest("no user present on request");
-    // Of what was sent nothing is left.
+    // The answer contains nothing of the request.
     std::unique_ptr<Object> answer = New();
     answer->Edit("metadata", "creationTimestamp") =
         runtime::FormatTime(runtime::UnixTime::From(clock_.WallNow()));
@@ -58,7 +58,7 @@ class SelfSubjectReview final : public Review {
   const Clock& clock_;
 };
 
-// k8s.io/kubernetes/pkg/registry/authentication/tokenreview.
+// Follows k8s.io/kubernetes/pkg/registry/authentication/tokenreview.
 class TokenReview final : public Review {
  public:
   TokenReview(runtime::KindPtr kind, const Options& options)
@@ -76,6 +76,7 @@ class TokenReview final : public Review {
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const std::vector<std::string> audiences = AudiencesOf(*review);
     const auto found = Ask(ctx, token, audiences);
+    // Not an answer about the token: the request goes on where it may block.
     if (found.status().reason() == Reason::kWouldBlock) return found.status();
     review->Erase("status");
     review->Edit("status", "user") = runtime::MapBuilder(review->arena()).Build();
@@ -103,10 +104,11 @@ class TokenReview final : public Review {
     return audiences.empty() ? api_audiences_ : audiences;
   }
 
-  // As if a request had come with the token and nothing else.
+  // Authenticates a request that has the token and nothing else.
   Result<std::optional<auth::AuthenticateResponse>> Ask(
       const Context& asking, const std::string& token,
       const std::vector<std::string>& audiences) const {
+    // Nothing of the asking request, whose credentials must not answer for the token.
     http::Request request;
     request.headers.Add("Authorization", "Bearer " + token);
     Context ctx = Context::Child(asking).WithMayBlock(asking.may_block());
@@ -139,6 +141,7 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   auto& reviews = group.storage["v1"];
   reviews = Reviews(kinds, options);
   for (const runtime::KindPtr& kind : kinds) {
+    // TokenReview is left out without an authenticator.
     if (!reviews.contains(kind->plural())) continue;
     RETURN_IF_ERROR(server.scheme().Add(kind));
   }

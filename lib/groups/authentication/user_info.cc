@@ -13,6 +13,7 @@ Value TextList(runtime::Object& object, const std::vector<std::string>& texts) {
 Value UserInfoValue(runtime::Object& object, const auth::UserInfo& user) {
   runtime::Arena& arena = object.arena();
   runtime::MapBuilder info(arena);
+  // Go omits empty members as well.
   if (!user.name.empty()) info.Add("username", Value::String(arena.Copy(user.name)));
   if (!user.uid.empty()) info.Add("uid", Value::String(arena.Copy(user.uid)));
   if (!user.groups.empty()) info.Add("groups", TextList(object, user.groups));

@@ -8,9 +8,9 @@
 
 namespace apiserver::inline v0::groups::authentication {
 
-// `texts` as a list in the object's arena.
+// Returns `texts` as a list in the object's arena.
 runtime::Value TextList(runtime::Object& object, const std::vector<std::string>& texts);
-// `user` as the API's UserInfo, in the object's arena; what is empty is left out.
+// Returns `user` as the API's UserInfo, in the object's arena; empty fields are left out.
 runtime::Value UserInfoValue(runtime::Object& object, const auth::UserInfo& user);
 
 }  // namespace apiserver::inline v0::groups::authentication

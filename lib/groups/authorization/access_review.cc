@@ -16,7 +16,7 @@ namespace {
 
 using runtime::Value;
 
-// Whom a SubjectAccessReview is about.
+// Returns the user that a SubjectAccessReview is about.
 auth::UserInfoPtr SubjectOf(const Value& spec) {
   const auto texts = [](const Value& list) {
     std::vector<std::string> result;
@@ -33,7 +33,7 @@ auth::UserInfoPtr SubjectOf(const Value& spec) {
   return user;
 }
 
-// A question as an authorizer is asked it; borrows the review.
+// The attributes that the authorizer is asked about; borrows the review.
 struct Question {
   Question(const Value& spec, auth::UserInfoPtr user) {
     attributes.user = std::move(user);
@@ -50,6 +50,7 @@ struct Question {
     attributes.resource_request = true;
     attributes.verb = resource["verb"].AsString();
     attributes.group = resource["group"].AsString();
+    // As upstream: without a version the question is about all of them.
     attributes.version = version.empty() ? "*" : version;
     attributes.resource = resource["resource"].AsString();
     attributes.subresource = resource["subresource"].AsString();
@@ -58,7 +59,7 @@ struct Question {
     attributes.field_selector = field_selector.text;
     attributes.label_selector = label_selector.text;
   }
-  Question(const Question&) = delete;  // The attributes point into it.
+  Question(const Question&) = delete;  // The attributes point into this object.
   Question& operator=(const Question&) = delete;
   ~Question() = default;
 
@@ -81,21 +82,23 @@ void Answer(const Question& question, const Result<auth::Verdict>& verdict,
   std::string errors(verdict.ok() ? "" : verdict.status().message());
   AppendSelectorError(question.field_selector, "fieldSelector", errors);
   AppendSelectorError(question.label_selector, "labelSelector", errors);
+  // A client may have sent a status.
   review.Erase("status");
   review.Edit("status", "allowed") = answer.decision == auth::Decision::kAllow;
+  // `denied` is only set for an explicit denial, as opposed to no opinion.
   if (answer.decision == auth::Decision::kDeny) review.Edit("status", "denied") = true;
   if (!answer.reason.empty()) review.Edit("status", "reason") = answer.reason;
   if (!errors.empty()) review.Edit("status", "evaluationError") = errors;
 }
 
-// What the three reviews differ in.
+// The differences between the three reviews.
 struct Form {
   std::string kind;
   field::ErrorList (*validate)(const runtime::Object& review);
-  bool self = false;  // About the one who asks.
+  bool self = false;  // True if the review is about its own user.
 };
 
-// Answers what is created and keeps nothing: k8s.io/kubernetes/pkg/registry/authorization.
+// Answers a review and stores nothing: k8s.io/kubernetes/pkg/registry/authorization.
 class AccessReview final : public rest::Storage,
                            public rest::Scoper,
                            public rest::SingularNameProvider,
@@ -114,13 +117,14 @@ class AccessReview final : public rest::Storage,
                                     const rest::ValidateObject& validate,
                                     const meta::CreateOptions& /*options*/) override {
     const field::ErrorList errors = form_.validate(*review);
-    // Go's internal types do not know their kind: clients see none here.
+    // Go's internal types do not have their kind, so the error names none.
     if (!errors.empty()) return meta::NewInvalid({kind_->group(), ""}, "", errors);
     RETURN_IF_ERROR(CheckNamespace(ctx, *review));
     const auth::UserInfoPtr* const asking = ctx.Get<auth::UserInfoPtr>();
     if (form_.self && asking == nullptr) {
       return meta::NewBadRequest("no user present on request");
     }
+    // Admission comes after validation here: a review has no store that would call it.
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const Value spec = (*review)["spec"];
     const Question question(spec, form_.self ? *asking : SubjectOf(spec));
@@ -167,6 +171,7 @@ std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
 
 Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Authorizer> authorizer,
                std::shared_ptr<const auth::RuleResolver> rules) {
+  // The server itself also allows everything without an authorizer.
   if (!authorizer) {
     authorizer = authz::NewAlwaysAllow();
     if (!rules) rules = authz::NewAlwaysAllowRules();
@@ -176,6 +181,8 @@ Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Aut
   auto& reviews = group.storage["v1"];
   reviews = AccessReviews(kinds, authorizer, rules);
   for (const runtime::KindPtr& kind : kinds) {
+    // Without a rule resolver SelfSubjectRulesReview is not served, and its kind stays out of the
+    // scheme.
     if (!reviews.contains(kind->plural())) continue;
     RETURN_IF_ERROR(server.scheme().Add(kind));
   }

@@ -8,6 +8,7 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
   const std::string group = "authorization.k8s.io";
   return KindsOfV1(
       authorization_api::Descriptors(), "k8s.io.api.authorization.v1",
+      // Only the local review is namespaced: the right to create it can be given per namespace.
       {{.group = group, .kind = "LocalSubjectAccessReview", .plural = "localsubjectaccessreviews"},
        {.group = group,
         .kind = "SelfSubjectAccessReview",

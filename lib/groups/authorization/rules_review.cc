@@ -66,15 +66,18 @@ class RulesReview final : public rest::Storage,
     if (asking == nullptr) return meta::NewBadRequest("no user present on request");
     const std::string_view ns = (*review)["spec"]["namespace"].AsString();
     if (ns.empty()) return meta::NewBadRequest("no namespace on request");
+    // Admission sees the request; nothing is stored that it could be called for later.
     if (validate) RETURN_IF_ERROR(validate(ctx, *review));
     const auth::Rules rules = rules_->RulesFor(ctx, *asking, ns);
-    // The answer says nothing of the question, as upstream.
+    // The answer contains nothing of the request, as upstream.
     auto answer = New();
     runtime::Arena& arena = answer->arena();
     answer->Edit("status", "resourceRules") = ResourceRules(rules, arena);
     answer->Edit("status", "nonResourceRules") = NonResourceRules(rules, arena);
+    // Set if an authorizer cannot list all of its rules, as a webhook.
     answer->Edit("status", "incomplete") = rules.incomplete;
     if (!rules.error.empty()) answer->Edit("status", "evaluationError") = rules.error;
+    // Brings the content that was built here into the canonical form.
     RETURN_IF_ERROR(runtime::Settle(*answer, {.defaults = false}));
     return runtime::ObjectPtr(std::move(answer));
   }

@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::groups::authorization {
 
-// Answers a SelfSubjectRulesReview and keeps nothing:
+// Answers a SelfSubjectRulesReview and stores nothing:
 // k8s.io/kubernetes/pkg/registry/authorization/selfsubjectrulesreview.
 std::shared_ptr<rest::Storage> NewRulesReview(runtime::KindPtr kind,
                                               std::shared_ptr<const auth::RuleResolver> rules);

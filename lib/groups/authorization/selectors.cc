@@ -15,8 +15,8 @@ using meta::FieldSelector;
 using meta::LabelSelector;
 using runtime::Value;
 
-// The requirement as text, if that reads as this one requirement again: nobody may smuggle in
-// others by a comma in a key or value.
+// Returns the requirement as text, if that parses to this one requirement again: a comma in a key
+// or value must not add others.
 std::optional<std::string> FieldText(const Value& requirement) {
   const std::string_view op = requirement["operator"].AsString();
   const Value values = requirement["values"];
@@ -58,6 +58,7 @@ std::optional<std::string> LabelText(const Value& requirement) {
   for (const Value& value : requirement["values"].items()) {
     wanted.values.emplace_back(value.AsString());
   }
+  // Parsed selectors have their values sorted and once each.
   std::ranges::sort(wanted.values);
   wanted.values.erase(std::unique(wanted.values.begin(), wanted.values.end()), wanted.values.end());
   std::string text = Unchecked(wanted);
@@ -80,6 +81,8 @@ SelectorText TextOf(const Value& selector,
   for (const Value& one : requirements.items()) {
     const std::optional<std::string> text = requirement(one);
     if (!text) {
+      // Without this requirement the authorizer is asked about more objects, so a denial is still
+      // right.
       result.parse_error = true;
       continue;
     }

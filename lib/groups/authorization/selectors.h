@@ -6,14 +6,15 @@
 
 namespace apiserver::inline v0::groups::authorization {
 
-// A selector of ResourceAttributes as an authorizer wants it. What is not understood is left out:
-// then more is asked for, which errs on the safe side.
+// A selector of ResourceAttributes as text for an authorizer. A requirement that cannot be parsed
+// is left out: the authorizer is then asked about more objects, which errs on the safe side.
 struct SelectorText {
-  std::string text;  // As in a query; empty: no selector, or none that is understood.
+  std::string text;  // As in a query. Empty: there is no selector, or no part that can be parsed.
   bool parse_error = false;
 };
 
-// `selector` is a FieldSelectorAttributes, or a LabelSelectorAttributes; null: no selector.
+// Return the text of `selector`, a FieldSelectorAttributes or a LabelSelectorAttributes. Null:
+// there is no selector.
 SelectorText FieldSelectorText(runtime::Value selector);
 SelectorText LabelSelectorText(runtime::Value selector);
 

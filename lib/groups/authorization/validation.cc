@@ -14,7 +14,7 @@ using field::ErrorList;
 using field::Path;
 using runtime::Value;
 
-// Go prints its internal type, whose fields have no JSON names.
+// Prints Go's internal type, whose fields have no JSON names.
 std::string PrintedNonResource(const Value& attributes) {
   if (attributes.is_null()) return "null";
   std::string text = R"({"Path":)";
@@ -44,9 +44,10 @@ void CheckSubject(const Value& spec, ErrorList& errors) {
   }
 }
 
-// Besides what admission and field management put there.
+// Checks that there is no other metadata than admission and field management add.
 void CheckMetadata(const runtime::Object& review, std::string_view allowed, std::string detail,
                    ErrorList& errors) {
+  // managedFields come from the server itself, not from the client.
   const auto fine = [&](const runtime::Member& member) {
     return member.key == "managedFields" || member.key == allowed;
   };
@@ -80,6 +81,7 @@ ErrorList ValidateLocalSubjectAccessReview(const runtime::Object& review) {
   CheckSubject(spec, errors);
   CheckMetadata(review, "namespace", "must be empty except for namespace", errors);
   const Value resource = spec["resourceAttributes"];
+  // The right to create a local review in one namespace must not tell of others.
   if (!resource.is_null() && resource["namespace"].AsString() != review.namespace_()) {
     errors.Invalid(Path("spec.resourceAttributes.namespace"), resource["namespace"].AsString(),
                    "must match metadata.namespace");

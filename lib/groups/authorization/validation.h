@@ -3,7 +3,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/object.h"
 
-// What an access review must be: k8s.io/kubernetes/pkg/apis/authorization/validation.
+// Validation of access reviews: k8s.io/kubernetes/pkg/apis/authorization/validation.
 namespace apiserver::inline v0::groups::authorization {
 
 field::ErrorList ValidateSelfSubjectAccessReview(const runtime::Object& review);

@@ -10,7 +10,7 @@ namespace {
 
 using runtime::Value;
 
-// Name, what is particular to the kind, Age.
+// Makes the columns Name, those of the kind, and Age.
 class CoreColumns final : public rest::TableConvertor {
  public:
   using Cells = std::vector<Value> (*)(const runtime::Object& object);
@@ -29,6 +29,7 @@ class CoreColumns final : public rest::TableConvertor {
     }
     for (const runtime::ObjectPtr& item : items) {
       meta::TableRow row;
+      // Copied, so that a Table does not depend on the objects' memory.
       row.cells.push_back(Value::String(table.arena.Copy(item->name())));
       for (const Value& cell : cells_(*item)) row.cells.push_back(Copy(cell, table.arena));
       row.cells.push_back(Value::String(table.arena.Copy(registry::AgeOf(*item, clock_))));

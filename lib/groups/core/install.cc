@@ -24,11 +24,13 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
             {.kind = kind,
              .strategy = secret ? NewSecretStrategy() : NewServiceAccountStrategy(),
              .table_convertor = secret ? NewSecretColumns(clock) : NewServiceAccountColumns(clock),
+             // The columns and the kinds' functions do not block, so that reads may run on a loop.
              .functions_inline = true,
              .validate_schema = false}));
     group.storage["v1"][kind->plural()] = store;
     stores[kind->plural()] = std::move(store);
   }
+  // Before the stores are handed out: tokens are only looked up in stores that are served.
   RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));
   if (options.tokens) {
     options.tokens->SetStores(

@@ -21,7 +21,7 @@ runtime::KindOptions ServiceAccountKind() {
   return {.kind = "ServiceAccount", .plural = "serviceaccounts", .short_names = {"sa"}};
 }
 
-// pkg/apis/core/v1/defaults.go and conversion.go.
+// Follows pkg/apis/core/v1/defaults.go and conversion.go.
 void SetSecretDefaults(runtime::Object& secret) {
   MoveStringData(secret);
   if (secret["type"].size() == 0) secret.Edit("type") = "Opaque";
@@ -57,6 +57,7 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
 }
 
 Result<std::vector<runtime::KindPtr>> ServedKinds() {
+  // Only a server that serves the kind needs its defaults.
   runtime::KindOptions secret = SecretKind();
   secret.versions = {{.set_defaults = &SetSecretDefaults}};
   return KindsOfV1(workloads_api::Descriptors(), kPackage,

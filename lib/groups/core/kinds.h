@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::groups::core {
 
-// Secret and ServiceAccount as a server serves them: with the defaults that Kubernetes has in code.
+// Returns Secret and ServiceAccount with the defaults that Kubernetes has in code.
 Result<std::vector<runtime::KindPtr>> ServedKinds();
 
 }  // namespace apiserver::inline v0::groups::core

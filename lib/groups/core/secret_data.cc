@@ -17,7 +17,7 @@ std::optional<std::string> SecretValue(Value value) {
 void MoveStringData(runtime::Object& secret) {
   const Value texts = secret["stringData"];
   if (texts.is_null()) return;
-  // Sorted, as maps of Go are written.
+  // Sorted, as Go writes maps.
   std::map<std::string_view, Value> merged;
   for (const runtime::Member& member : secret["data"].members()) merged[member.key] = member.value;
   for (const runtime::Member& member : texts.members()) {

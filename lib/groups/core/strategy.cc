@@ -20,6 +20,7 @@ class SecretStrategy final : public rest::Strategy {
   bool AllowUnconditionalUpdate() const override { return true; }
   void PrepareForUpdate(const Context& /*ctx*/, runtime::Object& object,
                         const runtime::Object& old) const override {
+    // The type is immutable, so that an update may leave it out.
     if (object["type"].size() == 0) object.Edit("type") = old["type"];
   }
   field::ErrorList Validate(const Context& /*ctx*/, const runtime::Object& object) const override {
@@ -31,7 +32,7 @@ class SecretStrategy final : public rest::Strategy {
   }
 };
 
-// Of a reference to a Secret only the name counts.
+// Keeps only the name of each reference to a Secret.
 void CleanSecretReferences(runtime::Object& account) {
   const Value secrets = account["secrets"];
   if (secrets.size() == 0) return;
@@ -44,6 +45,7 @@ void CleanSecretReferences(runtime::Object& account) {
   account.SetPath({"secrets"}, clean.Build());
 }
 
+// Warns only of a new annotation, so that an update of something else does not.
 Warnings WarningsOfServiceAccount(const runtime::Object& now, const runtime::Object* before) {
   if (now.annotations()[kEnforceMountableSecrets].is_null()) return {};
   if (before != nullptr && !before->annotations()[kEnforceMountableSecrets].is_null()) return {};

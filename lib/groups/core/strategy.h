@@ -6,13 +6,13 @@
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/strategy.h"
 
-// How Secrets and ServiceAccounts are written and shown: k8s.io/kubernetes/pkg/registry/core.
+// The strategies and columns of Secrets and ServiceAccounts: k8s.io/kubernetes/pkg/registry/core.
 namespace apiserver::inline v0::groups::core {
 
 std::shared_ptr<const rest::Strategy> NewSecretStrategy();
 std::shared_ptr<const rest::Strategy> NewServiceAccountStrategy();
 
-// pkg/printers/internalversion. `clock` must outlive them.
+// Return the columns of pkg/printers/internalversion. `clock` must outlive them.
 std::shared_ptr<const rest::TableConvertor> NewSecretColumns(const Clock& clock);
 std::shared_ptr<const rest::TableConvertor> NewServiceAccountColumns(const Clock& clock);
 

@@ -15,7 +15,7 @@ namespace {
 using runtime::ObjectPtr;
 using ObjectResult = Result<ObjectPtr>;
 
-// How far a consistent read must look, as the storage finds out.
+// The question for the revision of a consistent read, which the storage answers.
 class FreshQuestion final : public auth::LookUp {
  public:
   using LookUp::LookUp;
@@ -32,6 +32,7 @@ class FreshQuestion final : public auth::LookUp {
 std::optional<Clock::Wall> DeletedAt(const runtime::Object& object) {
   if (!object.deleting()) return std::nullopt;
   const auto at = runtime::ParseTime(object.metadata()["deletionTimestamp"].AsString());
+  // A time that cannot be read counts as long ago, so that the token is refused.
   return at.ok() ? at->ToSystem() : Clock::Wall();
 }
 
@@ -53,7 +54,7 @@ authn::StoredSecret SecretOf(const runtime::Object& object) {
 }  // namespace
 
 struct TokenObjects::Known {
-  // One kind's objects.
+  // The store of one kind.
   struct Place {
     std::weak_ptr<registry::Store> store;
     bool served = false;
@@ -74,7 +75,7 @@ struct TokenObjects::Known {
     Place nodes;
   };
 
-  // kNotFound: there are no such objects here.
+  // Returns a store. kNotFound: the server has no such objects.
   Result<std::shared_ptr<registry::Store>> StoreOf(Place Places::*which,
                                                    const ObjectKey& key) const {
     const auto locked = places.Lock();
@@ -88,13 +89,14 @@ struct TokenObjects::Known {
                   std::string(key.resource) + " cannot be looked at now");
   }
 
-  // What memory has.
+  // Returns the object in memory.
   ObjectResult Cached(const Context& ctx, Place Places::*which, const ObjectKey& key) const {
     ASSIGN_OR_RETURN(const std::shared_ptr<registry::Store> store, StoreOf(which, key));
+    // Any revision will do: tokens are checked on every request, and a cached object is fast.
     return store->Get(Within(ctx, key), key.name, {.resource_version = "0"});
   }
 
-  // The same, and what is there now if memory has nothing.
+  // Returns the object in memory, or the stored one if memory has none.
   ObjectResult Find(const Context& ctx, Place Places::*which, const ObjectKey& key) const {
     ObjectResult cached = Cached(ctx, which, key);
     if (cached.status().reason() != Reason::kNotFound) return cached;
@@ -105,6 +107,7 @@ struct TokenObjects::Known {
     if (!waiting || !*waiting) return now;
     const std::string question_key = key.ToString();
     if (auth::LookUp* const known = (*waiting)->Find(this, question_key)) {
+      // kWouldBlock again: the request continues when the question has its answer.
       if (!known->done()) return now;
       const Result<std::string>& revision = static_cast<FreshQuestion*>(known)->revision();
       if (!revision.ok()) return revision.status();
@@ -120,6 +123,7 @@ struct TokenObjects::Known {
 
   static Context Within(const Context& ctx, const ObjectKey& key) {
     Context inner = Context::Child(ctx).WithMayBlock(ctx.may_block());
+    // The context is the request's, whose namespace is another.
     inner.Set(rest::Namespace{std::string(key.namespace_)});
     return inner;
   }
@@ -129,7 +133,7 @@ struct TokenObjects::Known {
 
 namespace {
 
-// Secrets of bootstrap tokens: those that memory has.
+// The secrets of bootstrap tokens: those in memory.
 class CachedSecrets final : public authn::SecretGetter {
  public:
   explicit CachedSecrets(std::shared_ptr<const TokenObjects::Known> known)

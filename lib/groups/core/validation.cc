@@ -31,7 +31,7 @@ bool IsKeyCharacter(char c) {
          c == '_' || c == '.';
 }
 
-// k8s.io/apimachinery/pkg/util/validation, IsConfigMapKey.
+// Follows IsConfigMapKey of k8s.io/apimachinery/pkg/util/validation.
 meta::Complaints IsConfigMapKey(std::string_view key) {
   meta::Complaints complaints;
   if (key.size() > kKeyBytesMax) complaints.emplace_back("must be no more than 253 characters");
@@ -45,6 +45,7 @@ meta::Complaints IsConfigMapKey(std::string_view key) {
     complaints.emplace_back("must not be '.'");
   } else if (key == "..") {
     complaints.emplace_back("must not be '..'");
+    // Names in a volume: the kubelet keeps its own files there under "..".
   } else if (key.starts_with("..")) {
     complaints.emplace_back("must not start with '..'");
   }
@@ -61,12 +62,13 @@ void CheckData(Value data, ErrorList& errors) {
       }
     }
     const std::optional<std::string> value = SecretValue(member.value);
+    // The limit is on the decoded values, which base64 makes a third longer.
     bytes += value ? value->size() : member.value.AsString().size();
   }
   if (bytes > kSecretBytesMax) errors.TooLong(path, static_cast<long>(kSecretBytesMax));
 }
 
-// That a type's credentials are there, and JSON; what they are is not told.
+// Checks that the credentials of a type exist and are JSON; the error does not show them.
 void CheckDockerConfig(Value data, const std::string& key, ErrorList& errors) {
   const Path path = Path("data").Key(key);
   const Value* const config = data.Find(key);
@@ -99,7 +101,7 @@ void CheckType(const runtime::Object& secret, ErrorList& errors) {
   } else if (type == "kubernetes.io/dockerconfigjson") {
     CheckDockerConfig(data, ".dockerconfigjson", errors);
   } else if (type == "kubernetes.io/basic-auth") {
-    // Either will do, also empty.
+    // Either key is enough, also with an empty value.
     const bool any = data.Find("username") != nullptr || data.Find("password") != nullptr;
     if (!any) CheckPresent(data, {"username", "password"}, errors);
   } else if (type == "kubernetes.io/ssh-auth") {
@@ -109,7 +111,7 @@ void CheckType(const runtime::Object& secret, ErrorList& errors) {
   }
 }
 
-// Whether the values are the same, however they are written down.
+// True if the decoded values are the same.
 bool SameData(Value a, Value b) {
   if (a.size() != b.size()) return false;
   return std::ranges::all_of(a.members(), [&b](const runtime::Member& member) {

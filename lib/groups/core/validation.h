@@ -5,10 +5,10 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/object.h"
 
-// What Secrets and ServiceAccounts may say: k8s.io/kubernetes/pkg/apis/core/validation.
+// Validation of Secrets and ServiceAccounts: k8s.io/kubernetes/pkg/apis/core/validation.
 namespace apiserver::inline v0::groups::core {
 
-// Of all values of a Secret, decoded.
+// Limits the decoded size of all values of a Secret.
 inline constexpr std::size_t kSecretBytesMax = 1 << 20;
 
 field::ErrorList ValidateSecret(const runtime::Object& secret);

@@ -28,8 +28,10 @@ std::vector<meta::TableColumnDefinition> SchemaColumns() {
 std::vector<std::string> SchemaCells(const runtime::Object& schema, const Clock& clock) {
   const Value spec = schema["spec"];
   const Value method = spec["distinguisherMethod"];
+  // The condition is unknown until the server has looked at the schema.
   std::string missing = "?";
   for (const Value& condition : schema["status"]["conditions"].items()) {
+    // Set by the server that follows the configuration, if the level does not exist.
     if (condition["type"].AsString() == "Dangling") missing = condition["status"].AsString();
   }
   return {std::string(schema.name()),
@@ -54,6 +56,7 @@ std::vector<std::string> LevelCells(const runtime::Object& level, const Clock& c
   const Value limited = level["spec"]["limited"];
   const Value queuing = limited["limitResponse"]["queuing"];
   constexpr char kNone[] = "<none>";
+  // An exempt level, and one that rejects, have no queues.
   return {std::string(level.name()),
           std::string(level["spec"]["type"].AsString()),
           NumberOr(limited["nominalConcurrencyShares"], kNone),
@@ -63,6 +66,7 @@ std::vector<std::string> LevelCells(const runtime::Object& level, const Clock& c
           registry::AgeOf(level, clock)};
 }
 
+// All cells are strings, also the numbers, since some show "<none>".
 class Columns final : public rest::TableConvertor {
  public:
   Columns(bool schemas, const Clock& clock) : schemas_(schemas), clock_(clock) {}

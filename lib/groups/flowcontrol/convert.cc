@@ -27,6 +27,7 @@ std::vector<std::string> Texts(const Value& list) {
 
 int Number(const Value& value) { return static_cast<int>(value.AsInt()); }
 
+// The objects have been validated: an unknown word reads as the last alternative, not as an error.
 Subject SubjectOf(const Value& subject) {
   const std::string_view kind = subject["kind"].AsString();
   if (kind == "Group") {
@@ -59,6 +60,7 @@ PolicyRulesWithSubjects RuleOf(const Value& rule) {
   return result;
 }
 
+// Copied into the arena, since the configuration may go before the object.
 Value TextOf(std::string_view text, Arena& arena) { return Value::String(arena.Copy(text)); }
 
 Value ListOf(const std::vector<std::string>& texts, Arena& arena) {
@@ -69,6 +71,7 @@ Value ListOf(const std::vector<std::string>& texts, Arena& arena) {
 
 Value ValueOf(const Subject& subject, Arena& arena) {
   MapBuilder named(arena);
+  // Each kind has a field of its own, of which exactly one is set.
   const char* kind = "User";
   const char* field = "user";
   if (subject.kind == Subject::Kind::kGroup) {
@@ -102,6 +105,8 @@ Value ValueOf(const PolicyRulesWithSubjects& rule, Arena& arena) {
     map.Add("namespaces", ListOf(each.namespaces, arena));
     resources.Add(map.Build());
   }
+  // Empty lists are left out, as Go's objects omit them: an object that is compared with a stored
+  // one must look like it.
   if (!rule.resource_rules.empty()) result.Add("resourceRules", resources.Build());
   ListBuilder paths(arena);
   for (const auto& each : rule.non_resource_rules) {
@@ -116,6 +121,7 @@ Value ValueOf(const PolicyRulesWithSubjects& rule, Arena& arena) {
 
 std::unique_ptr<runtime::Object> NewObject(const char* kind, const std::string& name) {
   auto object = std::make_unique<runtime::Object>(
+      // Untyped: the client sends the object to the server, which validates it.
       runtime::Kind::Untyped({std::string(kGroup), "v1", kind}), "v1");
   object->Edit("metadata", "name") = name;
   object->Edit("metadata", "annotations", kAutoUpdate) = "true";
@@ -128,6 +134,7 @@ PriorityLevelConfiguration LevelOf(const runtime::Object& object) {
   const Value spec = object["spec"];
   const bool exempt = spec["type"].AsString() == "Exempt";
   const Value of = spec[exempt ? "exempt" : "limited"];
+  // An absent member reads as zero, which is what the defaults of the kind have replaced before.
   PriorityLevelConfiguration level{
       .name = std::string(object.name()),
       .uid = std::string(object.uid()),
@@ -155,6 +162,7 @@ FlowSchema SchemaOf(const runtime::Object& object) {
       .priority_level = std::string(spec["priorityLevelConfiguration"]["name"].AsString()),
       .matching_precedence = Number(spec["matchingPrecedence"]),
       .rules = {}};
+  // Absent: all requests of the schema are one flow.
   const std::string_view method = spec["distinguisherMethod"]["type"].AsString();
   if (method == "ByUser") schema.distinguisher = FlowSchema::Distinguisher::kByUser;
   if (method == "ByNamespace") schema.distinguisher = FlowSchema::Distinguisher::kByNamespace;
@@ -168,11 +176,13 @@ std::unique_ptr<runtime::Object> ObjectOf(const PriorityLevelConfiguration& leve
   const char* of = level.exempt ? "exempt" : "limited";
   object->Edit("spec", of, "nominalConcurrencyShares") = level.nominal_concurrency_shares;
   object->Edit("spec", of, "lendablePercent") = level.lendable_percent;
+  // An exempt level neither borrows nor queues.
   if (level.exempt) return object;
   if (level.borrowing_limit_percent) {
     object->Edit("spec", of, "borrowingLimitPercent") = *level.borrowing_limit_percent;
   }
   object->Edit("spec", of, "limitResponse", "type") = level.queuing ? "Queue" : "Reject";
+  // Only "Queue" has parameters.
   if (!level.queuing) return object;
   const auto set = [&object, of](const char* field, int value) {
     object->Edit("spec", of, "limitResponse", "queuing", field) = value;

@@ -5,7 +5,7 @@
 #include "apiserver/flowcontrol/config.h"
 #include "apiserver/runtime/object.h"
 
-// Between API objects and what flow control is configured with.
+// Conversions between API objects and the configuration of flow control.
 namespace apiserver::inline v0::groups::flowcontrol {
 
 namespace config = apiserver::flowcontrol;
@@ -13,7 +13,7 @@ namespace config = apiserver::flowcontrol;
 config::PriorityLevelConfiguration LevelOf(const runtime::Object& object);
 config::FlowSchema SchemaOf(const runtime::Object& object);
 
-// The other way round, with the annotation that lets the server set it right.
+// Return the object, with the annotation that lets the server correct it.
 std::unique_ptr<runtime::Object> ObjectOf(const config::PriorityLevelConfiguration& level);
 std::unique_ptr<runtime::Object> ObjectOf(const config::FlowSchema& schema);
 

@@ -20,7 +20,7 @@ client::Target TargetOf(std::string_view resource, const std::string& name = "")
   return {.resource = {std::string(kGroup), "v1", std::string(resource)}, .name = name};
 }
 
-// As Go's strconv.ParseBool; nullopt: neither.
+// Parses as Go's strconv.ParseBool does. nullopt: it is neither.
 std::optional<bool> ParseBool(std::string_view text) {
   for (const std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
     if (text == yes) return true;
@@ -45,14 +45,14 @@ bool SameSpec(const Object& stored, const config::PriorityLevelConfiguration& wa
   config::PriorityLevelConfiguration given = LevelOf(stored);
   given.uid.clear();
   if (wanted.exempt) {
-    // Whoever runs the server may give exempt requests a share.
+    // The operator may give exempt requests a share.
     given.nominal_concurrency_shares = wanted.nominal_concurrency_shares;
     given.lendable_percent = wanted.lendable_percent;
   }
   return given == wanted;
 }
 
-// Whether somebody else was faster; the next round will see.
+// True if another server was faster; the next round will see its result.
 bool Overtaken(const Status& status) {
   return status.reason() == Reason::kAlreadyExists || status.reason() == Reason::kConflict ||
          status.reason() == Reason::kNotFound;
@@ -71,7 +71,7 @@ Status EnsureOne(client::Client& client, const Context& ctx, std::string_view re
   RETURN_IF_ERROR(stored.status());
   Object& object = **stored;
   const std::optional<bool> annotated = AutoUpdateOf(object);
-  // Without the annotation: as long as nobody has changed it.
+  // An object without the annotation is corrected only if it was never changed.
   const bool set_right =
       mandatory || annotated.value_or(object.metadata()["generation"].AsInt() == 1);
   const bool wrong = set_right && !SameSpec(object, wanted);
@@ -82,7 +82,7 @@ Status EnsureOne(client::Client& client, const Context& ctx, std::string_view re
   return Overtaken(updated) ? Status() : updated;
 }
 
-// What carries the annotation but is not built in any more.
+// Removes objects with the annotation that are not built in any more.
 template <class Wanted>
 Status RemoveOthers(client::Client& client, const Context& ctx, std::string_view resource,
                     const std::vector<Wanted>& built_in) {

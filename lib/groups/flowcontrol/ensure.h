@@ -6,8 +6,8 @@
 
 namespace apiserver::inline v0::groups::flowcontrol {
 
-// Creates the built-in objects that are missing and sets right those that may be; removes what an
-// earlier version built in. k8s.io/kubernetes/pkg/registry/flowcontrol/ensurer. Waits.
+// Creates the built-in objects that are missing, corrects those that it may, and removes those that
+// an earlier version built in. k8s.io/kubernetes/pkg/registry/flowcontrol/ensurer. It blocks.
 Status Ensure(client::Client& client, const Context& ctx);
 
 }  // namespace apiserver::inline v0::groups::flowcontrol

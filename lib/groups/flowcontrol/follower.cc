@@ -20,9 +20,10 @@ namespace {
 using runtime::ObjectPtr;
 
 constexpr char kFieldManager[] = "api-priority-and-fairness-config-consumer-v1";
-// Of one schema's status, in a minute: servers that disagree shall not fight all day.
+// Limits the writes of one schema's status in a minute: servers that disagree must not go on
+// overwriting each other.
 constexpr std::size_t kWritesAMinute = 6;
-// How often somebody looks whether to stop before there is anything to see.
+// The interval at which the worker checks if it has to stop before the first sync.
 constexpr std::chrono::milliseconds kSyncStep(100);
 
 struct Dangling {
@@ -48,7 +49,7 @@ bool Says(const runtime::Object& schema, const Dangling& wanted) {
   return false;
 }
 
-// What server-side apply is to make of the status.
+// Returns the server-side apply of the status.
 std::string ApplyText(const std::string& name, const Dangling& dangling, const Clock& clock) {
   std::string text = R"({"apiVersion":"flowcontrol.apiserver.k8s.io/v1","kind":"FlowSchema",)"
                      R"("metadata":{"name":)";
@@ -120,7 +121,7 @@ class InformerFollower final : public Follower {
       {
         auto state = state_.Lock();
         const auto due = [&state] { return state->changed || state->stopping; };
-        // Also looked at now and then: an informer may have synced without a single object.
+        // The wait has a limit: an informer may have synced without a single object.
         (void)state.WaitUntil(RealClock().Now() + options_.retry, due);
         if (state->stopping) return;
         if (!std::exchange(state->changed, false) && state->digested && !again) continue;
@@ -135,7 +136,7 @@ class InformerFollower final : public Follower {
     }
   }
 
-  // Whether all statuses are as they should be.
+  // Returns whether all statuses are right.
   bool Digest() {
     config::Configuration configuration;
     std::set<std::string> names;
@@ -147,6 +148,7 @@ class InformerFollower final : public Follower {
     for (const ObjectPtr& schema : schemas) {
       configuration.flow_schemas.push_back(SchemaOf(*schema));
     }
+    // The whole configuration at once: a schema and its level may come in either order.
     if (options_.flow_control) options_.flow_control->Configure(std::move(configuration));
     bool all = true;
     for (const ObjectPtr& schema : schemas) {
@@ -162,9 +164,11 @@ class InformerFollower final : public Follower {
     const Clock::Monotonic now = options_.clock->Now();
     std::deque<Clock::Monotonic>& writes = writes_[name];
     while (!writes.empty() && now - writes.front() > std::chrono::minutes(1)) writes.pop_front();
+    // False: the worker tries again after `retry`.
     if (writes.size() >= kWritesAMinute) return false;
     writes.push_back(now);
     meta::PatchOptions patch;
+    // Every server may take the condition over from another one.
     patch.force = true;
     patch.field_manager = kFieldManager;
     const Status status =
@@ -187,7 +191,7 @@ class InformerFollower final : public Follower {
   const FollowerOptions options_;
   Context running_ = Context::Child(Context::Background());
   Guarded<State> state_;
-  // Of the worker: when each schema's status was written lately.
+  // The times of each schema's recent status writes; used by the worker.
   std::map<std::string, std::deque<Clock::Monotonic>> writes_;
   std::unique_ptr<client::Informer> schemas_;
   std::unique_ptr<client::Informer> levels_;

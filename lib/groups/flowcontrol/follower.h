@@ -10,26 +10,27 @@
 
 namespace apiserver::inline v0::groups::flowcontrol {
 
-// Configures a server's flow control by its objects, and tells each FlowSchema's status whether its
-// level is missing: the part of k8s.io/apiserver/pkg/util/flowcontrol's configController that has a
-// client. Start and Stop are the owner's.
+// Configures a server's flow control by its objects, and sets each FlowSchema's status condition
+// about a missing level: the part of k8s.io/apiserver/pkg/util/flowcontrol's configController that
+// has a client. Only the owner calls Start and Stop.
 class Follower {
  public:
   virtual ~Follower() = default;  // Stops.
 
-  // Begins, on threads of its own. Once.
+  // Begins, on threads of its own. Called once.
   virtual void Start() = 0;
-  // Whether what there was at the start is in force; false: not within `timeout`.
+  // Waits until the objects present at the start are in force. False: `timeout` passed first.
   virtual bool WaitForSync(std::chrono::milliseconds timeout) = 0;
-  // Idempotent. The flow control keeps what it knows.
+  // Stops following. Idempotent. The flow control keeps its configuration.
   virtual void Stop() = 0;
 };
 
+// The flow control to configure.
 struct FollowerOptions {
   apiserver::flowcontrol::FlowControl* flow_control = nullptr;  // Null: only statuses are kept.
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
-  // After a write that failed; and between two looks at what has changed without being told.
+  // The pause after a write that failed, and the longest time between two looks at the objects.
   std::chrono::milliseconds retry = std::chrono::seconds(1);
 };
 std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,

@@ -16,14 +16,15 @@
 namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
-// As upstream: tried every second for five minutes, repeated every minute.
+// As upstream: attempts every second for five minutes, repeated every minute.
 constexpr int kStartAttempts = 300;
 constexpr std::chrono::seconds kStartWait(1);
 constexpr std::chrono::minutes kRepeat(1);
-// How often somebody looks whether the server stops before it has started.
+// The interval at which the hook checks if the server stops before it has started.
 constexpr std::chrono::milliseconds kFollowStep(200);
 
-// Keeps the built-in objects and follows all of them, from the server's start to its stop.
+// Keeps the built-in objects up to date and follows all objects, from the server's start to its
+// stop.
 class Starter {
  public:
   explicit Starter(Options options) : options_(std::move(options)) {}
@@ -35,6 +36,7 @@ class Starter {
     for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
       const Status status = Ensure(*client, hook.ctx);
       if (status.ok()) {
+        // Objects that a user deletes or spoils are restored while the server runs.
         *producer_.Lock() =
             Thread("apf-producer", [this, client, ctx = hook.ctx] { Repeat(*client, ctx); });
         return {};

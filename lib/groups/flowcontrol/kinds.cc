@@ -8,13 +8,14 @@
 namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
-// pkg/apis/flowcontrol/v1/defaults.go.
+// Follows pkg/apis/flowcontrol/v1/defaults.go.
 void SetSchemaDefaults(runtime::Object& schema) {
   if (schema["spec"]["matchingPrecedence"].AsInt() == 0) {
     schema.Edit("spec", "matchingPrecedence") = 1000;
   }
 }
 
+// An explicit zero is kept where zero has a meaning: hence null for shares, and zero for queues.
 void SetLevelDefaults(runtime::Object& level) {
   for (const char* type : {"exempt", "limited"}) {
     if (level["spec"][type].is_null()) continue;

@@ -8,6 +8,7 @@
 namespace apiserver::v0::groups::flowcontrol {
 namespace {
 
+// The strategy of the objects themselves: it ignores the status, which only the subresource writes.
 class MainStrategy final : public rest::Strategy {
  public:
   explicit MainStrategy(runtime::KindPtr kind) : kind_(std::move(kind)) {}
@@ -31,6 +32,7 @@ class MainStrategy final : public rest::Strategy {
   const runtime::KindPtr kind_;
 };
 
+// The strategy of the subresource status, which changes nothing else.
 class StatusStrategy final : public rest::Strategy {
  public:
   explicit StatusStrategy(runtime::KindPtr kind) : kind_(std::move(kind)) {}

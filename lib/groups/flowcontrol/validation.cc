@@ -22,6 +22,7 @@ using Words = std::vector<std::string>;
 constexpr int kPrecedenceMax = 10000;
 constexpr int kQueuesMax = 10'000'000;
 
+// The order is that of the error text, which is Go's sorted set.
 const Words& Verbs() {
   static const Words verbs{"create", "delete", "deletecollection", "get",  "list",
                            "patch",  "proxy",  "update",           "watch"};
@@ -39,7 +40,7 @@ bool Has(const Value& list, std::string_view word) {
                              [word](const Value& each) { return each.AsString() == word; });
 }
 
-// A list of which "*" can only be the whole.
+// Checks that "*" is the only element of a list that has it.
 void CheckAlone(const Value& list, const Path& path, const std::string& what, ErrorList& errors) {
   if (list.size() > 1 && Has(list, "*")) {
     errors.InvalidPrinted(path, Printed(list), "if '*' is present, must not specify other " + what);
@@ -52,11 +53,13 @@ void CheckVerbs(const Value& verbs, const Path& path, ErrorList& errors) {
   const bool known = std::ranges::all_of(verbs.items(), [](const Value& verb) {
     return std::ranges::find(Verbs(), verb.AsString()) != Verbs().end();
   });
+  // One error for the whole list, as upstream.
   if (!known) errors.NotSupportedPrinted(path, Printed(verbs), Verbs());
 }
 
 void CheckUrl(std::string_view url, const Path& path, ErrorList& errors) {
   const auto wrong = [&](const char* why) { errors.Invalid(path, url, why); };
+  // A path may end in "/*", but a wildcard elsewhere would never match.
   if (url.empty()) return wrong("must not be empty");
   if (url == "/") return;
   if (url[0] != '/') return wrong("must start with slash");
@@ -85,6 +88,7 @@ void CheckNonResourceRule(const Value& rule, const Path& path, ErrorList& errors
 
 void CheckNamespaces(const Value& rule, const Path& at, ErrorList& errors) {
   const Value namespaces = rule["namespaces"];
+  // A rule without namespaces matches only requests without one, so it must say so.
   if (namespaces.size() == 0 && !rule["clusterScope"].AsBool()) {
     return errors.Required(
         at, "resource rules that are not cluster scoped must supply at least one namespace");
@@ -116,6 +120,7 @@ void CheckResourceRule(const Value& rule, const Path& path, ErrorList& errors) {
 
 void CheckServiceAccount(const Value& account, const Path& path, ErrorList& errors) {
   const std::string_view name = account["name"].AsString();
+  // "*" stands for all accounts of the namespace, but there is no wildcard for namespaces.
   if (name.empty()) {
     errors.Required(path.Child("name"));
   } else if (name != "*") {
@@ -132,7 +137,7 @@ void CheckServiceAccount(const Value& account, const Path& path, ErrorList& erro
   }
 }
 
-// The kinds of a subject and the field that each has.
+// The kinds of a subject and the field of each.
 struct Union {
   const char* kind;
   const char* field;
@@ -144,10 +149,12 @@ void CheckSubject(const Value& subject, const Path& path, ErrorList& errors) {
   const std::string_view kind = subject["kind"].AsString();
   const auto is = [kind](const Union& each) { return kind == each.kind; };
   if (std::ranges::none_of(kSubjects, is)) {
+    // Without a known kind there is no field to check further.
     return errors.NotSupported(path.Child("kind"), kind, {"Group", "ServiceAccount", "User"});
   }
   for (const Union& each : kSubjects) {
     const std::string field = each.field;
+    // The fields of the other kinds must be absent: the object would not mean what it shows.
     const Value value = subject[field];
     if (!is(each)) {
       if (value.is_null()) continue;
@@ -197,6 +204,7 @@ void CheckPrecedence(const runtime::Object& schema, const Path& path, ErrorList&
   if (precedence > kPrecedenceMax) {
     wrong("must not be greater than " + std::to_string(kPrecedenceMax));
   }
+  // Nothing may come before the mandatory schema of system:masters.
   if (precedence == 1 && schema.name() != config::kExempt) {
     wrong("only the schema named 'exempt' may have matchingPrecedence 1");
   }
@@ -213,10 +221,12 @@ void CheckQueuing(const Value& queuing, const Path& path, ErrorList& errors) {
   if (queues > kQueuesMax) {
     wrong("queues", "must not be greater than " + std::to_string(kQueuesMax));
   }
+  // The checks below need a positive hand that the deck has.
   if (hand <= 0) return wrong("handSize", "must be positive");
   if (hand > queues) {
     return wrong("handSize", "should not be greater than queues (" + std::to_string(queues) + ")");
   }
+  // Dealing uses one hash for the whole hand, so the deck must not need more bits than it has.
   const int bits = config::RequiredEntropyBits(static_cast<int>(queues), static_cast<int>(hand));
   if (bits > config::kHashBitsMax) {
     wrong("handSize", "required entropy bits of deckSize " + std::to_string(queues) +
@@ -243,7 +253,7 @@ void CheckLimitResponse(const Value& response, const Path& path, ErrorList& erro
   CheckQueuing(queuing, path.Child("queuing"), errors);
 }
 
-// What limited and exempt levels have in common.
+// Checks the fields that limited and exempt levels share.
 void CheckShares(const Value& of, const Path& path, ErrorList& errors) {
   const auto wrong = [&](const char* field, const char* why) {
     errors.InvalidPrinted(path.Child(field), std::to_string(of[field].AsInt()), why);
@@ -265,6 +275,7 @@ void CheckLevelSpec(const runtime::Object& level, const Path& path, ErrorList& e
   const std::string_view type = spec["type"].AsString();
   const Value limited = spec["limited"];
   const Value exempt = spec["exempt"];
+  // The server relies on this name for the level that never waits.
   if ((level.name() == config::kExempt) != (type == "Exempt")) {
     errors.Invalid(path.Child("type"), type, "must be 'Exempt' if and only if `name` is 'exempt'");
   }
@@ -314,6 +325,7 @@ ErrorList ValidateFlowSchema(const runtime::Object& schema) {
     if (errors.full()) break;
     CheckRule(rule, path.Child("rules").Index(index++), errors);
   }
+  // The mandatory schemas may exist as objects, but not differ.
   for (const config::FlowSchema& fixed : config::MandatoryConfiguration().flow_schemas) {
     if (fixed.name != schema.name()) continue;
     config::FlowSchema given = SchemaOf(schema);
@@ -335,9 +347,10 @@ ErrorList ValidatePriorityLevel(const runtime::Object& level) {
     if (fixed.name != level.name()) continue;
     config::PriorityLevelConfiguration given = LevelOf(level);
     given.uid.clear();
+    // LevelOf() reads only the exempt part, so the other one is looked at here.
     const bool limited_too = fixed.exempt && !level["spec"]["limited"].is_null();
     if (fixed.exempt) {
-      // What an exempt level has may be changed.
+      // The shares of the exempt level may be changed.
       given.nominal_concurrency_shares = fixed.nominal_concurrency_shares;
       given.lendable_percent = fixed.lendable_percent;
     }
@@ -351,6 +364,7 @@ ErrorList ValidatePriorityLevel(const runtime::Object& level) {
   return errors;
 }
 
+// Conditions are a map by type in server-side apply, so that types must be unique.
 ErrorList ValidateStatus(const runtime::Object& object) {
   ErrorList errors;
   std::set<std::string_view> types;

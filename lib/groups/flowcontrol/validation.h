@@ -3,12 +3,12 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/object.h"
 
-// k8s.io/kubernetes/pkg/apis/flowcontrol/validation.
+// Follows k8s.io/kubernetes/pkg/apis/flowcontrol/validation.
 namespace apiserver::inline v0::groups::flowcontrol {
 
 field::ErrorList ValidateFlowSchema(const runtime::Object& schema);
 field::ErrorList ValidatePriorityLevel(const runtime::Object& level);
-// Of either kind.
+// Validates the status of either kind.
 field::ErrorList ValidateStatus(const runtime::Object& object);
 
 }  // namespace apiserver::inline v0::groups::flowcontrol

@@ -20,12 +20,12 @@ using runtime::ObjectPtr;
 using runtime::Value;
 
 constexpr std::string_view kManager = "clusterrole-aggregation-controller";
-// After a write that failed.
+// The pause after a write that failed.
 constexpr std::chrono::seconds kRetry{1};
 
 bool Aggregated(const runtime::Object& role) { return !role["aggregationRule"].is_null(); }
 
-// What an apply of a ClusterRole's rules sends.
+// Returns the body of an apply of a ClusterRole's rules.
 std::string Applied(const std::string& name, const std::vector<PolicyRule>& rules) {
   runtime::Arena arena;
   std::string text = R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",)"
@@ -78,7 +78,7 @@ class ApplyingAggregator final : public Aggregator {
     state_.NotifyAll();
   }
 
-  // The roles as they are once something is to be done; nullopt: stopped.
+  // Waits for work and returns the present roles. nullopt: stopped.
   std::optional<ClusterRoles> NextWork() {
     auto state = state_.Lock();
     state.Wait([&] { return state->dirty || state->stopped; });
@@ -104,17 +104,20 @@ class ApplyingAggregator final : public Aggregator {
 
   Status Sync(const std::string& name, const runtime::Object& role, const ClusterRoles& all) {
     ASSIGN_OR_RETURN(const std::vector<PolicyRule> rules, AggregatedRules(role, all));
+    // Without this the write would change the role, which would start the next round.
     if (rules == RulesOf(role["rules"])) return {};
     const client::Target target{
         .resource = {std::string(authz::rbac::kGroupName), "v1", "clusterroles"}, .name = name};
     return client_
         .Patch(ctx_, target, {"application/apply-patch+yaml", Applied(name, rules)},
+               // Forced: the aggregated rules belong to this controller, whoever wrote them last.
                {.force = true, .field_manager = std::string(kManager)})
         .status();
   }
 
   void TryAgain() {
     auto state = state_.Lock();
+    // All roles are tried again: which ones failed is not kept.
     (void)state.WaitUntil(std::chrono::steady_clock::time_point(RealClock().Now()) + kRetry,
                           [&] { return state->stopped; });
     state->dirty = true;
@@ -136,6 +139,7 @@ Result<std::vector<PolicyRule>> AggregatedRules(const runtime::Object& role,
   for (const Value& selector : role["aggregationRule"]["clusterRoleSelectors"].items()) {
     ASSIGN_OR_RETURN(const meta::LabelSelector fits, meta::LabelSelectorAsSelector(selector));
     for (const auto& [name, part] : all) {
+      // A role may match its own selector.
       if (name == role.name() || !fits.Matches(part->labels())) continue;
       for (PolicyRule& rule : RulesOf((*part)["rules"])) {
         if (seen.insert(CompactString(rule)).second) rules.push_back(std::move(rule));

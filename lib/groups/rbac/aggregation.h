@@ -10,26 +10,25 @@
 #include "apiserver/client/client.h"
 #include "apiserver/runtime/object.h"
 
-// ClusterRoles that are made of others:
-// k8s.io/kubernetes/pkg/controller/clusterroleaggregation.
+// The aggregation of ClusterRoles: k8s.io/kubernetes/pkg/controller/clusterroleaggregation.
 namespace apiserver::inline v0::groups::rbac {
 
 using ClusterRoles = std::map<std::string, runtime::ObjectPtr>;  // By name.
 
-// What the rules of `role` are to be: those of the others that one of its selectors fits, selector
+// Returns the rules of `role`: those of the other roles that match one of its selectors, selector
 // by selector, each in the order of names, every rule once. kBadRequest: a selector is not valid.
 Result<std::vector<authz::rbac::PolicyRule>> AggregatedRules(const runtime::Object& role,
                                                              const ClusterRoles& all);
 
-// Writes such rules whenever a ClusterRole has changed. Start and Stop are the owner's, the rest is
-// for one thread.
+// Writes the aggregated rules whenever a ClusterRole has changed. Only the owner calls Start and
+// Stop; the other methods belong to one thread.
 class Aggregator {
  public:
   virtual ~Aggregator() = default;  // Stops.
-  // What there is now; no waiting.
+  // Adds or replaces a role; does not block.
   virtual void Upsert(const runtime::ObjectPtr& role) = 0;
   virtual void Delete(const runtime::ObjectPtr& role) = 0;
-  // Begins to write, on a thread of its own. Once.
+  // Begins to write, on a thread of its own. Called once.
   virtual void Start() = 0;
   virtual void Stop() = 0;  // Idempotent.
 };

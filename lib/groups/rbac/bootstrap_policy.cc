@@ -23,7 +23,7 @@ Words ReadWrite() {
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 
-// Of everybody who may log in, or not even that.
+// Returns the roles of every user that may log in, or that may not.
 std::vector<BootstrapRole> UserRoles() {
   return {
       {.name = "system:discovery",
@@ -47,8 +47,9 @@ std::vector<BootstrapRole> UserRoles() {
   };
 }
 
-// Of a namespace, or of all of them. Of the built-in kinds those that groups/ has; a host adds its
-// own by ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-edit and so on.
+// Returns the roles for a namespace, or for all of them. They contain the built-in kinds of
+// groups/; a host adds its own by ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-edit
+// and so on.
 std::vector<BootstrapRole> NamespaceRoles() {
   const std::string rbac(authz::rbac::kGroupName);
   return {

@@ -6,25 +6,25 @@
 
 #include "apiserver/authz/rbac.h"
 
-// What every server has from the start:
-// k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy, as far as it is about what a
-// server of one's own may serve.
+// The default roles and bindings:
+// k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy, as far as it concerns the
+// resources of a server of this library.
 namespace apiserver::inline v0::groups::rbac {
 
-// Set to "false" on a bootstrap object: it is left as it is.
+// The annotation of a bootstrap object: "false" leaves it unchanged.
 inline constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.io/autoupdate";
 
 struct BootstrapRole {
   std::string name;
   std::vector<authz::rbac::PolicyRule> rules = {};
-  // Its rules become those of "admin", "edit" or "view", too; empty: no.
+  // The role "admin", "edit" or "view" that its rules are aggregated to. Empty: none.
   std::string aggregate_to = "";
-  // It is made of what is aggregated to its own name.
+  // If set, it consists of the rules that are aggregated to its name.
   bool aggregated = false;
 };
 
 struct BootstrapBinding {
-  std::string role;  // And its own name.
+  std::string role;  // Also the binding's name.
   std::vector<std::string> groups;
 };
 

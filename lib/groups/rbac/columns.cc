@@ -12,13 +12,14 @@ namespace {
 
 using runtime::Value;
 
-// The subjects of one kind, "a, b"; service accounts as "namespace/name".
+// Returns the subjects of one kind, "a, b"; service accounts as "namespace/name".
 std::string NamesOf(const runtime::Object& binding, std::string_view kind) {
   std::string names;
   for (const Value& subject : binding["subjects"].items()) {
     if (subject["kind"].AsString() != kind) continue;
     if (!names.empty()) names += ", ";
     if (kind == authz::rbac::kServiceAccountKind) {
+      // The name alone is not unique among service accounts.
       names.append(subject["namespace"].AsString()).append("/");
     }
     names += subject["name"].AsString();
@@ -26,7 +27,7 @@ std::string NamesOf(const runtime::Object& binding, std::string_view kind) {
   return names;
 }
 
-// pkg/printers/internalversion: rolebindings and clusterrolebindings.
+// Makes the columns of pkg/printers/internalversion for rolebindings and clusterrolebindings.
 class BindingColumns final : public rest::TableConvertor {
  public:
   explicit BindingColumns(const Clock& clock) : clock_(clock) {}
@@ -40,6 +41,7 @@ class BindingColumns final : public rest::TableConvertor {
           {"Name", "string", "name", "The binding's name.", 0},
           {"Role", "string", "", "The role that is given.", 0},
           {"Age", "string", "", "How long ago it was created.", 0},
+          // Priority 1: only `kubectl get -o wide` shows these.
           {"Users", "string", "", "The users it is given to.", 1},
           {"Groups", "string", "", "The groups it is given to.", 1},
           {"ServiceAccounts", "string", "", "The service accounts it is given to.", 1}};

@@ -19,6 +19,8 @@ std::vector<std::string> Texts(const Value& list) {
 
 }  // namespace
 
+// The authorizer works on plain structs: it reads them for each request, and the objects only when
+// they change.
 std::vector<PolicyRule> RulesOf(const Value& rules) {
   std::vector<PolicyRule> result;
   result.reserve(rules.size());
@@ -32,6 +34,7 @@ std::vector<PolicyRule> RulesOf(const Value& rules) {
   return result;
 }
 
+// The API group is left out: validation allows only RBAC's own.
 authz::rbac::RoleRef RoleRefOf(const Value& role_ref) {
   return {.kind = std::string(role_ref["kind"].AsString()),
           .name = std::string(role_ref["name"].AsString())};
@@ -61,6 +64,7 @@ Value ToValue(const std::vector<PolicyRule>& rules, runtime::Arena& arena) {
   for (const PolicyRule& rule : rules) {
     runtime::MapBuilder map(arena);
     const auto add = [&](const char* field, const std::vector<std::string>& texts) {
+      // Go omits empty lists as well.
       if (texts.empty()) return;
       runtime::ListBuilder values(arena);
       for (const std::string& text : texts) values.Add(Value::String(arena.Copy(text)));

@@ -5,16 +5,16 @@
 #include "apiserver/authz/rbac.h"
 #include "apiserver/runtime/object.h"
 
-// Between API objects and what the authorizer knows.
+// Conversions between API objects and the authorizer's structures.
 namespace apiserver::inline v0::groups::rbac {
 
-// `rules` of a Role or ClusterRole.
+// Returns the `rules` of a Role or ClusterRole.
 std::vector<authz::rbac::PolicyRule> RulesOf(const runtime::Value& rules);
 authz::rbac::RoleRef RoleRefOf(const runtime::Value& role_ref);
 authz::rbac::Role RoleOf(const runtime::Object& object);
 authz::rbac::Binding BindingOf(const runtime::Object& object);
 
-// The other way round; lives in `arena`.
+// Returns the rules as a value in `arena`.
 runtime::Value ToValue(const std::vector<authz::rbac::PolicyRule>& rules, runtime::Arena& arena);
 
 }  // namespace apiserver::inline v0::groups::rbac

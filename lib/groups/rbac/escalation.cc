@@ -17,7 +17,7 @@ using authz::rbac::PolicyRule;
 using runtime::Object;
 using runtime::Value;
 
-// Who asks; null: nobody, which is the server itself.
+// Returns the authenticated user. Null: there is none, and the server itself writes.
 auth::UserInfoPtr Asking(const Context& ctx) {
   const auth::UserInfoPtr* const user = ctx.Get<auth::UserInfoPtr>();
   return user == nullptr ? nullptr : *user;
@@ -27,7 +27,7 @@ Status ForbiddenIn(const Object& object, std::string_view name, std::string_view
   return meta::NewForbidden(object.kind().group_resource(), name, why);
 }
 
-// Whether only what the garbage collector changes before it deletes is new.
+// True if the update changes only fields that the garbage collector changes before a deletion.
 bool OnlyForGarbageCollector(const Object& now, const Object& old) {
   const auto copy = now.Clone();
   for (const char* field : {"ownerReferences", "finalizers", "managedFields"}) {
@@ -41,17 +41,18 @@ bool OnlyForGarbageCollector(const Object& now, const Object& old) {
   return copy->root() == old.root();
 }
 
-// Says of writes whether they give away too much.
+// Decides if a write grants too much.
 class Guard {
  public:
   explicit Guard(Powers powers) : powers_(std::move(powers)) {}
   virtual ~Guard() = default;
 
-  // `old` is null for a create; `name` is that of the URL, empty for a POST. kForbidden, or what
-  // went wrong.
+  // Checks a write. `old` is null for a create; `name` is the one in the URL, empty for a POST.
+  // kForbidden: it grants too much. Other errors are those of the authorizer.
   Status Check(const Context& ctx, std::string_view name, const Object& now,
                const Object* old) const {
     const auth::UserInfoPtr user = Asking(ctx);
+    // system:masters may do everything, whatever RBAC says; so it cannot gain rights by a write.
     if (!user || user->InGroup(auth::kSystemPrivilegedGroup)) return {};
     if (old != nullptr && OnlyForGarbageCollector(now, *old)) return {};
     return Decide(ctx, {user, name, now, old});
@@ -68,10 +69,11 @@ class Guard {
 
   const Powers& powers() const { return powers_; }
 
-  // An error of the authorizer is no permission, as upstream.
+  // An error of the authorizer counts as a denial, as upstream.
   Result<bool> May(const Context& ctx, const auth::Attributes& asked) const {
     const Result<auth::Verdict> verdict = powers_.authorizer->Authorize(ctx, asked);
     if (!verdict.ok()) {
+      // Not a denial: the request goes on where it may block.
       if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
       return false;
     }
@@ -102,8 +104,9 @@ class RoleGuard final : public Guard {
         ConfirmNoEscalation(ctx, *powers().rbac, *write.user, ns, RulesOf(write.now["rules"]));
     if (held.reason() == Reason::kTimeout) return held;
     if (!held.ok()) return ForbiddenIn(write.now, write.now.name(), held.message());
-    // It can gather anything, now or later.
+    // An aggregated role can get any rules, now or later.
     if (!Aggregates(write.now) && !(write.old != nullptr && Aggregates(*write.old))) return {};
+    // The rules of cluster-admin.
     const std::vector<PolicyRule> everything{
         {.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
         {.verbs = {"*"}, .non_resource_urls = {"*"}}};
@@ -138,6 +141,7 @@ class BindingGuard final : public Guard {
  private:
   Result<bool> MayBind(const Context& ctx, const Write& write, const authz::rbac::RoleRef& role,
                        std::string_view ns) const {
+    // Without a resource to ask about, Rules() makes the error.
     if (role.kind != "ClusterRole" && role.kind != "Role") return false;
     return May(ctx, {.user = write.user,
                      .verb = "bind",
@@ -159,6 +163,7 @@ class BindingGuard final : public Guard {
     if (!cluster && ns.empty()) {
       return Status(Reason::kInternalError, "must provide namespace when getting role");
     }
+    // The store does not authorize: the user need not have read access to the role.
     Context reading = Context::Child(ctx);
     reading.Set(rest::Namespace{cluster ? "" : ns});
     registry::Store& store = cluster ? *powers().cluster_roles : *powers().roles;
@@ -167,6 +172,7 @@ class BindingGuard final : public Guard {
   }
 };
 
+// Checks inside the update, since only the store knows the object that an update starts from.
 class CheckedUpdate final : public rest::UpdatedObjectInfo {
  public:
   CheckedUpdate(const rest::UpdatedObjectInfo& inner, const Guard& guard, std::string_view name)

@@ -16,7 +16,7 @@ using authz::rbac::RbacAuthorizer;
 using client::InformerHandler;
 using runtime::ObjectPtr;
 
-// `upsert` and `remove` are told of every change.
+// Calls `upsert` and `remove` for every change.
 template <class Upsert, class Remove>
 InformerHandler HandlerOf(const Upsert& upsert, const Remove& remove) {
   return {.on_add = upsert,
@@ -41,7 +41,7 @@ class InformerFollower final : public Follower {
     const InformerHandler parts =
         HandlerOf([aggregator](const ObjectPtr& role) { aggregator->Upsert(role); },
                   [aggregator](const ObjectPtr& role) { aggregator->Delete(role); });
-    // Roles before what names them, so that fewer bindings are without a role for a moment.
+    // Roles come before their bindings, so that fewer bindings are without a role for a moment.
     Follow("clusterroles", {roles, parts}, log);
     Follow("roles", {roles}, log);
     Follow("clusterrolebindings", {bindings}, log);
@@ -60,6 +60,7 @@ class InformerFollower final : public Follower {
   }
 
   void Stop() override {
+    // The informers first: they call the aggregator.
     for (const auto& informer : informers_) informer->Stop();
     aggregator_->Stop();
   }

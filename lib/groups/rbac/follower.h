@@ -9,17 +9,17 @@
 
 namespace apiserver::inline v0::groups::rbac {
 
-// Keeps an authorizer up to date with the roles and bindings of a server, and the rules of
-// aggregated ClusterRoles with those that they are made of. Start and Stop are the owner's.
+// Keeps an authorizer up to date with the roles and bindings of a server, and aggregated
+// ClusterRoles up to date with their parts. Only the owner calls Start and Stop.
 class Follower {
  public:
   virtual ~Follower() = default;  // Stops.
 
-  // Begins, on threads of its own. Once.
+  // Begins, on threads of its own. Called once.
   virtual void Start() = 0;
-  // Whether the authorizer knows all there was at the start; false: not within `timeout`.
+  // Waits until the authorizer has all objects present at the start. False: `timeout` passed first.
   virtual bool WaitForSync(std::chrono::milliseconds timeout) const = 0;
-  // Idempotent. The authorizer keeps what it knows.
+  // Stops following. Idempotent. The authorizer keeps its roles.
   virtual void Stop() = 0;
 };
 

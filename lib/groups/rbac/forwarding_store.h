@@ -11,7 +11,8 @@
 
 namespace apiserver::inline v0::groups::rbac {
 
-// A store that is another one, for decorators to derive from: they override what they change.
+// A store that forwards to another one, as a base for decorators: they override the methods that
+// they change.
 class ForwardingStore : public registry::Store {
  public:
   explicit ForwardingStore(std::shared_ptr<registry::Store> inner) : inner_(std::move(inner)) {}

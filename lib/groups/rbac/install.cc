@@ -17,10 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 using Stores = std::map<std::string, std::shared_ptr<registry::Store>>;  // By resource.
 
-// As often, and so far apart, is the storage asked that does not answer at the start.
+// The number and interval of attempts while the storage does not answer at the start.
 constexpr int kStartAttempts = 30;
 constexpr milliseconds kStartWait = std::chrono::seconds(1);
-// How often somebody looks whether the server stops before it has started.
+// The interval at which the hook checks if the server stops before it has started.
 constexpr milliseconds kSyncStep = std::chrono::milliseconds(200);
 
 Result<Stores> NewStores(const registry::StorageConfig& storage,
@@ -46,6 +46,7 @@ class Starter {
 
   Status Start(const server::HookContext& hook) {
     client_ = client::NewClient(hook.server.LoopbackConnection());
+    // The roles are written first, so that the authorizer never starts without them.
     if (options_.bootstrap) RETURN_IF_ERROR(Bootstrap(hook.ctx));
     follower_ = NewFollower(client_, options_.rbac, *options_.log);
     follower_->Start();
@@ -63,6 +64,7 @@ class Starter {
     const auto registration = ctx.OnDone([&stopping] { stopping.Notify(); });
     Status status;
     for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+      // The loopback has system:masters, so these writes need no role.
       status = Reconcile(*client_, ctx);
       if (status.ok()) return {};
       Log(*options_.log, LogLevel::kWarning, "rbac: the bootstrap roles could not be written",
@@ -92,6 +94,8 @@ Status Install(server::GenericAPIServer& server, Options options) {
 
   const Powers powers{.rbac = options.rbac,
                       .authorizer = options.authorizer,
+                      // The stores are the unguarded ones: a check must read roles that its user
+                      // may not.
                       .roles = stores["roles"],
                       .cluster_roles = stores["clusterroles"]};
   server::APIGroupInfo group{.group = std::string(authz::rbac::kGroupName)};

@@ -13,7 +13,7 @@ using authz::rbac::kGroupName;
 using authz::rbac::kUserKind;
 using runtime::Value;
 
-// pkg/apis/rbac/v1/defaults.go.
+// Follows pkg/apis/rbac/v1/defaults.go.
 void SetBindingDefaults(runtime::Object& binding) {
   if (binding["roleRef"]["apiGroup"].size() == 0) {
     binding.Edit("roleRef", "apiGroup") = kGroupName;
@@ -30,7 +30,7 @@ void SetBindingDefaults(runtime::Object& binding) {
       continue;
     }
     changed = true;
-    // In the order of the fields.
+    // The members keep the order of the fields.
     runtime::MapBuilder full(binding.arena());
     full.Add("kind", subject["kind"]);
     full.Add("apiGroup", Value::String(kGroupName));

@@ -18,7 +18,7 @@ using runtime::Object;
 using runtime::Value;
 
 constexpr std::string_view kBootstrapping = "kubernetes.io/bootstrapping";
-// An object that comes and goes, or changes, while it is looked at.
+// Limits the attempts for an object that is changed or deleted at the same time.
 constexpr int kAttempts = 4;
 
 std::string AggregateTo(const std::string& role) {
@@ -74,7 +74,7 @@ std::unique_ptr<Object> Expected(const BootstrapBinding& binding) {
   return object;
 }
 
-// Adds the labels and annotations that `object` does not have; says whether there were any.
+// Adds the labels and annotations that `object` does not have; returns whether there were any.
 bool AddMetadata(const Object& expected, Object& object) {
   bool added = false;
   for (const char* field : {"labels", "annotations"}) {
@@ -87,7 +87,7 @@ bool AddMetadata(const Object& expected, Object& object) {
   return added;
 }
 
-// Appends the items of list `now` that `old` has not; says whether there were any.
+// Appends the items of list `now` that `old` does not have; returns whether there were any.
 template <class... Path>
 bool AddItems(const Value& old, const Value& now, Object& object, const Path&... path) {
   runtime::ListBuilder items(object.arena());
@@ -102,7 +102,7 @@ bool AddItems(const Value& old, const Value& now, Object& object, const Path&...
   return true;
 }
 
-// Says whether `object`, which is stored, had to be changed to have all that is expected.
+// Returns whether the stored `object` had to be changed to have everything that is expected.
 bool Complete(const BootstrapRole& role, const Object& expected, Object& object) {
   bool changed = AddMetadata(expected, object);
   std::vector<PolicyRule> rules = RulesOf(object["rules"]);
@@ -112,6 +112,7 @@ bool Complete(const BootstrapRole& role, const Object& expected, Object& object)
     object.Edit("rules") = ToValue(rules, object.arena());
     changed = true;
   }
+  // A rule for aggregation would let the controller replace the rules that were just completed.
   if (!role.aggregated && !object["aggregationRule"].is_null()) {
     object.Erase("aggregationRule");
     return true;
@@ -129,7 +130,7 @@ bool Complete(const BootstrapBinding& /*binding*/, const Object& expected, Objec
   return AddItems(object["subjects"], expected["subjects"], object, "subjects") || changed;
 }
 
-// One object, once. `again`: it has changed meanwhile.
+// Reconciles one object, once. `again`: it has changed meanwhile.
 template <class Bootstrap>
 Status ReconcileOnce(client::Client& client, const Context& ctx, const char* resource,
                      const Bootstrap& bootstrap, bool& again) {
@@ -144,7 +145,9 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
   if (stored.status().reason() == Reason::kNotFound) return create();
   RETURN_IF_ERROR(stored.status());
   Object& object = **stored;
+  // An administrator's way to keep changes to a bootstrap object.
   if (object.annotations()[kAutoUpdate].AsString() == "false") return {};
+  // A roleRef cannot be updated, so the binding is replaced; the uid protects a newer one.
   if (object["roleRef"] != (*expected)["roleRef"]) {
     const std::string uid(object.uid());
     meta::DeleteOptions options;
@@ -156,6 +159,7 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
   }
   if (!Complete(bootstrap, *expected, object)) return {};
   Status updated = client.Update(ctx, target, object).status();
+  // Another server may start at the same time, and reconcile the same objects.
   again = updated.reason() == Reason::kNotFound || updated.reason() == Reason::kConflict;
   return updated;
 }
@@ -163,6 +167,7 @@ Status ReconcileOnce(client::Client& client, const Context& ctx, const char* res
 template <class Bootstrap>
 Status ReconcileAll(client::Client& client, const Context& ctx, const char* resource,
                     const std::vector<Bootstrap>& all) {
+  // In order, and the first error ends it: the start-up hook tries all again.
   for (const Bootstrap& bootstrap : all) {
     Status status;
     bool again = true;

@@ -21,6 +21,7 @@ class RbacStrategy final : public rest::Strategy {
                                   const runtime::Object& old) const override {
     return validate_update_(object, old);
   }
+  // As upstream: a PUT may create RBAC objects.
   bool AllowCreateOnUpdate() const override { return true; }
   bool AllowUnconditionalUpdate() const override { return true; }
 

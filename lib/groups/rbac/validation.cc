@@ -33,7 +33,7 @@ std::string PrintedUrls(const Value& urls) {
   return text;
 }
 
-// Go prints its internal type, whose fields have no JSON names.
+// Prints Go's internal type, whose fields have no JSON names.
 std::string PrintedRoleRef(const Value& role_ref) {
   std::string text = R"({"APIGroup":)";
   codec::AppendJsonString(role_ref["apiGroup"].AsString(), text);
@@ -51,6 +51,7 @@ void CheckRule(const Value& rule, bool namespaced, const Path& path, ErrorList& 
   const Value urls = rule["nonResourceURLs"];
   if (urls.size() > 0) {
     const Path at = path.Child("nonResourceURLs");
+    // A namespaced role cannot grant paths, which have no namespace.
     if (namespaced) {
       errors.InvalidPrinted(at, PrintedUrls(urls),
                             "namespaced rules cannot apply to non-resource URLs");
@@ -76,6 +77,7 @@ void CheckRoleRef(const Value& role_ref, bool namespaced, ErrorList& errors) {
     errors.NotSupported(path.Child("apiGroup"), group, OwnGroup());
   }
   const std::string_view kind = role_ref["kind"].AsString();
+  // A ClusterRoleBinding cannot name a Role, which is in one namespace.
   if (kind != "ClusterRole" && !(namespaced && kind == "Role")) {
     errors.NotSupported(path.Child("kind"), kind,
                         namespaced ? Words{"Role", "ClusterRole"} : Words{"ClusterRole"});
@@ -95,9 +97,11 @@ void CheckServiceAccount(const Value& subject, bool namespaced, const Path& path
       errors.Invalid(path.Child("name"), name, complaint);
     }
   }
+  // Service accounts are in the legacy group, whose name is empty.
   if (subject["apiGroup"].size() > 0) {
     errors.NotSupported(path.Child("apiGroup"), subject["apiGroup"].AsString(), {""});
   }
+  // A RoleBinding's namespace is the default for its subjects, but a cluster has none.
   if (!namespaced && subject["namespace"].size() == 0) errors.Required(path.Child("namespace"));
 }
 
@@ -105,6 +109,7 @@ void CheckSubjectOfBinding(const Value& subject, bool namespaced, const Path& pa
                            ErrorList& errors) {
   const std::string_view kind = subject["kind"].AsString();
   const bool unnamed = subject["name"].size() == 0;
+  // As upstream, an absent name gives two errors for users and groups.
   if (unnamed) errors.Required(path.Child("name"));
   if (kind == authz::rbac::kServiceAccountKind) {
     return CheckServiceAccount(subject, namespaced, path, errors);
@@ -169,6 +174,7 @@ ErrorList ValidateBindingUpdate(const runtime::Object& now, const runtime::Objec
   ErrorList errors = ValidateBinding(now);
   errors.Append(
       meta::ValidateObjectMetaUpdate(now.metadata(), before.metadata(), Path("metadata")));
+  // The subjects of a binding may be managed by other users than those that chose its role.
   if (now["roleRef"] != before["roleRef"]) {
     errors.InvalidPrinted(Path("roleRef"), PrintedRoleRef(now["roleRef"]), "cannot change roleRef");
   }

@@ -50,6 +50,7 @@ Status CpuProfile::FindThreads() {
   std::map<int, Thread> threads;
   Status wrong;
   threads_not_seen_ = 0;
+  // Threads keep their samples over several lists, so an id that is known is not opened again.
   for (const std::string& name : names) {
     const int id = ThreadId(name);
     if (auto known = threads_.extract(id)) {
@@ -68,7 +69,7 @@ Status CpuProfile::FindThreads() {
       ++threads_not_seen_;
     }
   }
-  // What is left of the old ones has ended.
+  // The threads left in the old map have ended.
   threads_ = std::move(threads);
   return wrong;
 }
@@ -82,6 +83,7 @@ void CpuProfile::Drain(Thread& thread) {
     } else if (counts_.size() < limits_.stacks) {
       counts_.emplace(std::move(key), 1);
     } else {
+      // Only counted: the profile's memory must not depend on the program.
       ++lost_;
     }
   });
@@ -89,7 +91,7 @@ void CpuProfile::Drain(Thread& thread) {
 
 void CpuProfile::Collect() {
   for (auto& [id, thread] : threads_) Drain(thread);
-  // If they cannot be listed now, those that are known go on.
+  // If threads cannot be listed now, sampling of the known ones goes on.
   (void)FindThreads();
 }
 

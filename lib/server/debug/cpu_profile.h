@@ -16,26 +16,27 @@
 
 namespace apiserver::inline v0::server::debug {
 
-// On what the threads of this process spend processor time, from Start() to Finish(). One thread at
-// a time.
+// The processor time of this process's threads, by stack, from Start() to Finish(). Used by one
+// thread at a time.
 class CpuProfile {
  public:
   struct Needs {
     OpenThreadSamples open = &OpenPerfEvents;
-    const FileSystem* files = &RealFileSystem();  // With /proc.
+    const FileSystem* files = &RealFileSystem();  // Must have /proc.
     const Clock* clock = &RealClock();
   };
   struct Limits {
-    std::size_t threads = 4096;    // Others are not looked at; the profile says how many.
-    std::size_t stacks = 100'000;  // Different ones. Others are counted, and the profile says so.
+    std::size_t threads = 4096;  // Further threads are not sampled; the profile says how many.
+    // Distinct stacks. Further ones are counted, and the profile says so.
+    std::size_t stacks = 100'000;
   };
 
-  // The error says what the kernel refuses and what to do about it.
+  // Starts to sample. The error says what the kernel refuses and what to do about it.
   static Result<std::unique_ptr<CpuProfile>> Start(Needs needs, Limits limits);
 
-  // Takes what has been sampled and finds threads that are new: a few times a second.
+  // Takes the new samples and finds new threads: call it a few times a second.
   void Collect();
-  // The profile so far, as github.com/google/pprof/proto/profile.proto: not compressed yet.
+  // Returns the profile so far, as github.com/google/pprof/proto/profile.proto: not compressed yet.
   std::string Finish();
 
  private:
@@ -47,7 +48,7 @@ class CpuProfile {
   };
 
   CpuProfile(Needs needs, Limits limits);
-  // What stopped the first one that could not be opened.
+  // Returns the error of the first thread that could not be opened.
   Status FindThreads();
   void Drain(Thread& thread);
   std::vector<std::string> Remarks() const;
@@ -56,7 +57,7 @@ class CpuProfile {
   const Limits limits_;
   const Clock::Wall began_;
   const Clock::Monotonic began_monotonic_;
-  std::map<int, Thread> threads_;  // By id.
+  std::map<int, Thread> threads_;  // By thread id.
   std::map<Key, std::int64_t> counts_;
   std::uint64_t lost_ = 0;
   std::size_t threads_not_seen_ = 0;

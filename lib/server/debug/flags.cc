@@ -13,7 +13,7 @@ namespace apiserver::v0::server::debug {
 
 namespace {
 
-// Byte for byte as upstream prints it for its one flag.
+// The page that upstream prints for its one flag, byte for byte.
 constexpr char kFlagsPage[] =
     "<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n/debug/flags/<br>\n<br>\n"
     "flags:<br>\n<table>\n<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>\n</body>\n"
@@ -38,7 +38,8 @@ Status WrongNumber(const char* function, std::string_view text, const char* why)
           std::string("strconv.") + function + ": parsing " + field::Quote(text) + ": " + why};
 }
 
-// As logs.GlogSetter: what strconv.ParseUint(text, 10, 32) takes, if klog's int32 holds it.
+// Parses as logs.GlogSetter does: a text that strconv.ParseUint(text, 10, 32) takes, if klog's
+// int32 holds it.
 Result<std::uint32_t> ParseVerbosity(std::string_view text) {
   std::uint64_t number = 0;
   if (text.empty()) return WrongNumber("ParseUint", text, "invalid syntax");

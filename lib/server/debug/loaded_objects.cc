@@ -28,7 +28,7 @@ std::string Hexadecimal(std::string_view bytes) {
   return text;
 }
 
-// Of the linker's note among those in a segment; empty: there is none.
+// Returns the build id of the linker's note among those in a segment. Empty: there is none.
 std::string BuildIdIn(std::string_view notes) {
   constexpr std::string_view kGnu("GNU\0", 4);
   while (notes.size() > sizeof(ElfW(Nhdr))) {

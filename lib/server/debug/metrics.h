@@ -7,8 +7,8 @@
 
 namespace apiserver::inline v0::server::debug {
 
-// What `registry` counts, in Prometheus' text; `resets`: DELETE sets it to zero.
-// k8s.io/apiserver/pkg/server/routes/metrics.go.
+// Returns the handler that shows `registry` in Prometheus' text; `resets`: DELETE sets all counters
+// to zero. k8s.io/apiserver/pkg/server/routes/metrics.go.
 http::Handler NewMetricsHandler(std::shared_ptr<metrics::Registry> registry, bool resets);
 
 }  // namespace apiserver::inline v0::server::debug

@@ -19,10 +19,10 @@ namespace apiserver::v0::server::debug {
 
 namespace {
 
-// A power of two: room for thirty of the deepest stacks, a few times what is sampled between calls.
+// A power of two: room for thirty of the deepest stacks, a few times the samples between two calls.
 constexpr std::size_t kRingPages = 8;
 
-// Why the kernel does not let us, for whoever asked for a profile.
+// Returns why the kernel refuses, as a message for the client that asked for a profile.
 Status PerfRefused(const char* call, int error) {
   std::string text = std::string(call) + ": " + std::generic_category().message(error);
   switch (error) {
@@ -46,7 +46,7 @@ Status PerfRefused(const char* call, int error) {
   }
 }
 
-// The pages that the kernel writes and we read: a page about the ring, and the ring.
+// The pages that the kernel writes and this process reads: a page about the ring, and the ring.
 class PerfEvents final : public ThreadSamples {
  public:
   PerfEvents(int fd, void* pages, std::size_t size)
@@ -78,7 +78,7 @@ class PerfEvents final : public ThreadSamples {
   }
 
  private:
-  // What stands in the ring from its `at`th byte on.
+  // Copies the bytes of the ring from its `at`th byte on.
   void Copy(std::uint64_t at, std::span<std::byte> to) const {
     const std::byte* ring = pages_ + size_ / (kRingPages + 1);
     const std::size_t ring_size = size_ / (kRingPages + 1) * kRingPages;
@@ -88,12 +88,14 @@ class PerfEvents final : public ThreadSamples {
     std::memcpy(to.data() + first, ring, to.size() - first);
   }
 
-  // Returns how many samples a record says were lost. `body` is what follows its header.
+  // Returns the number of samples that a record reports as lost. `body` is the part after its
+  // header.
   static std::uint64_t Handle(const perf_event_header& header, std::span<std::uint64_t> body,
                               const Take& take) {
     if (header.type == PERF_RECORD_LOST && body.size() >= 2) return body[1];
     if (header.type != PERF_RECORD_SAMPLE || body.size() < 2) return 0;
-    // The address, the length of the stack, and the stack between marks of whose it is.
+    // The body has the address, the length of the stack, and the stack between marks that tell user
+    // frames from others.
     std::span<std::uint64_t> frames = body.subspan(2);
     if (body[1] < frames.size()) frames = frames.first(body[1]);
     std::vector<std::uint64_t> stack;

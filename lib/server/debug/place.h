@@ -8,8 +8,8 @@
 
 namespace apiserver::inline v0::server::debug {
 
-// Gives a page its place: serves `handler` at a path, which is a prefix if it ends in '/'.
-// `reads_body`: the handler looks at the request's body. kConflict: the path is taken.
+// Serves `handler` at a path, which is a prefix if it ends in '/'. `reads_body`: the handler looks
+// at the request's body. kConflict: the path is taken.
 using Place = std::function<Status(std::string path, http::Handler handler, bool reads_body)>;
 
 }  // namespace apiserver::inline v0::server::debug

@@ -17,9 +17,9 @@ namespace apiserver::v0::server::debug {
 namespace {
 
 constexpr std::int64_t kSecondsDefault = 30;
-// A longer profile is refused: it would keep others from theirs.
+// Limits a profile: a longer one is refused, since other clients would wait for theirs.
 constexpr std::int64_t kSecondsMax = 3600;
-// How often new threads are found and samples fetched, which the kernel has little room for.
+// The interval at which new threads are found and samples fetched; the kernel's buffers are small.
 constexpr std::chrono::milliseconds kCollectPeriod(100);
 
 constexpr char kProfileText[] =
@@ -31,7 +31,7 @@ http::Headers PprofHeaders(std::string content_type) {
   return {{"Content-Type", std::move(content_type)}, {"X-Content-Type-Options", "nosniff"}};
 }
 
-// As net/http/pprof: `go tool pprof` prints the text of such an answer.
+// Answers as net/http/pprof does: `go tool pprof` prints the text of such a response.
 http::Step PprofError(http::Exchange& exchange, int code, const std::string& text) {
   http::Headers headers = PprofHeaders("text/plain; charset=utf-8");
   headers.Add("X-Go-Pprof", "1");
@@ -43,7 +43,7 @@ http::Step CannotProfile(http::Exchange& exchange, std::string_view why) {
   return PprofError(exchange, 500, "Could not enable CPU profiling: " + std::string(why));
 }
 
-// Of ?seconds=; what is no positive number counts as absent, as in Go.
+// Returns the value of ?seconds=; one that is no positive number counts as absent, as in Go.
 std::int64_t SecondsOf(http::Exchange& exchange) {
   const std::string_view text = exchange.query().Get("seconds");
   std::int64_t seconds = 0;
@@ -65,7 +65,7 @@ std::string PprofPage(bool cmdline) {
 http::Step RedirectToPprof(http::Exchange& exchange) {
   const std::string& method = exchange.request().method;
   http::ResponseHead head{.code = 302, .headers = {{"Location", "/debug/pprof/"}}};
-  // As Go's http.Redirect: only who reads gets a page.
+  // Only a GET gets a page, as from Go's http.Redirect.
   const bool get = method == "GET";
   if (get || method == "HEAD") head.headers.Add("Content-Type", "text/html; charset=utf-8");
   exchange.writer().Send(
@@ -83,7 +83,7 @@ http::Step ServePprof(http::Exchange& exchange, bool cmdline) {
   return http::Step::Done();
 }
 
-// The program's arguments, with a NUL between them.
+// Answers with the program's arguments, with a NUL between them.
 http::Step ServeCmdline(http::Exchange& exchange) {
   return http::Step::OnPool([&exchange]() -> http::Step {
     ASSIGN_OR_RETURN(std::string arguments, RealFileSystem().Read("/proc/self/cmdline"));
@@ -96,7 +96,7 @@ http::Step ServeCmdline(http::Exchange& exchange) {
 
 }  // namespace
 
-// One profile, on the pool in turns. Whatever becomes of it, the next may begin when it is gone.
+// One profile, on the pool in turns. However it ends, the next may begin when it is destroyed.
 class Profiler::Run : public std::enable_shared_from_this<Run> {
  public:
   Run(std::shared_ptr<Profiler> profiler, http::Exchange& exchange, std::int64_t seconds,
@@ -147,20 +147,20 @@ class Profiler::Run : public std::enable_shared_from_this<Run> {
   }
 
   void Answer(UniqueFunction<http::Step(http::Exchange&)> answer) {
-    // Before the client knows: it may ask for the next one at once.
+    // Released before the client gets its answer: it may ask for the next profile at once.
     MakeWay();
     resume_.OnLoop(
         [&exchange = exchange_, answer = std::move(answer)]() mutable { return answer(exchange); });
   }
 
-  // For the next one; once.
+  // Lets the next profile begin; once.
   void MakeWay() {
     if (std::exchange(in_the_way_, false)) profiler_->busy_ = false;
   }
 
   const std::shared_ptr<Profiler> profiler_;
   bool in_the_way_ = true;
-  http::Exchange& exchange_;  // Lives until it is resumed.
+  http::Exchange& exchange_;  // It lives until it is resumed.
   const Context ctx_;
   const std::chrono::nanoseconds length_;
   http::Resume resume_;

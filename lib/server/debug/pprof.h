@@ -15,8 +15,8 @@ class Profiler : public std::enable_shared_from_this<Profiler> {
  public:
   explicit Profiler(CpuProfile::Needs needs) : needs_(std::move(needs)) {}
 
-  // A CPU profile of the next ?seconds=, for which no thread waits. It ends early, with what there
-  // is, when the server stops.
+  // Answers with a CPU profile of the next ?seconds=, for which no thread waits. It ends early,
+  // with the samples so far, when the server stops.
   http::Step Serve(http::Exchange& exchange);
 
  private:
@@ -26,9 +26,9 @@ class Profiler : public std::enable_shared_from_this<Profiler> {
   std::atomic<bool> busy_{false};
 };
 
-// /debug/pprof/ with what there is of Go's net/http/pprof: the CPU profile and, with `cmdline`, the
-// program's arguments. k8s.io/apiserver/pkg/server/routes/profiling.go and debugsocket.go.
-// kConflict: a path is taken.
+// Installs the part of Go's net/http/pprof that exists here at /debug/pprof/: the CPU profile and,
+// with `cmdline`, the program's arguments. k8s.io/apiserver/pkg/server/routes/profiling.go and
+// debugsocket.go. kConflict: a path is taken.
 Status InstallProfiling(const Place& place, std::shared_ptr<Profiler> profiler, bool cmdline);
 
 }  // namespace apiserver::inline v0::server::debug

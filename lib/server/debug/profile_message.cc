@@ -11,7 +11,7 @@ namespace {
 
 namespace wire = codec::wire;
 
-// Numbers of fields, by message.
+// The numbers of fields, by message.
 struct ProfileFields {
   enum : int {
     kSampleType = 1,
@@ -49,7 +49,7 @@ void PutUnsigned(int number, std::uint64_t value, std::string& out) {
 }  // namespace
 
 ProfileMessage::ProfileMessage(std::vector<LoadedObject> objects) : objects_(std::move(objects)) {
-  StringIndex("");  // Must be the first.
+  StringIndex("");  // The first string must be empty.
   PutValueType(ProfileFields::kSampleType, "samples", "count");
   PutValueType(ProfileFields::kSampleType, "cpu", "nanoseconds");
 }
@@ -62,9 +62,11 @@ std::size_t ProfileMessage::ObjectOf(std::uint64_t address) const {
 }
 
 std::uint64_t ProfileMessage::LocationId(std::uint64_t address, std::size_t object) {
+  // An address is one location, however many stacks it occurs in.
   return locations_.try_emplace(address, Location{locations_.size() + 1, object}).first->second.id;
 }
 
+// The format refers to texts by their index, so that each is written once.
 std::int64_t ProfileMessage::StringIndex(std::string_view text) {
   if (const auto found = string_index_.find(text); found != string_index_.end()) {
     return found->second;
@@ -88,6 +90,7 @@ void ProfileMessage::AddSample(std::string_view thread_name,
   wire::Nested ids(SampleFields::kLocationId, message_);
   for (std::size_t i = 0; i < stack.size(); ++i) {
     const std::size_t object = ObjectOf(stack[i]);
+    // The innermost address is kept even outside of all known code; a caller there ends the stack.
     if (object == 0 && i > 0) break;
     wire::PutVarint(LocationId(stack[i], object), message_);
   }
@@ -103,6 +106,7 @@ void ProfileMessage::AddSample(std::string_view thread_name,
   sample.Close();
 }
 
+// The build id lets `go tool pprof` find the symbols of a program that was stripped.
 void ProfileMessage::PutObjects() {
   std::uint64_t id = 0;
   for (const LoadedObject& object : objects_) {

@@ -11,17 +11,17 @@
 namespace apiserver::inline v0::server::debug {
 
 // Writes perftools.profiles.Profile of github.com/google/pprof/proto/profile.proto: samples of
-// processor time. Samples first, the rest in Finish().
+// processor time. The samples come first, the rest in Finish().
 class ProfileMessage {
  public:
   explicit ProfileMessage(std::vector<LoadedObject> objects);
 
-  // `stack` as ThreadSamples hands it over. It ends where it leaves all code that is known: who was
-  // compiled without frame pointers leaves no trace of callers.
+  // Adds a stack in the form of ThreadSamples::Take. It is cut where it leaves all known code: code
+  // compiled without frame pointers leaves no trace of its callers.
   void AddSample(std::string_view thread_name, const std::vector<std::uint64_t>& stack,
                  std::int64_t count);
   struct Facts {
-    std::int64_t began_nanoseconds = 0;  // Since 1970.
+    std::int64_t began_nanoseconds = 0;  // Nanoseconds since 1970.
     std::int64_t lasted_nanoseconds = 0;
     std::vector<std::string> remarks;
   };
@@ -33,7 +33,7 @@ class ProfileMessage {
     std::size_t object;  // Index + 1; 0: none.
   };
 
-  // Index + 1 of the object that `address` lies in; 0: none.
+  // Returns index + 1 of the object that `address` lies in; 0: none.
   std::size_t ObjectOf(std::uint64_t address) const;
   std::uint64_t LocationId(std::uint64_t address, std::size_t object);
   std::int64_t StringIndex(std::string_view text);

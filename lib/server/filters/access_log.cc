@@ -15,22 +15,22 @@ namespace apiserver::v0::server {
 namespace {
 
 constexpr LogLevel kAccessLevel = LogLevel::kDebug;
-// Strangers choose it.
+// Limits the logged id, which the client chooses.
 constexpr std::size_t kAuditIdMax = 64;
 
 struct LoggedField {
   std::string key;
   std::string value;
 };
-// One request's line in the making.
+// The line of one request, while it is collected.
 struct AccessLine {
   Clock::Monotonic start;
   Guarded<std::vector<LoggedField>> more;
 };
 using AccessLinePtr = std::shared_ptr<AccessLine>;
 
-// As metrics.CanonicalVerb and CleanVerb: "LIST" and "WATCH" are told from "GET", "APPLY" from
-// "PATCH".
+// Returns the verb as metrics.CanonicalVerb and CleanVerb do: "LIST" and "WATCH" differ from "GET",
+// "APPLY" from "PATCH".
 std::string LoggedVerb(const http::Exchange& exchange) {
   const http::Request& request = exchange.request();
   const auto* info = exchange.Find<request::RequestInfo>();

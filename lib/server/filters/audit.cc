@@ -35,15 +35,15 @@ std::string UserAgentOf(const http::Request& request) {
   return std::string(agent.substr(0, kUserAgentMax)) + "...TRUNCATED";
 }
 
-// Whether the request's or the answer's body is a credential. Unlike Go, which leaves it to the
-// policy, such bodies are recorded at no level.
+// True if the body of the request or of the response is a credential. Go leaves it to the policy;
+// here such bodies are recorded at no level.
 bool CarriesToken(const auth::Attributes& attributes) {
   if (attributes.group == "authentication.k8s.io") return attributes.resource == "tokenreviews";
   return attributes.group.empty() && attributes.resource == "serviceaccounts" &&
          attributes.subresource == "token";
 }
 
-// Asks the policy and, if it wants anything, says what is known before the request is served:
+// Asks the policy and, if it wants anything, records the facts known before the request is served:
 // evaluatePolicyAndCreateAuditEvent. False: nothing is recorded.
 bool Evaluate(const Auditing& auditing, const http::Exchange& exchange, AuditContext& context) {
   const auth::Attributes attributes = request::AttributesOf(exchange);
@@ -77,7 +77,7 @@ void SetCode(AuditContext& context, int code) {
   });
 }
 
-// Where the time went of what took long: writeLatencyToAnnotation.
+// Annotates a slow request with where its time went: writeLatencyToAnnotation.
 void AnnotateLatency(const http::Exchange& exchange, AuditContext& context, const Clock& clock) {
   constexpr std::chrono::milliseconds kLong(500);
   Clock::Wall received;
@@ -99,7 +99,7 @@ void AnnotateLatency(const http::Exchange& exchange, AuditContext& context, cons
                        runtime::FormatDuration(total));
 }
 
-// What the client tried: getAuthMethods.
+// Returns the authentication methods that the client tried: getAuthMethods.
 std::string AuthenticationTried(http::Exchange& exchange) {
   const http::Request& request = exchange.request();
   std::string tried;
@@ -117,7 +117,7 @@ std::string AuthenticationTried(http::Exchange& exchange) {
   return "Authentication failed, attempted: " + tried;
 }
 
-// Sets audit::AuditContextPtr, and records whom nobody knows: WithFailedAuthenticationAudit.
+// Sets audit::AuditContextPtr, and records unauthenticated requests: WithFailedAuthenticationAudit.
 class AuditInit final : public http::Filter {
  public:
   explicit AuditInit(const Auditing& auditing) : auditing_(auditing) {}
@@ -146,7 +146,7 @@ class AuditInit final : public http::Filter {
   const Auditing& auditing_;
 };
 
-// Records a request's stages.
+// Records the stages of a request.
 class Audit final : public http::Filter {
  public:
   explicit Audit(const Auditing& auditing) : auditing_(auditing) {}

@@ -20,7 +20,7 @@ namespace {
 
 using Answer = Result<std::optional<auth::AuthenticateResponse>>;
 
-// Compares in a time that does not tell how much of the token was right.
+// Compares in a time that does not depend on how much of the token is right.
 bool SameToken(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -30,7 +30,7 @@ bool SameToken(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-// Says to Head() that the connection is to be closed after this answer.
+// Tells Head() to close the connection after this response.
 struct CloseUnauthenticated {};
 
 class Authentication final : public http::Filter {
@@ -49,6 +49,8 @@ class Authentication final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     const Clock::Monotonic start = options_.clock->Now();
+    // The loopback's token is compared first: it works without an authenticator, and costs no
+    // look-up.
     const std::string_view authorization = exchange.request().headers.Get("Authorization");
     if (SameToken(authorization, loopback_authorization_)) {
       Count(exchange, AuthenticationResult::kSuccess, loopback_->name, start);
@@ -60,7 +62,7 @@ class Authentication final : public http::Filter {
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
-    // Whoever is not known must connect again for each try.
+    // An unauthenticated client must connect again for each attempt.
     if (exchange.request().http_major >= 2 && exchange.Find<CloseUnauthenticated>()) {
       head.close_connection = true;
     }
@@ -76,7 +78,7 @@ class Authentication final : public http::Filter {
       Count(exchange, AuthenticationResult::kError, "", start);
       Log(*options_.log, LogLevel::kWarning, "Unable to authenticate the request",
           {{"err", std::string(answer.status().message())}});
-      // The one failure that is not the client's, and that it can do something about.
+      // This is the one failure that is not the client's, and that it can react to.
       if (answer.status().reason() == Reason::kTooManyRequests) return answer.status();
       return Refuse(exchange);
     }
@@ -100,7 +102,7 @@ class Authentication final : public http::Filter {
 
   http::Step Accept(http::Exchange& exchange, auth::UserInfoPtr user) const {
     http::Headers& headers = exchange.request().headers;
-    // What proved the identity is nobody's business further down.
+    // The credential is removed: no later filter or handler may see it.
     (void)headers.Remove("Authorization");
     authn::RemoveRequestHeaders(authn::StandardRequestHeaders(), headers);
     if (options_.request_headers) {
@@ -108,6 +110,8 @@ class Authentication final : public http::Filter {
     }
     authn::RemoveWebSocketToken(headers);
     if (options_.close_unauthenticated_http2 && authn::IsAnonymous(*user)) {
+      // An anonymous user is allowed some paths, but costs a connection like any unauthenticated
+      // client.
       exchange.Set(CloseUnauthenticated());
     }
     exchange.Set(std::move(user));

@@ -35,7 +35,7 @@ class Authorization final : public http::Filter {
 
  private:
   Result<http::Step> Ask(http::Exchange& exchange, Clock::Monotonic start) const {
-    // The very attributes that the director and the handlers go by: nothing is parsed again.
+    // These are the attributes that the director and the handlers use too: nothing is parsed again.
     const auth::Attributes asked = request::AttributesOf(exchange);
     const Result<auth::Verdict> verdict = options_.authorizer->Authorize(exchange.ctx(), asked);
     if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
@@ -54,7 +54,7 @@ class Authorization final : public http::Filter {
     return endpoints::ForbiddenStatusError(asked, verdict->reason);
   }
 
-  // As responsewriters.InternalError: plain text that names what was asked for.
+  // Answers as responsewriters.InternalError does: plain text with the request's URI.
   http::Step InternalError(http::Exchange& exchange, const Status& error) const {
     const std::string& uri = exchange.request().target;
     Log(*options_.log, LogLevel::kError, "authorization failed",

@@ -9,10 +9,10 @@
 
 namespace apiserver::inline v0::server {
 
-// What is told of authorization: k8s.io/apiserver/pkg/endpoints/filters/metrics.go. Any thread.
+// The metrics of authorization: k8s.io/apiserver/pkg/endpoints/filters/metrics.go. Any thread.
 class AuthorizationMetrics {
  public:
-  // `registry` outlives it.
+  // `registry` must outlive it.
   explicit AuthorizationMetrics(metrics::Registry& registry);
   void Count(const Result<auth::Verdict>& verdict, std::chrono::nanoseconds took) const;
 

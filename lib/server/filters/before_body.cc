@@ -6,8 +6,9 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Routing costs nothing; a body costs memory and, if the client sends slowly, time. Go's handlers
-// read the body themselves, once they know that they need it.
+// Answers a request before its body is read, if the handler reads none. Routing costs nothing; a
+// body costs memory and, if the client sends slowly, time. Go's handlers read the body themselves,
+// once they know that they need it.
 class BeforeBody final : public http::Filter {
  public:
   explicit BeforeBody(http::Handler ask) : ask_(std::move(ask)) {}

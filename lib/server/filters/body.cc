@@ -47,7 +47,8 @@ class DecodingRoom final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     if (IsRead(exchange)) return http::Step::Next();
-    // A write is never refused its answer, so it does not begin while its tenant takes none.
+    // The answer to a write is never refused, so the write does not begin while its tenant reads
+    // none.
     if (exchange.OutputOver()) return response::NoRoomToAnswer();
     if (exchange.body_bytes() == 0) return http::Step::Next();
     return exchange.ReserveDecoding(codec::DecodedBytesMax(exchange.body_bytes()));

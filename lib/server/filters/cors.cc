@@ -16,7 +16,7 @@ struct AllowedOrigin {
   std::string value;
 };
 
-// k8s.io/apiserver/pkg/server/filters.WithCORS.
+// Implements k8s.io/apiserver/pkg/server/filters.WithCORS.
 class Cors final : public http::Filter {
  public:
   explicit Cors(const std::vector<std::string>& origins) : origins_(origins) {
@@ -30,7 +30,7 @@ class Cors final : public http::Filter {
     if (origin.empty() || !Allowed(origin)) return http::Step::Next();
     exchange.Set(AllowedOrigin{std::string(origin)});
     if (exchange.request().method != "OPTIONS") return http::Step::Next();
-    // A browser asks before it sends; who it is for, it does not say.
+    // This is a browser's preflight request, which carries no credentials.
     exchange.writer().Send({.code = 204}, "");
     return http::Step::Done();
   }

@@ -42,7 +42,7 @@ class Deadline final : public http::Filter {
     if (!metrics_ || !(cut || outcome.code == 504)) return;
     if (outcome.error.message() != TimedOut().message()) return;
     const auto* info = exchange.Find<request::RequestInfo>();
-    // Only of what is served, so that the labels are bounded.
+    // Only served resources are counted, so that the labels are bounded.
     if (!info || !exchange.Find<rest::Namespace>()) return;
     const RequestLabels labels = LabelsOf(exchange.request(), exchange.query(), *info);
     if (cut) return metrics_->RecordAbort(labels);

@@ -8,8 +8,8 @@
 
 namespace apiserver::inline v0::server {
 
-// Whether a request is answered while a server shuts down: probes, scrapes, and what names itself
-// kube-apiserver. The filters that refuse and the one that waits must agree on it.
+// True if a request is answered while a server shuts down: probes, scrapes, and clients whose
+// User-Agent is kube-apiserver. The filters that refuse and the one that waits must agree on it.
 inline bool ExemptFromRetryAfter(const http::Request& request) {
   constexpr std::array<std::string_view, 4> kPaths = {"/readyz", "/livez", "/healthz", "/metrics"};
   return request.headers.Get("User-Agent").starts_with("kube-apiserver/") ||

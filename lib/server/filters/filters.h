@@ -22,8 +22,8 @@
 #include "server/requests/lifecycle_signals.h"
 #include "server/requests/request_metrics.h"
 
-// The filters, each in the file of its name; server/filter_chain.cc says in which order they stand
-// and why.
+// The filters, each in the file of its name. server/filter_chain.cc has their order and the
+// reasons.
 
 namespace apiserver::inline v0::trace {
 class Tracer;
@@ -36,87 +36,90 @@ class FlowControlParts;
 
 using FilterPtr = std::unique_ptr<const http::Filter>;
 
-// The request's Audit-ID, or a new one; set as AuditId and echoed as Audit-Id.
+// The request's Audit-ID header, or a new id; set as AuditId and returned as Audit-Id.
 struct AuditId {
   std::string value;
 };
 FilterPtr NewAuditId(Random& random);
-// Whether answering a request to a subresource may take long; null: never.
+// Returns true if a request to a subresource may take long. Called on a loop and must not block;
+// null: none does.
 using LongRunningCheck =
     std::function<bool(const request::RequestInfo& info, std::string_view method)>;
 // Sets request::RequestInfo.
 FilterPtr NewRequestInfo(LongRunningCheck check = nullptr);
-// Sets request::LatencyTrackers, but for watches.
+// Sets request::LatencyTrackers, except for watches.
 FilterPtr NewLatencyTrackers();
-// `Cache-Control: no-cache, private`, unless the answer has one.
+// Adds `Cache-Control: no-cache, private`, unless the response has a Cache-Control.
 FilterPtr NewCacheControl();
 // Sets response::ServesCbor.
 FilterPtr NewCbor();
-// Marks what came before everything was installed; a 404 to it would be no news.
+// Marks requests that came before everything was installed; a 404 to one of them is not final.
 struct BeforeMuxComplete {};
 FilterPtr NewMuxComplete(const LifecycleSignal& complete);
-// While the server stops: 429 with Retry-After, and the connection closes.
+// Answers 429 with Retry-After while the server stops, and closes the connection.
 FilterPtr NewRetryAfter(const LifecycleSignal& not_accepting);
-// Strict-Transport-Security with these directives.
+// Adds Strict-Transport-Security with these directives.
 FilterPtr NewHsts(const std::vector<std::string>& directives);
-// Sends HTTP/2 clients to another connection, with this chance for each answer.
+// Sends HTTP/2 clients to another connection, with this chance for each response.
 FilterPtr NewGoaway(double chance, Random& random);
-// Lets scripts of pages from these origins (regular expressions that compile) read answers.
+// Lets scripts of pages from these origins (regular expressions that compile) read responses.
 FilterPtr NewCors(const std::vector<std::string>& allowed_origins);
 // Registers the request with `in_flight`; refuses new ones while the server stops.
 FilterPtr NewInFlight(InFlight& in_flight);
-// 504 after `longest`, or after the query's `timeout` if that is shorter; not for watches.
+// Answers 504 after `longest`, or after the query's `timeout` if that is shorter; not for watches.
 FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock,
                       RequestMetrics* metrics = nullptr);
-// Sets rest::WarningRecorderPtr and sends what it has collected.
+// Sets rest::WarningRecorderPtr and sends the collected warnings.
 FilterPtr NewWarnings();
 struct AuthenticationOptions {
-  const auth::Authenticator* authenticator = nullptr;  // Null: nobody but the loopback is known.
+  const auth::Authenticator* authenticator = nullptr;  // Null: only the loopback is authenticated.
   std::string loopback_token = {};
-  // As Config::api_audiences and Config::request_headers.
+  // The values of Config::api_audiences and Config::request_headers.
   std::vector<std::string> api_audiences = {};
   authn::RequestHeaderNamesSource request_headers = nullptr;
-  // Feature gate UnauthenticatedHTTP2DOSMitigation.
+  // The feature gate UnauthenticatedHTTP2DOSMitigation.
   bool close_unauthenticated_http2 = true;
   const Clock* clock = &RealClock();
   metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
   LogSink* log = &NullLogSink();
 };
-// Sets auth::UserInfoPtr, or answers 401; 429 when whom it must ask is asked too much. Takes
-// credentials out of the request.
+// Sets auth::UserInfoPtr, or answers 401; 429 if the authenticator's remote service is asked too
+// much. Removes credentials from the request.
 FilterPtr NewAuthentication(AuthenticationOptions options);
-// A span of every request, current from here on; whose groups are not trusted begins a trace of its
-// own. `tracer` outlives it.
+// Starts a span for every request, current from here on. A request whose groups are not trusted
+// begins a trace of its own. `tracer` must outlive the filter.
 FilterPtr NewTracing(const trace::Tracer& tracer);
-// Who has sent a request that acts as somebody else; a value of the exchange of such requests.
+// The authenticated user of a request that impersonates another one; a value of the exchange of
+// such requests.
 struct ImpersonatedBy {
   auth::UserInfoPtr original;  // Never null.
 };
-// Replaces auth::UserInfoPtr by whom the headers Impersonate-* name, and sets ImpersonatedBy; 403
-// where the authorizer does not allow it. Takes those headers out of the request.
+// Replaces auth::UserInfoPtr by the user in the headers Impersonate-*, and sets ImpersonatedBy; 403
+// if the authorizer does not allow it. Removes those headers from the request.
 FilterPtr NewImpersonation(const ImpersonationOptions& options);
-// A line a request at level debug; see server/access_log.h.
+// Logs a line a request at level debug; see server/access_log.h.
 FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
 // Sets audit::AuditContextPtr, and records requests that are answered 401.
 FilterPtr NewAuditInit(const Auditing& auditing);
 // Asks the audit policy, and records the stages of the request.
 FilterPtr NewAudit(const Auditing& auditing);
-// Tells resources that are served from others.
+// Returns true for requests to installed resources.
 using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
-// Where requests that flow control refuses are counted.
+// The counters of requests that flow control refuses.
 struct RefusalMetrics {
-  RequestMetrics* metrics = nullptr;   // Null: nowhere.
+  RequestMetrics* metrics = nullptr;   // Null: they are not counted.
   InstalledCheck installed = nullptr;  // Required with `metrics`.
 };
-// 429 for who is one too many, at once.
+// Rejects requests over the limit with 429 immediately.
 FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted = {});
-// Classes and queues; 429 for whom there is no place, or no seat in time. `parts` has a controller.
+// Classifies and queues requests; 429 if the queue is full, or the request gets no seat in time.
+// `parts` must have a controller.
 FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
                                  const Clock& clock, RefusalMetrics counted = {});
-// Counts what handlers answer.
+// Counts the responses of handlers.
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
-// Together they measure what stands between them; a span tells of it if requests are `traced`. The
-// second may be followed by another filter and another second one, which measures that.
+// These two measure the filters between them; if requests are `traced`, a span shows it. The second
+// may be followed by another filter and another NewFilterCompleted, which measures that one.
 FilterPtr NewFilterStarted();
 FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, bool traced);
 struct AuthorizationOptions {
@@ -125,24 +128,25 @@ struct AuthorizationOptions {
   metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
   LogSink* log = &NullLogSink();
 };
-// 403 unless the authorizer allows; 500 in plain text when it fails. Annotates the audit event.
+// Answers 403 unless the authorizer allows the request; 500 in plain text when it fails. Annotates
+// the audit event.
 FilterPtr NewAuthorization(AuthorizationOptions options);
 // Charges the request's memory to its user.
 FilterPtr NewTenant();
 // Calls `ask` for each request that has a body. Next: the handler reads the body. Any other step is
 // the answer.
 FilterPtr NewBeforeBody(http::Handler ask);
-// Reads the body of a request that may have one; 413 over `bytes_max`. Gives the request's seat up
-// while the body is still to come (see seat.h).
+// Reads the body of a request that may have one; 413 over `bytes_max`. The request gives up its
+// seat while the body is still to come (see seat.h).
 FilterPtr NewBody(std::size_t bytes_max);
-// Takes the seat again that NewBody gave up.
+// Takes back the seat that NewBody gave up.
 FilterPtr NewSeatAgain();
 // Waits until there is memory to decode the body; 429 if there is none in time, and for writes of a
-// tenant that does not take its answers.
+// tenant that does not read its responses.
 FilterPtr NewDecodingRoom();
 
-// Whether the request may stay open for long: a GET that is a watch, and what the check of
-// NewRequestInfo says.
+// True if the request may stay open for long: a GET that is a watch, and the requests that the
+// check of NewRequestInfo names.
 bool IsLongRunning(const http::Exchange& exchange);
 
 }  // namespace apiserver::inline v0::server

@@ -4,10 +4,10 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Of a double's fraction.
+// The number of bits of a double's fraction.
 constexpr int kFractionBits = 53;
 
-// k8s.io/apiserver/pkg/server/filters.WithProbabilisticGoaway.
+// Implements k8s.io/apiserver/pkg/server/filters.WithProbabilisticGoaway.
 class Goaway final : public http::Filter {
  public:
   Goaway(double chance, Random& random) : chance_(chance), random_(random) {}

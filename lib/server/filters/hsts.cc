@@ -6,7 +6,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// k8s.io/apiserver/pkg/server/filters.WithHSTS.
+// Implements k8s.io/apiserver/pkg/server/filters.WithHSTS.
 class Hsts final : public http::Filter {
  public:
   explicit Hsts(const std::vector<std::string>& directives) {

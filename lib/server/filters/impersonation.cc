@@ -27,7 +27,7 @@ class ImpersonationFilter final : public http::Filter {
     const Clock::Monotonic start = clock_.Now();
     return BeginWithLookUps(exchange, [this, &exchange, user = **wanted, start] {
       auto step = Become(exchange, user);
-      // Else it is asked again.
+      // Otherwise the attempt is repeated.
       if (step.status().reason() != Reason::kWouldBlock) {
         request::TrackLatency(exchange.ctx(), request::Layer::kImpersonation, clock_.Now() - start);
       }

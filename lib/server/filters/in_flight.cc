@@ -12,7 +12,8 @@ struct InFlightId {
   std::uint64_t value;
 };
 
-// Both WithWaitGroup and WithWatchTerminationDuringShutdown of k8s.io/apiserver/pkg/server/filters.
+// Implements both WithWaitGroup and WithWatchTerminationDuringShutdown of
+// k8s.io/apiserver/pkg/server/filters.
 class InFlightFilter final : public http::Filter {
  public:
   explicit InFlightFilter(InFlight& in_flight) : in_flight_(in_flight) {}
@@ -22,7 +23,7 @@ class InFlightFilter final : public http::Filter {
   http::Step Begin(http::Exchange& exchange) const override {
     const std::uint64_t id = in_flight_.Enter(exchange.ctx(), KindOf(exchange));
     if (id == 0) {
-      // Most likely the next try meets another server, so it may come soon.
+      // The next attempt most likely meets another server, so it may come soon.
       return meta::NewServiceUnavailable("apiserver is shutting down")
           .WithDetails({.retry_after_seconds = 1});
     }

@@ -5,8 +5,8 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// k8s.io/apiserver/pkg/endpoints/filters/webhook_duration.go. Watches, which stay for hours, are
-// left out there too.
+// Implements k8s.io/apiserver/pkg/endpoints/filters/webhook_duration.go. Watches, which stay open
+// for hours, are left out there too.
 class LatencyTrackersFilter final : public http::Filter {
  public:
   std::string_view name() const override { return "latency-trackers"; }

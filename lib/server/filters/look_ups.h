@@ -10,9 +10,10 @@
 
 namespace apiserver::inline v0::server {
 
-// A filter's Begin that may have to ask elsewhere: `attempt`, a Result<http::Step>() that says
-// kWouldBlock while the answer is not there. It runs again when what it asked is answered, and no
-// thread is held meanwhile. If it names no question, it runs again on the pool.
+// Runs a filter's Begin that may have to ask another server. `attempt` returns a
+// Result<http::Step>, and kWouldBlock while the answer is not there. It runs again when its
+// question is answered, and no thread is held meanwhile. If it asks no question, it runs again on
+// the pool.
 template <class Attempt>
 http::Step BeginWithLookUps(http::Exchange& exchange, Attempt attempt) {
   const auto waiting = [&exchange]() -> const auth::Waiting* {
@@ -23,7 +24,7 @@ http::Step BeginWithLookUps(http::Exchange& exchange, Attempt attempt) {
   Result<http::Step> step = attempt();
   const auto would_block = [&step] { return step.status().reason() == Reason::kWouldBlock; };
   if (would_block() && !exchange.ctx().may_block() && !waiting()) {
-    // Most requests never wait, so only now there is somewhere to put what this one waits for.
+    // Most requests never wait, so the list of their questions is only made now.
     exchange.Set(std::make_shared<auth::Waiting>());
     step = attempt();
   }

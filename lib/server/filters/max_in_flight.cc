@@ -11,14 +11,14 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Set in an exchange that counts.
+// Set in the exchange of a counted request.
 struct InFlightSeat {
   bool mutating;
   bool taken = true;
 };
 
-// k8s.io/apiserver/pkg/server/filters/maxinflight.go: as many reads and as many writes at once as
-// the limits say, and not one more; who is turned away may come again in a second.
+// Implements k8s.io/apiserver/pkg/server/filters/maxinflight.go: as many reads and as many writes
+// at once as the limits allow; a rejected client may retry in a second.
 class MaxInFlight final : public http::Filter, public Seat {
  public:
   MaxInFlight(FlowControlParts& parts, RefusalMetrics counted)
@@ -40,7 +40,7 @@ class MaxInFlight final : public http::Filter, public Seat {
       exchange.Set(SeatTaken{this});
       return http::Step::Next();
     }
-    // So powerful that they are always answered.
+    // Requests of this group are never rejected.
     if (exchange.Get<auth::UserInfoPtr>()->InGroup(auth::kSystemPrivilegedGroup)) {
       return http::Step::Next();
     }
@@ -61,7 +61,7 @@ class MaxInFlight final : public http::Filter, public Seat {
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead&) const override {
-    // Sending takes no seat.
+    // Sending the response takes no seat.
     if (exchange.answer_is_made()) Leave(exchange);
   }
 

@@ -4,7 +4,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// k8s.io/apiserver/pkg/endpoints/filters.WithMuxAndDiscoveryComplete.
+// Implements k8s.io/apiserver/pkg/endpoints/filters.WithMuxAndDiscoveryComplete.
 class MuxComplete final : public http::Filter {
  public:
   explicit MuxComplete(const LifecycleSignal& complete) : complete_(complete) {}

@@ -24,7 +24,7 @@ using flowcontrol::QueueSet;
 constexpr std::chrono::minutes kWaitMax(1);
 constexpr std::chrono::nanoseconds kNoWait(0);
 
-// What ends a request's wait but a seat: its time, or its client's going away.
+// The events other than a seat that end a request's wait: its deadline, or its client's going away.
 struct EndOfWait {
   Executor::Cancel timer;
   Context::Registration gone;
@@ -34,12 +34,12 @@ struct EndOfWait {
 struct Ticket {
   Controller::Classified classified;
   FlowRequest request = {};
-  Clock::Monotonic waits_since = {};  // Of one that waits.
+  Clock::Monotonic waits_since = {};  // Set for a request that waits.
   bool mutating = false;
-  bool counted = false;     // Among those that execute.
-  bool given_up = false;    // The seat, until the body has come.
+  bool counted = false;     // Counted among those that execute.
+  bool given_up = false;    // The seat is given up until the body has come.
   bool dispatched = false;  // Counted in the metric; a seat taken again is not.
-  std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Of a watch that runs.
+  std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Set for a running watch.
   std::unique_ptr<EndOfWait> end_of_wait = nullptr;
 
   const flowcontrol::Schema& schema() const { return *classified.schema; }
@@ -47,8 +47,8 @@ struct Ticket {
   bool exempt() const { return schema().level->config.exempt; }
 };
 
-// k8s.io/apiserver/pkg/server/filters/priority-and-fairness.go. A request that waits holds no
-// thread.
+// Implements k8s.io/apiserver/pkg/server/filters/priority-and-fairness.go. A request that waits
+// holds no thread.
 class PriorityAndFairness final : public http::Filter, public Seat {
  public:
   PriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
@@ -98,10 +98,11 @@ class PriorityAndFairness final : public http::Filter, public Seat {
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
     auto* const ticket = exchange.ctx().Mutable<Ticket>();
     if (!ticket) return;
-    // Sending takes no seat: what waits need not wait for a client that reads slowly, nor for the
-    // end of the loop's turn, in which hundreds may be answered.
+    // Sending the response takes no seat: waiting requests need not wait for a client that reads
+    // slowly, nor for the end of the loop's turn, in which hundreds may be answered.
     if (exchange.answer_is_made()) Finish(*ticket);
-    // The uids, so that nobody learns names from them; what is built in has none.
+    // The uids are sent instead of names, so that clients learn no names; built-in objects have
+    // none.
     const flowcontrol::Schema& schema = ticket->schema();
     if (!schema.config.uid.empty()) {
       head.headers.Set("X-Kubernetes-PF-FlowSchema-UID", schema.config.uid);
@@ -172,11 +173,11 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     ticket.end_of_wait.reset();
   }
 
-  // Gives the seats back, if there are any left to give.
+  // Gives back the seats that the request still has.
   void Finish(Ticket& ticket) const {
     if (ticket.request.state != FlowRequest::State::kExecuting) return;
     ticket.queues().Finish(ticket.request);
-    // Not if it went away between getting its seat and taking it.
+    // A request that went away between getting its seat and taking it was not counted.
     if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1, ticket.request.finished);
     const std::chrono::duration<double> took = ticket.request.finished - ticket.request.started;
     const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
@@ -192,7 +193,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
         counted_);
   }
 
-  // A quarter of the time it has left, at most a minute.
+  // Returns a quarter of the time that the request has left, at most a minute.
   std::chrono::nanoseconds WaitLimit(const http::Exchange& exchange) const {
     std::chrono::nanoseconds limit = wait_max_;
     if (const auto deadline = exchange.ctx().deadline()) limit = (*deadline - clock_.Now()) / 4;

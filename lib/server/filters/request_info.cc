@@ -10,7 +10,7 @@ namespace {
 
 struct LongRunning {};
 
-// Only these are asked for LongRunning; a watch is known by its verb and method.
+// True for the requests that LongRunning is called for; a watch is known by its verb and method.
 bool MayBeLongRunning(const request::RequestInfo& info) {
   return !info.is_resource_request || !info.subresource.empty();
 }

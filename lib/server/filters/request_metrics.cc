@@ -12,7 +12,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// What this request has in apiserver_longrunning_requests.
+// The gauge that this request is counted in, of apiserver_longrunning_requests.
 struct CountedOpen {
   metrics::Gauge* gauge;
 };
@@ -25,8 +25,8 @@ std::string_view BodyVerb(const request::RequestInfo& info) {
   return info.verb == "deletecollection" ? "delete_collection" : "";
 }
 
-// Stands behind the filters that refuse before a handler is found: such refusals are not counted
-// here, as in Go, where the routes count.
+// Counts requests that reach a handler. It stands behind the filters that refuse requests: such
+// refusals are not counted here, as in Go, where the routes count.
 class RequestMetricsFilter final : public http::Filter {
  public:
   RequestMetricsFilter(RequestMetrics& metrics, InstalledCheck installed)
@@ -56,7 +56,7 @@ class RequestMetricsFilter final : public http::Filter {
                                         .not_ours = NotOurs(exchange),
                                         .by_self = BySelf(exchange)};
     if (info.is_resource_request) {
-      // Set by whoever serves an installed resource.
+      // The handlers of installed resources set it.
       if (!exchange.Find<rest::Namespace>()) return;
       const RequestLabels labels = LabelsFor(exchange, info);
       metrics_.Monitor(labels, answer);
@@ -88,7 +88,7 @@ class RequestMetricsFilter final : public http::Filter {
   InstalledCheck installed_;
 };
 
-// When the filter that is measured began.
+// The time when the measured filter began.
 struct FilterBegan {
   mutable Clock::Monotonic at;
 };
@@ -107,7 +107,7 @@ class FilterStarted final : public http::Filter {
   }
 };
 
-// What follows it at once may be measured by another one.
+// Measures the filters since NewFilterStarted; the filters after it may be measured by another one.
 class FilterCompleted final : public http::Filter {
  public:
   FilterCompleted(metrics::Histogram& duration, std::string_view filter, bool traced)
@@ -118,6 +118,7 @@ class FilterCompleted final : public http::Filter {
     auto now = RealClock().Now();
     const auto took = now - began.at;
     duration_.Observe(std::chrono::duration<double>(took).count());
+    // The span's own cost must not count for the filter that is measured next.
     if (traced_) {
       trace::StartSpan(exchange.ctx(), filter_, {.age = took}).End();
       now = RealClock().Now();

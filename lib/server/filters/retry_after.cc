@@ -5,7 +5,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// k8s.io/apiserver/pkg/server/filters.WithRetryAfter.
+// Implements k8s.io/apiserver/pkg/server/filters.WithRetryAfter.
 class RetryAfter final : public http::Filter {
  public:
   explicit RetryAfter(const LifecycleSignal& not_accepting) : not_accepting_(not_accepting) {}

@@ -8,7 +8,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Flow control, where it classifies requests, knows better: it names level and flow.
+// Names the tenant by user. Flow control, if it classifies requests, replaces it by level and flow.
 class TenantOfUser final : public http::Filter {
  public:
   std::string_view name() const override { return "tenant"; }

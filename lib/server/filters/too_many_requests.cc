@@ -6,7 +6,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Only of what is served, and of paths without naming them, so that the labels are bounded.
+// Counts only served resources, and paths without their names, so that the labels are bounded.
 void Count(http::Exchange& exchange, const RefusalMetrics& counted) {
   const auto& info = exchange.Get<request::RequestInfo>();
   if (!counted.metrics || (info.is_resource_request && !counted.installed(info))) return;

@@ -5,7 +5,7 @@
 
 namespace apiserver::inline v0::server {
 
-// What flow control answers whom it turns away: plain text, as upstream's filters do. Counts it.
+// Answers a request that flow control rejects: plain text, as upstream's filters do. Counts it.
 http::Step TooManyRequests(http::Exchange& exchange, int retry_after_seconds,
                            const RefusalMetrics& counted);
 

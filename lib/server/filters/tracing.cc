@@ -1,5 +1,5 @@
-// k8s.io/apiserver/pkg/endpoints/filters/traces.go, with what otelhttp tells of a request (semantic
-// conventions for HTTP).
+// The span of each request: k8s.io/apiserver/pkg/endpoints/filters/traces.go, with the attributes
+// of otelhttp (semantic conventions for HTTP).
 
 #include <algorithm>
 #include <array>
@@ -19,24 +19,24 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Strangers choose it.
+// Limits the id in a span, which the client chooses.
 constexpr std::size_t kTracedAuditIdMax = 64;
 constexpr std::array<std::string_view, 9> kKnownMethods = {
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"};
 
-// Of the request as a whole; its handler's hides it in the Context.
+// The span of the request as a whole; its handler's span hides it in the Context.
 struct ServerSpan {
   trace::Span* span;
 };
 
-// Who may say that a request is recorded, and in whose trace it stands.
+// True if the client may decide that a request is recorded, and in which trace.
 bool MayDecideOnTraces(const http::Exchange& exchange) {
   const auto* user = exchange.Find<auth::UserInfoPtr>();
   return user && *user &&
          ((*user)->InGroup(auth::kSystemPrivilegedGroup) || (*user)->InGroup("system:monitoring"));
 }
 
-// The route, without names: "GET /apis/apps/v1/namespaces/{:namespace}/deployments/{:name}".
+// Returns the route without names: "GET /apis/apps/v1/namespaces/{:namespace}/deployments/{:name}".
 std::string NameOfSpan(const http::Exchange& exchange) {
   std::string name = exchange.request().method;
   const auto& info = exchange.Get<request::RequestInfo>();
@@ -58,7 +58,7 @@ struct Peer {
   std::optional<std::int64_t> port;
 };
 
-// "127.0.0.1:40000", "[::1]:40000", "example.com", "".
+// Parses "127.0.0.1:40000", "[::1]:40000", "example.com", "".
 Peer PeerOf(std::string_view address) {
   Peer peer{.host = address};
   const std::size_t colon = address.rfind(':');
@@ -150,6 +150,7 @@ class Tracing final : public http::Filter {
     const auto* const server = exchange.Find<ServerSpan>();
     if (!server || !server->span->recording()) return;
     auto* const innermost = exchange.ctx().Mutable<trace::Span>();
+    // The handler's span, if it has one, ends with the request.
     if (innermost != server->span) innermost->End();
     TellAnswer(exchange, outcome, *server->span);
     server->span->End();

@@ -14,7 +14,7 @@ class Warnings final : public http::Filter {
   std::string_view name() const override { return "warnings"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    // A read has nothing to warn of, unless its version is deprecated: that brings its own.
+    // A read causes no warnings, except for a deprecated version, which brings its own recorder.
     if (exchange.request().method != "GET") {
       exchange.Set(std::make_shared<rest::WarningRecorder>());
     }

@@ -26,7 +26,7 @@ std::shared_ptr<const PathMux::Entries> PathMux::Snapshot() const { return *entr
 PathMux::Found PathMux::Find(std::string_view path) const {
   const std::shared_ptr<const Entries> entries = Snapshot();
   if (const auto exact = entries->find(path); exact != entries->end()) return exact->second.found;
-  // Each shorter prefix that ends in '/', the longest first.
+  // Tries each shorter prefix that ends in '/', the longest first.
   for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos;
        slash = slash == 0 ? std::string_view::npos : path.rfind('/', slash - 1)) {
     const std::string_view prefix = path.substr(0, slash + 1);

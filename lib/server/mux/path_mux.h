@@ -13,11 +13,11 @@
 
 namespace apiserver::inline v0::server {
 
-// What is served beside the APIs, by path: exact paths first, then the longest prefix.
+// The handlers beside the APIs, by path: exact paths first, then the longest prefix.
 // k8s.io/apiserver/pkg/server/mux.PathRecorderMux. Any thread.
 class PathMux {
  public:
-  // Whether a handler looks at the request's body.
+  // Tells if a handler looks at the request's body.
   enum class Body : std::uint8_t { kRead, kLeft };
   struct Found {
     std::shared_ptr<const http::Handler> handler = nullptr;  // Null: none is registered.
@@ -25,10 +25,10 @@ class PathMux {
     bool operator==(const Found&) const = default;
   };
 
-  // A path that ends in '/' is a prefix. kConflict: taken.
+  // Adds a handler; a path that ends in '/' is a prefix. kConflict: the path is taken.
   Status Handle(std::string path, http::Handler handler, bool listed, Body body = Body::kRead);
   Found Find(std::string_view path) const;
-  // Sorted.
+  // Returns the listed paths, sorted.
   std::vector<std::string> ListedPaths() const;
 
  private:
@@ -40,7 +40,7 @@ class PathMux {
 
   std::shared_ptr<const Entries> Snapshot() const;
 
-  // Replaced whole, so that a request needs the lock for no longer than a pointer's copy.
+  // Replaced as a whole, so that a request holds the lock only while it copies a pointer.
   Guarded<std::shared_ptr<const Entries>> entries_{std::make_shared<const Entries>()};
 };
 

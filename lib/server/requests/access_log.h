@@ -7,8 +7,8 @@
 
 namespace apiserver::inline v0::server {
 
-// Adds to the line that the access log writes of this request; nothing happens where none is
-// written. Any thread. k8s.io/apiserver/pkg/server/httplog.AddKeyValue.
+// Adds a field to the access log's line of this request; does nothing if there is no line. Any
+// thread. k8s.io/apiserver/pkg/server/httplog.AddKeyValue.
 void AddKeyValue(const Context& ctx, std::string_view key, std::string value);
 
 }  // namespace apiserver::inline v0::server

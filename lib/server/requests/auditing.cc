@@ -4,7 +4,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// How long a stopping server waits for its audit backend, which may talk to somebody else.
+// The time that a stopping server waits for its audit backend, which may be a remote one.
 constexpr std::chrono::seconds kAuditShutdownGrace{30};
 
 }  // namespace

@@ -13,15 +13,15 @@
 
 namespace apiserver::inline v0::server {
 
-// What one server's audit filters share. Any thread.
+// The parts that one server's audit filters share. Any thread.
 class Auditing final {
  public:
-  // Null: `config` asks for no audit.
+  // Returns null if `config` asks for no audit.
   static std::unique_ptr<Auditing> Of(const Config& config, metrics::Registry& registry);
 
-  // Starts the backend; before the first request.
+  // Starts the backend; call it before the first request.
   Status Run();
-  // After the last request: what was recorded is where it belongs.
+  // Writes all recorded events out; call it after the last request.
   void Shutdown();
 
   const audit::PolicyRuleEvaluator& policy() const { return *policy_; }
@@ -30,7 +30,7 @@ class Auditing final {
   const Clock& clock() const { return clock_; }
   LogSink& log() const { return log_; }
 
-  // Hands the event to the backend as it stands, if the policy wants this stage.
+  // Hands the event to the backend in its present state, if the policy wants this stage.
   void Process(audit::AuditContext& context, audit::Stage stage, bool last = false) const;
 
  private:

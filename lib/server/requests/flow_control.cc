@@ -60,6 +60,7 @@ FlowControlParts::FlowControlParts(const FlowControlConfig& config, const Needs&
        .executing_mutating = static_cast<double>(config.max_mutating_requests_in_flight)},
       clock_.Now());
   if (config.mode == FlowControlConfig::Mode::kPriorityAndFairness) StartController(needs);
+  // The metrics that depend on the time are brought up to date when they are scraped.
   before_metrics_ = needs.metrics->BeforeSerialize([this] {
     watermarks_->ShowOverTime(clock_.Now());
     if (controller_) controller_->ShowProgress();
@@ -87,6 +88,7 @@ void FlowControlParts::Stop() {
 
 Status FlowControlParts::AddTo(GenericAPIServer& server) {
   const auto every = [this](std::chrono::nanoseconds period, std::function<void()> work) {
+    // The hooks start the work once the server answers; each run posts the next one.
     return [this, period, work = std::make_shared<const std::function<void()>>(std::move(work))](
                const HookContext&) -> Status {
       Every(executor_, period, running_, work);
@@ -112,7 +114,7 @@ Status FlowControlParts::AddTo(GenericAPIServer& server) {
 Status FlowControlParts::AddDebugEndpoints(GenericAPIServer& server) {
   const std::string root = "/debug/api_priority_and_fairness/";
   const auto add = [&](const char* name, std::function<std::string(http::Exchange&)> dump) {
-    // Dumping stops the queues for a moment, so not on a loop.
+    // A dump stops the queues for a moment, so it does not run on a loop.
     const auto serve = [dump = std::move(dump)](http::Exchange& exchange) {
       return http::Step::OnPool(
           [&exchange, dump] { return response::WriteText(exchange, 200, dump(exchange)); });

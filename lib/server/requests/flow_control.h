@@ -14,10 +14,10 @@
 
 namespace apiserver::inline v0::server {
 
-// What is wrong with the limits, naming field and flag.
+// Checks the limits; errors name field and flag.
 Status CheckFlowControl(const FlowControlConfig& config);
 
-// How one server limits what it does at once: the parts of it, and what they do now and then.
+// The flow control of one server: its parts, and their periodic work.
 class FlowControlParts final {
  public:
   struct Needs {
@@ -35,10 +35,11 @@ class FlowControlParts final {
   const Clock& clock() const { return clock_; }
   // Null unless the mode is kPriorityAndFairness.
   flowcontrol::Controller* controller() const { return controller_.get(); }
-  // Not if the mode is kNone.
+  // Must not be called if the mode is kNone.
   flowcontrol::Watermarks& watermarks() { return *watermarks_; }
 
-  // Adds the hooks that begin the periodic work, and the debug endpoints. Before PrepareRun().
+  // Adds the hooks that begin the periodic work, and the debug endpoints. Call it before
+  // PrepareRun().
   Status AddTo(GenericAPIServer& server);
   // Ends the periodic work.
   void Stop();

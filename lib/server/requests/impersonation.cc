@@ -26,10 +26,10 @@ constexpr std::string_view kAssociatedNode = "associated-node";
 constexpr std::string_view kArbitraryNode = "arbitrary-node";
 constexpr std::string_view kServiceAccount = "serviceaccount";
 constexpr std::string_view kUserInfo = "user-info";
-// From so many groups or extras on, all of them are asked for at once first.
+// The number of groups or extras from which on one question for all of them comes first.
 constexpr std::size_t kManyChecks = 4;
 
-// The node whose user this is.
+// Returns the node of a node's username.
 std::optional<std::string_view> NodeOf(std::string_view username) {
   if (!username.starts_with(kNodeUsernamePrefix)) return std::nullopt;
   username.remove_prefix(kNodeUsernamePrefix.size());
@@ -41,7 +41,7 @@ bool OnlyNamed(const UserInfo& user) {
   return user.uid.empty() && user.groups.empty() && user.extra.empty();
 }
 
-// Whether `requestor` is a service account whose pod runs on the node.
+// True if `requestor` is a service account whose pod runs on the node.
 bool RunsOn(const UserInfo& requestor, std::string_view node) {
   if (!auth::serviceaccount::SplitUsername(requestor.name)) return false;
   const auto found = requestor.extra.find(std::string(auth::serviceaccount::kNodeNameKey));
@@ -49,7 +49,7 @@ bool RunsOn(const UserInfo& requestor, std::string_view node) {
          found->second.front() == node;
 }
 
-// Whether the way `mode` is one to become `wanted`.
+// True if `mode` is a way to impersonate `wanted`.
 bool Applies(std::string_view mode, const UserInfo& wanted, const UserInfo& requestor) {
   const auto node = NodeOf(wanted.name);
   const bool account = auth::serviceaccount::SplitUsername(wanted.name).has_value();
@@ -60,7 +60,7 @@ bool Applies(std::string_view mode, const UserInfo& wanted, const UserInfo& requ
   return node && RunsOn(requestor, *node);
 }
 
-// What an extra must not be under constrained impersonation; empty: nothing.
+// Returns the reason why an extra is refused under constrained impersonation. Empty: none.
 std::string ExtraProblem(const UserInfo& wanted) {
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
   for (const auto& [key, values] : wanted.extra) {
@@ -94,21 +94,21 @@ std::string_view ModeOf(std::string_view constraint) {
   return constraint.empty() ? "legacy" : constraint.substr(kPrefix.size());
 }
 
-// A question to the authorizer that was answered.
+// A question that the authorizer has answered.
 struct Asked {
   std::string_view mode;
   bool allowed;
   std::chrono::nanoseconds took;
 };
 
-// One request's attempt to become `wanted`.
+// One request's attempt to impersonate `wanted`.
 class Attempt {
  public:
   Attempt(const ImpersonationOptions& options, const Context& ctx, const UserInfo& wanted,
           const Attributes& request)
       : options_(options), ctx_(ctx), wanted_(wanted), request_(request) {}
 
-  // nullopt: this way does not apply.
+  // Tries one constrained mode. nullopt: it does not apply.
   Result<std::optional<ImpersonatedUser>> Constrained(std::string_view mode) {
     if (!Applies(mode, wanted_, *request_.user)) return std::optional<ImpersonatedUser>();
     mode_ = mode;
@@ -135,8 +135,8 @@ class Attempt {
   std::span<const Asked> asked() const { return asked_; }
 
  private:
-  // The same for all pods of the account, whatever node they run on: that they run on the wanted
-  // one is known already.
+  // Returns the same user for all pods of the account, whatever node they run on: RunsOn() has
+  // already checked that this one runs on the wanted node.
   static auth::UserInfoPtr WithoutNode(const UserInfo& user) {
     UserInfo copy = user;
     copy.extra.clear();
@@ -198,6 +198,7 @@ class Attempt {
       return endpoints::ForbiddenStatusError(attributes,
                                              "impersonating the empty string group is not allowed");
     }
+    // A member of this group is allowed everything, which no constraint could limit.
     if (constrained_ && wanted_.InGroup(auth::kSystemPrivilegedGroup)) {
       attributes.name = auth::kSystemPrivilegedGroup;
       return endpoints::ForbiddenStatusError(
@@ -236,7 +237,7 @@ class Attempt {
     return {};
   }
 
-  // OK: allowed.
+  // Asks the authorizer. OK: allowed.
   Status Ask(const Attributes& attributes) {
     if (options_.authorizer == nullptr) return {};
     const Clock::Monotonic begun = options_.clock->Now();
@@ -254,7 +255,7 @@ class Attempt {
   const Context& ctx_;
   const UserInfo& wanted_;
   const Attributes& request_;
-  // Of the way that is tried.
+  // The fields of the mode that is tried.
   std::string_view mode_;
   std::string verb_;
   bool constrained_ = false;
@@ -262,7 +263,7 @@ class Attempt {
   std::vector<Asked> asked_;
 };
 
-// The first way that allows it, or why the first that applies does not.
+// Returns the first mode that allows it, or the refusal of the first that applies.
 Result<ImpersonatedUser> TryAll(Attempt& attempt, bool constrained) {
   Status refused;
   constexpr std::string_view kModes[] = {kAssociatedNode, kArbitraryNode, kServiceAccount,
@@ -307,7 +308,7 @@ Result<ImpersonatedUser> Impersonation::Check(const Context& ctx, const UserInfo
   const Clock::Monotonic begun = options_.clock->Now();
   Attempt attempt(options_, ctx, wanted, attributes);
   Result<ImpersonatedUser> found = TryAll(attempt, options_.constrained);
-  // It will be tried again, and counted then.
+  // The attempt will be repeated, and counted then.
   if (found.status().reason() == Reason::kWouldBlock) return found;
   for (const Asked& each : attempt.asked()) {
     Count(authorizations_, each.mode, each.allowed, each.took);

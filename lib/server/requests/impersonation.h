@@ -14,37 +14,38 @@
 #include "apiserver/base/status.h"
 #include "apiserver/http/headers.h"
 
-// Acting as somebody else: k8s.io/apiserver/pkg/endpoints/filters/impersonation.
+// User impersonation: k8s.io/apiserver/pkg/endpoints/filters/impersonation.
 namespace apiserver::inline v0::server {
 
-// Whom the headers Impersonate-User, -Group, -Uid and -Extra-<key> name, as sent; nullopt: nobody.
-// kBadRequest: groups, a uid or extras without a user.
+// Returns the user in the headers Impersonate-User, -Group, -Uid and -Extra-<key>, as sent.
+// nullopt: there is none. kBadRequest: groups, a uid or extras without a user.
 Result<std::optional<auth::UserInfo>> WantedUserOf(const http::Headers& headers);
-// Nobody behind may see that somebody is impersonated.
+// Removes the headers: no later filter or handler may see them.
 void RemoveImpersonationHeaders(http::Headers& headers);
 
 struct ImpersonatedUser {
   auth::UserInfoPtr user;  // Never null.
-  // The verb that allowed it, "impersonate:user-info"; empty: "impersonate".
+  // The verb that allowed it, "impersonate:user-info". Empty: "impersonate".
   std::string constraint = {};
 };
 
 struct ImpersonationOptions {
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
-  // Feature gate ConstrainedImpersonation: ways to impersonate that are limited to kinds of users
-  // and to verbs are tried before the verb "impersonate", which allows everything.
+  // The feature gate ConstrainedImpersonation: impersonation that is limited to kinds of users and
+  // to verbs is tried before the verb "impersonate", which allows everything.
   bool constrained = true;
   const Clock* clock = &RealClock();
   metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
 };
 
-// Decides who may act as whom. Any thread.
+// Decides which user may impersonate which. Any thread.
 class Impersonation final {
  public:
   explicit Impersonation(const ImpersonationOptions& options);
 
-  // `attributes`: the request, by who sends it. kForbidden: no way allows it; what the first said
-  // that applies. kWouldBlock: the authorizer must ask.
+  // Checks `wanted`; `attributes` are those of the request with the authenticated user. kForbidden:
+  // no mode allows it; the message is that of the first mode that applies. kWouldBlock: the
+  // authorizer must ask another server.
   Result<ImpersonatedUser> Check(const Context& ctx, const auth::UserInfo& wanted,
                                  const auth::Attributes& attributes) const;
 

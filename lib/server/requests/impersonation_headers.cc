@@ -8,7 +8,7 @@
 namespace apiserver::v0::server {
 namespace {
 
-// What the names of all of them begin with.
+// The prefix of all their names.
 constexpr std::string_view kImpersonatePrefix = "Impersonate-";
 constexpr std::string_view kImpersonateUser = "Impersonate-User";
 constexpr std::string_view kImpersonateGroup = "Impersonate-Group";
@@ -19,19 +19,19 @@ bool BeginsWith(std::string_view name, std::string_view prefix) {
   return http::EqualIgnoreCase(name.substr(0, prefix.size()), prefix);
 }
 
-// The key of an extra; nullopt: another header.
+// Returns the key of an extra. nullopt: it is another header.
 std::optional<std::string> ExtraKeyOf(std::string_view name) {
   if (!BeginsWith(name, kImpersonateExtraPrefix)) return std::nullopt;
   std::string key(name.substr(kImpersonateExtraPrefix.size()));
   for (char& c : key) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  // What is not encoded right is a key as it stands.
+  // A key that is not encoded correctly is taken literally.
   std::optional<std::string> decoded = http::PercentDecode(key);
   return decoded ? *std::move(decoded) : key;
 }
 
-// Go's %v of a v1.ObjectReference that has only these fields.
+// Prints as Go's %v of a v1.ObjectReference that has only these fields.
 std::string Reference(std::string_view kind, std::string_view name,
                       std::string_view api_version = "", std::string_view field_path = "") {
   std::string text = "{";
@@ -39,7 +39,7 @@ std::string Reference(std::string_view kind, std::string_view name,
   return text.append("  ").append(field_path).append("}");
 }
 
-// As impersonation.buildImpersonationRequests tells what it was asked for.
+// Prints the requested users as impersonation.buildImpersonationRequests does.
 std::string PrintedReferences(const auth::UserInfo& wanted) {
   constexpr std::string_view kVersion = "authentication.k8s.io/v1";
   std::string text;

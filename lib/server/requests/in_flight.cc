@@ -21,6 +21,7 @@ std::uint64_t InFlight::Enter(const Context& ctx, Kind kind) {
   if (state->sealed) return 0;
   if (kind == Kind::kLong && state->refuses_long) return 0;
   if (kind == Kind::kShort && state->refuses_short) return 0;
+  // The lowest bits of an id are free for its kind.
   state->last_id += kKindBits + 1;
   if (kind == Kind::kShort) ++state->short_running;
   if (kind == Kind::kProbe) ++state->probes;
@@ -55,6 +56,7 @@ std::size_t InFlight::EndsPerSecond(std::size_t count, std::chrono::milliseconds
 }
 
 void InFlight::EndLongRunning(std::chrono::milliseconds grace) {
+  // Contexts are cancelled without the lock: a request that ends calls Leave().
   std::vector<Context> running;
   {
     auto state = state_.Lock();
@@ -67,6 +69,7 @@ void InFlight::EndLongRunning(std::chrono::milliseconds grace) {
     at_once =
         std::max<std::size_t>(EndsPerSecond(running.size(), grace) * kEndsTick.count() / 1000, 1);
   }
+  // However many there are, the grace is kept: what is left after it ends at once.
   const Clock::Monotonic until = RealClock().Now() + grace;
   for (std::size_t i = 0; i < running.size(); ++i) {
     if (i > 0 && i % at_once == 0 && RealClock().Now() < until) {
@@ -84,6 +87,7 @@ void InFlight::Close() {
 
 void InFlight::Seal(std::chrono::milliseconds longest) {
   auto state = state_.Lock();
+  // New ones are refused before this waits, so the wait ends.
   state->sealed = true;
   (void)state.WaitUntil(RealClock().Now() + longest, [&state] { return state->probes == 0; });
 }

@@ -10,8 +10,8 @@
 
 namespace apiserver::inline v0::server {
 
-// The requests that are being answered, so that stopping can wait for the short ones and end the
-// long ones: the two wait groups of k8s.io/apiserver. Any thread.
+// The running requests, so that a shutdown can wait for the short ones and end the long ones: the
+// two wait groups of k8s.io/apiserver. Any thread.
 class InFlight {
  public:
   enum class Kind : std::uint8_t {
@@ -20,23 +20,25 @@ class InFlight {
     kProbe,  // Health and metrics: answered to the end, and not waited for.
   };
 
-  // Zero: the server stops, and the request is to be refused. Else give it to Leave().
+  // Registers a request. Zero: the server stops, and the request must be refused. Otherwise pass
+  // the id to Leave().
   std::uint64_t Enter(const Context& ctx, Kind kind);
   void Leave(std::uint64_t id);
 
-  // From now on long ones are refused, and those there are cancelled: all at once, or spread over
+  // Refuses long requests from now on and cancels the running ones: all at once, or spread over
   // `grace`, but not fewer than 200 a second. Waits until the last was cancelled.
   void EndLongRunning(std::chrono::milliseconds grace);
-  // From now on all but probes are refused; EndLongRunning at once if that has not happened.
+  // Refuses all requests but probes from now on; calls EndLongRunning if that has not happened.
   void Close();
-  // From now on everything is refused; waits for probes, at most so long.
+  // Refuses all requests from now on; waits for probes, at most for `longest`.
   void Seal(std::chrono::milliseconds longest);
-  // Until only probes are left, or `longest` has passed; says whether none but probes is left.
+  // Waits until only probes are left, or `longest` has passed; returns whether only probes are
+  // left.
   bool WaitUntilEmpty(std::chrono::milliseconds longest);
-  // All but probes.
+  // Returns the number of requests without probes.
   std::size_t size() const;
 
-  // How many long ones are cancelled a second, of `count` within `grace`.
+  // Returns how many long requests are cancelled a second, of `count` within `grace`.
   static std::size_t EndsPerSecond(std::size_t count, std::chrono::milliseconds grace);
 
  private:

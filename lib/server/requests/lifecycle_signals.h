@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::server {
 
-// A phase of a server's life. Begins once; any thread.
+// A phase of a server's life. It begins once; any thread.
 class LifecycleSignal {
  public:
   LifecycleSignal(std::string_view name, LogSink& log) : name_(name), log_(log) {}
@@ -35,17 +35,17 @@ struct LifecycleSignals {
   explicit LifecycleSignals(LogSink& sink) : log(sink) {}
 
   LogSink& log;
-  // All that is served has been installed: what is not found from now on does not exist.
+  // Everything has been installed: a path that is not found from now on does not exist.
   LifecycleSignal mux_and_discovery_complete{"MuxAndDiscoveryComplete", log};
   // /readyz succeeded for the first time.
   LifecycleSignal has_been_ready{"HasBeenReady", log};
-  // Somebody wants the server to stop; /readyz fails, everything else goes on.
+  // A stop was requested; /readyz fails, everything else goes on.
   LifecycleSignal shutdown_initiated{"ShutdownInitiated", log};
-  // The time is over in which load balancers notice.
+  // The time for load balancers to notice is over.
   LifecycleSignal after_shutdown_delay_duration{"AfterShutdownDelayDuration", log};
   // The pre-shutdown hooks have run.
   LifecycleSignal pre_shutdown_hooks_stopped{"PreShutdownHooksStopped", log};
-  // Both of the above; whoever is connected is sent elsewhere.
+  // Both of the above have come; connected clients are sent elsewhere.
   LifecycleSignal not_accepting_new_request{"NotAcceptingNewRequest", log};
   // Requests have been answered, watches have ended.
   LifecycleSignal in_flight_requests_drained{"InFlightRequestsDrained", log};

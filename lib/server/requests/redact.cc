@@ -10,7 +10,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Where people put credentials, although this server reads none there.
+// Parameters in which clients put credentials, although this server reads none there.
 constexpr std::array<std::string_view, 6> kSecretParameters = {
     "access_token", "token", "id_token", "refresh_token", "password", "client_secret"};
 

@@ -5,7 +5,8 @@
 
 namespace apiserver::inline v0::server {
 
-// A request's target without the values of query parameters that hold credentials: for logs.
+// Returns a request's target without the values of query parameters that hold credentials: for
+// logs.
 std::string RedactedTarget(std::string_view target);
 
 }  // namespace apiserver::inline v0::server

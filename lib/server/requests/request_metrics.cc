@@ -34,6 +34,7 @@ std::string_view ScopeOf(const request::RequestInfo& info) {
   return info.is_resource_request ? "cluster" : "";
 }
 
+// Any value but "0" and "false" asks for a watch, as in upstream's metrics.
 bool AsksForWatch(const http::Query& query) {
   if (!query.Has("watch")) return false;
   std::string value(query.Get("watch"));
@@ -41,7 +42,7 @@ bool AsksForWatch(const http::Query& query) {
   return value != "0" && value != "false";
 }
 
-// CanonicalVerb and cleanVerb.
+// Returns the verb as CanonicalVerb and cleanVerb do.
 std::string_view VerbOf(const http::Request& request, const http::Query& query,
                         const request::RequestInfo& info, std::string_view scope) {
   if (info.is_resource_request &&
@@ -68,6 +69,7 @@ std::string_view DryRunOf(const http::Query& query) {
   return valid ? "All" : "invalid";
 }
 
+// One string as key: looking the series up by label costs one hash instead of one a label.
 std::string KeyOf(const RequestLabels& labels) {
   std::string key;
   key.reserve(kUsualKeyBytes);
@@ -174,11 +176,12 @@ RequestMetrics::Series RequestMetrics::NewSeries(const RequestLabels& labels) {
   Series series;
   series.duration = &durations_.With(
       {l.verb, l.dry_run, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
+  // Dry runs are no part of the service level.
   if (l.dry_run.empty()) {
     series.sli_duration = &sli_durations_.With(
         {l.verb, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
   }
-  // Only of reads the size is of interest.
+  // The size is only interesting for reads.
   if (l.verb == "GET" || l.verb == "LIST") {
     series.response_sizes = &response_sizes_.With(
         {l.verb, l.group, l.version, l.resource, l.subresource, l.scope, l.component});
@@ -196,13 +199,14 @@ void RequestMetrics::Monitor(const RequestLabels& labels, const Answer& answer) 
   Series series;
   metrics::Counter* count = nullptr;
   {
+    // Shards keep requests of different kinds from waiting for one lock.
     auto shard = shards_[std::hash<std::string_view>()(key) % kShards].Lock();
     auto found = shard->find(key);
     if (found == shard->end()) found = shard->emplace(std::move(key), NewSeries(labels)).first;
     auto& by_code = found->second.by_code;
     auto known = std::find_if(by_code.begin(), by_code.end(),
                               [&](const auto& each) { return each.first == answer.code; });
-    // The codes that are answered are few; more are counted without being kept here.
+    // Few codes are used; further ones are counted without being kept here.
     if (known != by_code.end()) {
       count = known->second;
     } else {
@@ -213,6 +217,7 @@ void RequestMetrics::Monitor(const RequestLabels& labels, const Answer& answer) 
     series.sli_duration = found->second.sli_duration;
     series.response_sizes = found->second.response_sizes;
   }
+  // Outside of the lock: the series are atomic and live as long as the registry.
   count->Add();
   series.duration->Observe(Seconds(answer.took));
   if (series.sli_duration && answer.not_ours) {

@@ -19,8 +19,8 @@
 
 namespace apiserver::inline v0::server {
 
-// The label values that a request counts under: k8s.io/apiserver/pkg/endpoints/metrics. All from
-// closed sets or from what is installed, so that no client can make series.
+// The label values that a request is counted under: k8s.io/apiserver/pkg/endpoints/metrics. All
+// come from closed sets or from installed resources, so that clients cannot make new series.
 struct RequestLabels {
   std::string_view verb;  // "LIST", "WATCH", "APPLY", …; "other".
   std::string_view group;
@@ -28,10 +28,10 @@ struct RequestLabels {
   std::string_view resource;
   std::string_view subresource;
   std::string_view scope;      // "cluster", "namespace", "resource" or "".
-  std::string_view component;  // "apiserver", or "" of health checks.
+  std::string_view component;  // "apiserver", or "" for health checks.
   std::string_view dry_run;    // "", "All" or "invalid".
 };
-// Of a request to an installed resource.
+// Returns the labels of a request to an installed resource.
 RequestLabels LabelsOf(const http::Request& request, const http::Query& query,
                        const request::RequestInfo& info);
 
@@ -44,24 +44,25 @@ class RequestMetrics {
     int code = 0;
     std::size_t bytes = 0;
     std::chrono::nanoseconds took{0};
-    // Of it, webhooks and waits in queues; nullopt: not known, and no SLI.
+    // The part of `took` that was spent in webhooks and queues. nullopt: not known, and no SLI is
+    // counted.
     std::optional<std::chrono::nanoseconds> not_ours = std::nullopt;
-    bool by_self = false;  // The loopback's.
+    bool by_self = false;  // True if the client is the server's loopback.
   };
-  // An answer of a handler, whatever it was.
+  // Counts the response of a handler, whatever its code.
   void Monitor(const RequestLabels& labels, const Answer& answer);
-  // A request that flow control refused with 429.
+  // Counts a request that flow control refused with 429.
   void RecordDropped(const RequestLabels& labels);
-  // A request that was ended in self-defence, with this code.
+  // Counts a request that was ended in self-defence, with this code.
   void RecordTermination(const RequestLabels& labels, int code);
-  // A request whose answer had begun when its time was up.
+  // Counts a request whose response had begun when its time was up.
   void RecordAbort(const RequestLabels& labels);
   void RecordBodySize(const RequestLabels& labels, std::string_view verb, std::size_t bytes);
-  // Subtract when it is over.
+  // Returns the gauge of running long requests; the caller adds one, and subtracts it at the end.
   metrics::Gauge& LongRunning(const RequestLabels& labels);
-  // Where the events of a watch are counted.
+  // Returns the counters for the events of a watch.
   response::WatchCounters WatchEvents(const RequestLabels& labels);
-  // How long a filter takes, in seconds.
+  // Returns the histogram of a filter's duration, in seconds.
   metrics::Histogram& FilterDuration(std::string_view filter);
 
  private:

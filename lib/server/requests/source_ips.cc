@@ -16,7 +16,7 @@ std::string_view TrimSpaces(std::string_view text) {
   return text;
 }
 
-// The host of "127.0.0.1:40000" and "[::1]:40000"; as it is if there is no port.
+// Returns the host of "127.0.0.1:40000" and "[::1]:40000"; the address itself if there is no port.
 std::string_view HostOf(std::string_view address) {
   if (address.starts_with('[')) {
     const std::size_t end = address.find(']');

@@ -7,8 +7,8 @@
 
 namespace apiserver::inline v0::server {
 
-// Where a request came from: X-Forwarded-For, X-Real-Ip if it is not among them, the connection's
-// address if it is not the last of them. All but the last can be made up by the client.
+// Returns the source addresses of a request: X-Forwarded-For, X-Real-Ip if it is not among them,
+// the connection's address if it is not the last of them. A client can make up all but the last.
 // k8s.io/apimachinery/pkg/util/net.SourceIPs.
 std::vector<std::string> SourceIPs(const http::Request& request);
 

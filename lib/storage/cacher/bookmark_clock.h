@@ -10,14 +10,14 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// Wakes watches that wait when a bookmark is due: one timer for all of them, which runs only while
-// somebody waits for a bookmark.
+// Wakes waiting watches when a bookmark is due: one timer for all of them, which runs only while a
+// watch waits for a bookmark.
 class BookmarkClock : public std::enable_shared_from_this<BookmarkClock> {
  public:
-  // A bookmark comes at most this much late.
+  // The longest delay of a bookmark.
   static constexpr std::chrono::milliseconds kTick = std::chrono::seconds(1);
 
-  // A watch's place; belongs to one thread, as the watch does.
+  // The registration of one watch; belongs to one thread, as the watch does.
   class Ticket {
    public:
     explicit Ticket(std::shared_ptr<BookmarkClock> clock) : clock_(std::move(clock)) {}
@@ -34,7 +34,7 @@ class BookmarkClock : public std::enable_shared_from_this<BookmarkClock> {
   };
 
   BookmarkClock(Executor* executor, const Clock& clock) : executor_(executor), clock_(clock) {}
-  // Wakes nobody from now on.
+  // Stops waking.
   void Stop();
 
  private:

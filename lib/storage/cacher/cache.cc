@@ -10,16 +10,16 @@
 namespace apiserver::v0::storage::cacher {
 namespace {
 
-// What a change takes beside what it supersedes: itself, its places in tree and log.
+// The bytes of a change beside the value it supersedes: itself, its places in tree and log.
 constexpr std::size_t kChangeBytes = 160;
-// What an entry takes beside its bytes.
+// The bytes of an entry beside its value.
 constexpr std::size_t kEntryBytes = 480;
 
 std::size_t BytesOf(const Entry& entry) {
   return kEntryBytes + entry.key.size() + (entry.bytes != nullptr ? entry.bytes->size() : 0);
 }
 
-// What an object takes where it is stored.
+// Returns the size of an object's encoding.
 std::int64_t EncodedBytes(const EntryRef& entry) {
   return entry && entry->bytes != nullptr ? static_cast<std::int64_t>(entry->bytes->size()) : 0;
 }
@@ -38,7 +38,7 @@ Entry* NewKey(const std::string& key) {
   return entry;
 }
 
-// The first of `past` that is newer than `revision`.
+// Returns the first of `past` that is newer than `revision`.
 template <class Deque>
 auto FirstAfter(const Deque& past, kv::Revision revision) {
   return std::partition_point(past.begin(), past.end(), [revision](const auto& one) {
@@ -65,7 +65,7 @@ EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
   entry->unusable = opened.status();
   if (opened.ok()) {
     entry->bytes = std::move(opened->plain);
-    // Parsed by whoever looks at it first, not here: this is the committer's thread.
+    // The object is parsed on its first use, not here: this is the committer's thread.
     auto object = codec::DecodeFromStorage(store_.kind, entry->bytes, kv.mod_revision);
     if (object.ok()) {
       entry->object = std::move(*object);
@@ -93,8 +93,8 @@ void Cache::Reset(Tree state, kv::Revision revision) {
     revision_.store(revision);
     published_.store(revision);
   }
-  // Events delivered to an observer meanwhile are still to be applied: until then a consistent read
-  // would miss a write that was acknowledged.
+  // Events delivered to an observer meanwhile have not been applied yet: until then a consistent
+  // read would miss an acknowledged write.
   if (progress_ == nullptr) ready_.store(true);
   old->Close();
   state_.NotifyAll();
@@ -117,7 +117,7 @@ std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> event
     if (event->type == kv::Event::Type::kPut) {
       change->now = NewEntry(event->kv);
     } else {
-      // Stands for its key until the tree tells what it held.
+      // A placeholder with the key until the tree tells the deleted entry.
       change->before = EntryRef(NewKey(event->kv.key));
     }
   }
@@ -126,12 +126,13 @@ std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> event
 
 void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now) {
   for (ChangeRef& change : changes) {
-    auto& made = const_cast<Change&>(*change);  // NOLINT: nobody else has seen it.
+    auto& made = const_cast<Change&>(*change);  // NOLINT: not shared yet.
     made.before = made.now ? state.tree.Put(made.now) : state.tree.Erase(made.before->key);
     state.last_change = made.revision;
     bytes_.fetch_add(EncodedBytes(made.now) - EncodedBytes(made.before), std::memory_order_relaxed);
     if (!made.now && !made.before) {
-      change = nullptr;  // A deletion of what was never seen tells nobody anything.
+      // The deletion of an object that was never seen changes nothing for any reader.
+      change = nullptr;
       continue;
     }
     const std::size_t bytes = kChangeBytes + (made.before ? BytesOf(*made.before) : 0);
@@ -146,7 +147,7 @@ void Cache::Apply(std::span<const kv::Event* const> events, kv::Revision revisio
   std::vector<ChangeRef> changes = NewChanges(events);
   if (!changes.empty()) {
     const Clock::Monotonic now = clock_.Now();
-    std::vector<ChangeRef> dropped;  // Freed outside of the lock.
+    std::vector<ChangeRef> dropped;  // Destroyed after the lock is released.
     std::shared_ptr<ChangeLog> log;
     kv::Revision forget = 0;
     {
@@ -156,7 +157,7 @@ void Cache::Apply(std::span<const kv::Event* const> events, kv::Revision revisio
       forget = Forget(*state, now, dropped);
       log = state->log;
     }
-    // After the tree: whoever has been told of a change finds it there.
+    // The log comes after the tree: a watcher that has received a change finds it there.
     log->Append(changes, revision);
     if (forget > 0) {
       log->TrimBelow(forget);
@@ -174,13 +175,13 @@ void Cache::Advance(kv::Revision revision) {
 }
 
 void Cache::WakeWaiting() const {
-  // A thread that has counted itself and is about to wait holds the lock.
+  // Taking the lock orders this after a thread that has counted itself and is about to wait.
   (void)state_.Lock();
   state_.NotifyAll();
 }
 
 kv::Revision Cache::Forget(State& state, Clock::Monotonic now, std::vector<ChangeRef>& dropped) {
-  // In steps of a sixteenth, so that it is not done for every change.
+  // Changes go in steps of a sixteenth, so that this work is not done for every change.
   const std::size_t slack = std::max<std::size_t>(limits_.changes_max / 16, 1);
   const std::size_t size = state.past.size();
   const std::size_t spare = size > kChangesMin ? size - kChangesMin : 0;
@@ -232,6 +233,7 @@ EntryRef Cache::FindEntry(std::string_view key) const {
 std::optional<store::Memory::Known> Cache::Find(std::string_view key) const {
   if (!ready()) return std::nullopt;
   const EntryRef entry = FindEntry(key);
+  // An unusable value is read from the engine: an update must report the error of the stored bytes.
   if (!entry || !entry->unusable.ok()) return std::nullopt;
   return store::Memory::Known{entry->object, entry->bytes, entry->revision, entry->lease};
 }
@@ -250,6 +252,7 @@ View Cache::Now() const {
 
 std::optional<View> Cache::Kept(kv::Revision revision) const {
   auto state = state_.Lock();
+  // Nothing below the prefix has changed since: the present state is the one at `revision` too.
   if (const kv::Revision now = this->revision();
       state->last_change <= revision && revision <= now) {
     return View{state->tree, state->last_change, now};
@@ -278,7 +281,7 @@ std::size_t Cache::CountAfter(kv::Revision revision) const {
 
 void Cache::Keep(View view) {
   const Clock::Monotonic now = clock_.Now();
-  std::vector<KeptView> dropped;  // Trees are freed outside of the lock.
+  std::vector<KeptView> dropped;  // The trees are destroyed after the lock is released.
   auto state = state_.Lock();
   while (!state->kept.empty() &&
          (state->kept.size() >= kKeptMax || state->kept.front().time + limits_.window < now)) {

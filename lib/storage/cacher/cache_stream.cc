@@ -11,7 +11,7 @@
 namespace apiserver::v0::storage::cacher {
 namespace {
 
-// Why `change` cannot be shown. Without selectors nobody looks at what was there before.
+// Returns why `change` cannot be shown. Without a selector the object before it is not looked at.
 Status CorruptionOf(const Change& change, bool select_all) {
   if (change.now && !change.now->unusable.ok()) return NewCorruptEvent(change.now->unusable, false);
   if (!change.before || change.before->unusable.ok()) return {};
@@ -54,6 +54,7 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
       if (SizeOf(events) >= end) break;
       if (!entry.unusable.ok()) return Fail(NewCorruptEvent(entry.unusable, false), events);
       const std::string version = std::to_string(entry.revision);
+      // Objects of the state come as ADDED: the client has none of them yet.
       const storage::Change change{entry.object, nullptr, version};
       const Status error = maker_.Add(ctx_, change, events);
       if (!error.ok()) return Fail(error, events);
@@ -94,7 +95,7 @@ CacheStream::Outcome CacheStream::NextOfEngine(std::vector<watch::Event>& events
   position_ = std::max(position_, engine_log_->complete_up_to());
   if (state == State::kEnd) over_ = true;
   if (state != State::kWait) return state;
-  // The engine may be behind the cache's floor for a moment; then it will wake us.
+  // The engine may be behind the cache's floor for a moment; then it will wake this stream.
   if (kv::After(position_) < log_->floor()) return state;
   engine_log_.reset();
   return std::nullopt;
@@ -135,6 +136,7 @@ Result<ChangeLog::Cursor::Read> CacheStream::Read(std::size_t events_max,
 
 watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, std::size_t end,
                                             const Waker& waker) {
+  // Read before the log: a bookmark may promise no revision whose events might still be unread.
   const kv::Revision seen = source_->cache->published();
   while (events.size() < end) {
     const auto read = Read(end - events.size(), events, waker);
@@ -147,7 +149,8 @@ watch::Stream::State CacheStream::NextOfLog(std::vector<watch::Event>& events, s
         AppendBookmark(events, seen, waker);
         return State::kWait;
       case ChangeLog::Cursor::State::kTrimmed:
-        // Too slow: its client resumes from where it is, and is then fed from the engine's log.
+        // The watch is too slow: its client resumes at its last revision, and is then fed from the
+        // engine's log.
         if (source_->on_slow_watch) source_->on_slow_watch();
         over_ = true;
         return State::kEnd;
@@ -165,6 +168,8 @@ watch::Stream::State CacheStream::Next(std::vector<watch::Event>& events, std::s
   const std::size_t end = events.size() + events_max;
   if (const Outcome outcome = NextOfState(events, end)) return *outcome;
   if (cursor_ == nullptr) {
+    // The cache's log begins after this watch's position, so the gap is read from the engine's log
+    // first.
     if (engine_log_ != nullptr || kv::After(position_) < log_->floor()) {
       if (const Outcome outcome = NextOfEngine(events, end, waker)) return *outcome;
       start_.after = std::max(start_.after, position_);

@@ -14,7 +14,7 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// What all watches of a cache share.
+// The parts that all watches of a cache share.
 struct StreamSource {
   std::shared_ptr<Cache> cache;
   std::shared_ptr<BookmarkClock> bookmarks;
@@ -24,15 +24,15 @@ struct StreamSource {
   std::function<void()> on_slow_watch;
 };
 
-// A watch: the state first if it is wanted, then changes. Those that the cache's log no longer has
-// are read from the engine's; then it joins the cache's. From there on it must keep up: once the
-// log has given up what it has not read, it ends.
+// A watch over a cache: the state first if it is wanted, then changes. Changes that the cache's log
+// no longer has are read from the engine's log; then the watch joins the cache's. From there on it
+// must keep up: it ends once the log has dropped an event it has not read.
 class CacheStream final : public watch::Stream {
  public:
   struct Start {
     store::WatchScope scope;
-    kv::Revision after = 0;     // Changes up to here are not sent.
-    std::optional<View> state;  // To be sent as ADDED.
+    kv::Revision after = 0;     // Changes up to this revision are not sent.
+    std::optional<View> state;  // The state to be sent as ADDED.
     bool announce_end = false;
     bool bookmarks = false;
   };
@@ -44,7 +44,7 @@ class CacheStream final : public watch::Stream {
              const Waker& waker) override;
 
  private:
-  // What a phase came to: a state to return, or nullopt to go on with the next phase.
+  // The outcome of a phase: a state to return, or nullopt to go on with the next phase.
   using Outcome = std::optional<State>;
   Outcome NextOfState(std::vector<watch::Event>& events, std::size_t end);
   Outcome NextOfEngine(std::vector<watch::Event>& events, std::size_t end, const Waker& waker);
@@ -52,7 +52,7 @@ class CacheStream final : public watch::Stream {
   void Join();
   void AppendBookmark(std::vector<watch::Event>& events, kv::Revision seen, const Waker& waker);
   Status FollowEngine();
-  // Ends the watch with `error`, behind the events of what came before.
+  // Ends the watch with `error`, after the events that came before it.
   State Fail(const Status& error, std::vector<watch::Event>& events);
   std::size_t SizeOf(const std::vector<watch::Event>& events) const {
     return events.size() + maker_.kept();
@@ -67,11 +67,11 @@ class CacheStream final : public watch::Stream {
   EventMaker maker_;
   BookmarkTimes times_;
   BookmarkClock::Ticket ticket_;
-  kv::Revision position_;                          // Everything up to here has been sent.
-  std::unique_ptr<Tree::Iterator> next_of_state_;  // While the state is sent.
+  kv::Revision position_;                          // Everything up to this revision has been sent.
+  std::unique_ptr<Tree::Iterator> next_of_state_;  // Used while the state is sent.
   std::unique_ptr<store::TailReader> engine_log_;
   std::unique_ptr<ChangeLog::Cursor> cursor_;
-  std::shared_ptr<ChangeLog> log_;  // The one that was there when the watch began.
+  std::shared_ptr<ChangeLog> log_;  // The log that the watch began with.
   bool over_ = false;
 };
 

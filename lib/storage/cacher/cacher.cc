@@ -22,13 +22,13 @@
 namespace apiserver::v0::storage::cacher {
 namespace {
 
-// How many objects are looked at between two looks at the context.
+// Limits the objects matched between two checks of the context.
 constexpr std::size_t kObjectsPerCheck = 4096;
-// How many objects are looked into where nobody may wait.
+// Limits the objects matched on an I/O loop, where nothing may wait.
 constexpr std::size_t kObjectsOnLoop = 2048;
-// The objects that are converted in one call to be looked into.
+// The objects that are converted in one call to be matched.
 constexpr std::size_t kConvertedAtOnce = 500;
-// How often whoever waits for an engine that is followed asks for its progress.
+// The interval at which a waiting read asks a followed engine for its progress.
 constexpr std::chrono::milliseconds kAskAgain{100};
 constexpr int kRetryAfterSeconds = 1;
 
@@ -45,10 +45,10 @@ Cache::Limits LimitsOf(const Options& options) {
 struct ListSource {
   View view;
   std::optional<std::vector<EntryRef>> candidates;
-  bool exact = false;  // All candidates match.
+  bool exact = false;  // True if all candidates match.
 };
 
-// A list that may be of any state is answered whole, as Go's cache does.
+// A list that accepts any state is answered whole, as Go's cache does.
 bool IsPaged(const ListOptions& options) {
   return options.recursive && options.limit > 0 && options.resource_version != "0";
 }
@@ -143,39 +143,39 @@ class Cacher final : public Interface {
   }
 
  private:
-  // Get, GetList and Watch.
+  // The work of Get, GetList and Watch, inside of their spans.
   Result<runtime::ObjectPtr> Read(const Context& ctx, std::string_view key,
                                   const GetOptions& options);
   Result<runtime::List> ReadList(const Context& ctx, std::string_view key,
                                  const ListOptions& options);
   Result<std::unique_ptr<watch::Stream>> Open(const Context& ctx, std::string_view key,
                                               const ListOptions& options);
-  // OK when the cache can answer. Waits for it while it is loaded for the first time. kWouldBlock:
-  // it might be ready soon; kTooManyRequests: come again.
+  // Returns OK when the cache can answer. Waits while it is loaded for the first time. kWouldBlock:
+  // it might be ready soon. kTooManyRequests: the client should retry.
   Status WaitReady(const Context& ctx) const;
   // Waits until the cache is as fresh as `resource_version` asks for. kTimeout: it is not in time.
   Status WaitFresh(const Context& ctx, std::string_view resource_version) const;
-  // The engine's, measured as the request's time in storage.
+  // Asks the engine and counts the time as the request's time in storage.
   Result<kv::Revision> CurrentRevision(const Context& ctx) const {
     const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.store.clock);
     return options_.store.engine->CurrentRevision(ctx);
   }
-  // An engine's state is a moment ahead of its observers: whoever was answered from it must not
-  // find less in the cache.
+  // Waits for the engine's revision: its state is a moment ahead of its observers, and a client
+  // that was answered from it must not find less in the cache.
   void CatchUp(const Context& ctx) const {
     if (!feed_->observes() || !cache_->ready() || !ctx.may_block()) return;
     const auto revision = CurrentRevision(ctx);
     if (!revision.ok()) return;
     (void)cache_->WaitFor(ctx, *revision, RealClock().Now() + options_.fresh_wait);
   }
-  // Waits until the cache knows everything acknowledged before now.
+  // Waits until the cache holds every write acknowledged before now.
   Status WaitConsistent(const Context& ctx) const;
   Status WaitForList(const Context& ctx, const ListOptions& options);
-  // What a list is to be made of; nullopt: only the engine has it.
+  // Returns the entries to make a list of. nullopt: only the engine has that state.
   Result<std::optional<ListSource>> SourceFor(const Context& ctx, std::string_view prefix,
                                               const ListOptions& options, const ListStart& start);
-  // Leaves in `source` what matches, up to one more than the list can take. Converts some objects
-  // at a time, of a kind whose objects are converted together to be selected from.
+  // Leaves the matching entries in `source`, up to one more than the list can take. A kind whose
+  // objects are converted together is converted some objects at a time.
   Status SelectTogether(const Context& ctx, std::string_view prefix, const ListOptions& options,
                         const ListStart& start, ListSource& source) const;
   Result<runtime::List> ListOf(const Context& ctx, std::string_view prefix,
@@ -195,7 +195,7 @@ class Cacher final : public Interface {
 Status Cacher::WaitReady(const Context& ctx) const {
   if (cache_->ready()) return {};
   if (!ctx.may_block()) return Status(Reason::kWouldBlock, "storage not ready");
-  // The machine's clock: it is what a thread can wait on.
+  // A thread can only wait by the machine's clock.
   if (feed_->WaitReady(ctx, RealClock().Now() + options_.fresh_wait)) return {};
   std::string text = "storage is (re)initializing";
   const Status failure = feed_->warm_up().failure;
@@ -208,11 +208,11 @@ Status Cacher::WaitFresh(const Context& ctx, std::string_view resource_version) 
   ASSIGN_OR_RETURN(const std::int64_t revision, ParseReadVersion(resource_version));
   if (cache_->revision() >= revision) return {};
   if (!ctx.may_block()) return Status(Reason::kWouldBlock, "waiting for a revision");
-  // The machine's clock: it is what a thread can wait on.
+  // A thread can only wait by the machine's clock.
   const Clock::Monotonic last = RealClock().Now() + options_.fresh_wait;
   const Clock::Monotonic deadline = std::min(last, ctx.deadline().value_or(last));
   while (!ctx.done()) {
-    // Other servers' writes come by themselves; what they do elsewhere must be asked for.
+    // An observed engine delivers by itself; one on another machine must be asked for its progress.
     if (!feed_->observes()) feed_->AskForProgress(ctx);
     const Clock::Monotonic now = RealClock().Now();
     if (cache_->WaitFor(ctx, revision, std::min(deadline, now + kAskAgain))) return {};
@@ -238,7 +238,7 @@ void Cacher::WhenFresh(const Context& ctx, FreshDone done) {
       ctx, [fresh = fresh_, ctx, &clock, began = clock.Now(),
             done = std::move(done)](Result<kv::Revision> revision) mutable {
         request::TrackLatency(ctx, request::Layer::kStorage, clock.Now() - began);
-        // On a thread there is more time, and then the engine can answer.
+        // A thread has more time, and then the engine can answer.
         const auto told = [](const Status& error) {
           return error.reason() == Reason::kTimeout
                      ? Status(Reason::kWouldBlock, std::string(error.message()))
@@ -345,7 +345,7 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
   std::size_t seen = 0;
   Status status;
   CorruptObjects corrupt;
-  // False: the list is complete, cut or refused.
+  // Takes one entry. False: the list is complete, cut or refused.
   const auto take = [&](const EntryRef& ref) {
     const Entry& entry = *ref;
     if (!entry.key.starts_with(prefix) || (!options.recursive && entry.key != prefix)) return false;
@@ -384,7 +384,7 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
 }
 
 // The engine knows at once that a revision is still to come. Go's cache waits for it in vain and
-// then says when to try again, which is as true here.
+// then tells the client when to retry; the same advice holds here.
 Status TryAgainIfTooLarge(const Status& error) {
   if (!meta::HasCause(error, "ResourceVersionTooLarge")) return error;
   StatusDetails details = *error.details();
@@ -397,18 +397,19 @@ Result<runtime::List> Cacher::ReadList(const Context& ctx, std::string_view key,
   ASSIGN_OR_RETURN(const std::string prefix,
                    PrepareKey(options_.store.prefix, key, options.recursive));
   ASSIGN_OR_RETURN(const ListStart start, StartOfList(prefix, options));
-  // The engine is asked for what is small; the rest would be too much for it at such a time.
+  // Only small reads are passed to the engine; the others would be too much for it while the cache
+  // loads.
   const bool page = options.limit > 0 && options.predicate.empty();
   if (page && !cache_->ready()) return store_->GetList(ctx, key, options);
   RETURN_IF_ERROR(WaitReady(ctx));
-  // What the engine has compacted has expired, even where memory still has it.
+  // A revision that the engine has compacted has expired, even if memory still has it.
   if (start.revision > 0 && start.revision < options_.store.engine->CompactedRevision()) {
     return store_->GetList(ctx, key, options);
   }
   if (start.revision == 0) {
     const Status fresh = WaitForList(ctx, options);
     const bool consistent = options.resource_version.empty() || !options.continue_token.empty();
-    // Not in time: the engine can say for sure.
+    // The cache was not in time, so the engine answers.
     if (fresh.reason() == Reason::kTimeout && consistent) return store_->GetList(ctx, key, options);
     RETURN_IF_ERROR(fresh);
   }
@@ -435,7 +436,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Open(const Context& ctx, std::str
   start.after = wanted;
   const bool initial = WantsInitialEvents(wanted, options);
   if (initial || wanted == 0) {
-    // "0" takes what is there; "" is consistent when the state is asked for.
+    // "0" takes the present state; "" is consistent when the state is asked for.
     const bool any = options.resource_version == "0" || !initial;
     if (!any) RETURN_IF_ERROR(WaitFresh(ctx, options.resource_version));
     View view = cache_->Now();

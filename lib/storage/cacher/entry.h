@@ -10,17 +10,17 @@
 #include "storage/index/event_log.h"
 #include "storage/index/ref.h"
 
-// What a cache is made of.
+// The entries and changes that a cache is made of.
 namespace apiserver::inline v0::storage::cacher {
 
-// An object under its key at one revision. Shared by trees, log and whoever reads.
+// An object under its key at one revision, shared by trees, log and readers.
 struct Entry : index::RefCounted {
   std::string key;
   kv::Bytes bytes;  // The encoding, decrypted.
   kv::Revision revision = 0;
   kv::LeaseId lease = 0;
   runtime::ObjectPtr object;  // Never null.
-  Status unusable;            // Why the value cannot be used, if so; `object` is empty then.
+  Status unusable;  // The reason why the value cannot be used; `object` is empty then. OK: it can.
 };
 using EntryRef = index::Ref<const Entry>;
 
@@ -29,12 +29,12 @@ struct KeyOfEntry {
 };
 using Tree = index::BTree<EntryRef, KeyOfEntry>;
 
-// One change, made once for all who watch.
+// One change, made once for all watches.
 struct Change : index::RefCounted {
   kv::Revision revision = 0;
   std::string version;  // The revision as text.
-  EntryRef now;         // Null: deleted.
-  EntryRef before;      // Null: created.
+  EntryRef now;         // Null: the object was deleted.
+  EntryRef before;      // Null: the object was created.
 
   const std::string& key() const { return now ? now->key : before->key; }
 };

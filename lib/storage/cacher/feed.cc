@@ -30,6 +30,7 @@ Feed::Feed(Options options, std::shared_ptr<Cache> cache)
 }
 
 void Feed::Start() {
+  // The engine says itself if it can be observed: an engine on another machine cannot.
   auto observation = options_.engine->Observe(options_.prefix, *this);
   observes_ = observation.ok();
   if (!observes_) return PostLoad();
@@ -40,7 +41,8 @@ void Feed::Start() {
 }
 
 void Feed::OnCommit(std::span<const kv::Event* const> events, kv::Revision revision) {
-  // Held while the cache changes, so that what waited here is applied before what comes now.
+  // The lock is held while the cache changes, so that the waiting events are applied before the new
+  // ones.
   auto inbox = inbox_.Lock();
   if (inbox->loaded) {
     cache_->Apply(events, revision);
@@ -57,6 +59,8 @@ void Feed::PostLoad() {
     if (state->stopped || state->loading) return;
     state->loading = true;
   }
+  // A weak reference: a task in the executor must not keep a cache alive that its server has given
+  // up.
   options_.executor->Post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->Load();
   });
@@ -68,7 +72,7 @@ void Feed::Load() {
     if (state->stopped) return;
     state->reading = true;
   }
-  // What is read from now on holds what was observed before.
+  // The state read from now on contains everything observed before.
   inbox_.Lock()->pending.clear();
   auto loaded = ReadAll();
   if (!loaded.ok()) return End(loaded.status());
@@ -90,6 +94,8 @@ void Feed::End(const Status& status) {
     state->progress.elapsed = options_.clock->Now() - state->since;
     progress = state->progress;
     if (!status.ok() && !stopped) {
+      // Each failure doubles the delay up to kRetryMax, so that a broken engine is not asked
+      // without pause.
       const auto delay = std::min(kRetryMin * (1 << std::min(state->failures - 1, 5)), kRetryMax);
       state->retry = options_.executor->PostAfter(delay, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->PostLoad();
@@ -135,7 +141,7 @@ void Feed::Tell(std::size_t loaded, std::size_t total) {
     state->progress.elapsed = options_.clock->Now() - state->since;
     progress = state->progress;
   }
-  if (loaded == total) return;  // What follows will be told.
+  if (loaded == total) return;  // A full count is reported by End().
   Log(*options_.log, LogLevel::kInfo, "watch cache is being loaded",
       {{"prefix", options_.prefix},
        {"objects", std::to_string(loaded)},
@@ -149,6 +155,7 @@ void Feed::Finish(Loaded loaded) {
   auto inbox = inbox_.Lock();
   cache_->Reset(std::move(loaded.tree), revision);
   for (Pending& pending : inbox->pending) {
+    // The state was read while commits went on, so it contains some of the waiting events already.
     if (pending.revision <= revision) continue;
     std::erase_if(pending.events,
                   [revision](const kv::Event& event) { return event.kv.mod_revision <= revision; });
@@ -176,7 +183,7 @@ void Feed::OnWake() {
   const Waker waker(*options_.executor, weak_from_this());
   Status why;
   {
-    // The lock makes one reader of us even on a pool.
+    // The lock makes one reader of the threads of a pool.
     auto state = state_.Lock();
     while (state->tail != nullptr && !state->stopped) {
       kv::EventBatch batch;
@@ -197,6 +204,7 @@ void Feed::OnWake() {
 void Feed::Lose(const Status& why) {
   Log(*options_.log, LogLevel::kWarning, "watch cache lost its engine's log; it begins anew",
       {{"prefix", options_.prefix}, {"why", why.ToString()}});
+  // Open watches end: the cache cannot tell which events it will have missed.
   cache_->Close();
   {
     auto state = state_.Lock();
@@ -211,7 +219,7 @@ bool Feed::WaitReady(const Context& ctx, Clock::Monotonic deadline) const {
   const auto end = std::min(deadline, ctx.deadline().value_or(deadline));
   auto state = state_.Lock();
   (void)state.WaitUntil(end, [&] {
-    // What has failed before may fail for long.
+    // A load that has failed before may go on failing, so the client is refused at once.
     return cache_->ready() || state->failures > 0 || state->stopped;
   });
   return cache_->ready();
@@ -232,14 +240,14 @@ int Feed::RetryAfterSeconds() const {
 void Feed::AskForProgress(const Context& ctx) {
   {
     auto state = state_.Lock();
-    // The machine's clock: it is what a thread can wait on.
+    // A thread can only wait by the machine's clock.
     const Clock::Monotonic now = RealClock().Now();
     const kv::Revision seen = cache_->revision();
     if (seen <= state->asked_at && now < state->asked + kAskAgain) return;
     state->asked = now;
     state->asked_at = seen;
   }
-  (void)options_.engine->RequestProgress(ctx);  // Who waits will see whether it helped.
+  (void)options_.engine->RequestProgress(ctx);  // The waiting reads will see whether it helped.
 }
 
 void Feed::Stop() {
@@ -253,7 +261,7 @@ void Feed::Stop() {
     retry = std::move(state->retry);
   }
   if (retry) retry();
-  // Moved out of its lock: the end waits for a call that is running.
+  // Moved out of its lock: the destructor waits for a call that is running.
   auto observation = std::exchange(*observation_.Lock(), nullptr);
   observation.reset();
   state_.NotifyAll();

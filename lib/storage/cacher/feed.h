@@ -17,8 +17,8 @@
 namespace apiserver::inline v0::storage::cacher {
 
 // Keeps a cache in step with an engine: reads the state page by page, then observes an engine that
-// can be observed, or follows the log of any other on an executor. What fails is tried again for as
-// long as it takes. Must be owned by a shared_ptr.
+// can be observed, or follows the log of any other on an executor. Failures are retried for as long
+// as it takes. Must be owned by a shared_ptr.
 class Feed final : public Wakeable,
                    public std::enable_shared_from_this<Feed>,
                    private kv::Observer {
@@ -33,21 +33,21 @@ class Feed final : public Wakeable,
   };
   Feed(Options options, std::shared_ptr<Cache> cache);
 
-  // Registers with the engine. Loads at once what can be observed, which is in this process; begins
-  // to load anything else.
+  // Registers with the engine. An engine that can be observed is in this process, and the state is
+  // loaded before this returns; for any other, loading is only started.
   void Start();
-  // Waits until the cache is ready for as long as the first attempt to load it goes on, at most
-  // until `deadline`.
+  // Waits until the cache is ready while the first attempt to load it is running, at most until
+  // `deadline`.
   bool WaitReady(const Context& ctx, Clock::Monotonic deadline) const;
-  // True: what the engine has acknowledged is in the cache.
+  // True if every write that the engine has acknowledged is in the cache.
   bool observes() const { return observes_; }
   WarmUp warm_up() const;
-  // When a client that was refused should come again; the longer it lasts, the later: Go's
-  // watch cache, clamp(exp(0.06 * seconds), 1, 30).
+  // Returns when a refused client should retry; the longer the cache has been down, the later: as
+  // Go's watch cache, clamp(exp(0.06 * seconds), 1, 30).
   int RetryAfterSeconds() const;
-  // Asks the engine for its progress, once for all who wait.
+  // Asks the engine for its progress, once for all waiting reads.
   void AskForProgress(const Context& ctx);
-  // Waits for what is under way. The engine makes no call afterwards.
+  // Stops and waits for running work. The engine makes no call afterwards.
   void Stop();
 
   void OnWake() override;
@@ -62,18 +62,19 @@ class Feed final : public Wakeable,
     kv::Revision revision = 0;
   };
   struct State {
-    bool loading = false;  // Or about to.
-    bool reading = false;  // Of the engine, right now.
+    bool loading = false;  // A load is running or about to.
+    bool reading = false;  // The engine is being read right now.
     bool stopped = false;
-    int failures = 0;  // In a row.
+    int failures = 0;  // The number of failures in a row.
     WarmUp progress;
-    Clock::Monotonic since = {};  // When it was last ready, or was begun.
-    Clock::Monotonic asked = {};  // For progress, when the cache had seen asked_at.
+    Clock::Monotonic since = {};  // The time when it was last ready, or was begun.
+    // The time of the last request for progress, when the cache had seen asked_at.
+    Clock::Monotonic asked = {};
     kv::Revision asked_at = 0;
     Executor::Cancel retry;
     std::unique_ptr<kv::Tail> tail;
   };
-  // What happened before the state was loaded. Its lock orders loading and observing.
+  // The commits before the state was loaded. Its lock orders loading and observing.
   struct Inbox {
     bool loaded = false;
     std::vector<Pending> pending;
@@ -86,23 +87,23 @@ class Feed final : public Wakeable,
   void OnCommit(std::span<const kv::Event* const> events, kv::Revision revision) override;
   void OnCompact(kv::Revision compacted) override { cache_->Compact(compacted); }
   void PostLoad();
-  // One attempt; on a thread that may wait.
+  // Makes one attempt, on a thread that may wait.
   void Load();
   void End(const Status& status);
   Result<Loaded> ReadAll();
   void Tell(std::size_t loaded, std::size_t total);
-  // Gives a state to the cache, and what was observed meanwhile.
+  // Gives a state to the cache, and the commits observed meanwhile.
   void Finish(Loaded loaded);
   Status FollowFrom(kv::Revision revision);
   void Lose(const Status& why);
 
   const Options options_;
   const std::shared_ptr<Cache> cache_;
-  const Context ctx_;  // Of all work of ours; cancelled by Stop().
+  const Context ctx_;  // The context of all work of this feed; cancelled by Stop().
   bool observes_ = false;
   Guarded<State> state_;
   Guarded<Inbox> inbox_;
-  // Last, since the engine may call until it is gone.
+  // The last member, since the engine may call until it is destroyed.
   Guarded<std::unique_ptr<kv::Observation>> observation_;
 };
 

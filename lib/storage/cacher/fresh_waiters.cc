@@ -11,7 +11,7 @@ void FreshWaiters::Add(kv::Revision revision, Done done) {
   if (entered == Entered::kNot) {
     return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
   }
-  // Counted first, looked at then: either this or Advance() sees the other.
+  // The waiter is counted before the revision is read: either this or Advance() sees the other.
   Advance(cache_->revision());
   if (entered == Entered::kFirst) TickLater();
   if (count_.load() > 0) AskSoon();
@@ -20,7 +20,7 @@ void FreshWaiters::Add(kv::Revision revision, Done done) {
 FreshWaiters::Entered FreshWaiters::Enter(kv::Revision revision, Done& done) {
   auto state = state_.Lock();
   if (state->stopped) return Entered::kNot;
-  // The machine's clock, as for those who wait on a thread.
+  // Uses the machine's clock, as reads that wait on a thread do.
   const Clock::Monotonic deadline = RealClock().Now() + kWaitMax;
   state->waiting.emplace(revision, Waiter{deadline, std::move(done)});
   count_.store(state->waiting.size());
@@ -39,10 +39,12 @@ void FreshWaiters::Advance(kv::Revision revision) {
     state->waiting.erase(state->waiting.begin(), end);
     count_.store(state->waiting.size());
   }
+  // Called outside of the lock, since a `done` may call Add().
   for (Done& done : seen) done({});
 }
 
-// Off the thread that told of the revision, which is the engine's; once for all who come meanwhile.
+// Asks on the executor, not on the thread that reported the revision, which is the engine's; one
+// task serves all that come meanwhile.
 void FreshWaiters::AskSoon() {
   if (asked_.exchange(true)) return;
   executor_->Post([weak = weak_from_this()] {
@@ -95,6 +97,7 @@ void FreshWaiters::Stop() {
     cancel = std::move(state->cancel);
   }
   if (cancel) cancel();
+  // Waits for a running ask_(), which uses the engine that the owner may stop next.
   asking_.Shut();
   for (auto& [revision, waiter] : left) {
     waiter.done({Reason::kServiceUnavailable, "the watch cache is stopped"});

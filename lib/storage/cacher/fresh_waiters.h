@@ -17,21 +17,22 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// Reads that hold no thread while they wait until a cache has seen a revision. While there are any,
-// the engine is asked for its progress. All methods from any thread.
+// The reads that hold no thread while they wait until a cache has seen a revision. While there are
+// any, the engine is asked for its progress. All methods may be called from any thread.
 class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
  public:
-  // Whoever has waited for longer is told kTimeout; on a thread it may go on waiting.
+  // The longest wait: a read is then told kTimeout, and may go on waiting on a thread.
   static constexpr std::chrono::milliseconds kWaitMax{500};
-  // How often the engine is asked anew for those who still wait.
+  // The interval at which the engine is asked anew while reads wait.
   static constexpr std::chrono::milliseconds kAskAgain{100};
 
-  // `ask` is called on the executor and not after Stop().
+  // `ask` is called on the executor, where it may block, and not after Stop().
   FreshWaiters(std::shared_ptr<const Cache> cache, Executor* executor, std::function<void()> ask)
       : cache_(std::move(cache)), executor_(executor), ask_(std::move(ask)) {}
 
   // Calls `done` once: OK when the cache has seen `revision`, perhaps before this returns;
-  // kTimeout; kServiceUnavailable after Stop().
+  // kTimeout; kServiceUnavailable after Stop(). `done` is called on any thread, the engine's
+  // committer included, and must not block.
   using Done = UniqueFunction<void(Status)>;
   void Add(kv::Revision revision, Done done);
   // The cache has seen `revision`.
@@ -45,15 +46,15 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
   };
   struct State {
     std::multimap<kv::Revision, Waiter> waiting;
-    bool running = false;  // Tick() is to come.
+    bool running = false;  // A Tick() is scheduled.
     bool stopped = false;
     Executor::Cancel cancel;
   };
-  // kFirst: Tick() must be set going. kNot: `done` is untouched.
+  // kFirst: the caller must schedule Tick(). kNot: `done` is untouched.
   enum class Entered : std::uint8_t { kNot, kFirst, kAnother };
   Entered Enter(kv::Revision revision, Done& done);
   void AskSoon();
-  // Tells who is late, and has the engine asked again for the others.
+  // Ends the late waiters, and has the engine asked again for the others.
   void Tick();
   void TickLater();
 
@@ -61,7 +62,7 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
   Executor* const executor_;
   const std::function<void()> ask_;
   kv::CallGate asking_;
-  std::atomic<bool> asked_{false};  // ask_() is to come.
+  std::atomic<bool> asked_{false};  // A task that calls ask_() is scheduled.
   std::atomic<std::size_t> count_{0};
   Guarded<State> state_;
 };

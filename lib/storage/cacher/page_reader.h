@@ -14,13 +14,14 @@ namespace apiserver::inline v0::storage::cacher {
 // thread, which may wait.
 class PageReader {
  public:
-  // `ahead`: the next page is asked for while its user works on the last one, so that the work of
-  // an engine on another machine and ours overlap. `engine` and `ctx` outlive the reader.
+  // `ahead`: the next page is read while the caller works on the last one, so that an engine on
+  // another machine and the caller work at the same time. `engine` and `ctx` must outlive the
+  // reader.
   PageReader(kv::Engine& engine, const Context& ctx, std::string_view prefix, bool ahead);
 
-  // nullopt: there is no more.
+  // Returns the next page. nullopt: there is no more.
   Result<std::optional<kv::RangeResponse>> Next();
-  // Of the first page; zero before it.
+  // The revision of the first page; zero before it.
   kv::Revision revision() const { return request_.at_revision; }
 
  private:

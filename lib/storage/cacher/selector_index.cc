@@ -14,17 +14,17 @@ namespace {
 
 using Operator = meta::LabelSelector::Operator;
 
-// Objects that may be looked into where nobody may wait.
+// Limits the objects indexed on an I/O loop, where nothing may wait.
 constexpr std::size_t kObjectsIndexedOnLoop = 256;
 
-// Entries whose values are found together: as many objects as are converted in one call.
+// The entries whose values are read together: as many objects as are converted in one call.
 constexpr std::size_t kEntriesAtOnce = 500;
 
-// What stands for the value of an object that cannot be used: it is in every answer, so that a list
-// tells of it. No label or field has it.
+// The value of an object that cannot be used: it is in every answer, so that a list reports it. No
+// label or field has this value.
 constexpr std::string_view kUnusable = "\xff";
 
-// Found by their keys without an index.
+// True if objects can be found by their keys without an index.
 bool IsKeyField(std::string_view field) { return field == "metadata.namespace"; }
 
 }  // namespace
@@ -64,6 +64,8 @@ Result<SelectorIndex::Values> SelectorIndex::ValuesOf(std::span<const EntryRef> 
   }
   const SelectionPredicate& predicate = query.predicate;
   const runtime::Visit look = [&](std::size_t at, const runtime::Object& object) {
+    // An object that is only indexed is parsed into a copy, so that the cached one is not kept
+    // parsed.
     const auto passing = object.loaded() ? nullptr : object.Clone();
     values[places[at]] = predicate.field_value(passing != nullptr ? *passing : object, term.name);
   };
@@ -82,6 +84,7 @@ void SelectorIndex::Add(Term& term, const EntryRef& entry, std::optional<std::st
 
 Status SelectorIndex::AddAll(Term& term, const Tree& tree, const Query& query) {
   std::vector<EntryRef> some;
+  // Some objects at a time, so that a converter that may wait is asked once for all of them.
   for (auto next = tree.Begin(); next.Valid();) {
     some.push_back(next.value());
     next.Next();
@@ -119,7 +122,7 @@ Status SelectorIndex::AddChanges(Term& term, const std::vector<ChangeRef>& chang
 std::size_t SelectorIndex::CountOf(const Term& term, const Demand& demand) {
   std::size_t count = 0;
   for (const std::string& value : demand.values) {
-    // No key is empty, and no value begins with another and a zero byte.
+    // Keys are not empty, and no value begins with another and a zero byte.
     const std::string after = value + '\0';
     count += term.postings.Count({value, ""}, {after, ""});
   }
@@ -148,6 +151,8 @@ std::vector<EntryRef> SelectorIndex::Collect(const Term& term, const Demand& dem
 
 void SelectorIndex::Undo(const std::vector<ChangeRef>& changes, const Query& query,
                          std::vector<EntryRef>& entries) {
+  // The order is from new to old: the last one written for a key is the state before its first
+  // change.
   std::map<std::string_view, EntryRef> before;
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
     const std::string& key = (*change)->key();
@@ -173,13 +178,13 @@ SelectorIndex::Term SelectorIndex::Known(const Demand& demand) const {
 }
 
 void SelectorIndex::Remember(const Term& term) {
-  std::list<Term> dropped;  // Freed outside of the lock.
+  std::list<Term> dropped;  // Destroyed after the lock is released.
   auto terms = terms_.Lock();
   const auto known = std::find_if(terms->begin(), terms->end(), [&term](const Term& other) {
     return other.label == term.label && other.name == term.name;
   });
   if (known != terms->end()) {
-    // Somebody else may have been quicker.
+    // Another thread may have been quicker.
     const bool newer = known->revision > term.revision;
     terms->splice(terms->begin(), *terms, known);
     if (newer) return;
@@ -242,6 +247,7 @@ Result<std::optional<SelectorIndex::Candidates>> SelectorIndex::Find(const Query
     std::size_t count = 0;
   };
   Choice least;
+  // The most selective label or field is taken: its entries are the fewest to look at.
   for (const Demand& demand : demands) {
     Term term = Known(demand);
     ASSIGN_OR_RETURN(View view, Update(term, query));
@@ -251,6 +257,8 @@ Result<std::optional<SelectorIndex::Candidates>> SelectorIndex::Find(const Query
   }
   if (least.demand == nullptr) return std::optional<Candidates>();
   std::optional best = Candidates{std::move(least.view), Collect(least.term, *least.demand, query)};
+  // If one label is all that is asked for, the index is the answer; other selectors are checked on
+  // the entries.
   best->exact = query.predicate.field.empty() && query.revision == 0 &&
                 query.predicate.label.requirements().size() == 1;
   if (query.revision == 0) return best;

@@ -17,39 +17,39 @@
 namespace apiserver::inline v0::storage::cacher {
 
 // Finds the objects that have some value of a label or field without looking at the others. An
-// index of a label is made when a selector first asks for it, and kept up by those who ask:
-// whoever writes does not pay for it. Any thread.
+// index of a label is made when a selector first asks for it, and brought up to date by the lists
+// that use it: writes do not pay for it. Any thread may call its methods.
 class SelectorIndex {
  public:
   explicit SelectorIndex(std::shared_ptr<Cache> cache) : cache_(std::move(cache)) {}
 
-  // Entries that may match, in the order of their keys, and the state they are of.
+  // The entries that may match, in the order of their keys, and their state.
   struct Candidates {
     View view;
     std::vector<EntryRef> entries;
-    bool exact = false;  // All of them match.
+    bool exact = false;  // True if all of them match.
   };
   struct Query {
     const SelectionPredicate& predicate;
-    std::string_view prefix;  // Entries whose key begins with this,
-    std::string_view start;   // and is not below this.
-    kv::Revision revision;    // As of then; zero: now.
+    std::string_view prefix;  // The prefix of the keys to find.
+    std::string_view start;   // The first key to find.
+    kv::Revision revision;    // The revision of the state. Zero: the present one.
     const Context& ctx;
   };
-  // nullopt: the predicate demands no value, or the cache does not know the revision. kWouldBlock:
-  // there is much to do first. Others: as runtime::Convert, where the predicate wants objects
-  // converted; what was indexed before stays.
+  // Returns the candidates. nullopt: the predicate demands no value, or the cache does not know the
+  // revision. kWouldBlock: too much work for a loop. Other errors are those of runtime::Convert, if
+  // the predicate wants objects converted; the index made so far stays.
   Result<std::optional<Candidates>> Find(const Query& query);
 
-  // Drops what is of a state before `revision`, up to which the cache has forgotten its changes: it
-  // would have to be made anew, and keeps old objects until then.
+  // Drops the indexes of states before `revision`, up to which the cache has forgotten its changes:
+  // they would have to be made anew, and keep old objects until then.
   void Forget(kv::Revision revision);
 
  private:
-  // Labels and fields that are indexed at a time, those asked for last.
+  // Limits the labels and fields that are indexed; the ones asked for last are kept.
   static constexpr std::size_t kTermsMax = 16;
 
-  // An entry under the value that it has.
+  // An entry under its value.
   struct Posting : index::RefCounted {
     std::string value;
     EntryRef entry;
@@ -67,7 +67,7 @@ class SelectorIndex {
   };
   using PostingTree = index::BTree<PostingRef, KeyOfPosting>;
 
-  // What a selector demands.
+  // A value that a selector demands.
   struct Demand {
     bool label = true;  // Else a field.
     std::string name;
@@ -78,12 +78,12 @@ class SelectorIndex {
     bool label = true;
     std::string name;
     PostingTree postings;
-    kv::Revision revision = 0;  // Of the state it is of; zero: it was never made.
+    kv::Revision revision = 0;  // The revision of its state. Zero: it was never made.
   };
 
   static std::vector<Demand> DemandsOf(const SelectionPredicate& predicate);
-  // The values of `entries` in the term; nullopt: an entry has none. Converts what must be, all in
-  // one call if the kind's converter may wait.
+  // Returns the values of `entries` in the term; nullopt: an entry has none. Objects that must be
+  // converted are converted in one call if the kind's converter may wait.
   using Values = std::vector<std::optional<std::string>>;
   static Result<Values> ValuesOf(std::span<const EntryRef> entries, const Term& term,
                                  const Query& query);
@@ -96,16 +96,16 @@ class SelectorIndex {
   static void Undo(const std::vector<ChangeRef>& changes, const Query& query,
                    std::vector<EntryRef>& entries);
 
-  // The term as it was left by whoever asked last; empty if nobody has.
+  // Returns the term as the last list left it; empty if there was none.
   Term Known(const Demand& demand) const;
   void Remember(const Term& term);
-  // Makes `term` be of the state now, which is returned.
+  // Brings `term` to the present state, and returns that state.
   Result<View> Update(Term& term, const Query& query);
-  // Makes `found` be of the query's revision; false: the cache does not know so much.
+  // Brings `found` to the query's revision. False: the cache does not reach that far back.
   Result<bool> GoBack(const Query& query, Candidates& found) const;
 
   const std::shared_ptr<Cache> cache_;
-  Guarded<std::list<Term>> terms_;  // The one asked for last first.
+  Guarded<std::list<Term>> terms_;  // The one asked for last comes first.
 };
 
 }  // namespace apiserver::inline v0::storage::cacher

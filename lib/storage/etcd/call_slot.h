@@ -12,7 +12,7 @@ namespace apiserver::inline v0::storage::etcd {
 // follows the other, but the next may be made before the one that made the last has returned.
 class CallSlot {
  public:
-  // `make` makes the next call and returns it, null if there is none.
+  // `make` makes the next call and returns it, or null if there is none.
   template <class Make>
   void Run(Make make) {
     const int number = ++state_.Lock()->made;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{500};
-// What one of several members may take before another is asked; doubled each time.
+// The timeout of an attempt at one of several members; doubled each time.
 constexpr std::chrono::milliseconds kAttempt{3000};
 
 }  // namespace
@@ -37,6 +37,7 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
       options.deadline = std::min(options.deadline, RealClock().Now() + attempt_);
       attempt_ *= 2;
     }
+    // The bytes are kept only if they may be sent again.
     auto call = client_->rpc_->Unary(
         request_.method, options_.retry ? request_.bytes : std::move(request_.bytes), options,
         [self = shared_from_this()](RpcOutcome outcome, std::string bytes) {
@@ -67,6 +68,7 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
 
   void OnDone(RpcOutcome outcome, std::string bytes) {
     bool again = options_.retry && IsTransient(outcome) && !client_->stopped() &&
+                 // A pause beyond the deadline would only replace the reason by a timeout.
                  RealClock().Now() + pause_ < options_.deadline;
     {
       auto state = state_.Lock();
@@ -89,6 +91,7 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
   }
 
   void Finish(RpcOutcome outcome, std::string bytes) {
+    // The callback runs before the gate is released: Drain() must not return while it still runs.
     Rpc::Done done = std::move(done_);
     done(std::move(outcome), std::move(bytes));
     pass_.reset();
@@ -98,7 +101,7 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
   Request request_;
   const Options options_;
   Rpc::Done done_;
-  std::optional<kv::CallGate::Pass> pass_;  // Until it is done.
+  std::optional<kv::CallGate::Pass> pass_;  // Held until it is done.
   std::chrono::milliseconds pause_ = kFirstPause;
   std::chrono::milliseconds attempt_ = kAttempt;
   Guarded<State> state_;

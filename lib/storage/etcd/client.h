@@ -31,20 +31,22 @@ class Client : public std::enable_shared_from_this<Client> {
  public:
   struct Options {
     Clock::Monotonic deadline = Clock::Monotonic::max();
-    // Tries again while it may help and there is time: for what does no harm when it happens twice.
+    // If set, the call is repeated while that may help and there is time. Only for calls that do no
+    // harm when they happen twice.
     bool retry = false;
     std::optional<std::size_t> member;
   };
 
-  // `timers` outlives it.
+  // `timers` must outlive it.
   Client(std::shared_ptr<Rpc> rpc, Timers& timers, std::string servers)
       : rpc_(std::move(rpc)), timers_(timers), servers_(std::move(servers)) {}
 
-  // `done` is called once, also when the client stops. Holds the gate until then.
+  // Calls a member. `done` is called once, also when the client stops; on any thread, and must not
+  // block. The gate is held until then.
   std::shared_ptr<RpcCall> Call(const std::string& method, std::string request,
                                 const Options& options, Rpc::Done done);
 
-  // As Call(), between messages. `done(RpcOutcome, Response)`.
+  // Calls with messages instead of bytes: `done(RpcOutcome, Response)`.
   template <class Response, class Request, class Done>
   std::shared_ptr<RpcCall> Call(const std::string& method, const Request& request,
                                 const Options& options, Done done) {
@@ -63,15 +65,15 @@ class Client : public std::enable_shared_from_this<Client> {
   Rpc& rpc() { return *rpc_; }
   Timers& timers() { return timers_; }
   Known& known() { return known_; }
-  // For work of several calls: Drain() waits for it. False after Stop().
+  // Enters some work of several calls, for which Drain() waits. False after Stop().
   kv::CallGate::Pass Enter() { return gate_.Enter(); }
 
-  // No call is made or tried again from now on.
+  // Refuses all calls and repetitions from now on.
   void Stop() { stopped_.store(true); }
   bool stopped() const { return stopped_.load(); }
-  // Cancels what runs.
+  // Cancels the running calls.
   void CancelAll();
-  // Waits until nothing runs. After Stop().
+  // Waits until no call is running. Call it after Stop().
   void Drain() { gate_.Shut(); }
 
  private:
@@ -86,7 +88,7 @@ class Client : public std::enable_shared_from_this<Client> {
   Guarded<std::unordered_set<Attempts*>> running_;
 };
 
-// Waits on the calling thread for something that happens on another.
+// Waits on the calling thread for a result that another thread sets.
 template <class T>
 class Pending {
  public:
@@ -99,7 +101,7 @@ class Pending {
     result.Wait([&result] { return result->has_value(); });
     return *std::move(*result);
   }
-  // kTimeout if nothing came until then.
+  // Returns kTimeout if there was no result until then.
   Result<T> WaitUntil(Clock::Monotonic deadline) {
     auto result = result_.Lock();
     const auto there = [&result] { return result->has_value(); };

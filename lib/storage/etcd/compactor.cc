@@ -9,7 +9,7 @@
 namespace apiserver::v0::storage::etcd {
 namespace {
 
-// How often the injected clock is looked at.
+// The longest interval between two looks at the injected clock.
 constexpr std::chrono::milliseconds kLook{1000};
 constexpr std::chrono::seconds kCallMax{30};
 
@@ -34,6 +34,7 @@ void Compactor::Wait() {
   });
 }
 
+// The transaction takes the turn: only one server can write at the version that all have seen.
 void Compactor::Round() {
   wire::TxnRequest txn;
   wire::Compare& compare = *txn.add_compare();
@@ -61,6 +62,7 @@ void Compactor::Round() {
         if (!answer.responses().empty() && !answer.responses(0).response_range().kvs().empty()) {
           held = answer.responses(0).response_range().kvs(0);
         }
+        // Another server took this turn, so its value tells what it has compacted.
         self->OnTurn(false, held.version(), revision, RevisionOfText(held.value()));
       });
 }
@@ -69,7 +71,7 @@ void Compactor::OnTurn(bool ours, std::int64_t version, kv::Revision revision,
                        kv::Revision compacted) {
   client_->known().SawRevision(revision);
   client_->known().SawCompaction(compacted);
-  // Nothing was seen an interval ago: this is the first round.
+  // No revision was seen an interval ago: this is the first round.
   if (ours && revision_ != 0) {
     Compact(revision_, version, revision);
     return;

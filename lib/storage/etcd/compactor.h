@@ -8,13 +8,13 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// Compacts etcd in turns with all servers that share it, ours and Go's (upstream:
+// Compacts etcd in turns with all servers that share it, of this library and of Go (upstream:
 // etcd3/compact.go).
 //
-// kCompactRevisionKey's version is a clock: each interval, whoever finds it where he last saw it
-// moves it by writing to it, and compacts at the revision that the store had when he last looked.
-// Whoever finds it moved only learns where it is. So history of one to two intervals is kept, and
-// the first round of a server compacts nothing.
+// The version of kCompactRevisionKey is a clock. Each interval, a server that finds the version
+// where it last saw it moves it by writing to the key, and compacts at the revision that the store
+// had at its last look. A server that finds it moved only notes the new version. So history of one
+// to two intervals is kept, and the first round of a server compacts nothing.
 class Compactor : public std::enable_shared_from_this<Compactor> {
  public:
   struct Options {
@@ -25,7 +25,7 @@ class Compactor : public std::enable_shared_from_this<Compactor> {
   Compactor(std::shared_ptr<Client> client, Options options)
       : client_(std::move(client)), options_(options) {}
 
-  // Works until the client stops.
+  // Starts to work, until the client stops.
   void Start();
 
  private:
@@ -38,7 +38,7 @@ class Compactor : public std::enable_shared_from_this<Compactor> {
   const std::shared_ptr<Client> client_;
   const Options options_;
   Clock::Monotonic next_;
-  // As of our last look; only one round runs at a time.
+  // The values of the last look; only one round runs at a time.
   std::int64_t version_ = 0;
   kv::Revision revision_ = 0;
 };

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kDefaultPort = "2379";
 
+// The message repeats the text as it was given, since a command line may name several servers.
 Status Wrong(const std::string& text, const std::string& why) {
   return Status(Reason::kInvalid,
                 "the etcd server \"" + text + "\" " + why + "; write it as http://127.0.0.1:2379");
@@ -38,6 +39,7 @@ Result<HostPort> Split(const std::string& text, std::string_view authority) {
     if (!text::IsIpv6(split.host)) return Wrong(text, "has no IPv6 address in its brackets");
   } else {
     const std::size_t colon = authority.find(':');
+    // A bare IPv6 address is not accepted: its last group could as well be a port.
     split.host = authority.substr(0, colon);
     rest = colon == std::string_view::npos ? "" : authority.substr(colon);
   }
@@ -53,6 +55,7 @@ Result<Endpoint> Parse(const std::string& text) {
   if (const std::size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
     const std::string_view name = rest.substr(0, scheme);
     rest.remove_prefix(scheme + 3);
+    // A path has no port and no TLS, so nothing else is parsed.
     if (name == "unix") {
       if (rest.empty()) return Wrong(text, "names no socket");
       endpoint.target = "unix:" + std::string(rest);
@@ -61,11 +64,13 @@ Result<Endpoint> Parse(const std::string& text) {
     if (name != "http" && name != "https") return Wrong(text, "has an unknown scheme");
     endpoint.tls = name == "https";
   }
+  // A slash at the end is accepted, since URLs are often copied with it.
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.find_first_of("/?#@, ") != std::string_view::npos) {
     return Wrong(text, "is more than a host and a port");
   }
   ASSIGN_OR_RETURN(const HostPort split, Split(text, rest));
+  // Addresses are named as such, so that gRPC asks no resolver for them.
   if (text::IsIpv6(split.host)) {
     endpoint.target = "ipv6:[" + split.host + "]:" + split.port;
   } else if (text::IsIpv4(split.host)) {

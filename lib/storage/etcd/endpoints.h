@@ -8,18 +8,19 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// One member of a cluster, as a command line names it.
+// One member of a cluster.
 struct Endpoint {
-  std::string text;    // As it was given.
-  std::string target;  // As gRPC wants it: "ipv4:10.0.0.1:2379", "dns:///etcd-0:2379".
+  std::string text;    // The text as it was given.
+  std::string target;  // The name for gRPC: "ipv4:10.0.0.1:2379", "dns:///etcd-0:2379".
   bool tls = false;
 };
 
-// "http://10.0.0.1:2379", "https://[::1]:2379", "etcd-0:2379", "unix:///run/etcd.sock". Without a
-// port: 2379. kInvalid: what is wrong with which; a list without any is wrong too.
+// Parses "http://10.0.0.1:2379", "https://[::1]:2379", "etcd-0:2379", "unix:///run/etcd.sock". The
+// default port is 2379. kInvalid: one is malformed, with its text and the reason, or the list is
+// empty.
 Result<std::vector<Endpoint>> ParseEndpoints(const std::vector<std::string>& texts);
 
-// "http://a:2379, http://b:2379".
+// Returns "http://a:2379, http://b:2379".
 std::string TextOf(const std::vector<Endpoint>& endpoints);
 
 }  // namespace apiserver::inline v0::storage::etcd

@@ -18,7 +18,7 @@
 namespace apiserver::v0::storage::etcd {
 namespace {
 
-// What running calls are given to end when the engine stops.
+// The time that running calls have to end when the engine stops.
 constexpr std::chrono::seconds kStopGrace{1};
 constexpr std::chrono::seconds kContactRound{5};
 constexpr std::chrono::milliseconds kContactPause{200};
@@ -31,6 +31,7 @@ class HubTail final : public kv::Tail {
 
   State Next(kv::EventBatch& batch, const Waker& waker) override {
     const TailQueue::Read read = queue_->Next(batch, waker);
+    // The queue ran empty after the hub had left it for being full: the hub is asked to go on.
     if (read.empty && queue_->starving) hub_->Attach(queue_);
     ended_ = read.state == State::kEnd;
     return read.state;
@@ -58,7 +59,7 @@ class EtcdEngine final : public kv::Engine {
         revision_(std::make_shared<SharedRevision>(client_, options.request_timeout)) {}
   ~EtcdEngine() override { Stop(); }
 
-  // Meets the members and begins to look after them.
+  // Contacts the members and starts the background work.
   Status Start();
 
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
@@ -86,14 +87,14 @@ class EtcdEngine final : public kv::Engine {
   void Stop() override;
 
  private:
-  // Whether a call that has to wait may go on.
+  // Checks that a call that has to wait may go on.
   Status Enter(const Context& ctx, const kv::CallGate::Pass& pass) const;
   Clock::Monotonic DeadlineOf(const Context& ctx) const {
     const auto ours = RealClock().Now() + options_.request_timeout;
     return std::min(ctx.deadline().value_or(ours), ours);
   }
   Status Meet();
-  // One idempotent call, waited for. `ctx` may end it.
+  // Makes one idempotent call and waits for it. `ctx` may end it.
   template <class Response, class Request>
   Result<Response> Wait(const Context& ctx, const char* method, const Request& request,
                         RpcOutcome* failure);
@@ -133,7 +134,7 @@ Status EtcdEngine::Meet() {
                   });
     const auto answered = asked->Wait();
     if (answered.ok()) break;
-    // Who is refused now will be refused later.
+    // A refusal of credentials would only be repeated.
     const bool wait = options_.require_contact &&
                       answered.status().reason() != Reason::kInternalError &&
                       RealClock().Now() + kContactPause < deadline;
@@ -141,7 +142,7 @@ Status EtcdEngine::Meet() {
     Pending<bool> never;
     (void)never.WaitUntil(RealClock().Now() + kContactPause);
   }
-  // Answers Status to everybody, but not keys.
+  // etcd answers Status to every client, but not reads of keys.
   return CurrentRevision(Context::Background()).status();
 }
 
@@ -168,7 +169,7 @@ Result<kv::RangeResponse> EtcdEngine::Range(const Context& ctx, const kv::RangeR
   RETURN_IF_ERROR(ctx.Err());
   const bool future = request.at_revision > 0 && result.status().details() != nullptr;
   if (!future) return result;
-  // The error says what is current, which the answer did not.
+  // The error must tell the current revision, which etcd's answer did not.
   ASSIGN_OR_RETURN(const kv::Revision current, CurrentRevision(ctx));
   if (request.at_revision <= current) return Range(ctx, request);
   return kv::NewFutureRevisionError(request.at_revision, current);
@@ -203,9 +204,12 @@ Result<std::unique_ptr<kv::Tail>> EtcdEngine::NewTail(std::string_view prefix, k
   if (!pass) return kv::NewStoppedError();
   if (from < 0) return Status(Reason::kInvalid, "the revision must not be negative");
   const Known& known = client_->known();
+  // Zero means "from now on": after the last revision that this engine has seen, which is not older
+  // than any write it has acknowledged.
   const kv::Revision start = from > 0 ? from : known.revision() + 1;
   const auto queue =
       std::make_shared<TailQueue>(std::string(prefix), start, options_.tail_bytes_max);
+  // Known without asking etcd, which would start a watch only to end it.
   if (const kv::Revision compacted = known.compacted(); start <= compacted && compacted > 1) {
     queue->End(kv::NewCompactedError(start, compacted), compacted);
   } else {
@@ -229,7 +233,7 @@ Result<kv::Revision> EtcdEngine::CurrentRevision(const Context& ctx) {
   RETURN_IF_ERROR(Enter(ctx, pass));
   const auto pending = std::make_shared<Pending<kv::Revision>>();
   revision_->Get([pending](Result<kv::Revision> revision) {
-    // Whoever has left does not hear it.
+    // If the caller has left, this result is not read.
     pending->Set(std::move(revision));
   });
   const auto leave = ctx.OnDone([pending, ctx] { pending->Set(ctx.Err()); });
@@ -282,6 +286,7 @@ Status EtcdEngine::Compact(const Context& ctx, kv::Revision revision) {
     client_->known().SawCompaction(revision);
     return Status::Ok();
   }
+  // Another server has compacted as far already: the request is fulfilled.
   if (IsCompacted(failure)) return Status::Ok();
   if (!IsFutureRevision(failure)) return answer.status();
   ASSIGN_OR_RETURN(const kv::Revision current, CurrentRevision(ctx));
@@ -297,13 +302,15 @@ Result<kv::LeaseId> EtcdEngine::GrantLease(const Context& ctx, std::chrono::seco
   wire::LeaseGrantRequest request;
   request.set_ttl(ttl.count());
   RpcOutcome failure;
-  // Granted twice, one of them ends unused.
+  // Retried safely: if two leases are granted, one of them ends unused.
   ASSIGN_OR_RETURN(const auto lease,
                    Wait<wire::LeaseGrantResponse>(ctx, kLeaseGrantMethod, request, &failure));
   return lease.id();
 }
 
 void EtcdEngine::Stop() {
+  // Refuse new work first, then let running calls end by themselves for a moment before they are
+  // cancelled.
   client_->Stop();
   timers_.After(kStopGrace, [client = client_] { client->CancelAll(); });
   gate_.Shut();
@@ -312,7 +319,7 @@ void EtcdEngine::Stop() {
   timers_.Stop();
 }
 
-// The file's text; empty for no path.
+// Returns the file's text; empty for no path.
 Result<std::string> ReadFile(const std::string& path) {
   if (path.empty()) return std::string();
   return RealFileSystem().Read(path);

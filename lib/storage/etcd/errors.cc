@@ -6,11 +6,13 @@ namespace {
 constexpr const char* kWhatToCheck =
     "; check that it runs, its addresses, and for https the certificates";
 
+// etcd tells its errors apart by their texts; the codes are shared by several of them.
 bool Says(const RpcOutcome& outcome, std::string_view words) {
   return outcome.message.find(words) != std::string::npos;
 }
 
 Status OfExhausted(const RpcOutcome& outcome, const std::string& who) {
+  // The texts come from gRPC's limit and from etcd's quota alarm; both use this one code.
   if (Says(outcome, "larger than max")) {
     return Status(Reason::kRequestEntityTooLarge,
                   "the value is over etcd's limit (--max-request-bytes): " + outcome.message);
@@ -35,6 +37,7 @@ bool IsLeaseNotFound(const RpcOutcome& outcome) {
   return Says(outcome, "requested lease not found");
 }
 bool IsDenied(const RpcOutcome& outcome) {
+  // A cancelled watch has only the text, without a code.
   return outcome.code == RpcCode::kPermissionDenied || outcome.code == RpcCode::kUnauthenticated ||
          Says(outcome, "permission denied") || Says(outcome, "invalid auth token") ||
          Says(outcome, "user name is empty");
@@ -43,11 +46,12 @@ bool IsDenied(const RpcOutcome& outcome) {
 bool IsTransient(const RpcOutcome& outcome) {
   switch (outcome.code) {
     case RpcCode::kUnavailable:
-    case RpcCode::kCancelled:  // A member that goes away ends what it was doing so.
+    case RpcCode::kCancelled:  // A member that shuts down ends its calls so.
     case RpcCode::kDeadlineExceeded:
     case RpcCode::kAborted:
       return true;
     case RpcCode::kInternal:
+    // Faults of a member come with these codes, and so do refusals.
     case RpcCode::kUnknown:
       return !IsDenied(outcome);
     default:
@@ -82,6 +86,7 @@ Status ToStatus(const RpcOutcome& outcome, std::string_view servers) {
   }
 }
 
+// A call's timeout during the opening means that no member was reached.
 Status NewNotMetError(const Status& last) {
   if (last.reason() != Reason::kTimeout) return last;
   return Status(Reason::kServiceUnavailable, std::string(last.message()) + kWhatToCheck);

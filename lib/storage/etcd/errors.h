@@ -8,22 +8,23 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// What etcd says, as far as the engine acts on it. Its numbers do not tell: both revisions that are
-// gone and those that are to come are kOutOfRange.
+// Recognize the errors of etcd that the engine acts on. Their codes do not tell them apart: a
+// compacted revision and a future one are both kOutOfRange.
 bool IsCompacted(const RpcOutcome& outcome);
 bool IsFutureRevision(const RpcOutcome& outcome);
 bool IsLeaseNotFound(const RpcOutcome& outcome);
 bool IsDenied(const RpcOutcome& outcome);
 
-// Whether another try may fare better: nobody was there, or the member has lost its leader.
+// True if another attempt may succeed: no member was reached, or the member has lost its leader.
 bool IsTransient(const RpcOutcome& outcome);
 
-// What the caller is told of a failure that has no meaning of its own. `servers`: who was asked.
+// Returns the error for a failure that has no meaning of its own. `servers`: the ones that were
+// asked.
 Status ToStatus(const RpcOutcome& outcome, std::string_view servers);
-// Of opening, where nobody has answered for as long as it may take: a call's deadline says less
-// than that. Anything but kTimeout stays as it is.
+// Returns the error of an opening that reached no member: kTimeout becomes kServiceUnavailable,
+// since a call's deadline says less than that. Any other status stays as it is.
 Status NewNotMetError(const Status& last);
-// Of a write that may have happened.
+// Returns the error of a write that may have happened.
 Status NewUnknownOutcomeError(std::string_view why);
 
 }  // namespace apiserver::inline v0::storage::etcd

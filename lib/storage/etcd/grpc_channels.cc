@@ -16,7 +16,7 @@ std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const GrpcOptions& optio
   grpc::SslCredentialsOptions ssl;
   ssl.pem_root_certs = options.ca;
   if (options.ca.empty()) {
-    // Debian's gRPC knows no authorities of its own.
+    // Debian's gRPC has no authorities of its own.
     const auto system = RealFileSystem().Read(kSystemAuthorities);
     if (system.ok()) ssl.pem_root_certs = *system;
   }
@@ -27,7 +27,7 @@ std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const GrpcOptions& optio
 
 grpc::ChannelArguments ArgumentsOf(const GrpcOptions& options) {
   grpc::ChannelArguments arguments;
-  // Else two channels to one member share a connection.
+  // Otherwise two channels to one member share a connection.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
@@ -36,7 +36,7 @@ grpc::ChannelArguments ArgumentsOf(const GrpcOptions& options) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                    static_cast<int>(options.keepalive_timeout.count()));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
-  // Pings go on however long nothing but pings is sent: a quiet watch is the usual case.
+  // Pings go on without any data: a quiet watch is the usual case.
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
@@ -79,6 +79,8 @@ Member* Channels::Connected() {
   Member* found = nullptr;
   Member* suspect = nullptr;
   for (std::size_t i = 0; i < members_.size(); ++i) {
+    // The turns begin at another member each time, so that calls are spread over all that are
+    // connected.
     Member& member = *members_[(first + i) % members_.size()];
     if (!IsConnected(*member.calls)) continue;
     Member*& place = member.suspect() ? suspect : found;
@@ -93,7 +95,7 @@ Member& Channels::ForStream() {
     Member& member = *members_[(first + i) % members_.size()];
     if (IsConnected(*member.streams)) return member;
   }
-  // Whoever answers calls will take a stream too.
+  // A member that answers calls will take a stream too.
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member& member = *members_[(first + i) % members_.size()];
     if (IsConnected(*member.calls)) return member;

@@ -13,7 +13,7 @@ using grpc::ByteBuffer;
 constexpr std::chrono::milliseconds kProbe{250};
 constexpr const char* kProbeMethod = "/etcdserverpb.Maintenance/Status";
 
-// Keeps itself until gRPC is done with it.
+// A stream. It owns itself until gRPC is done with it.
 class StreamCall final : public RpcStream, public grpc::ClientBidiReactor<ByteBuffer, ByteBuffer> {
  public:
   explicit StreamCall(std::shared_ptr<RpcStreamHandler> handler) : handler_(std::move(handler)) {}
@@ -22,10 +22,10 @@ class StreamCall final : public RpcStream, public grpc::ClientBidiReactor<ByteBu
              std::shared_ptr<StreamCall> self) {
     owner_ = std::move(owner);
     self_ = std::move(self);
-    // Else etcd lets a watch hang on a member that has lost its cluster.
+    // Without this etcd leaves a watch open on a member that has lost its cluster.
     context_.AddMetadata("hasleader", "true");
     member.stream_stub->PrepareBidiStreamingCall(&context_, method, {}, this);
-    // For the writes, which come from other threads.
+    // The hold is for the writes, which come from other threads.
     AddHold();
     StartRead(&incoming_);
     StartCall();
@@ -66,7 +66,7 @@ class StreamCall final : public RpcStream, public grpc::ClientBidiReactor<ByteBu
  private:
   struct Out {
     bool closed = false;
-    std::deque<ByteBuffer> waiting;  // The first is being written.
+    std::deque<ByteBuffer> waiting;  // The first one is being written.
   };
 
   std::shared_ptr<RpcStreamHandler> handler_;
@@ -77,9 +77,9 @@ class StreamCall final : public RpcStream, public grpc::ClientBidiReactor<ByteBu
   Guarded<Out> out_;
 };
 
-// gRPC ends the threads that run callbacks when the last channel that had any goes, and cannot do
-// so when that happens in a callback (1.51: it joins itself and aborts). So one channel, to
-// nowhere, stays until the process ends, with the one call that makes it count.
+// gRPC ends its callback threads when the last channel that used any is destroyed, and cannot do so
+// when that happens in a callback (1.51: it joins itself and aborts). So one channel, to nowhere,
+// stays until the process ends, with the one call that makes it count.
 struct Anchor {
   Anchor() : stub(grpc::CreateChannel("unix:/nonexistent", grpc::InsecureChannelCredentials())) {
     stub.UnaryCall(&context, "/none/None", {}, &request, &response, [](const grpc::Status&) {});
@@ -123,7 +123,7 @@ class GrpcRpc final : public Rpc, public std::enable_shared_from_this<GrpcRpc> {
  private:
   struct Parked {
     std::vector<std::shared_ptr<UnaryCall>> calls;
-    std::size_t probes = 0;  // That run.
+    std::size_t probes = 0;  // The number of running probes.
   };
 
   void Park(std::shared_ptr<UnaryCall> call) {
@@ -131,12 +131,13 @@ class GrpcRpc final : public Rpc, public std::enable_shared_from_this<GrpcRpc> {
       auto parked = parked_.Lock();
       parked->calls.push_back(std::move(call));
       if (parked->probes > 0) return;
+      // One probe for each member, however many calls wait.
       parked->probes = channels_.size();
     }
     ProbeAll();
   }
 
-  // A connection is made only while some call waits for it: gRPC polls for nobody else.
+  // Probes all members: gRPC makes a connection only while some call waits for it.
   void ProbeAll() {
     for (std::size_t i = 0; i < channels_.size(); ++i) {
       const RpcOptions options{.deadline = RealClock().Now() + kProbe, .member = std::nullopt};
@@ -165,7 +166,7 @@ class GrpcRpc final : public Rpc, public std::enable_shared_from_this<GrpcRpc> {
       if (again) parked->probes = channels_.size();
     }
     for (const auto& call : ready) {
-      // Who has waited long enough is told by gRPC why there is no connection.
+      // A call that has waited long enough gets gRPC's reason why there is no connection.
       Member* const member = channels_.Connected();
       call->Start(member != nullptr ? *member : channels_.ForStream(), shared_from_this(),
                   /*wait_for_ready=*/false);

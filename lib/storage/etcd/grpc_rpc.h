@@ -10,18 +10,20 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
+// The endpoints and credentials of the connections.
 struct GrpcOptions {
   std::vector<Endpoint> endpoints;
-  // PEM text; empty: none. The authorities for https, or the system's; and who we are.
+  // PEM texts: the authorities for https (empty: the system's), and the client certificate and key
+  // (empty: none).
   std::string ca;
   std::string certificate;
   std::string key;
-  std::string server_name;  // Which name certificates must carry; empty: the endpoint's host.
+  std::string server_name;  // The name that certificates must carry. Empty: the endpoint's host.
   std::chrono::milliseconds keepalive_time = std::chrono::seconds(30);
   std::chrono::milliseconds keepalive_timeout = std::chrono::seconds(10);
 };
 
-// Calls that still run keep what they need.
+// Returns a transport over gRPC. Running calls keep it alive.
 std::shared_ptr<Rpc> NewGrpcRpc(const GrpcOptions& options);
 
 }  // namespace apiserver::inline v0::storage::etcd

@@ -18,7 +18,7 @@ RpcOutcome OutcomeOf(const grpc::Status& status) {
   RpcOutcome outcome;
   outcome.code = static_cast<RpcCode>(status.error_code());
   outcome.message = status.error_message();
-  // gRPC's words when a channel has no connection to put the call on.
+  // The text that gRPC uses when a channel has no connection to put the call on.
   outcome.sent = outcome.code != RpcCode::kUnavailable ||
                  !outcome.message.starts_with("failed to connect to all addresses");
   return outcome;
@@ -64,7 +64,8 @@ void UnaryCall::Start(Member& member, std::shared_ptr<void> owner, bool wait_for
 void UnaryCall::Finish(Member& member, const grpc::Status& status) {
   *state_.Lock() = State::kOver;
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) member.Suspect();
-  // Whoever holds the call must not hold what its caller has given us.
+  // The callback is moved out: the caller may keep the call, and must not keep with it what `done`
+  // owns.
   Rpc::Done done = std::move(done_);
   if (!status.ok()) {
     done(OutcomeOf(status), "");

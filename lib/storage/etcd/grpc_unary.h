@@ -8,13 +8,13 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// One call: made, perhaps parked until somebody is connected, started on a member, done.
+// One call: made, perhaps parked until a member is connected, started on a member, done.
 class UnaryCall final : public RpcCall, public std::enable_shared_from_this<UnaryCall> {
  public:
   UnaryCall(std::string method, const std::string& request, const RpcOptions& options,
             Rpc::Done done);
 
-  // Sends it, unless it was cancelled. `member` outlives the call if `owner` does.
+  // Sends it, unless it was cancelled. `owner` must keep `member` alive.
   void Start(Member& member, std::shared_ptr<void> owner, bool wait_for_ready);
   void Cancel() override;
 
@@ -37,7 +37,7 @@ class UnaryCall final : public RpcCall, public std::enable_shared_from_this<Unar
   Guarded<State> state_{State::kParked};
 };
 
-// What gRPC says, in our words.
+// Translates gRPC's status.
 RpcOutcome OutcomeOf(const grpc::Status& status);
 std::string BytesOf(const grpc::ByteBuffer& buffer);
 grpc::ByteBuffer BufferOf(const std::string& bytes);

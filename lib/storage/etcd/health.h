@@ -8,15 +8,15 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// Whether etcd answers: a linearizable read, once a second. Also counts keys, once a minute, as the
-// figures of Engine::GetStats() may be old but must be cheap.
+// Checks whether etcd answers: a linearizable read, once a second. It also counts keys, once a
+// minute: the figures of Engine::GetStats() may be old but must be cheap.
 class Health : public std::enable_shared_from_this<Health> {
  public:
-  // `timeout`: within which etcd must answer.
+  // `timeout`: the time within which etcd must answer.
   Health(std::shared_ptr<Client> client, std::chrono::milliseconds timeout, LogSink& log)
       : client_(std::move(client)), timeout_(timeout), log_(log) {}
 
-  // `first`: what is known so far.
+  // Starts the checks; `first` is the result so far.
   void Start(Status first);
   Status Ready() const { return *status_.Lock(); }
   std::size_t keys() const { return keys_.load(); }

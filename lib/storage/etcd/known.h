@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// What the engine has heard of the store, in whatever answer. Thread-safe; only grows.
+// The revisions that the engine has seen in etcd's answers. Thread-safe; they only grow.
 class Known {
  public:
   // At least the revision of every write that this engine has acknowledged.

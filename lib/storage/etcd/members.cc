@@ -23,7 +23,7 @@ bool TellsTrueProgress(std::string_view version) {
     version.remove_prefix(static_cast<std::size_t>(end - version.data()));
     if (version.starts_with('.')) version.remove_prefix(1);
   }
-  // A release to come is not the release.
+  // A pre-release of a version is older than the release.
   if (version.starts_with('-')) --numbers[2];
   const auto [major, minor, patch] = numbers;
   if (major != 3) return major > 3;
@@ -42,6 +42,7 @@ void Members::Ask(Clock::Monotonic deadline, UniqueFunction<void(Status)> done) 
         kStatusMethod, wire::StatusRequest(), {.deadline = deadline, .retry = false, .member = i},
         [self = shared_from_this(), i, round](const RpcOutcome& outcome,
                                               const wire::StatusResponse& response) {
+          // A member that does not report the bytes in use counts with its whole file.
           const std::int64_t bytes =
               response.db_size_in_use() > 0 ? response.db_size_in_use() : response.db_size();
           self->OnAnswer(i, round, outcome, response.version(), static_cast<std::size_t>(bytes));
@@ -51,7 +52,7 @@ void Members::Ask(Clock::Monotonic deadline, UniqueFunction<void(Status)> done) 
 
 void Members::OnAnswer(std::size_t member, const std::shared_ptr<Guarded<Round>>& round,
                        const RpcOutcome& outcome, std::string_view version, std::size_t bytes) {
-  // A member that is away keeps what it was known for: it will not have become older.
+  // A member that is away keeps its figures: it will not have become older.
   if (outcome.ok()) {
     auto state = state_.Lock();
     (*state)[member] = {TellsTrueProgress(version), bytes};
@@ -69,6 +70,7 @@ void Members::OnAnswer(std::size_t member, const std::shared_ptr<Guarded<Round>>
     done = std::move(now->done);
     if (!now->answered) status = now->failure;
   }
+  // Only if all members are trusted: a stream may be opened on any of them.
   bool all = false;
   {
     auto state = state_.Lock();

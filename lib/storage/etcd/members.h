@@ -8,25 +8,27 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// Whether an etcd of this version ("3.5.13") answers a progress request only when all that went
-// before was sent: from 3.4.31 and 3.5.13 on, and 3.6.
+// True if an etcd of this version ("3.5.13") answers a progress request only after all earlier
+// events were sent: from 3.4.31 and 3.5.13 on, and 3.6.
 bool TellsTrueProgress(std::string_view version);
 
-// What the members say of themselves.
+// The versions and sizes that the members report.
 class Members : public std::enable_shared_from_this<Members> {
  public:
-  // `on_trust` is told after every round whether all members tell true progress.
+  // `on_trust` is called after every round with whether all members tell true progress; on any
+  // thread, and it must not block.
   Members(std::shared_ptr<Client> client, UniqueFunction<void(bool)> on_trust)
       : client_(std::move(client)),
         on_trust_(std::move(on_trust)),
         state_(client_->rpc().members()) {}
 
-  // Asks all; `done` gets OK if one answered, else what the last one said.
+  // Asks all members; `done` gets OK if one answered, else the last failure. It is called on any
+  // thread.
   void Ask(Clock::Monotonic deadline, UniqueFunction<void(Status)> done);
-  // Asks now and then until the client stops.
+  // Asks every 30 s until the client stops.
   void Watch();
 
-  // Bytes in use by the largest of their databases.
+  // Returns the bytes in use by the largest of their databases.
   std::size_t database_bytes() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// As Open(), over a transport that is there.
+// Opens as Open() does, over a given transport.
 Result<std::unique_ptr<kv::Engine>> OpenOver(std::shared_ptr<Rpc> rpc, const std::string& servers,
                                              const Options& options);
 

@@ -8,7 +8,7 @@ namespace apiserver::inline v0::storage::etcd {
 
 using RangeDone = UniqueFunction<void(Result<kv::RangeResponse>)>;
 
-// Something that can be given up. Any thread; idempotent.
+// Work that can be cancelled. Any thread; idempotent.
 class Work {
  public:
   virtual ~Work() = default;
@@ -16,7 +16,7 @@ class Work {
 };
 
 // Reads a range, linearizably. One without a limit is read in pages of one revision, so that no
-// answer becomes huge. `done` is called once.
+// answer becomes huge. `done` is called once, on any thread, and must not block.
 std::shared_ptr<Work> StartRange(std::shared_ptr<Client> client, const kv::RangeRequest& request,
                                  Clock::Monotonic deadline, RangeDone done);
 

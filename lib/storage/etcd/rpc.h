@@ -9,12 +9,12 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/function.h"
 
-// How the engine talks to etcd, without a word of gRPC: bytes go to a method of one member of the
-// cluster, bytes come back. All that gRPC knows is behind this (grpc_rpc.cc), so that another
-// transport, or a test, can stand in its place.
+// The interface between the engine and gRPC: bytes go to a method of one member of the cluster,
+// bytes come back. Only grpc_*.cc implement it with gRPC, so that another transport, or a test, can
+// take its place.
 namespace apiserver::inline v0::storage::etcd {
 
-// The numbers are gRPC's.
+// The codes have gRPC's numbers.
 enum class RpcCode : std::uint8_t {
   kOk = 0,
   kCancelled = 1,
@@ -35,16 +35,17 @@ enum class RpcCode : std::uint8_t {
   kUnauthenticated = 16,
 };
 
+// The end of a call.
 struct RpcOutcome {
   RpcCode code = RpcCode::kOk;
   std::string message;
-  // Whether the request may have reached a member. False only where that is certain.
+  // True if the request may have reached a member. False only if it certainly has not.
   bool sent = true;
 
   bool ok() const { return code == RpcCode::kOk; }
 };
 
-// Something under way.
+// A running call.
 class RpcCall {
  public:
   virtual ~RpcCall() = default;
@@ -58,7 +59,8 @@ class RpcStream : public RpcCall {
   virtual void Write(std::string message) = 0;
 };
 
-// Told of what a stream brings; never two calls at a time.
+// Receives the messages of a stream; never two calls at a time. Calls come on a thread of the
+// transport and must not block.
 class RpcStreamHandler {
  public:
   virtual ~RpcStreamHandler() = default;
@@ -67,30 +69,32 @@ class RpcStreamHandler {
   virtual void OnEnd(const RpcOutcome& outcome) = 0;
 };
 
+// The limits and the member of one call.
 struct RpcOptions {
   Clock::Monotonic deadline = Clock::Monotonic::max();
-  // As long as no member is connected the call waits, for at most this; then it is kUnavailable
-  // and was not sent.
+  // The longest time that a call waits while no member is connected; then it is kUnavailable and
+  // was not sent.
   std::chrono::milliseconds connect_wait_max = std::chrono::seconds(5);
-  // Which member; none: one that is connected, in turns.
+  // The member to call. None: one that is connected, in turns.
   std::optional<std::size_t> member;
 };
 
+// The transport.
 class Rpc {
  public:
   using Done = UniqueFunction<void(RpcOutcome outcome, std::string response)>;
 
   virtual ~Rpc() = default;
 
-  // `method` as "/etcdserverpb.KV/Range". `done` is called exactly once, on any thread, perhaps
-  // before this returns.
+  // Calls `method`, such as "/etcdserverpb.KV/Range". `done` is called exactly once, on any thread,
+  // perhaps before this returns; it must not block.
   virtual std::shared_ptr<RpcCall> Unary(const std::string& method, std::string request,
                                          const RpcOptions& options, Done done) = 0;
-  // A stream to a connected member, in turns, on a connection of its own; it ends by itself when
-  // that member loses its leader. `handler` may be called before this returns.
+  // Opens a stream to a connected member, in turns, on a connection of its own; it ends by itself
+  // when that member loses its leader. `handler` may be called before this returns.
   virtual std::shared_ptr<RpcStream> Stream(const std::string& method,
                                             std::shared_ptr<RpcStreamHandler> handler) = 0;
-  // Members that were named.
+  // Returns the number of configured members.
   virtual std::size_t members() const = 0;
 };
 

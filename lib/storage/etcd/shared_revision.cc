@@ -40,7 +40,7 @@ void SharedRevision::Read(std::vector<Done> asked) {
           state->running = !state->waiting.empty();
           next.swap(state->waiting);
         }
-        // Those who wait for the next are not held up by those who are told.
+        // The next read starts before the callbacks, so that they do not delay its waiters.
         if (!next.empty()) self->Read(std::move(next));
         for (Done& done : asked) done(result);
       });

@@ -5,7 +5,7 @@
 namespace apiserver::v0::storage::etcd {
 namespace {
 
-// What one Next() gives, more only where one answer of etcd had more.
+// Limits the events of one Next(), except that an answer of etcd is not split.
 constexpr std::size_t kBatchEvents = 256;
 
 std::size_t BytesOf(const kv::Event& event) {
@@ -25,6 +25,7 @@ std::size_t BytesOf(const kv::EventBatch& batch) {
 
 Waker TailQueue::Offer(const std::vector<kv::Event>& events, kv::Revision complete, bool hurry) {
   auto state = state_.Lock();
+  // A feed that was created anew repeats events, and tails of one feed may be at different places.
   if (state->ended || complete <= state->complete) return {};
   kv::EventBatch batch;
   for (const kv::Event& event : events) {
@@ -66,8 +67,8 @@ TailQueue::Read TailQueue::Next(kv::EventBatch& batch, const Waker& waker) {
   batch.events.clear();
   batch.complete_up_to = 0;
   auto state = state_.Lock();
-  // A stopped engine's tails end at once, as do those whose log is gone: what is still queued
-  // would only be followed by the same end.
+  // After a compaction the queued events are still delivered. Any other end, as of a stopped
+  // engine, comes at once: the same end would only follow the queued events.
   if (state->ended && (state->batches.empty() || state->end.reason() != Reason::kExpired)) {
     return {Tail::State::kEnd, false};
   }

@@ -14,8 +14,8 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// What was received for one tail and not read yet. One feeds it (under the hub's lock, in revision
-// order), one reads it; any threads. Knows its prefix and takes only what is its own.
+// The events received for one tail and not read yet. One thread at a time feeds it (under the hub's
+// lock, in revision order), one reads it. It knows its prefix and takes only matching events.
 class TailQueue {
  public:
   TailQueue(std::string prefix, kv::Revision from, std::size_t bytes_max)
@@ -23,28 +23,28 @@ class TailQueue {
 
   const std::string& prefix() const { return prefix_; }
 
-  // Events of the log up to `complete`, of which those below `next()` are old. Returns whom to
-  // wake. `hurry`: somebody waits for progress even without events.
+  // Adds the events of the log up to `complete`; those below `next()` are old. Returns the waker to
+  // use. `hurry`: a reader waits for progress even without events.
   Waker Offer(const std::vector<kv::Event>& events, kv::Revision complete, bool hurry);
   void End(Status why, kv::Revision compacted);
-  // Whom to wake if there is progress that was not read.
+  // Returns the waker to use if there is unread progress.
   Waker Hurry();
 
-  // The least revision that was not offered yet.
+  // Returns the least revision that was not offered yet.
   kv::Revision next() const { return state_.Lock()->complete + 1; }
-  // Whether so much is waiting that nothing more should be offered until it has been read.
+  // True if so much is unread that nothing more should be offered until it has been read.
   bool full() const { return state_.Lock()->bytes > bytes_max_; }
 
-  // For the reader.
+  // The part for the reader.
   struct Read {
     kv::Tail::State state = kv::Tail::State::kWait;
-    bool empty = false;  // All that was offered has been read.
+    bool empty = false;  // All offered events have been read.
   };
   Read Next(kv::EventBatch& batch, const Waker& waker);
   Status status() const { return state_.Lock()->end; }
   kv::Revision compacted() const { return state_.Lock()->compacted; }
 
-  // Nobody offers any more, because it was full: once it is empty the reader asks the hub to go on.
+  // Set when the hub has left it for being full: once it is empty the reader asks the hub to go on.
   std::atomic<bool> starving = false;
 
  private:
@@ -52,11 +52,11 @@ class TailQueue {
     explicit State(kv::Revision from) : complete(from - 1), read(from - 1) {}
     std::deque<kv::EventBatch> batches;
     std::size_t bytes = 0;
-    kv::Revision complete;  // Offered.
-    kv::Revision read;      // Given to the reader.
+    kv::Revision complete;  // The revision up to which events were offered.
+    kv::Revision read;      // The revision up to which the reader has read.
     Waker waker;
     bool ended = false;
-    Status end;  // Seen by the reader once all is read.
+    Status end;  // The reader sees it once all is read.
     kv::Revision compacted = 0;
   };
 

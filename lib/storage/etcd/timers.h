@@ -9,16 +9,17 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// Runs things later, on one thread of its own, by the machine's clock: retries and looks at etcd
+// Runs tasks later, on one thread of its own, by the machine's clock: retries and checks of etcd
 // must go on where a test has stopped its clock.
 class Timers {
  public:
   Timers() : thread_("etcd-timers", [this] { Run(); }) {}
   ~Timers() { Stop(); }
 
-  // `task` must be quick. After Stop() it runs at once.
+  // Runs `task` after `delay` on the timers' thread; it must not block. After Stop() it runs at
+  // once, on the calling thread.
   void After(std::chrono::nanoseconds delay, UniqueFunction<void()> task);
-  // Runs what is left at once, on the calling thread. Idempotent; not from within a task.
+  // Runs the remaining tasks at once, on the calling thread. Idempotent; not from within a task.
   void Stop();
 
  private:
@@ -27,7 +28,7 @@ class Timers {
     std::multimap<Clock::Monotonic, UniqueFunction<void()>> tasks;
   };
   void Run();
-  // Waits for the next task to be due; null: Stop() was called.
+  // Waits for the next task to be due. Null: Stop() was called.
   UniqueFunction<void()> Next();
 
   Guarded<State> state_;

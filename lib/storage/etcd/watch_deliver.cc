@@ -5,11 +5,11 @@
 #include "storage/etcd/watch_hub.h"
 #include "storage/kv/errors.h"
 
-// What etcd sends on the stream, and how it becomes batches of tails.
+// The messages of etcd's stream, and how they become batches of tails.
 namespace apiserver::v0::storage::etcd {
 namespace {
 
-// etcd's answer to a progress request speaks of all watches of the stream.
+// The watch id in etcd's answer to a progress request, which is about all watches of the stream.
 constexpr std::int64_t kEveryWatch = -1;
 constexpr std::chrono::milliseconds kBeforeRecreation{200};
 
@@ -36,7 +36,7 @@ void WatchHub::OnResponse(State& state, wire::WatchResponse& response, After& af
   const kv::Revision revision = response.header().revision();
   const std::int64_t id = response.watch_id();
   if (id == kEveryWatch) {
-    // A refusal, from 3.5 on, does not say of which watch: of one that is not confirmed.
+    // A refusal, from 3.5 on, does not name its watch: it is one that is not confirmed.
     const bool refusal = response.canceled();
     std::vector<std::int64_t> ids;
     for (const auto& [feed_id, feed] : state.feeds) {
@@ -75,7 +75,7 @@ void WatchHub::OnCanceled(State& state, std::int64_t id, const wire::WatchRespon
   } else {
     const RpcOutcome outcome{RpcCode::kUnknown, response.cancel_reason()};
     if (!IsDenied(outcome)) {
-      // It says nothing that would keep us from going on.
+      // A new watch would not meet the reason again, so one is opened.
       feed.created = false;
       client_->timers().After(kBeforeRecreation, [self = shared_from_this(), id] {
         self->Recreate(*self->state_.Lock(), id);
@@ -107,6 +107,7 @@ void WatchHub::Advance(State& state, std::int64_t id, const std::vector<kv::Even
                        kv::Revision complete, After& after) {
   Feed& feed = state.feeds.at(id);
   if (complete < feed.next) return;
+  // Without events this is progress itself, which a reader may be waiting for.
   const bool hurry = feed.next <= state.wanted || events.empty();
   feed.next = complete + 1;
   for (const auto& tail : feed.tails) {
@@ -127,7 +128,8 @@ void WatchHub::Advance(State& state, std::int64_t id, const std::vector<kv::Even
   }
 }
 
-// A feed over all keys that was behind: its tails go over once it has all that the main one has.
+// Merges a feed over all keys that was behind into the main one, once it has all that the main one
+// has.
 void WatchHub::JoinMain(State& state, std::int64_t id) {
   Feed& feed = state.feeds.at(id);
   Feed& main = state.feeds.at(state.main);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::chrono::milliseconds kFirstBackoff{50};
 constexpr std::chrono::milliseconds kLongestBackoff{1000};
 constexpr std::chrono::milliseconds kBetweenAsks{100};
-// Whoever waits longer than these has given up, or asks again.
+// The number of progress requests for one wish: a reader that waits longer has given up, or asks
+// again.
 constexpr int kAsks = 50;
 
 const std::string& AllKeys() {
@@ -27,7 +28,7 @@ std::string ProgressMessage() {
 
 }  // namespace
 
-// Knows which stream it is of.
+// Receives one stream's messages; it knows the stream's generation.
 class WatchHub::Handler final : public RpcStreamHandler {
  public:
   Handler(std::shared_ptr<WatchHub> hub, std::uint64_t generation)
@@ -40,6 +41,7 @@ class WatchHub::Handler final : public RpcStreamHandler {
   const std::uint64_t generation_;
 };
 
+// Tails are woken after the lock is released: their readers may call the hub at once.
 void WatchHub::After::Run() {
   Waker::WakeAll(wakers);
   for (End& end : ends) end.tail->End(std::move(end.why), end.compacted);
@@ -60,11 +62,14 @@ void WatchHub::Attach(const std::shared_ptr<TailQueue>& tail) {
 
 void WatchHub::AttachLocked(State& state, const std::shared_ptr<TailQueue>& tail) {
   tail->starving = false;
+  // Each tail can have a narrow watch of its own if progress is true, and etcd sends only its
+  // events.
   if (state.trusted) {
     AddFeed(state, tail->prefix().empty() ? AllKeys() : tail->prefix(),
             kv::PrefixEnd(tail->prefix()), tail);
     return;
   }
+  // Otherwise only a watch over all keys shows how complete it is, so tails share one.
   const auto main = state.feeds.find(state.main);
   if (main != state.feeds.end() && main->second.next <= tail->next()) {
     main->second.tails.push_back(tail);
@@ -128,6 +133,7 @@ void WatchHub::Create(State& state, std::int64_t id, Feed& feed) {
 void WatchHub::Recreate(State& state, std::int64_t id) {
   auto node = state.feeds.extract(id);
   if (node.empty()) return;
+  // A new id, since messages for the old one may still be on their way.
   node.key() = ++state.last_id;
   if (state.main == id) state.main = node.key();
   const auto placed = state.feeds.insert(std::move(node)).position;
@@ -144,6 +150,7 @@ void WatchHub::OpenSoon(State& state) {
 void WatchHub::Open() {
   std::uint64_t generation = 0;
   {
+    // The generation tells this stream's messages from those of one that is about to end.
     auto state = state_.Lock();
     if (state->stopped) return;
     generation = ++state->generation;
@@ -153,7 +160,7 @@ void WatchHub::Open() {
                                       std::make_shared<Handler>(shared_from_this(), generation));
   {
     auto state = state_.Lock();
-    // Else it is over already, or we are.
+    // Otherwise the stream is over already, or the hub has stopped.
     if (state->generation == generation && !state->stopped) {
       state->opening = false;
       state->stream = stream;
@@ -174,6 +181,7 @@ void WatchHub::OnEnd(std::uint64_t generation, const RpcOutcome& outcome) {
       state->stream = nullptr;
       state->opening = false;
       if (!state->feeds.empty()) OpenSoon(*state);
+      // Only the first failure after a success is logged, not every attempt.
       told = !state->stopped && state->backoff == kFirstBackoff;
     }
   }
@@ -235,6 +243,7 @@ void WatchHub::Stop() {
   after.Run();
   if (stream != nullptr) stream->Cancel();
   auto state = state_.Lock();
+  // The streams' handlers use the client, so they must end before its owner goes on.
   state.Wait([&state] { return state->streams == 0; });
 }
 

@@ -14,14 +14,15 @@ namespace apiserver::inline v0::storage::etcd {
 
 // All tails of an engine, over one stream to etcd.
 //
-// A feed is one watch of etcd's. Where progress can be asked for, every tail has a feed of its own,
-// for its prefix. Elsewhere there is one main feed over all keys: as every write is then seen, it
-// is known up to which revision it is complete. A tail that begins in the past has a feed over all
-// keys of its own there, until that has caught up with the main one and the tail moves over.
+// A feed is one watch of etcd's. If all members tell true progress, every tail has a feed of its
+// own, for its prefix. Otherwise there is one main feed over all keys: as every write is then seen,
+// it is known up to which revision the feed is complete. A tail that begins in the past then has a
+// feed over all keys of its own, until that has caught up with the main one and the tail moves
+// over.
 //
 // The stream is opened again when it breaks; each feed then goes on where it was. It asks for one
 // revision more than it needs: etcd before 3.4.36 and 3.5.19 forgets a deletion at exactly the
-// revision that was compacted, and must then say "compacted" rather than leave it out.
+// revision that was compacted, and must then answer "compacted" rather than leave it out.
 class WatchHub : public std::enable_shared_from_this<WatchHub> {
  public:
   struct Options {
@@ -31,14 +32,14 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
   WatchHub(std::shared_ptr<Client> client, Options options)
       : client_(std::move(client)), options_(options) {}
 
-  // Whether tails from now on have feeds of their own, and progress is asked for.
+  // If set, later tails have feeds of their own, and progress is asked for.
   void SetProgressTrusted(bool trusted);
 
   // Begins to fill `tail` from its next() on.
   void Attach(const std::shared_ptr<TailQueue>& tail);
-  // Nobody reads it any more.
+  // Stops filling `tail`, which has lost its reader.
   void Detach(const std::shared_ptr<TailQueue>& tail);
-  // Sees to it that all tails soon tell they are complete up to `revision`.
+  // Makes all tails soon report that they are complete up to `revision`.
   void WantProgress(kv::Revision revision);
   // Ends all tails and waits for the stream. Idempotent.
   void Stop();
@@ -56,19 +57,19 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
   struct State {
     bool trusted = false;
     bool stopped = false;
-    std::uint64_t generation = 0;  // Of the stream; one that is older has nothing to say.
+    std::uint64_t generation = 0;  // The current stream's; messages of an older one are ignored.
     bool opening = false;          // A stream is being opened, or will be soon.
     std::shared_ptr<RpcStream> stream;
-    int streams = 0;  // That have not ended.
+    int streams = 0;  // The number of streams that have not ended.
     std::chrono::milliseconds backoff{0};
     std::int64_t last_id = 0;
     std::map<std::int64_t, Feed> feeds;
     std::int64_t main = 0;  // The feed over all keys that tails share; 0: none.
     kv::Revision wanted = 0;
-    int asks = 0;  // For progress, that may still be sent; 0: no timer runs.
+    int asks = 0;  // Progress requests that may still be sent; 0: no timer runs.
   };
   using Locked = Guarded<State>::Locked;
-  // Whom to wake, and tails to end, once the lock is given up.
+  // The wakers to use, and the tails to end, once the lock is released.
   struct After {
     std::vector<Waker> wakers;
     struct End {
@@ -86,7 +87,7 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
                        const std::shared_ptr<TailQueue>& tail);
   void RemoveFeed(State& state, std::int64_t id);
   void Create(State& state, std::int64_t id, Feed& feed);
-  // Out of the feed with this id, in which it goes on as another.
+  // Moves the feed with this id to a new watch with another id.
   void Recreate(State& state, std::int64_t id);
 
   // The stream.
@@ -96,7 +97,7 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
   void OnEnd(std::uint64_t generation, const RpcOutcome& outcome);
   void AskForProgress();
 
-  // What comes in.
+  // The messages that come in.
   void OnResponse(State& state, wire::WatchResponse& response, After& after);
   void OnCanceled(State& state, std::int64_t id, const wire::WatchResponse& response, After& after);
   void OnEvents(State& state, std::int64_t id, wire::WatchResponse& response, After& after);

@@ -40,6 +40,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
 
  private:
   wire::TxnRequest Message() const {
+    // The comparison makes repetition safe: the write happens only at the revision it names.
     wire::TxnRequest txn;
     wire::Compare& compare = *txn.add_compare();
     compare.set_result(wire::Compare::EQUAL);
@@ -57,6 +58,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
       remove.set_key(request_.key);
       remove.set_prev_kv(true);
     }
+    // The state that won comes with the refusal, which saves a read.
     txn.add_failure()->mutable_request_range()->set_key(request_.key);
     return txn;
   }
@@ -66,10 +68,11 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
       OnTxn(std::move(answer));
     } else if (IsLeaseNotFound(outcome)) {
       Finish(kv::NewLeaseNotFoundError(request_.lease));
+      // Only a request that was never sent, on its first attempt, is certain not to have happened.
     } else if (!outcome.sent && !doubtful_) {
       Finish(client_->StatusOf(outcome));
     } else if (!IsTransient(outcome) && outcome.code != RpcCode::kDataLoss) {
-      // A refusal says nothing of an earlier try.
+      // A refusal says nothing about an earlier attempt.
       Finish(doubtful_ ? NewUnknownOutcomeError(outcome.message) : client_->StatusOf(outcome));
     } else {
       doubtful_ = true;
@@ -84,6 +87,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     response.revision = answer.header().revision();
     client_->known().SawRevision(response.revision);
     if (wire::KeyValue* const kv = Held(answer)) response.kv = ToKeyValue(*kv, true);
+    // A failed comparison after a doubtful attempt may have met this write's own success.
     if (response.succeeded || !doubtful_) {
       Finish(std::move(response));
     } else {
@@ -91,7 +95,8 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     }
   }
 
-  // The key in the answer: before the write, or what stood against it. Null: nothing.
+  // Returns the key in the answer: before the write, or as it stands if the write failed. Null: it
+  // does not exist.
   static wire::KeyValue* Held(wire::TxnResponse& answer) {
     if (answer.responses().empty()) return nullptr;
     wire::ResponseOp& op = *answer.mutable_responses(0);
@@ -147,18 +152,22 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     });
   }
 
-  // What the key holds after a write whose answer was lost.
+  // Decides from the key's content if a write whose answer was lost has happened.
   void Judge(const kv::KeyValue& now) {
+    // The key is unchanged: the write is sent again, which is safe even if the lost request still
+    // arrives.
     if (now.mod_revision == request_.expected_mod_revision) {
       client_->timers().After(kPause, [self = shared_from_this()] { self->SendAgain(); });
       return;
     }
+    // The same content can only be taken for this write's if the revision before it fits too.
     const bool ours = request_.value != nullptr && now.value != nullptr &&
                       *now.value == *request_.value && now.lease == request_.lease;
     if (!ours || now.mod_revision < request_.expected_mod_revision) {
       Finish(NewUnknownOutcomeError(why_));
     } else if (request_.expected_mod_revision == 0) {
-      // Somebody else may have created it and written it since: then it is not our creation.
+      // Another client may have created it and written it since: then this write is not known to
+      // have created it.
       if (now.create_revision == now.mod_revision) {
         Succeed(now.mod_revision, {});
       } else {
@@ -169,7 +178,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
     }
   }
 
-  // Whether the write at `at` came right after what we expected.
+  // Decides if the write at `at` came right after the expected revision.
   void Compare(kv::Revision at) {
     Read(at - 1, [self = shared_from_this(), at](Result<kv::KeyValue> before) {
       if (before.ok() && before->mod_revision == self->request_.expected_mod_revision) {
@@ -208,7 +217,7 @@ class WriteWork final : public Work, public std::enable_shared_from_this<WriteWo
   const Clock::Monotonic deadline_;
   WriteDone done_;
   std::optional<kv::CallGate::Pass> pass_;
-  bool doubtful_ = false;  // An earlier try may have happened.
+  bool doubtful_ = false;  // An earlier attempt may have happened.
   std::string why_;
   CallSlot slot_;
 };

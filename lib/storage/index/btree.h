@@ -8,14 +8,14 @@
 
 namespace apiserver::inline v0::storage::index {
 
-// An ordered set of handles whose copy costs one atomic increment: a copy is a snapshot, and later
-// changes of either copy whatever nodes both share. `Value` is a cheap handle (Ref, shared_ptr)
-// whose default is null; `KeyOf()(value)` gives its key, which must be ordered by `<`, cheap to
-// copy and the same for as long as the value is in a tree.
+// An ordered set of handles that is cheap to copy: a copy costs one atomic increment and is a
+// snapshot, and later changes of either copy whatever nodes both share. `Value` is a cheap handle
+// (Ref, shared_ptr) whose default is null; `KeyOf()(value)` gives its key, which must be ordered by
+// `<`, cheap to copy and the same for as long as the value is in a tree.
 //
 // One BTree object belongs to one thread at a time, as a std::map does; snapshots of one tree may
-// be read, changed and destroyed by different threads at once. Nodes are freed by whoever drops
-// them last.
+// be read, changed and destroyed by different threads at once. Nodes are freed by the thread that
+// drops them last.
 template <class Value, class KeyOf>
 class BTree {
   using Node = BTreeNode<Value, KeyOf>;
@@ -40,28 +40,28 @@ class BTree {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Null when there is none.
+  // Returns the value with that key. Null: there is none.
   const Value* Find(const Key& key) const;
   // Inserts, or replaces the value with the same key; returns the one replaced, or null.
   Value Put(Value value);
   // Returns the erased value, or null.
   Value Erase(const Key& key);
 
-  // Values with keys below `key`. O(log n), as Count and At.
+  // Returns the number of values with keys below `key`. O(log n), as Count and At.
   std::size_t Rank(const Key& key) const;
-  // Values with keys in [begin, end).
+  // Returns the number of values with keys in [begin, end).
   std::size_t Count(const Key& begin, const Key& end) const {
     return begin < end ? Rank(end) - Rank(begin) : 0;
   }
-  // The value with that rank; rank < size().
+  // Returns the value with that rank; rank < size().
   const Value& At(std::size_t rank) const;
 
   // Iterators read this tree and are invalid once it changes; keep a copy to read on.
   Iterator Begin() const;
-  // From the first value whose key is not below `key`.
+  // Returns an iterator at the first value whose key is not below `key`.
   Iterator LowerBound(const Key& key) const;
 
-  // Whether all promises of the structure hold; for tests.
+  // True if all promises of the structure hold; for tests.
   bool Valid() const {
     return root_ == nullptr ? size_ == 0 : (root_->Total() == size_ && ValidBelow(*root_, true));
   }
@@ -69,8 +69,8 @@ class BTree {
  private:
   struct Change {
     Value old;
-    Node* upper = nullptr;     // What was split off.
-    bool min_changed = false;  // The least value below is another one.
+    Node* upper = nullptr;     // The upper half, if the node was split.
+    bool min_changed = false;  // True if the least value below has changed.
   };
 
   static Change PutBelow(Node*& slot, Value value);
@@ -85,7 +85,7 @@ class BTree {
   std::size_t size_ = 0;
 };
 
-// A place in a tree. Valid() says whether there is a value; Next() goes to the following one.
+// A position in a tree. Valid() tells if there is a value; Next() moves to the following one.
 template <class Value, class KeyOf>
 class BTree<Value, KeyOf>::Iterator {
  public:
@@ -98,7 +98,8 @@ class BTree<Value, KeyOf>::Iterator {
 
  private:
   friend class BTree;
-  // Deeper than any tree that fits an address space: each level has at least kSlotsMin children.
+  // More than the depth of any tree that fits an address space: each level has at least kSlotsMin
+  // children.
   static constexpr int kDepthMax = 12;
 
   void Descend(const Node* node) {
@@ -212,7 +213,7 @@ void BTree<Value, KeyOf>::InsertChild(Node* parent, int at, Node* child) {
 
 template <class Value, class KeyOf>
 Value BTree<Value, KeyOf>::Erase(const Key& key) {
-  // Looked for first: a path is copied only if it will change.
+  // The key is looked for first, so that a path is copied only if it will change.
   if (Find(key) == nullptr) return Value();
   Change change = EraseBelow(root_, key);
   if (--size_ == 0) {

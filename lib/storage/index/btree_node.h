@@ -9,13 +9,13 @@
 
 namespace apiserver::inline v0::storage::index {
 
-// The nodes of a BTree and the moves every change of one is made of. Counts are intrusive: a node
+// The nodes of a BTree and the steps that its changes are made of. Counts are intrusive: a node
 // with one owner is changed in place, any other is copied first (Own).
 template <class Value, class KeyOf>
 struct BTreeNode {
   using Key = std::invoke_result_t<KeyOf, const Value&>;
 
-  // Slots of a node. Measured with a snapshot kept after every write: 32 gives 1.6 times the
+  // The slots of a node. Measured with a snapshot kept after every write: 32 gives 1.6 times the
   // writes of 64, because a path copy is half as long, and scans are as fast.
   static constexpr int kSlots = 32;
   // A node with fewer is filled up from a sibling, or joins it. A quarter, not half: a tree that
@@ -36,17 +36,18 @@ struct BTreeNode {
   Inner* inner() { return static_cast<Inner*>(this); }
   const Inner* inner() const { return static_cast<const Inner*>(this); }
 
-  // Values below this node.
+  // Returns the number of values below this node.
   std::size_t Total() const;
   const Value& Min() const { return is_leaf ? leaf()->values[0] : inner()->mins[0]; }
-  // Of a leaf: the first slot whose key is not below `key`; may be `size`.
+  // For a leaf: returns the first slot whose key is not below `key`; may be `size`.
   int LowerSlot(const Key& key) const;
-  // Of an inner node: the child that holds `key` if any does.
+  // For an inner node: returns the child that holds `key` if any does.
   int ChildSlot(const Key& key) const;
 
   static void AddRef(BTreeNode* node) { node->refs.fetch_add(1, std::memory_order_relaxed); }
   static void Drop(BTreeNode* node);
-  // The same content with the caller as only owner; gives the caller's reference on `node` up.
+  // Returns the same content with the caller as only owner; gives the caller's reference on `node`
+  // up.
   static BTreeNode* Own(BTreeNode* node);
 
   // Makes room for `n` slots at `at`.
@@ -55,7 +56,7 @@ struct BTreeNode {
   void CloseGap(int at, int n);
   // Moves `n` slots from `from` to the gap at `to` of `other`.
   void MoveSlots(int from, BTreeNode* other, int to, int n);
-  // Cuts the upper half off.
+  // Moves the upper half to a new node and returns it.
   BTreeNode* SplitUpper();
 };
 
@@ -68,12 +69,12 @@ struct BTreeNode<Value, KeyOf>::Leaf : BTreeNode {
 template <class Value, class KeyOf>
 struct BTreeNode<Value, KeyOf>::Inner : BTreeNode {
   Inner() : BTreeNode(false) {}
-  // The least value below each child; exactly that, so that no erased value is kept alive.
+  // The least value below each child. It is always exact, so that no erased value is kept alive.
   Value mins[kSlots];
   BTreeNode* children[kSlots] = {};
   std::size_t totals[kSlots] = {};
 
-  // Sets what is known of child `at` after it changed.
+  // Updates the figures of child `at` after it changed.
   void Refresh(int at) {
     totals[at] = children[at]->Total();
     mins[at] = children[at]->Min();

@@ -19,40 +19,41 @@
 
 namespace apiserver::inline v0::storage::index {
 
-// What happened, in revision order, from some revision on. One writer appends and trims; any number
-// of cursors read at their own pace, hold no events while they wait, and are woken in groups.
+// A log of events in revision order, from some revision on. One writer appends and trims; any
+// number of cursors read at their own pace, hold no events while they wait, and are woken in
+// groups.
 //
 // `Entry` is a cheap handle. `Access` has two static functions: `std::int64_t Revision(const
-// Entry&)` and `std::string_view Key(const Entry&)`. All methods may be called from any thread; of
-// the writer's methods only one at a time.
+// Entry&)` and `std::string_view Key(const Entry&)`. All methods may be called from any thread; the
+// writer's methods only one at a time.
 template <class Entry, class Access>
 class EventLog : public std::enable_shared_from_this<EventLog<Entry, Access>> {
  public:
   using Revision = std::int64_t;
   class Cursor;
 
-  // The log of a store that is at `revision`: it knows all that comes after.
+  // Returns the log of a store that is at `revision`: it holds every later event.
   static std::shared_ptr<EventLog> New(Revision revision, Revision floor) {
     return std::shared_ptr<EventLog>(new EventLog(revision, floor));
   }
 
-  // Adds events of ascending revisions, says that all up to `revision` are there now, and wakes the
-  // cursors whose prefix is concerned. The other ones are told by WakeBehind().
+  // Adds events of ascending revisions, marks all up to `revision` as present, and wakes the
+  // cursors whose prefix is concerned. The others are woken by WakeBehind().
   void Append(std::span<const Entry> entries, Revision revision);
   // Forgets events below `floor`: a cursor that still needs one ends with kTrimmed. Whole segments
-  // are freed; what lies below the floor is never read again in any case.
+  // are freed; an event below the floor is never read again in any case.
   void TrimBelow(Revision floor);
   // Ends all cursors with kClosed.
   void Close();
-  // Wakes those who wait and have not been told of the current revision.
+  // Wakes the waiting cursors that have not been told of the current revision.
   void WakeBehind();
 
-  // From `from` on, events whose key begins with `prefix`.
+  // Returns a cursor over the events from revision `from` on whose key begins with `prefix`.
   std::unique_ptr<Cursor> NewCursor(std::string_view prefix, Revision from);
 
   Revision revision() const { return state_.Lock()->place.next_revision - 1; }
   Revision floor() const { return state_.Lock()->floor; }
-  // Events that are kept.
+  // Returns the number of events that are kept.
   std::size_t size() const;
 
  private:
@@ -63,7 +64,7 @@ class EventLog : public std::enable_shared_from_this<EventLog<Entry, Access>> {
   };
   struct State {
     std::deque<std::shared_ptr<Segment>> segments;
-    std::uint64_t first = 0;  // Place of segments[0][0].
+    std::uint64_t first = 0;  // The place of segments[0][0].
     LogPlace place;           // The end.
     Revision floor = 0;       // Events with a revision >= this are there.
     bool closed = false;
@@ -72,7 +73,7 @@ class EventLog : public std::enable_shared_from_this<EventLog<Entry, Access>> {
     const Entry& At(std::uint64_t at) const {
       return segments[(at - first) / kSegmentEvents]->entries[(at - first) % kSegmentEvents];
     }
-    // The first event whose revision is not below `revision`, or the end.
+    // Returns the place of the first event whose revision is not below `revision`, or the end.
     std::uint64_t Seek(Revision revision) const;
   };
 
@@ -91,8 +92,8 @@ class EventLog<Entry, Access>::Cursor {
  public:
   enum class State : std::uint8_t {
     kEvents,   // Events were visited, or `complete_up_to` has grown.
-    kWait,     // Nothing new; the waker is used when there is.
-    kTrimmed,  // The next event has been forgotten. Final, as kClosed.
+    kWait,     // Nothing new; the waker is used once there is.
+    kTrimmed,  // The next event has been forgotten. Final, as kClosed is.
     kClosed,
   };
   struct Read {
@@ -106,11 +107,11 @@ class EventLog<Entry, Access>::Cursor {
   Cursor& operator=(const Cursor&) = delete;
 
   // Calls `visit(const Entry&)` for up to `events_max` events, more only so as not to split a
-  // revision. Never waits. An empty `waker` registers nobody.
+  // revision. Never waits. An empty `waker` is not registered.
   template <class Visit>
   Read Next(std::size_t events_max, const Waker& waker, Visit visit);
 
-  // The least revision that has not been visited or passed.
+  // Returns the least revision that has not been visited or passed.
   Revision next_revision() const {
     auto state = log_->state_.Lock();
     return waiter_.place.next_revision;
@@ -121,16 +122,16 @@ class EventLog<Entry, Access>::Cursor {
   struct Piece {
     std::shared_ptr<const Segment> segment;
     std::uint64_t begin = 0;  // Within the log.
-    std::uint64_t end = 0;    // Of what may be read here; at most the segment's.
-    std::uint64_t first = 0;  // The segment's first.
+    std::uint64_t end = 0;    // The end of the readable part; at most the segment's.
+    std::uint64_t first = 0;  // The place of the segment's first event.
   };
 
   Cursor(std::shared_ptr<EventLog> log, std::string_view prefix) : log_(std::move(log)) {
     waiter_.prefix = prefix;
   }
-  // The next piece to read; none at the end, or with `refused` set to what Next() returns then.
+  // Returns the next piece to read; none at the end, or with `refused` set to the result of Next().
   std::optional<Piece> NextPiece(const Waker* waker, std::optional<Read>& refused);
-  // Goes on to `at`; `last` is the revision of the event before it.
+  // Moves to `at`; `last` is the revision of the event before it.
   void MoveTo(std::uint64_t at, Revision last);
 
   std::shared_ptr<EventLog> log_;
@@ -186,7 +187,7 @@ void EventLog<Entry, Access>::Append(std::span<const Entry> entries, Revision re
 
 template <class Entry, class Access>
 void EventLog<Entry, Access>::TrimBelow(Revision floor) {
-  std::vector<std::shared_ptr<Segment>> freed;  // Outside of the lock.
+  std::vector<std::shared_ptr<Segment>> freed;  // Destroyed after the lock is released.
   auto state = state_.Lock();
   state->floor = std::max(state->floor, floor);
   const std::uint64_t keep = state->Seek(state->floor);
@@ -232,14 +233,14 @@ auto EventLog<Entry, Access>::Cursor::NextPiece(const Waker* waker, std::optiona
     -> std::optional<Piece> {
   auto state = log_->state_.Lock();
   LogPlace& place = waiter_.place;
-  // While it waited it may have been moved on, but not yet to a revision in the future.
+  // A waiting cursor may have been moved on, but not yet to a revision in the future.
   place.next_revision = std::max(from_, place.next_revision);
   const bool trimmed = place.next_revision < state->floor;
   if (state->closed || trimmed) {
     refused = Read{state->closed ? Cursor::State::kClosed : Cursor::State::kTrimmed, reported_};
     return std::nullopt;
   }
-  // What was trimmed since it looked last lies before `from_`, which was in the future then.
+  // Events trimmed since its last look lie before `from_`, which was in the future then.
   if (place.events < state->first) place.events = state->Seek(place.next_revision);
   if (place.events >= state->place.events) {
     place.next_revision = std::max(from_, state->place.next_revision);
@@ -267,12 +268,12 @@ template <class Visit>
 auto EventLog<Entry, Access>::Cursor::Next(std::size_t events_max, const Waker& waker, Visit visit)
     -> Read {
   std::size_t visited = 0;
-  Revision last = 0;  // Of the last event that was visited.
+  Revision last = 0;  // The revision of the last event visited.
   for (;;) {
     std::optional<Read> refused;
     auto piece = NextPiece(visited == 0 ? &waker : nullptr, refused);
     if (!piece) {
-      // What was visited is handed over first; the next call tells of the end.
+      // The visited events are handed over first; the next call reports the end.
       if (visited > 0) return {State::kEvents, reported_ = std::max(reported_, last)};
       return *refused;
     }

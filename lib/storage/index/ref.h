@@ -8,8 +8,8 @@
 
 namespace apiserver::inline v0::storage::index {
 
-// Gives a type the count that Ref keeps. The object is deleted by whoever drops the last Ref, on
-// that thread.
+// Gives a type the count that Ref keeps. The object is deleted by the thread that drops the last
+// Ref.
 class RefCounted {
  public:
   RefCounted() = default;
@@ -17,9 +17,9 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void AddRef() const { refs_.fetch_add(1, std::memory_order_relaxed); }
-  // True when that was the last one.
+  // True if that was the last reference.
   bool DropRef() const { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  // Whether the caller's Ref is the only one; then it may change the object.
+  // True if the caller's Ref is the only one; then it may change the object.
   bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
 
  protected:
@@ -29,7 +29,8 @@ class RefCounted {
   mutable std::atomic<std::uint32_t> refs_{0};
 };
 
-// One word that shares a `T` derived from RefCounted: half a shared_ptr, in size and in cost.
+// A pointer of one word that shares a `T` derived from RefCounted: half a shared_ptr, in size and
+// in cost.
 template <class T>
 class Ref {
  public:
@@ -40,7 +41,7 @@ class Ref {
   }
   Ref(const Ref& other) : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  // From a Ref to a less constant T.
+  // Converts a Ref to one of a less constant T.
   template <class U>
   requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)  // NOLINT: implicit.
       : Ref(static_cast<T*>(other.get())) {}

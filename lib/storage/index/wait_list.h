@@ -10,37 +10,37 @@
 
 namespace apiserver::inline v0::storage::index {
 
-// A place in a log: how many events were ever appended before it, and the least revision that the
+// A place in a log: the number of events ever appended before it, and the least revision that the
 // next one can have.
 struct LogPlace {
   std::uint64_t events = 0;
   std::int64_t next_revision = 0;
 };
 
-// One who reads a log and waits for events of a prefix. Owned by a cursor; everything but `prefix`
-// is guarded by the lock of the log.
+// A reader that waits for events of a prefix. Owned by a cursor; everything but `prefix` is guarded
+// by the lock of the log.
 struct Waiter {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   std::string prefix;
   LogPlace place;
   Waker waker;
-  std::size_t list_index = kNone;  // In the WaitList; kNone: not waiting.
-  bool passed = false;             // The log took it past events of other prefixes.
+  std::size_t list_index = kNone;  // The index in the WaitList; kNone: not waiting.
+  bool passed = false;             // True if the log took it past events of other prefixes.
 };
 
-// Those who wait on one log. The caller holds the log's lock, and wakes what it is given after it
-// has let go of that.
+// The waiters of one log. The caller holds the log's lock, and uses the wakers it is given after it
+// has released the lock.
 class WaitList {
  public:
-  // A waiter that is in the list gets the new waker.
+  // Adds a waiter; one that is in the list gets the new waker.
   void Add(Waiter& waiter, const Waker& waker);
   void Remove(Waiter& waiter);
-  // Moves the wakers of those whose prefix one of `keys` has to `wakers`, and takes all others to
-  // `end`: who waits is never left behind by events that are not for it.
+  // Moves the wakers of the waiters whose prefix one of `keys` has to `wakers`, and takes all
+  // others to `end`: so a waiter is never left behind by events that are not for it.
   void TakeMatching(const std::vector<std::string_view>& keys, LogPlace end,
                     std::vector<Waker>& wakers);
-  // Moves the wakers of all, or of those who were taken past something, to `wakers`.
+  // Moves the wakers of all waiters, or of those that were taken past something, to `wakers`.
   void TakeAll(std::vector<Waker>& wakers);
   void TakePassed(std::vector<Waker>& wakers);
 

@@ -28,7 +28,7 @@ Status ValidateSize(std::size_t bytes, std::size_t bytes_max, const std::string&
                         " bytes, which exceeds the max size of " + std::to_string(bytes_max));
 }
 
-// validation.IsFullyQualifiedDomainName.
+// Follows validation.IsFullyQualifiedDomainName.
 bool IsFullyQualified(std::string_view name) {
   if (name.ends_with('.')) name.remove_suffix(1);
   if (!meta::IsDNS1123Subdomain(name).empty()) return false;

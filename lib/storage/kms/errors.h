@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::storage::kms {
 
-// What a plugin did wrong, or what went wrong on the way to it.
+// Returns the error for a failure of the plugin, or of the way to it.
 inline Status NewPluginError(std::string message) {
   return Status(Reason::kInternalError, std::move(message));
 }

@@ -13,11 +13,12 @@
 namespace apiserver::v0::storage::kms {
 namespace {
 
-// A plugin that comes back is found well before the seed in use expires.
+// The limits of the reconnect backoff: a plugin that comes back is found well before the seed in
+// use expires.
 constexpr int kReconnectMsMin = 100;
 constexpr int kReconnectMsMax = 5000;
 
-// As Go prints an error of gRPC.
+// Prints an error as Go's gRPC does.
 Status StatusOf(const grpc::Status& status) {
   static constexpr std::array<std::string_view, 17> kNames = {
       "OK",       "Canceled",       "Unknown",          "InvalidArgument",   "DeadlineExceeded",
@@ -51,15 +52,16 @@ class GrpcService final : public Service {
   template <class Response>
   Result<Response> Ask(const std::string& method, const std::string& request) {
     grpc::ClientContext context;
+    // A plugin that is just starting is waited for, within the timeout.
     context.set_wait_for_ready(true);
-    // Relative to the machine's clock, which is the one gRPC waits by.
+    // The deadline is relative to the machine's clock, which is the one gRPC waits by.
     context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                                       gpr_time_from_nanos(timeout_.count(), GPR_TIMESPAN)));
     const grpc::Slice slice(request);
     const grpc::ByteBuffer bytes(&slice, 1);
     grpc::ByteBuffer buffer;
     grpc::Status status;
-    // A queue of its own, as gRPC's generated stubs have one for each call that waits.
+    // Each call has a queue of its own, as in the blocking calls of gRPC's generated stubs.
     grpc::CompletionQueue queue;
     const auto call = stub_.PrepareUnaryCall(&context, method, bytes, &queue);
     call->StartCall();

@@ -12,7 +12,7 @@ namespace {
 
 namespace wire = codec::wire;
 
-// Where a field of a message goes; exactly one place is set.
+// The place for a field of a message; exactly one pointer is set.
 struct Place {
   int number;
   std::string* text = nullptr;
@@ -42,7 +42,7 @@ Status Put(const wire::Token& token, const Place& place) {
   return place.map != nullptr ? ReadEntry(token.bytes, *place.map) : Status();
 }
 
-// What has no place is skipped: a newer plugin may say more.
+// Fields without a place are skipped: a newer plugin may send more.
 Status Read(std::string_view bytes, std::initializer_list<Place> places) {
   wire::Reader reader(bytes);
   while (!reader.done()) {
@@ -56,10 +56,12 @@ Status Read(std::string_view bytes, std::initializer_list<Place> places) {
   return {};
 }
 
+// Empty fields are left out, as proto3 does.
 void PutText(int number, std::string_view text, std::string& out) {
   if (!text.empty()) wire::PutBytes(number, text, out);
 }
 
+// The map is sorted, so that equal sources have equal bytes: see CacheKeyOf().
 void PutMap(int number, const Annotations& map, std::string& out) {
   for (const auto& [key, value] : map) {
     wire::Nested entry(number, out);
@@ -93,6 +95,7 @@ std::string Encode(const EncryptedObject& message) {
   PutText(2, message.key_id, out);
   PutText(3, message.encrypted_dek_source, out);
   PutMap(4, message.annotations, out);
+  // Zero is left out, as proto3 does.
   if (message.source_type != 0) {
     wire::PutInt(5, static_cast<std::int64_t>(message.source_type), out);
   }

@@ -7,7 +7,7 @@
 
 #include "apiserver/base/status.h"
 
-// The messages of KMS v2 and of what is stored, with the field numbers of k8s.io/kms/apis/v2 and
+// The messages of KMS v2 and of stored values, with the field numbers of k8s.io/kms/apis/v2 and
 // kmsv2/v2/api.proto.
 namespace apiserver::inline v0::storage::kms {
 
@@ -37,10 +37,10 @@ struct DecryptResponse {
   std::string plaintext;
 };
 
-// What the plaintext of the DEK source is.
+// The kind of plaintext in a DEK source.
 enum class SourceType : std::uint8_t {
   kAesGcmKey = 0,
-  kSeed = 1,  // Of value::NewExtendedNonceGcm.
+  kSeed = 1,  // For value::NewExtendedNonceGcm.
 };
 
 // A stored value behind its prefix.
@@ -55,12 +55,12 @@ struct EncryptedObject {
 std::string Encode(const EncryptRequest& message);
 std::string Encode(const DecryptRequest& message);
 std::string Encode(const EncryptedObject& message);
-// For plugins, which are played by tests.
+// Used by the plugins of tests.
 std::string Encode(const StatusResponse& message);
 std::string Encode(const EncryptResponse& message);
 std::string Encode(const DecryptResponse& message);
 
-// kInternalError: malformed.
+// Return kInternalError: the bytes are malformed.
 Status Decode(std::string_view bytes, StatusResponse& message);
 Status Decode(std::string_view bytes, EncryptResponse& message);
 Status Decode(std::string_view bytes, DecryptResponse& message);

@@ -22,7 +22,7 @@ void Probe::Poll() {
     Log(*options_.log, LogLevel::kWarning, "a KMS plugin failed its health check",
         {{"name", name_}, {"error", std::string(status.message())}});
   }
-  // Never cancelled: it finds nobody once all owners are gone.
+  // The task is never cancelled: it does nothing once all owners are gone.
   (void)options_.executor->PostAfter(status.ok() ? kHealthyInterval : kUnhealthyInterval,
                                      [weak = weak_from_this()] {
                                        if (const auto self = weak.lock()) self->Poll();
@@ -32,6 +32,7 @@ void Probe::Poll() {
 Status Probe::Check() {
   {
     auto state = state_.Lock();
+    // One caller asks at a time; the others use its outcome.
     state.Wait([&] { return !state->busy; });
     if (state->asked && options_.clock->Now() < state->outcome_until) return state->outcome;
     state->busy = true;
@@ -54,10 +55,12 @@ Status Probe::Health() {
   {
     auto state = state_.Lock();
     outcome = state->outcome;
+    // The outcome is due again, but a health check must not wait for the plugin.
     if (state->busy || options_.clock->Now() < state->outcome_until) return outcome;
   }
   options_.executor->Post([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) (void)self->Check();  // Told by the next Health().
+    // The next Health() returns the result.
+    if (const auto self = weak.lock()) (void)self->Check();
   });
   return outcome;
 }
@@ -94,6 +97,7 @@ Status Probe::CheckVersion(const std::string& version) {
     return NewPluginError("expected KMSv2 API version v2, got " + version);
   }
   auto state = state_.Lock();
+  // A plugin that is replaced by one of another version needs a restart of the server, as in Go.
   if (state->version.empty()) state->version = version;
   if (state->version == version) return {};
   return NewPluginError(
@@ -115,6 +119,7 @@ Result<WriteState> Probe::Generate(const std::string& uid) const {
   state.envelope.encrypted_dek_source = std::move(sealed->ciphertext);
   state.envelope.annotations = std::move(sealed->annotations);
   state.envelope.source_type = static_cast<std::uint64_t>(SourceType::kSeed);
+  // Validated as a stored value would be, with a byte of data in place of the value.
   EncryptedObject complete = state.envelope;
   complete.encrypted_data = "x";
   RETURN_IF_ERROR(ValidateEncryptedObject(complete));
@@ -123,7 +128,7 @@ Result<WriteState> Probe::Generate(const std::string& uid) const {
 }
 
 Status Probe::Rotate(const std::string& key_id) {
-  // From before the call, so that it is an upper bound.
+  // Taken before the call, so that it is an upper bound.
   const Clock::Monotonic expires = options_.clock->Now() + kWriteTtl;
   const WriteStatePtr now = state_.Lock()->write;
   if (now != nullptr && now->envelope.key_id == key_id) {
@@ -139,7 +144,7 @@ Status Probe::Rotate(const std::string& key_id) {
     state_.Lock()->write = std::make_shared<const WriteState>(*std::move(next));
     return {};
   }
-  // The old seed goes on until it expires.
+  // The old seed stays in use until it expires.
   const auto hash = [](const std::string& id) { return field::Quote(HashIfNotEmpty(id)); };
   std::string text = "failed to rotate DEK uid=" + field::Quote(uid) + ", errGen=";
   text.append(next.ok() ? "<nil>" : next.status().message());

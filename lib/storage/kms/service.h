@@ -9,7 +9,7 @@
 
 namespace apiserver::inline v0::storage::kms {
 
-// A plugin. Any thread; calls wait, at most for the configured timeout.
+// A plugin. Any thread may call it; calls wait, at most for the configured timeout.
 class Service {
  public:
   virtual ~Service() = default;
@@ -18,11 +18,12 @@ class Service {
   virtual Result<DecryptResponse> Decrypt(const DecryptRequest& request) = 0;
 };
 
-// "unix:///run/kms.sock" -> "unix:/run/kms.sock", "unix:///@name" -> "unix-abstract:name": what
-// gRPC connects to. kInvalid: not such an endpoint.
+// Returns the target for gRPC: "unix:///run/kms.sock" -> "unix:/run/kms.sock", "unix:///@name" ->
+// "unix-abstract:name". kInvalid: not such an endpoint.
 Result<std::string> TargetOf(const std::string& endpoint);
 
-// The plugin at `endpoint` over gRPC. Connects when it is first asked, and again when it has to.
+// Returns the plugin at `endpoint` over gRPC. It connects on the first call, and again when it has
+// to.
 Result<std::shared_ptr<Service>> NewGrpcService(const std::string& endpoint,
                                                 std::chrono::nanoseconds timeout);
 

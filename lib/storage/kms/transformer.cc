@@ -11,18 +11,18 @@
 namespace apiserver::v0::storage::kms {
 namespace {
 
-// Transformers by the DEK source that they were made of. One that is past its time serves until it
-// is removed: it cannot be wrong.
+// A cache of transformers by their DEK source. An expired one serves until it is removed: it cannot
+// be wrong.
 class DecryptCache {
  public:
   static constexpr std::chrono::hours kTtl{24};
   static constexpr std::chrono::minutes kSweepInterval{1};
-  // Beyond that the one that expires next gives way.
+  // Limits the entries; beyond it the one that expires next is removed.
   static constexpr std::size_t kEntriesMax = 10'000;
 
   explicit DecryptCache(const Clock& clock) : clock_(clock) {}
 
-  // Null: unknown.
+  // Returns null if it is unknown.
   value::TransformerPtr Find(const std::string& key) const {
     auto state = state_.Lock();
     const auto found = state->entries.find(key);
@@ -73,6 +73,7 @@ class EnvelopeTransformer final : public value::Transformer {
     ASSIGN_OR_RETURN(const value::TransformerPtr transformer, TransformerFor(object));
     ASSIGN_OR_RETURN(value::FromStorage read,
                      transformer->TransformFromStorage(object.encrypted_data, authenticated_data));
+    // A value under an older key is stale: the next update rewrites it under the present one.
     read.stale = object.key_id != write->envelope.key_id ||
                  object.source_type != write->envelope.source_type;
     return read;
@@ -86,7 +87,7 @@ class EnvelopeTransformer final : public value::Transformer {
                             field::Quote(HashIfNotEmpty(write->envelope.key_id)) +
                             " expired: the KMS plugin has not been healthy for 3 minutes");
     }
-    // What is written now is read without the plugin.
+    // Cached, so that values written now are read without the plugin.
     cache_.Set(write->cache_key, write->transformer);
     EncryptedObject object = write->envelope;
     ASSIGN_OR_RETURN(object.encrypted_data,
@@ -98,6 +99,7 @@ class EnvelopeTransformer final : public value::Transformer {
   Result<value::TransformerPtr> TransformerFor(const EncryptedObject& object) const {
     const std::string key = CacheKeyOf(object);
     if (value::TransformerPtr known = cache_.Find(key)) return known;
+    // No lock is held: other reads go on while the plugin decrypts.
     const auto source = service_->Decrypt({object.encrypted_dek_source, NewUuid(*options_.random),
                                            object.key_id, object.annotations});
     if (!source.ok()) {

@@ -6,12 +6,13 @@
 
 namespace apiserver::inline v0::storage::kms {
 
-// Wraps values with what `probe` keeps ready, and unwraps them with the help of `service`.
+// Returns the transformer that wraps values with the state of `probe`, and unwraps them by asking
+// `service`.
 value::TransformerPtr NewEnvelopeTransformer(std::shared_ptr<Service> service,
                                              std::shared_ptr<const Probe> probe,
                                              const Options& options);
 
-// A provider over `service`, started.
+// Returns a provider over `service`, whose checks have started.
 value::KmsProvider NewProvider(const std::string& name, std::shared_ptr<Service> service,
                                const Options& options);
 

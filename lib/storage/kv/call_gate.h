@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::storage::kv {
 
-// Counts the calls that are running, and is shut once: how an engine's Stop() waits for them.
+// Counts the running calls of an engine; Stop() shuts it once and waits for them.
 class CallGate {
  public:
   // One running call; false if the gate was shut before it.
@@ -25,8 +25,8 @@ class CallGate {
   };
 
   Pass Enter();
-  // Lets nobody in from now on and waits until all have left. Idempotent; must not be called from
-  // within a call.
+  // Refuses calls from now on and waits until all running ones have ended. Idempotent; must not be
+  // called from within a call.
   void Shut();
   bool shut() const { return (state_.load(std::memory_order_acquire) & kShut) != 0; }
 
@@ -34,7 +34,7 @@ class CallGate {
   static constexpr std::uint64_t kShut = 1ULL << 63;
   void Leave();
 
-  std::atomic<std::uint64_t> state_ = 0;  // Calls, and kShut.
+  std::atomic<std::uint64_t> state_ = 0;  // The number of calls, and kShut.
 };
 
 }  // namespace apiserver::inline v0::storage::kv

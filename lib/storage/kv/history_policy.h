@@ -10,19 +10,19 @@
 
 namespace apiserver::inline v0::storage::kv {
 
-// Decides when an engine compacts and at which revision. Not thread-safe: the writer's.
+// Decides when an engine compacts and at which revision. Not thread-safe: only the writer calls it.
 class HistoryPolicy {
  public:
-  // What the engine holds.
+  // The present size of the engine's history.
   struct Held {
     Revision revision = 0;
     Revision compacted = 0;
-    std::size_t bytes = 0;  // Of history.
+    std::size_t bytes = 0;  // The bytes of history.
   };
 
   explicit HistoryPolicy(HistoryOptions options) : options_(options) {}
 
-  // To be asked after writes. None: nothing to compact now.
+  // Returns the revision to compact at; call it after writes. None: nothing to compact now.
   std::optional<Revision> Next(const Held& held, Clock::Monotonic now);
 
  private:
@@ -31,7 +31,7 @@ class HistoryPolicy {
     Revision revision;
   };
   HistoryOptions options_;
-  std::deque<Mark> marks_;  // Where the store was, every tenth of the window.
+  std::deque<Mark> marks_;  // The revision at every tenth of the window.
 };
 
 }  // namespace apiserver::inline v0::storage::kv

@@ -6,11 +6,11 @@
 
 namespace apiserver::inline v0::storage::kv {
 
-// The keys a RangeRequest means, as one half-open range.
+// The keys that a RangeRequest asks for, as one half-open range.
 struct KeyRange {
   std::string begin;
   std::string end;
-  bool unbounded = false;  // `end` does not count.
+  bool unbounded = false;  // If set, `end` is ignored.
 
   explicit KeyRange(const RangeRequest& request) : begin(request.key) {
     if (request.end.empty()) {
@@ -22,7 +22,7 @@ struct KeyRange {
     }
   }
 
-  // Of a key that is not below `begin`.
+  // True if `key`, which must not be below `begin`, is in the range.
   bool Contains(std::string_view key) const { return unbounded || key < end; }
 };
 

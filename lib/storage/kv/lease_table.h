@@ -13,24 +13,23 @@
 
 namespace apiserver::inline v0::storage::kv {
 
-// Which leases there are, when they end and what keys they hold. Not thread-safe: it belongs to
-// whoever makes the writes.
+// The leases of an engine, their ends and their keys. Not thread-safe: only the writer uses it.
 class LeaseTable {
  public:
-  // An id that no lease of this table has had.
+  // Returns an id that no lease of this table has had.
   LeaseId NextId() const { return last_id_ + 1; }
-  // Says that `id` and all below it have been given.
+  // Marks `id` and all below it as used.
   void Reserve(LeaseId id) { last_id_ = std::max(last_id_, id); }
   void Add(LeaseId id, std::chrono::seconds ttl, Clock::Monotonic now);
   void Remove(LeaseId id);
   bool Has(LeaseId id) const { return leases_.count(id) > 0; }
-  // Moves `key` from one lease to another; zero: none.
+  // Moves `key` from one lease to another. Zero: no lease.
   void Move(const std::string& key, LeaseId from, LeaseId to);
 
-  // Leases that have ended by `now`; they stay until they are removed.
+  // Returns the leases that have ended by `now`; they stay until they are removed.
   std::vector<LeaseId> Ended(Clock::Monotonic now) const;
   std::vector<std::string> Keys(LeaseId id) const;
-  // When the next one ends.
+  // Returns the end of the lease that ends next. Absent: there is no lease.
   std::optional<Clock::Monotonic> NextEnd() const;
 
  private:

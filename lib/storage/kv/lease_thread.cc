@@ -46,7 +46,7 @@ void LeaseThread::Run() {
         const auto left = std::chrono::ceil<milliseconds>(end - clock_.Now());
         wait = std::clamp(left, milliseconds(1), wait);
       }
-      // The machine's time: a clock that stands still must not make this spin.
+      // Waits by the machine's time: an injected clock that stands still must not make this spin.
       state.WaitUntil(RealClock().Now() + wait,
                       [&state] { return state->stopping || state->changed; });
       if (state->stopping) return;

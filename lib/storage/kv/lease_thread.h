@@ -9,20 +9,21 @@
 
 namespace apiserver::inline v0::storage::kv {
 
-// Looks after the next end of a lease when nobody calls the engine. It reads the injected clock at
-// least once a second, so that a clock which jumps is noticed.
+// Ends leases on time while the engine gets no calls. It reads the injected clock at least once a
+// second, so that a clock which jumps is noticed.
 class LeaseThread {
  public:
-  // `expire` ends what has ended by now; called on the thread.
+  // `expire` ends the leases that have ended by now. It is called on this object's thread and may
+  // block.
   LeaseThread(const Clock& clock, std::function<void()> expire)
       : clock_(clock), expire_(std::move(expire)) {}
   ~LeaseThread() { Stop(); }
 
-  // When the next lease ends; starts the thread if it does not run. None: no lease is left.
+  // Sets the end of the next lease; starts the thread if it does not run. None: no lease is left.
   void Watch(std::optional<Clock::Monotonic> end);
-  // Whether a lease has ended; costs a load and, if there are leases, a look at the clock.
+  // True if a lease has ended; costs a load and, if there are leases, a look at the clock.
   bool Due() const;
-  // Idempotent; nothing is called afterwards.
+  // Stops the thread and waits for it. Idempotent; nothing is called afterwards.
   void Stop();
 
  private:
@@ -33,7 +34,7 @@ class LeaseThread {
   std::atomic<Clock::Monotonic::rep> next_ = kNever;
   struct State {
     bool stopping = false;
-    bool changed = false;  // `next_` is earlier than what the thread waits for, perhaps.
+    bool changed = false;  // True if `next_` may be earlier than the end the thread waits for.
     Thread thread;
   };
   Guarded<State> state_;

@@ -20,7 +20,7 @@ constexpr Revision kNever = std::numeric_limits<Revision>::max();
 // The calls made to a receiver that may go away at any time.
 class Calls {
  public:
-  // False: the receiver has gone, and must not be called.
+  // False: the receiver has gone and must not be called.
   bool Begin() {
     auto state = state_.Lock();
     if (state->ended) return false;
@@ -44,7 +44,7 @@ class Calls {
   struct State {
     bool ended = false;
     bool running = false;
-    std::thread::id caller;  // Of the last call.
+    std::thread::id caller;  // The thread of the last call.
   };
   Guarded<State> state_;
 };
@@ -68,7 +68,7 @@ class Observers::Core final : public std::enable_shared_from_this<Core> {
     void Tell() {
       if (!calls.Begin()) return;
       tell();
-      tell = nullptr;  // Before an End() that waits for the call returns.
+      tell = nullptr;  // Destroyed before an End() that waits for the call returns.
       calls.Finish();
     }
     UniqueFunction<void()> tell;
@@ -78,15 +78,15 @@ class Observers::Core final : public std::enable_shared_from_this<Core> {
 
   void Find(std::span<const Event> events);
   void TellWaiters(Revision revision);
-  // Whether `waiter` was still there to be told.
+  // Removes `waiter`; false if it was no longer there to be told.
   bool Take(Revision revision, const std::shared_ptr<Waiter>& waiter);
 
   Guarded<PrefixMap<std::shared_ptr<Entry>>> index_;
   // The observers of the commit under way.
   std::vector<std::shared_ptr<Entry>> touched_;
-  // Everything up to here has been delivered. A commit stores this and then loads `awaited_`; a
-  // waiter stores `awaited_` and then loads this. All four are seq_cst, so at least one of the two
-  // sees the other, and no waiter is left behind.
+  // Everything up to this revision has been delivered. A commit stores this and then loads
+  // `awaited_`; a waiter stores `awaited_` and then loads this. All four are seq_cst, so at least
+  // one of the two sees the other, and no waiter is left behind.
   std::atomic<Revision> seen_{0};
   std::atomic<Revision> awaited_{kNever};  // The least revision in `waiting_`.
   Guarded<Waiting> waiting_;
@@ -97,7 +97,7 @@ struct Observers::Core::Entry final : Progress {
       : core(std::move(c)), prefix(p), observer(o), begin(b) {}
 
   Revision seen() const override {
-    // In this order; see Progress.
+    // The order of the two loads matters; see Progress.
     const Revision told = core->seen();
     return std::max(begin, std::min(told, ended.load(std::memory_order_acquire)));
   }
@@ -111,9 +111,9 @@ struct Observers::Core::Entry final : Progress {
   const std::string prefix;
   Observer& observer;
   const Revision begin;
-  std::atomic<Revision> ended{kNever};  // How far it was told when its observation ended.
+  std::atomic<Revision> ended{kNever};  // The last revision delivered before its observation ended.
   Calls calls;
-  std::vector<const Event*> events;  // That the commit under way has for it.
+  std::vector<const Event*> events;  // The events that the commit under way has for it.
 };
 
 namespace {
@@ -143,7 +143,7 @@ std::unique_ptr<Observation> Observers::Core::Add(std::string_view prefix, Obser
 }
 
 void Observers::Core::Remove(const std::shared_ptr<Entry>& entry) {
-  // First, since the two steps that follow let a commit miss the observer.
+  // The end is stored first, since the two steps that follow let a commit miss the observer.
   entry->ended.store(seen());
   index_.Lock()->Remove(entry->prefix, entry);
   entry->calls.End();
@@ -153,7 +153,7 @@ void Observers::Core::Find(std::span<const Event> events) {
   auto index = index_.Lock();
   for (const Event& event : events) {
     index->ForPrefixesOf(event.kv.key, [&](const std::shared_ptr<Entry>& entry) {
-      // The observer was added after readers were shown this event.
+      // Readers were shown this event before the observer was added.
       if (event.kv.mod_revision <= entry->begin) return;
       if (entry->events.empty()) touched_.push_back(entry);
       entry->events.push_back(&event);

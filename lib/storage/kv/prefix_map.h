@@ -12,20 +12,20 @@
 
 namespace apiserver::inline v0::storage::kv {
 
-// Values under prefixes. Finds the values of all prefixes of a key: in O(log n) steps for n
-// prefixes, one for each prefix found, and one for each level of nesting beside the key.
+// A map from prefixes to values that finds the values of all prefixes of a key: in O(log n) steps
+// for n prefixes, one for each prefix found, and one for each level of nesting beside the key.
 //
-// The prefixes of a key are nested in each other, so each prefix knows the longest other one that
-// it begins with, its parent. The greatest prefix that is not above a key begins with all prefixes
-// of the key, since those lie between it and themselves: so they are it or among its ancestors.
-// Keys often come in runs of one prefix: the last one found is tried first where none is nested in
-// it.
+// The prefixes of a key are nested in each other, so each prefix knows its parent: the longest
+// other prefix that it begins with. The greatest prefix that is not above a key begins with all
+// prefixes of the key, since those lie between it and themselves: so they are it or among its
+// ancestors. Keys often come in runs of one prefix: the last one found is tried first unless
+// another is nested in it.
 template <class Value>
 class PrefixMap {
  public:
-  // Takes O(log n), and a step for each prefix that begins with a new one.
+  // Adds a value. Takes O(log n), and a step for each prefix that begins with a new one.
   void Add(std::string_view prefix, Value value);
-  // `value` must be there. As much work as Add().
+  // Removes `value`, which must be there. As much work as Add().
   void Remove(std::string_view prefix, const Value& value);
 
   // Calls `visit(const Value&)` for the values of all prefixes of `key`.
@@ -38,7 +38,7 @@ class PrefixMap {
       for (const Value& value : node->values) visit(value);
     }
   }
-  // Calls it for all values.
+  // Calls `visit(const Value&)` for all values.
   template <class Visit>
   void ForAll(Visit visit) const {
     for (const auto& [prefix, node] : nodes_) {
@@ -51,12 +51,12 @@ class PrefixMap {
   struct Node {
     std::string_view prefix;  // The node's key.
     Node* parent = nullptr;
-    std::size_t inner = 0;  // Nodes whose parent it is.
+    std::size_t inner = 0;  // The number of nodes whose parent this is.
     std::vector<Value> values;
   };
   using Nodes = std::map<std::string, Node, std::less<>>;
 
-  // The node of the longest prefix of `key`; null: there is none.
+  // Returns the node of the longest prefix of `key`. Null: there is none.
   Node* Longest(std::string_view key);
   // The nodes below `self` whose parent is `from` get the parent `to`.
   void Adopt(typename Nodes::iterator self, Node* from, Node* to);
@@ -67,7 +67,7 @@ class PrefixMap {
   }
 
   Nodes nodes_;
-  const Node* last_ = nullptr;  // That was found.
+  const Node* last_ = nullptr;  // The node found last.
 };
 
 template <class Value>

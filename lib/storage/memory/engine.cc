@@ -21,10 +21,10 @@ namespace {
 
 using kv::Revision;
 
-// Old versions erased by one write, so that compaction is paid in small coins; more than one, so
-// that it is paid off.
+// Old versions erased by one write. Few, so that no write pays for a whole compaction; more than
+// one, so that erasing keeps up with writing.
 constexpr std::size_t kTrimPerWrite = 16;
-// Under one lock, when all is to go at once.
+// Old versions erased under one lock when all are to go at once.
 constexpr std::size_t kTrimPerLock = 256;
 
 class MemoryEngine final : public kv::Engine {
@@ -57,7 +57,7 @@ class MemoryEngine final : public kv::Engine {
   void Stop() override { StopNow(); }
 
  private:
-  // What readers see; locked for as long as a snapshot or one change of it takes.
+  // The part that readers see; locked for as long as a snapshot or one change of it takes.
   struct State {
     LiveTree live;
     HistoryTree history;
@@ -66,8 +66,8 @@ class MemoryEngine final : public kv::Engine {
     std::size_t bytes = 0;
     std::size_t history_bytes = 0;
   };
-  // What only the writer touches. Whoever holds it makes the next revision; observers are called
-  // under it, which is what puts their calls in order.
+  // The part that only the writer touches. The holder of its lock makes the next revision and calls
+  // the observers, so that their calls come in order.
   struct Turn {
     explicit Turn(kv::HistoryOptions options) : history(options) {}
     kv::LeaseTable leases;
@@ -190,6 +190,8 @@ Revision MemoryEngine::Commit(Turn& turn, kv::KeyValue next, const VersionRef& b
   std::vector<kv::Event> events;
   if (!observers_.empty()) events.push_back(EventOf(change));
   observers_.Commit(events, revision);
+  // The log comes after the observers, so that a cache answers from memory what a watcher of the
+  // log has been told of.
   log_->Append({&change, 1}, revision);
   return revision;
 }
@@ -242,11 +244,12 @@ void MemoryEngine::CompactAt(Turn&, Revision revision) {
 }
 
 bool MemoryEngine::Trim(Turn& turn, std::size_t count) {
-  std::vector<Change> freed;  // Outside of the lock.
+  std::vector<Change> freed;  // Destroyed after the lock is released.
   auto state = state_.Lock();
   while (!turn.changes.empty() && count-- > 0) {
     Change& change = turn.changes.front();
-    // What the change at the compacted revision itself superseded stays: its event has it.
+    // The value that the change at the compacted revision superseded stays: that change's event has
+    // it.
     if (ChangeAccess::Revision(change) >= state->compacted) return false;
     if (change.before) {
       state->history.Erase(VersionKeyOf()(change.before));
@@ -312,7 +315,7 @@ Result<std::unique_ptr<kv::Observation>> MemoryEngine::Observe(std::string_view 
                                                                kv::Observer& observer) {
   auto pass = gate_.Enter();
   if (!pass) return kv::NewStoppedError();
-  // Held while the observer is added: the next commit becomes visible in this lock.
+  // The lock is held while the observer is added: the next commit becomes visible in it.
   auto state = state_.Lock();
   return observers_.Add(prefix, observer, state->revision);
 }

@@ -8,7 +8,7 @@
 namespace apiserver::v0::storage::memory {
 namespace {
 
-// Events share their values with the log, so that a batch costs its keys.
+// Limits the events of one batch. They share their values with the log, so a batch costs its keys.
 constexpr std::size_t kBatchEventsMax = 256;
 
 class LogTail final : public kv::Tail {

@@ -11,7 +11,7 @@
 
 namespace apiserver::inline v0::storage::memory {
 
-// A key at one revision. Shared by the trees, their snapshots and the log.
+// A key at one revision, shared by the trees, their snapshots and the log.
 struct Version : index::RefCounted {
   explicit Version(kv::KeyValue key_value) : kv(std::move(key_value)) {}
 
@@ -46,7 +46,7 @@ using LiveTree = index::BTree<VersionRef, LiveKeyOf>;
 // Every version that history still has, deletions too.
 using HistoryTree = index::BTree<VersionRef, VersionKeyOf>;
 
-// One write: what the key is since, and what it was before (null: nothing).
+// One write: the key's version since, and the one before (null: none).
 struct Change {
   VersionRef now;
   VersionRef before;
@@ -59,9 +59,9 @@ using ChangeLog = index::EventLog<Change, ChangeAccess>;
 
 kv::Event EventOf(const Change& change);
 
-// Fill `response` but for its revision.
+// Fill `response` except for its revision.
 void ReadLive(const LiveTree& live, const kv::RangeRequest& request, kv::RangeResponse& response);
-// As of request.at_revision, which history must reach.
+// Reads the state as of request.at_revision, which history must reach.
 void ReadHistory(const HistoryTree& history, const kv::RangeRequest& request,
                  kv::RangeResponse& response);
 

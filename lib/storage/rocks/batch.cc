@@ -28,6 +28,7 @@ void Batch::Add(Op& op, Clock::Monotonic now) {
 
 LiveRef Batch::Find(std::string_view key) const {
   if (auto found = written_.find(key); found != written_.end()) return live_[found->second];
+  // Only this thread changes the tree, so a short lock for one look is enough.
   auto state = store_.state.Lock();
   const LiveRef* live = state->live.Find(key);
   return live == nullptr ? LiveRef() : *live;
@@ -37,6 +38,7 @@ Result<kv::Bytes> Batch::ValueOf(const LiveKey& live, const Op* op) const {
   if (auto found = written_.find(live.key); found != written_.end()) {
     return events_[found->second].kv.value;
   }
+  // The writer has read this value before it queued; the batch saves reading it again.
   if (op != nullptr && op->known_revision == live.mod_revision) return op->known_value;
   return LoadValue(store_, live.key, live.mod_revision);
 }
@@ -66,6 +68,7 @@ void Batch::Write(const std::string& key, const kv::Bytes& value, kv::LeaseId le
                   kv::KeyValue previous) {
   const bool deleted = value == nullptr;
   const bool existed = previous.value != nullptr;
+  // A deleted key belongs to no lease, else the lease would delete it a second time.
   if (deleted) lease = 0;
   ++revision_;
   const Revision created = deleted ? 0 : existed ? previous.create_revision : revision_;
@@ -120,12 +123,13 @@ void Batch::GrantLease(Op& op, Clock::Monotonic now) {
   rocksdb::ColumnFamilyHandle* meta = database_->meta();
   (void)rocks_.Put(meta, LeaseKey(op.lease),
                    EncodeNumber(static_cast<std::uint64_t>(op.ttl.count())));
+  // The last id is kept too: an id must not come again after its lease is gone.
   (void)rocks_.Put(meta, SliceOf(kLastLeaseKey),
                    EncodeNumber(static_cast<std::uint64_t>(op.lease)));
 }
 
 void Batch::Compact(Op& op) {
-  // Against what is durable: a batch's own writes are nobody's business yet.
+  // Checked against the durable revision: no reader has seen the batch's own writes yet.
   auto state = store_.state.Lock();
   op.status = kv::ValidateCompaction(op.compact_at, state->revision);
   const Revision before = std::max(state->compacted, compacted_);
@@ -143,9 +147,10 @@ void Batch::ExpireLeases(Clock::Monotonic now) {
       if (!live) continue;
       auto value = ValueOf(*live, nullptr);
       if (!value.ok()) {
-        unread = true;  // The lease stays, and with it the key, until the disk answers.
+        unread = true;  // The lease and its key stay until the disk answers.
         continue;
       }
+      // A deque keeps its strings where they are: written_ refers to the keys.
       expired_keys_.push_back(std::move(key));
       Write(expired_keys_.back(), nullptr, 0, live->WithValue(*std::move(value)));
     }

@@ -9,14 +9,15 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
-// Trimmed with each write, so that compaction is paid off while it is paid in small coins.
+// Changes trimmed for each write. More than one, so that trimming keeps up with writing; few, so
+// that no write pays for a whole compaction.
 constexpr std::size_t kTrimPerWrite = 3;
 constexpr std::size_t kTrimPerIdleBatch = 512;
-// How long the committer waits for a batch as large as the last one; see Gather().
+// The longest wait for a batch as large as the last one; see Gather().
 constexpr std::chrono::milliseconds kGatherMax{1};
-// How long a waiting writer goes without a look at its context.
+// The interval at which a waiting writer checks its context.
 constexpr std::chrono::milliseconds kLook{100};
-// How long a broken store waits before it is opened anew once more.
+// The shortest and the longest pause between two attempts to open a broken store.
 constexpr std::chrono::milliseconds kRetryFirst{50};
 constexpr std::chrono::milliseconds kRetryMax{1000};
 
@@ -39,7 +40,7 @@ Committer::Committer(Store& store, Recovered recovered)
 
 void Committer::ExpireSoon() {
   if (expiring_.exchange(true)) return;
-  // Refused only when the queue is full; then the next look at the clock tries again.
+  // Refused only if the queue is full; then the next look at the clock tries again.
   if (!Enqueue(std::make_shared<Op>(Op::Kind::kExpireLeases)).ok()) expiring_ = false;
 }
 
@@ -102,8 +103,9 @@ bool Committer::Take(std::vector<OpRef>& ops) {
   return !ops.empty() || !queue->stopping;
 }
 
-// Writers that were answered together come again together, a few microseconds later. Without this
-// the first of them would get a sync for itself and the others wait for two.
+// Waits a moment for as many writes as in the last batch: writers that were answered together come
+// again together, a few microseconds later. Without this the first of them would get a sync for
+// itself and the others would wait for two.
 void Committer::Gather(Guarded<Queue>::Locked& queue) {
   queue->wake_at = last_size_;
   const auto patience = std::min<std::chrono::nanoseconds>(last_sync_ / 4, kGatherMax);
@@ -113,6 +115,7 @@ void Committer::Gather(Guarded<Queue>::Locked& queue) {
 
 void Committer::Commit(std::vector<OpRef>& ops) {
   if (broken_) {
+    // The writes are refused, not queued: their clients should not wait until the disk is repaired.
     const Status why = store_.state.Lock()->broken;
     for (const OpRef& op : ops) Answer(*op, why);
     return;
@@ -161,6 +164,7 @@ void Committer::Publish(Batch& batch, std::size_t freed_bytes) {
 void Committer::Show(const Shown& shown) {
   if (shown.events != nullptr) {
     const Events& events = shown.events;
+    // Observers come first, so that a cache answers from memory what a reader of the log has seen.
     store_.observers.Commit(*events, shown.revision);
     std::vector<Change> changes;
     changes.reserve(events->size());
@@ -214,7 +218,7 @@ void Committer::Mend() {
 }
 
 Status Committer::Reopen() {
-  // Closing costs the readers their database: not before there is hope.
+  // Closing takes the database from the readers, so the disk is probed first.
   if (const auto open = store_.database.Get()) RETURN_IF_ERROR(open->Probe());
   trimmer_.reset();
   store_.database.Close();
@@ -226,6 +230,7 @@ Status Committer::Reopen() {
 
 Status Committer::Adopt(Recovered found) {
   const Revision before = store_.state.Lock()->revision;
+  // The disk holds less than was confirmed to clients: going on would give revisions out twice.
   if (found.state.revision < before) {
     lost_ = true;
     return NewCorruptError("its disk has lost what it had confirmed, revisions " +
@@ -252,8 +257,8 @@ void Committer::TrimWhileIdle() {
   rocksdb::WriteBatch batch;
   std::size_t freed_bytes = 0;
   Status status = trimmer_->Add(batch, compacted_, kTrimPerIdleBatch, freed_bytes);
-  // Synced, although what is lost would be trimmed again: so that a power cut spoils one write at
-  // most, and a hole before another one is known for damage.
+  // Synced, although a lost trim would just be made again: so a power cut spoils one write at most,
+  // and a hole before another record is known to be damage.
   if (status.ok() && batch.Count() > 0) {
     status = store_.database.Get()->Write(batch, /*sync=*/true);
   }
@@ -273,7 +278,7 @@ void Committer::CompactByPolicy() {
   if (!revision) return;
   auto op = std::make_shared<Op>(Op::Kind::kCompact);
   op->compact_at = *revision;
-  // Refused only when the queue is full; the policy says the same after the next batch.
+  // Refused only if the queue is full; the policy decides the same after the next batch.
   (void)Enqueue(std::move(op));
 }
 

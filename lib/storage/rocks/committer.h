@@ -17,25 +17,25 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// The one thread that writes. It takes whatever waits, makes it durable with one sync, shows it to
-// readers, observers and tails, and answers: in this order.
+// The one thread that writes. It takes all waiting operations, makes them durable with one sync,
+// shows them to readers, observers and tails, and answers: in this order.
 //
 // A write that failed may be on disk whole or not at all, and RocksDB cannot tell. So nothing more
 // is written until the database has been closed, opened and read again, which is tried at once and
-// then every kRetryMax; what it turns out to hold is shown like any write.
+// then every kRetryMax; the writes found there are shown like any others.
 class Committer {
  public:
-  // The state of `recovered` is in the store already.
+  // `recovered` holds the rest of what was read; its state is in the store already.
   Committer(Store& store, Recovered recovered);
   ~Committer() { Stop(); }
 
-  // kServiceUnavailable: too much waits already, or it was stopped. `op` is untouched then.
+  // Queues `op`. kServiceUnavailable: the queue is full, or it was stopped. `op` is untouched then.
   Status Enqueue(OpRef op);
   // Waits for `op`, at most until `ctx` is done; returns the op's status.
   Status Await(const Context& ctx, Op& op);
-  // Ends what waits, then the thread. Idempotent.
+  // Completes the queued operations, then ends the thread. Idempotent.
   void Stop();
-  // Whether a lease has ended that nobody has looked at.
+  // True if a lease has ended and has not been expired yet.
   bool LeaseDue() const { return lease_thread_.Due(); }
 
  private:
@@ -47,25 +47,25 @@ class Committer {
   };
 
   void Run();
-  // Takes all that waits; false when there is nothing and never will be.
+  // Takes all that waits. False: the queue is empty and stopped.
   bool Take(std::vector<OpRef>& ops);
-  // Gives those who were answered just now a moment to come again.
+  // Waits a moment for the writers that were just answered to write again.
   void Gather(Guarded<Queue>::Locked& queue);
   void Commit(std::vector<OpRef>& ops);
   Status Write(Batch& batch);
   void Publish(Batch& batch, std::size_t freed_bytes);
-  // What has become true, for those who are told.
+  // The changes to report to observers and tails.
   struct Shown {
     Events events;  // May be null.
     Revision revision = 0;
-    Revision compacted = 0;  // Zero: as before.
+    Revision compacted = 0;  // Zero: unchanged.
   };
   void Show(const Shown& shown);
   void Break(const Status& why);
   // Opens the database anew if that is needed and due.
   void Mend();
   Status Reopen();
-  // Shows what `found` has and the state has not.
+  // Shows the writes that `found` has and the state has not.
   Status Adopt(Recovered found);
   void TrimWhileIdle();
   void CompactByPolicy();
@@ -76,14 +76,14 @@ class Committer {
   kv::LeaseTable leases_;
   kv::HistoryPolicy history_;
   std::optional<Trimmer> trimmer_;
-  Revision compacted_ = 0;  // As in the state; the committer is the one who changes it.
+  Revision compacted_ = 0;  // Equals the state's; only the committer changes it.
   bool broken_ = false;
-  bool lost_ = false;  // And not to be mended.
+  bool lost_ = false;  // Broken and beyond repair.
   Clock::Monotonic retry_at_;
   std::chrono::milliseconds retry_after_{0};
-  std::size_t last_size_ = 0;              // Operations in the last batch.
-  std::chrono::nanoseconds last_sync_{0};  // What its sync took.
-  std::atomic<bool> expiring_ = false;     // The lease thread's request waits already.
+  std::size_t last_size_ = 0;              // The number of operations in the last batch.
+  std::chrono::nanoseconds last_sync_{0};  // The duration of its sync.
+  std::atomic<bool> expiring_ = false;     // The lease thread's request is queued already.
   Guarded<Queue> queue_;
   kv::LeaseThread lease_thread_;
   Thread thread_;

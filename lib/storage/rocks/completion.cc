@@ -23,7 +23,7 @@ bool Completion::WaitFor(std::chrono::nanoseconds timeout) {
   timespec wait{};
   wait.tv_sec = static_cast<time_t>(seconds.count());
   wait.tv_nsec = static_cast<long>((timeout - seconds).count());
-  // It may return early for no reason; the caller asks again.
+  // The wait may return early for no reason; the caller calls again.
   (void)syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, kWaitedFor, &wait, nullptr, 0);
   return completed();
 }

@@ -6,12 +6,12 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// Happens once; one thread waits for it. A futex word: completing costs a system call only if
-// somebody sleeps already, where a mutex and a condition cost two and a lock.
+// An event that happens once and that one thread waits for. A futex word: completing costs a system
+// call only if a thread sleeps already, where a mutex and a condition cost two and a lock.
 class Completion {
  public:
   void Complete();
-  // False when `timeout` passed first.
+  // Returns false if `timeout` passed first.
   bool WaitFor(std::chrono::nanoseconds timeout);
   bool completed() const { return word_.load(std::memory_order_acquire) == kDone; }
 

@@ -18,7 +18,7 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
-// Beside the bytes of the log, what opening writes: a table, a manifest.
+// The bytes that opening writes beside the log: a table, a manifest.
 constexpr std::uint64_t kRoomToOpen = std::uint64_t{1} << 20;
 
 rocksdb::DBOptions DatabaseOptions(const Options& options, rocksdb::Env& env) {
@@ -26,19 +26,19 @@ rocksdb::DBOptions DatabaseOptions(const Options& options, rocksdb::Env& env) {
   db.env = &env;
   db.create_if_missing = true;
   db.max_background_jobs = 2;
-  db.allow_concurrent_memtable_write = false;  // One writer: saves its locks.
+  db.allow_concurrent_memtable_write = false;  // There is one writer, so this saves its locks.
   db.max_total_wal_size = 4 * options.write_buffer_bytes;
-  // An incomplete last record was never acknowledged; damage anywhere else is an error, where the
+  // An incomplete last record was never acknowledged; damage anywhere else is an error. RocksDB's
   // default would silently drop all that follows it.
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  db.max_log_file_size = 1 << 20;  // RocksDB's own diary.
+  db.max_log_file_size = 1 << 20;  // The file that RocksDB logs its own work to.
   db.keep_log_file_num = 2;
   db.stats_dump_period_sec = 0;
   db.max_open_files = 512;
   return db;
 }
 
-// Not used, because 7.8.3 has known faults in them: range deletion, compressed WAL, atomic_flush.
+// Range deletion, a compressed WAL and atomic_flush are not used: 7.8.3 has known faults in them.
 rocksdb::ColumnFamilyOptions FamilyOptions(std::size_t buffer_bytes,
                                            const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
@@ -49,7 +49,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(std::size_t buffer_bytes,
   rocksdb::ColumnFamilyOptions family;
   family.write_buffer_size = buffer_bytes;
   family.max_write_buffer_number = 3;
-  // What is written now will soon be superseded; only what has settled is worth compressing.
+  // New data will soon be superseded; only settled data is worth compressing.
   family.compression = rocksdb::kNoCompression;
   family.bottommost_compression = rocksdb::kLZ4Compression;
   family.level_compaction_dynamic_level_bytes = true;
@@ -59,7 +59,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(std::size_t buffer_bytes,
   return family;
 }
 
-// Makes `path` and what is missing above it, so that a power cut cannot take it away again.
+// Makes `path` and its missing parents, so that a power cut cannot take them away again.
 rocksdb::Status CreateDirectories(rocksdb::Env& env, const std::string& path) {
   if (env.FileExists(path).ok()) return rocksdb::Status::OK();
   const std::string parent = std::filesystem::path(path).parent_path();
@@ -74,7 +74,7 @@ rocksdb::Status CreateDirectories(rocksdb::Env& env, const std::string& path) {
   return status.ok() ? directory->Fsync() : status;
 }
 
-// Whether nothing was ever written: a first opening makes its families before that, and may have
+// True if nothing was ever written: a first opening makes its families before that, and may have
 // been interrupted.
 bool IsFresh(rocksdb::Env& env, const std::string& path) {
   std::vector<rocksdb::Env::FileAttributes> files;
@@ -99,7 +99,7 @@ Status OpenError(const std::string& path, const rocksdb::Status& status) {
 
 }  // namespace
 
-// Hears of the failures of RocksDB's own threads.
+// Receives the failures of RocksDB's own threads.
 class Database::FailureListener final : public rocksdb::EventListener {
  public:
   explicit FailureListener(std::function<void()> on_failure) : on_failure_(std::move(on_failure)) {}
@@ -112,8 +112,9 @@ class Database::FailureListener final : public rocksdb::EventListener {
     }
     if (on_failure_) on_failure_();
   }
-  // RocksDB would go on with a new log and leave the failed write in the old one, where a later
-  // opening may find it for some column families and not for others. We open it anew instead.
+  // Refuses RocksDB's own recovery: it would go on with a new log and leave the failed write in the
+  // old one, where a later opening may find it for some column families and not for others. The
+  // committer opens the database anew instead.
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*status*/,
                             bool* auto_recovery) override {
     *auto_recovery = false;
@@ -161,7 +162,7 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb
   database->listener_ = std::make_shared<FailureListener>(std::move(on_failure));
   database->fresh_ = IsFresh(env, options.path);
   rocksdb::DBOptions settings = DatabaseOptions(options, env);
-  // Else a manifest that has lost its end would pass for an empty store.
+  // Otherwise a manifest that has lost its end would pass for an empty store.
   settings.create_missing_column_families = database->fresh_;
   settings.listeners = {database->listener_};
   rocksdb::DB* db = nullptr;

@@ -13,12 +13,13 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// The open RocksDB: its column families, its settings, its errors in our words. Any thread; writes
-// come from one.
+// The open RocksDB: its column families, its settings, its errors in our words. Any thread may use
+// it; writes come from one.
 class Database {
  public:
-  // Over the files of `env`, which must outlive it. `on_failure` is called, on any thread, when
-  // RocksDB's own work fails (a flush, a compaction): background_error() then says why.
+  // Opens the database over the files of `env`, which must outlive it. `on_failure` is called when
+  // RocksDB's own work fails (a flush, a compaction): background_error() then has the reason. It is
+  // called on one of RocksDB's threads and must not block.
   static Result<std::unique_ptr<Database>> Open(const Options& options, rocksdb::Env& env,
                                                 std::function<void()> on_failure = nullptr);
   static Result<std::unique_ptr<Database>> Open(const Options& options) {
@@ -32,23 +33,23 @@ class Database {
   rocksdb::ColumnFamilyHandle* data() const { return families_[1]; }
   rocksdb::ColumnFamilyHandle* log() const { return families_[2]; }
 
-  // Whether the directory can be written to and has room for the log to be read again.
+  // Checks that the directory can be written to and has room for the log to be read again.
   Status Probe() const;
-  // Whether there was nothing in it when it was opened.
+  // True if it was empty when it was opened.
   bool fresh() const { return fresh_; }
-  // Why RocksDB takes no more writes, or will soon take none; OK: it does.
+  // Returns the reason why RocksDB takes no more writes, or will soon take none; OK: it does.
   Status background_error() const;
 
-  // All of `batch` or nothing. Returns once it is on disk if `sync`; else it is there no later than
-  // the next synced one.
+  // Writes all of `batch` or nothing. Returns once it is on disk if `sync`; else it is there no
+  // later than the next synced one.
   Status Write(rocksdb::WriteBatch& batch, bool sync);
 
-  // A number under a meta key; `absent` if there is none.
+  // Returns the number under a meta key; `absent` if there is none.
   Result<std::uint64_t> Number(std::string_view key, std::uint64_t absent) const;
-  // A version of a key. kNotFound: it is not there (any more).
+  // Returns a version of a key. kNotFound: it is not there (any more).
   Result<kv::KeyValue> Version(std::string_view key, Revision revision) const;
-  // Reads what is there now. `upper`: keys are below it; must outlive the iterator. Empty: no
-  // bound.
+  // Returns an iterator over the present contents. `upper`: keys are below it; must outlive the
+  // iterator. Empty: no bound.
   std::unique_ptr<rocksdb::Iterator> Iterate(rocksdb::ColumnFamilyHandle* family,
                                              const rocksdb::Slice* upper = nullptr) const;
 
@@ -67,10 +68,10 @@ class Database {
 inline std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 inline rocksdb::Slice SliceOf(std::string_view view) { return {view.data(), view.size()}; }
 
-// kInternalError.
+// Translates an error of RocksDB into kInternalError; `doing` tells the operation.
 Status FromRocks(const rocksdb::Status& status, std::string_view doing);
 Status NewCorruptError(std::string_view what);
-// A version from its bytes; the key is left to the caller.
+// Decodes a version from its bytes; the caller sets the key.
 Result<kv::KeyValue> DecodeVersion(std::string_view bytes, Revision revision);
 
 }  // namespace apiserver::inline v0::storage::rocks

@@ -14,7 +14,7 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
-// How often a read of now starts anew because compaction has overtaken it.
+// Limits the attempts of a current read that compaction has overtaken.
 constexpr int kReadAttempts = 100;
 
 Status NewWouldBlockError() {
@@ -46,11 +46,11 @@ class RocksEngine final : public kv::Engine {
  private:
   void StopNow();
   Status Run(const Context& ctx, const OpRef& op);
-  // Lets leases end that have, before a call that would see their keys.
+  // Ends the leases that are due, before a call that would see their keys.
   void ExpireLeases(const Context& ctx);
   Status TryRange(const Context& ctx, const kv::RangeRequest& request, kv::RangeResponse& response);
-  // Compares ahead of the committer. True: the comparison fails and `response` says so. Else what
-  // is known of the key goes to `op`.
+  // Compares ahead of the committer. True: the comparison fails, and `response` has the answer.
+  // Else the known value of the key goes to `op`.
   bool FailsAlready(Op& op, kv::TxnResponse& response);
 
   std::shared_ptr<Store> store_;
@@ -62,11 +62,13 @@ void RocksEngine::StopNow() {
   auto stopped = stopped_.Lock();
   if (*stopped) return;
   *stopped = true;
+  // The order matters: no call begins any more, queued writes are answered, tails end, the files
+  // are closed.
   store_->gate.Shut();
   committer_.Stop();
   store_->log->Close();
   store_->database.Close();
-  // If it fails the floor is lower than it could be.
+  // If it fails the floor is lower than it could be, which refuses less.
   (void)RaiseFloor(store_->env, store_->options.path, store_->state.Lock()->revision);
 }
 
@@ -76,8 +78,9 @@ Status RocksEngine::Run(const Context& ctx, const OpRef& op) {
 }
 
 void RocksEngine::ExpireLeases(const Context& ctx) {
+  // A call on a loop sees ended keys for a moment longer; the lease thread ends them anyway.
   if (!committer_.LeaseDue() || !ctx.may_block()) return;
-  // If it fails the keys are still there, and what follows says why.
+  // If it fails the keys are still there, and the call that follows reports the error.
   (void)Run(ctx, std::make_shared<Op>(Op::Kind::kExpireLeases));
 }
 
@@ -90,6 +93,7 @@ Result<kv::RangeResponse> RocksEngine::Range(const Context& ctx, const kv::Range
     kv::RangeResponse response;
     const Status status = TryRange(ctx, request, response);
     if (status.ok()) return response;
+    // A value that is gone was superseded and compacted between the look at the tree and the read.
     if (status.reason() != Reason::kNotFound) return status;
   }
   return NewCorruptError("the value of a live key is missing");
@@ -123,7 +127,7 @@ bool RocksEngine::FailsAlready(Op& op, kv::TxnResponse& response) {
   }
   if (live) {
     auto value = LoadValue(*store_, live->key, live->mod_revision);
-    // Superseded and compacted since: the committer knows better.
+    // The value was superseded and compacted since: the committer decides.
     if (!value.ok()) return false;
     op.known_revision = live->mod_revision;
     op.known_value = *value;
@@ -142,7 +146,7 @@ Result<kv::TxnResponse> RocksEngine::Txn(const Context& ctx, const kv::TxnReques
   auto op = std::make_shared<Op>(Op::Kind::kTxn);
   op->txn = request;
   kv::TxnResponse failed;
-  // Whether a lease exists only the committer knows.
+  // Only the committer knows if a lease exists.
   if (FailsAlready(*op, failed) && request.lease == 0) return failed;
   RETURN_IF_ERROR(Run(ctx, op));
   return std::move(op->response);
@@ -221,7 +225,7 @@ Result<std::unique_ptr<kv::Observation>> RocksEngine::Observe(std::string_view p
                                                               kv::Observer& observer) {
   auto pass = store_->gate.Enter();
   if (!pass) return kv::NewStoppedError();
-  // Held while the observer is added: the next commit becomes visible in this lock.
+  // The lock is held while the observer is added: the next commit becomes visible in it.
   auto state = store_->state.Lock();
   return store_->observers.Add(prefix, observer, state->revision);
 }
@@ -237,6 +241,7 @@ Result<std::unique_ptr<kv::Engine>> OpenOver(rocksdb::Env& env, Options options)
   auto store = std::make_shared<Store>(std::move(options), env);
   ASSIGN_OR_RETURN(auto database, store->OpenDatabase());
   ASSIGN_OR_RETURN(Recovered recovered, Recover(store->options, *database));
+  // Checked before the store is used: an older state must not be served, nor written to.
   const kv::Revision revision = recovered.state.revision;
   RETURN_IF_ERROR(CheckFloor(env, store->options.path, revision));
   RETURN_IF_ERROR(RaiseFloor(env, store->options.path, revision));

@@ -9,7 +9,7 @@ namespace {
 
 std::string FileIn(const std::string& path) { return path + "/REVISION"; }
 
-// The revision twice, so that damage shows.
+// Returns the file's text: the revision twice, so that damage shows.
 std::string TextOf(kv::Revision revision) {
   const std::string number = std::to_string(revision);
   return number + " " + number + "\n";
@@ -23,7 +23,7 @@ Status CheckFloor(rocksdb::Env& env, const std::string& path, kv::Revision revis
   std::string text;
   const rocksdb::Status read = rocksdb::ReadFileToString(&env, file, &text);
   if (!read.ok()) return FromRocks(read, "read " + file);
-  // Too long for a number is damage as well.
+  // A text too long for a number is damage as well.
   kv::Revision floor = 0;
   for (const char digit : text.substr(0, std::min<std::size_t>(text.find(' '), 18))) {
     floor = floor * 10 + (digit - '0');

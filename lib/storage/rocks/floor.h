@@ -6,14 +6,15 @@
 
 #include "apiserver/storage/kv/engine.h"
 
-// A file beside RocksDB's that says which revision the store had when it was last opened or closed.
-// RocksDB takes a manifest that ends too early for a torn one and opens what the store was before;
-// only from outside can that be told.
+// A file beside RocksDB's with the revision that the store had when it was last opened or closed.
+// RocksDB takes a manifest that ends too early for a torn one and opens an earlier state; only a
+// file outside of it can show that.
 namespace apiserver::inline v0::storage::rocks {
 
-// kInternalError: `revision` is below the floor of the store in `path`, or the file is damaged.
+// Checks the floor. kInternalError: `revision` is below the floor of the store in `path`, or the
+// file is damaged.
 Status CheckFloor(rocksdb::Env& env, const std::string& path, kv::Revision revision);
-// Durable when it returns.
+// Writes the floor; it is durable when this returns.
 Status RaiseFloor(rocksdb::Env& env, const std::string& path, kv::Revision revision);
 
 }  // namespace apiserver::inline v0::storage::rocks

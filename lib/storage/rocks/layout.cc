@@ -11,6 +11,7 @@ void AppendNumber(std::uint64_t number, std::string& out) {
   for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(number >> shift);
 }
 
+// Seven bits a byte, the lowest first: most revisions and leases are far below 64 bits.
 void AppendVarint(std::uint64_t number, std::string& out) {
   for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
   out += static_cast<char>(number);
@@ -50,6 +51,7 @@ std::string DataBound(std::string_view key) {
     out += key.substr(0, zero);
     if (zero == std::string_view::npos) return out;
     out += '\0';
+    // 0x00 0xff sorts above the key's end, 0x00 0x01, so that a key comes before its extensions.
     out += '\xff';
     key.remove_prefix(zero + 1);
   }
@@ -59,6 +61,7 @@ std::string DataKey(std::string_view key, Revision revision) {
   std::string out = DataBound(key);
   out += '\0';
   out += '\x01';
+  // The complement puts the newest version first, where a read of the present state finds it.
   AppendNumber(~static_cast<std::uint64_t>(revision), out);
   return out;
 }
@@ -72,6 +75,7 @@ std::optional<DataKeyParts> DecodeDataKey(std::string_view bytes) {
     const char mark = bytes[zero + 1];
     bytes.remove_prefix(zero + 2);
     if (mark == '\x01') break;
+    // Any other byte after a zero was not written by DataKey().
     if (mark != '\xff') return std::nullopt;
     parts.key += '\0';
   }
@@ -82,6 +86,7 @@ std::optional<DataKeyParts> DecodeDataKey(std::string_view bytes) {
 }
 
 bool SameKey(std::string_view bytes, std::string_view data_key) {
+  // The tail of fixed length is the revision; all before it is the key with its end mark.
   return bytes.size() == data_key.size() && bytes.substr(0, bytes.size() - kNumberBytes) ==
                                                 data_key.substr(0, data_key.size() - kNumberBytes);
 }
@@ -96,6 +101,7 @@ std::string EncodeVersionHead(const VersionHead& head) {
 
 std::optional<VersionHead> TakeVersionHead(std::string_view& bytes) {
   if (bytes.empty()) return std::nullopt;
+  // The first byte tells a deletion from a value, so that an empty value is possible.
   const char kind = bytes.front();
   bytes.remove_prefix(1);
   if (kind == kDeleted) return VersionHead{.deleted = true};
@@ -119,6 +125,7 @@ std::string EncodeLogRecord(const LogRecord& record) {
 }
 
 std::optional<LogRecord> DecodeLogRecord(std::string_view bytes) {
+  // Unknown types are damage: the format number would have changed for a new one.
   if (bytes.empty() || bytes.front() < 1 || bytes.front() > 3) return std::nullopt;
   LogRecord record;
   record.type = static_cast<LogRecord::Type>(bytes.front());

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kBlock = 32768;
 constexpr std::size_t kHeader = 7;  // Checksum, length, type.
 constexpr std::size_t kSector = 512;
-// How far behind a hole a record is looked for.
+// Limits the bytes behind a hole that are searched for a record.
 constexpr std::size_t kSearchMax = std::size_t{4} << 20;
 
 enum Type : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
@@ -29,7 +29,7 @@ constexpr std::array<std::uint32_t, 256> MakeTable() {
 }
 constexpr auto kTable = MakeTable();
 
-// CRC-32C, masked as RocksDB stores it.
+// Returns the CRC-32C, masked as RocksDB stores it.
 std::uint32_t MaskedChecksum(std::string_view bytes) {
   std::uint32_t crc = ~0U;
   for (const char byte : bytes)
@@ -38,7 +38,7 @@ std::uint32_t MaskedChecksum(std::string_view bytes) {
   return (crc >> 15 | crc << 17) + 0xa282ead8U;
 }
 
-// The piece of a record that would stand at `at`.
+// The piece of a record that would begin at `at`.
 struct Piece {
   Piece(std::string_view log, std::size_t at) : begin(at) {
     const auto byte = [log, at](std::size_t i) {
@@ -63,10 +63,10 @@ struct Piece {
   std::uint32_t type = 0;
   bool possible = false;
   bool complete = false;
-  std::string_view body;  // What the checksum is of.
+  std::string_view body;  // The bytes of the checksum.
 };
 
-// Past what fills a block that has no room for a header.
+// Skips the rest of a block that has no room for a header.
 std::size_t SkipTrailer(std::size_t at) {
   const std::size_t left = kBlock - at % kBlock;
   return left < kHeader ? at + left : at;
@@ -89,14 +89,14 @@ bool RecordBehind(std::string_view log, std::size_t at) {
   for (++at; at + kHeader < end; ++at) {
     if (kBlock - at % kBlock < kHeader) continue;
     const Piece piece(log, at);
-    // Zeros are a right piece of nothing nowhere: their type is none.
+    // Zeros never pass for a piece: their type is none.
     if (piece.starts() && piece.right()) return true;
   }
   return false;
 }
 
-// Whether the header at `at` did not reach the disk, or the part of it on one side of a sector's
-// end. Anything else that is no header has been one.
+// True if the header at `at`, or the part of it on one side of a sector's end, did not reach the
+// disk. Any other bytes that are no header have been one.
 bool HeaderIsTorn(std::string_view log, std::size_t at) {
   const std::size_t sector_end = (at / kSector + 1) * kSector;
   const std::size_t first = std::min(kHeader, sector_end - at);
@@ -104,7 +104,7 @@ bool HeaderIsTorn(std::string_view log, std::size_t at) {
          (first < kHeader && AllZero(log.substr(at + first, kHeader - first)));
 }
 
-// Whether the piece at the end is whole but for its length.
+// True if the piece at the end is whole except for its length.
 bool LengthIsWrong(std::string_view log, const Piece& piece) {
   const std::string_view rest = log.substr(piece.begin + kHeader - 1);
   return !rest.empty() && rest.size() <= kBlock && MaskedChecksum(rest) == piece.checksum;
@@ -142,7 +142,7 @@ LogTail FindLogTail(std::string_view log) {
 
 Status MendNewestLog(rocksdb::Env& env, const std::string& path) {
   std::vector<std::string> names;
-  // No directory yet, or one that cannot be read: opening says so.
+  // A missing directory, or one that cannot be read, is reported by the opening.
   if (!env.GetChildren(path, &names).ok()) return Status::Ok();
   std::sort(names.begin(), names.end());
   std::string newest;

@@ -9,8 +9,8 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// One thing the committer is asked to do, and its outcome. Shared by the one who asked and the
-// committer, because either may be done with it first.
+// An operation for the committer, and its outcome. Shared by the caller and the committer, because
+// either may be done with it first.
 struct Op {
   enum class Kind : std::uint8_t { kTxn, kGrantLease, kCompact, kExpireLeases };
 
@@ -18,17 +18,17 @@ struct Op {
 
   const Kind kind;
   kv::TxnRequest txn;
-  // What the writer already knows the key to hold, so that the committer need not read it.
+  // The value that the writer has read already, so that the committer need not read it.
   kv::Revision known_revision = 0;
   kv::Bytes known_value;
   std::chrono::seconds ttl{0};
   kv::Revision compact_at = 0;
 
-  // The outcome; the asker reads it after `completion`.
+  // The outcome; the caller reads it after `completion`.
   Status status;
   kv::TxnResponse response;
   kv::LeaseId lease = 0;
-  // If set, called instead of completing.
+  // If set, called on the committer's thread instead of completing. It must not block.
   UniqueFunction<void(Result<kv::TxnResponse>)> done;
   Completion completion;
 };

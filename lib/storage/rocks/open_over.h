@@ -8,7 +8,8 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// As Open(), over the files of `env`, which must outlive the engine: for tests of bad days.
+// Opens as Open() does, over the files of `env`, which must outlive the engine: for tests of
+// failing disks.
 Result<std::unique_ptr<kv::Engine>> OpenOver(rocksdb::Env& env, Options options);
 
 }  // namespace apiserver::inline v0::storage::rocks

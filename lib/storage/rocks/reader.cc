@@ -8,9 +8,9 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
-// More values than this are read in one pass over the keys between them.
+// More missing values than this are read in one pass over the keys between them.
 constexpr std::size_t kSinglyMax = 16;
-// Versions stepped over before it pays to seek.
+// The versions to step over before a seek is cheaper.
 constexpr int kStepsMax = 8;
 
 void SeekForward(rocksdb::Iterator& it, const std::string& target) {
@@ -40,6 +40,7 @@ Status ReadInOnePass(const Database& database, std::vector<kv::KeyValue*>& missi
 Status FillValues(const Store& store, bool may_block, std::vector<kv::KeyValue>& kvs) {
   std::vector<kv::KeyValue*> missing;
   {
+    // Recent values are in memory and need no disk, so that a loop can answer with them.
     auto recent = store.recent.Lock();
     for (kv::KeyValue& kv : kvs) {
       kv.value = recent->Find(kv.mod_revision);
@@ -63,6 +64,7 @@ Status ReadLive(const Store& store, const LiveTree& live, const kv::RangeRequest
                 bool may_block, kv::RangeResponse& response) {
   const kv::KeyRange range(request);
   const std::size_t end = range.unbounded ? live.size() : live.Rank(range.end);
+  // Ranks give the count without walking the range.
   const std::size_t begin = live.Rank(range.begin);
   response.count = end > begin ? end - begin : 0;
   if (request.count_only) return Status::Ok();
@@ -99,12 +101,13 @@ Status ReadHistory(const Store& store, const kv::RangeRequest& request,
     auto parts = DecodeDataKey(View(it->key()));
     if (!parts) return NewCorruptError("a version cannot be read");
     if (parts->revision > request.at_revision) {
-      // To this key's version as of then; or past it, if it has none.
+      // Seeks this key's version as of then; or past it, if it has none.
       SeekForward(*it, DataKey(parts->key, request.at_revision));
       continue;
     }
     ASSIGN_OR_RETURN(kv::KeyValue version, DecodeVersion(View(it->value()), parts->revision));
     if (version.value != nullptr) {
+      // A key past the limit still counts: the client is told how many remain.
       ++response.count;
       const bool full = request.limit > 0 && response.kvs.size() >= request.limit;
       if (!request.count_only && !full) {
@@ -113,7 +116,7 @@ Status ReadHistory(const Store& store, const kv::RangeRequest& request,
         response.kvs.push_back(std::move(version));
       }
     }
-    // Past the key's older versions: they are below revision 1.
+    // Skips the older versions of the key: its revision 0 sorts behind all of them.
     SeekForward(*it, DataKey(parts->key, 0));
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the store");

@@ -24,7 +24,8 @@ Status CheckFormat(const Options& options, Database& database) {
   return database.Write(batch, /*sync=*/true);
 }
 
-// The revisions of the first and the last change; the store's first revision if there is none.
+// Returns the revisions of the first and the last change; the store's first revision if there is
+// none.
 Status ReadLogEnds(const Database& database, Revision& oldest, Revision& newest) {
   auto it = database.Iterate(database.log());
   it->SeekToFirst();
@@ -47,6 +48,7 @@ Result<kv::LeaseTable> ReadLeases(const Database& database, Clock::Monotonic now
     const auto id = DecodeNumber(View(it->key()).substr(kLeasePrefix.size()));
     const auto ttl = DecodeNumber(View(it->value()));
     if (!id || !ttl) return NewCorruptError("a lease cannot be read");
+    // Leases get their whole time again: how long the server was down is not known.
     leases.Add(static_cast<kv::LeaseId>(*id), std::chrono::seconds(*ttl), now);
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the leases");
@@ -67,6 +69,7 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
     if (!parts || !head) return NewCorruptError("a version cannot be read");
     newest = std::max(newest, parts->revision);
     if (parts->revision > state.compacted) ++kept;
+    // Versions of a key come newest first, so this one is history.
     if (SameKey(View(it->key()), key_before)) {
       state.history_bytes += value.size();
       continue;

@@ -7,18 +7,18 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// What a database holds.
+// The contents of a database.
 struct Recovered {
   State state;
-  kv::LeaseTable leases;  // They begin anew.
+  kv::LeaseTable leases;  // Each with its whole time to live again.
   Revision oldest_change = 0;
 };
 
-// Reads all keys of the database. Writes the format into a new one. kInternalError: damaged, or of
-// a newer format.
+// Reads all keys of the database. Writes the format into a new one. kInternalError: it is damaged,
+// or of a newer format.
 Result<Recovered> Recover(const Options& options, Database& database);
 
-// The changes from revision `from` on.
+// Returns the changes from revision `from` on.
 Result<std::vector<kv::Event>> ReadChanges(const Database& database, Revision from);
 
 }  // namespace apiserver::inline v0::storage::rocks

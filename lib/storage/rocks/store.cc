@@ -28,7 +28,7 @@ void DatabaseSlot::Set(std::unique_ptr<Database> database) {
   *closed_.Lock() = false;
   *open_.Lock() = std::shared_ptr<Database>(database.release(), [this](Database* last) {
     delete last;
-    // Notified under the lock: who waits may destroy the slot as soon as it sees this.
+    // Notified under the lock: the waiter may destroy the slot as soon as it sees this.
     auto closed = closed_.Lock();
     *closed = true;
     closed_.NotifyAll();

@@ -18,7 +18,8 @@
 #include "storage/kv/call_gate.h"
 #include "storage/rocks/database.h"
 
-// What the parts of the engine share: the index of live keys, the last changes, the database.
+// The parts that the engine's classes share: the index of live keys, the latest changes, the
+// database.
 namespace apiserver::inline v0::storage::rocks {
 
 // A key that exists, without its value.
@@ -29,7 +30,7 @@ struct LiveKey : index::RefCounted {
   Revision create_revision = 0;
   Revision mod_revision = 0;
   kv::LeaseId lease = 0;
-  std::size_t bytes = 0;  // Of the value.
+  std::size_t bytes = 0;  // The size of the value.
 
   kv::KeyValue WithValue(kv::Bytes value) const {
     kv::KeyValue kv;
@@ -47,7 +48,7 @@ struct LiveKeyOf {
 };
 using LiveTree = index::BTree<LiveRef, LiveKeyOf>;
 
-// One event of a committed batch; the batch is shared by all who look at it.
+// One event of a committed batch, which all its readers share.
 using Events = std::shared_ptr<const std::vector<kv::Event>>;
 struct Change {
   Events events;
@@ -61,16 +62,16 @@ struct ChangeAccess {
 };
 using ChangeLog = index::EventLog<Change, ChangeAccess>;
 
-// The values of the last revisions, every one of which is one event.
+// The values of the latest revisions, each of which is one event.
 class RecentValues {
  public:
   RecentValues(std::size_t bytes_max, std::size_t events_max)
       : bytes_max_(bytes_max), events_max_(events_max) {}
 
   void Add(const std::vector<kv::Event>& events);
-  // Null: it is not here.
+  // Returns the value of a revision. Null: it is not here.
   kv::Bytes Find(Revision revision) const;
-  // The oldest revision that is here.
+  // Returns the oldest revision that is here.
   Revision first() const { return first_; }
 
  private:
@@ -83,23 +84,23 @@ class RecentValues {
   std::size_t bytes_ = 0;
 };
 
-// What readers see. Changed by the committer only, in one lock for a whole batch.
+// The state that readers see. Only the committer changes it, in one lock for a whole batch.
 struct State {
   LiveTree live;
   Revision revision = 1;
   Revision compacted = 0;
   std::size_t bytes = 0;
   std::size_t history_bytes = 0;
-  Status broken;  // Why nothing can be written any more.
+  Status broken;  // The reason why nothing can be written. OK: writes work.
 };
 
-// The open database, while nobody opens it anew.
+// The open database; empty while it is opened anew.
 class DatabaseSlot {
  public:
   // Null: it is closed.
   std::shared_ptr<Database> Get() const { return *open_.Lock(); }
   void Set(std::unique_ptr<Database> database);
-  // Takes it away and waits until its last reader has done and it is closed.
+  // Takes the database away and waits until its last reader is done and it is closed.
   void Close();
 
  private:
@@ -110,27 +111,27 @@ class DatabaseSlot {
 struct Store {
   Store(Options o, rocksdb::Env& e) : options(std::move(o)), env(e) {}
 
-  // What a reader uses, and then gives back soon. kServiceUnavailable: the store is being opened
-  // anew after an error of its disk.
+  // Returns the database for one read. kServiceUnavailable: it is being opened anew after an error
+  // of the disk.
   Result<std::shared_ptr<Database>> Reading() const;
   // Opens the database; it is not in the slot yet.
   Result<std::unique_ptr<Database>> OpenDatabase();
 
   const Options options;
   rocksdb::Env& env;
-  // Called when RocksDB's own threads fail; the committer's.
+  // Called when RocksDB's own threads fail; set by the committer.
   Guarded<std::function<void()>> on_failure;
-  // Calls that run.
+  // Counts the running calls.
   kv::CallGate gate;
   // Closed once the gate is shut, and by the committer when it must be opened anew.
   DatabaseSlot database;
   Guarded<State> state;
   kv::Observers observers;
   Guarded<RecentValues> recent{options.recent_bytes_max, options.recent_events_max};
-  std::shared_ptr<ChangeLog> log;  // As far back as `recent` reaches.
+  std::shared_ptr<ChangeLog> log;  // Reaches as far back as `recent`.
 };
 
-// The value of one version, from memory or disk. kNotFound: it is not kept any more.
+// Returns the value of one version, from memory or disk. kNotFound: it is not kept any more.
 Result<kv::Bytes> LoadValue(const Store& store, std::string_view key, Revision revision);
 
 }  // namespace apiserver::inline v0::storage::rocks

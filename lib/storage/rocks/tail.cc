@@ -10,9 +10,10 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
-// What one Next() takes from memory.
+// Limits the events that one Next() takes from memory.
 constexpr std::size_t kEventsMax = 256;
-// What it takes from disk: events, and changes it looks at for them. About a millisecond.
+// Limit the events that it takes from disk, and the changes it looks at for them: about a
+// millisecond.
 constexpr std::size_t kDiskEventsMax = 64;
 constexpr std::size_t kDiskChangesMax = 1024;
 
@@ -62,14 +63,14 @@ class StoreTail final : public kv::Tail {
     return next_ < compacted_;
   }
 
-  // The memory log does not reach back to where this tail is.
+  // Called if the memory log does not reach back to this tail's place.
   State NextFromDisk(kv::EventBatch& batch) {
     auto pass = store_->gate.Enter();
     if (!pass) return End(kv::NewStoppedError());
     next_ = std::max(next_, cursor_->next_revision());
     if (Compacted()) return End(kv::NewCompactedError(next_, compacted_));
     const Status read = ReadDisk(batch);
-    // What was compacted while it was read may have been read in part.
+    // Changes compacted during the read may have been read in part.
     if (Compacted()) {
       batch.events.clear();
       return End(kv::NewCompactedError(next_, compacted_));
@@ -84,20 +85,20 @@ class StoreTail final : public kv::Tail {
     const Revision last = store_->state.Lock()->revision;
     ASSIGN_OR_RETURN(const auto open, store_->Reading());
     const Database& database = *open;
-    // Nothing that is durable but not yet shown.
+    // Changes that are durable but not yet shown are left out.
     const std::string end = EncodeNumber(static_cast<std::uint64_t>(last) + 1);
     const rocksdb::Slice upper(end);
     auto it = database.Iterate(database.log(), &upper);
     it->Seek(EncodeNumber(static_cast<std::uint64_t>(next_)));
     std::size_t changes = 0;
-    // The first revision is no change.
+    // The first revision is not a change.
     Revision done = std::max<Revision>(next_ - 1, 1);
     for (; it->Valid(); it->Next()) {
       if (changes++ == kDiskChangesMax || batch.events.size() == kDiskEventsMax) break;
       const auto revision = DecodeNumber(View(it->key()));
       const auto record = DecodeLogRecord(View(it->value()));
       if (!revision || !record) return NewCorruptError("a change cannot be read");
-      // Whoever compacts it away meanwhile ends this tail anyway.
+      // A compaction that takes changes away meanwhile ends this tail anyway.
       if (static_cast<Revision>(*revision) != done + 1) return NewGapError(done + 1);
       done = static_cast<Revision>(*revision);
       if (!record->key.starts_with(prefix_)) continue;
@@ -114,7 +115,7 @@ class StoreTail final : public kv::Tail {
 
   std::shared_ptr<Store> store_;
   const std::string prefix_;
-  Revision next_;  // What was not delivered; the cursor may have passed some of it.
+  Revision next_;  // The first revision not delivered; the cursor may have passed some of it.
   std::unique_ptr<ChangeLog::Cursor> cursor_;
   Status status_;
   Revision compacted_ = 0;

@@ -7,7 +7,8 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// Reads changes from memory and, where those do not reach back far enough, from disk.
+// Returns a tail that reads changes from memory and, where those do not reach back far enough, from
+// disk.
 std::unique_ptr<kv::Tail> NewTail(std::shared_ptr<Store> store, std::string_view prefix,
                                   Revision from);
 

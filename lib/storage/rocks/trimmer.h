@@ -9,17 +9,18 @@
 
 namespace apiserver::inline v0::storage::rocks {
 
-// Deletes what compaction has left on disk, a few changes with every batch: the change, the version
-// it superseded, and if it was a deletion its own mark. Point deletions only; measured over ten
-// minutes at 30,000 updates a second, the disk holds within twice of what is kept. The committer's.
+// Deletes compacted changes from disk, a few with every batch: the change, the version it
+// superseded, and if it was a deletion its own mark. It uses point deletions only; measured over
+// ten minutes at 30,000 updates a second, the disk holds within twice of what is kept. Only the
+// committer uses it.
 class Trimmer {
  public:
   // `next`: the oldest change on disk.
   Trimmer(Store& store, Revision next) : store_(store), next_(next) {}
 
-  // Whether there is anything below `compacted`.
+  // True if there is anything below `compacted`.
   bool Pending(Revision compacted) const { return next_ < compacted; }
-  // Adds the deletions of up to `count` changes to `batch`, and the bytes of the values that go to
+  // Adds the deletions of up to `count` changes to `batch`, and the bytes of the deleted values to
   // `freed_bytes`. They count as done; if the batch fails the engine writes no more anyway.
   Status Add(rocksdb::WriteBatch& batch, Revision compacted, std::size_t count,
              std::size_t& freed_bytes);
@@ -33,7 +34,7 @@ class Trimmer {
     Revision revision;
     LogRecord record;
   };
-  std::deque<Entry> read_;  // Of the log, not yet deleted; so that it is read in large pieces.
+  std::deque<Entry> read_;  // Read from the log in large pieces, not yet deleted.
 };
 
 }  // namespace apiserver::inline v0::storage::rocks

@@ -10,13 +10,13 @@
 
 namespace apiserver::inline v0::storage::store {
 
-// Leases shared by objects that die at about the same time: as etcd3.leaseManager, one lease serves
-// up to 1000 objects for as long as it outlives what they ask for.
+// Leases shared by objects that expire at about the same time: as etcd3.leaseManager, one lease
+// serves up to 1000 objects for as long as it outlives their time to live.
 class LeasePool {
  public:
   LeasePool(kv::Engine& engine, const Clock& clock) : engine_(engine), clock_(clock) {}
 
-  // A lease that ends at least `ttl` from now, and at most 60 s or 5 % later.
+  // Returns a lease that ends at least `ttl` from now, and at most 60 s or 5 % later.
   Result<kv::LeaseId> Get(const Context& ctx, std::chrono::seconds ttl);
 
  private:

@@ -12,11 +12,11 @@
 
 namespace apiserver::v0::storage::store {
 
-// A list while it is being filled.
+// A list that is being filled.
 struct ListState {
   runtime::List list;
-  std::string last_key;  // Of the last object looked at.
-  bool full = false;     // Something of the page was left.
+  std::string last_key;  // The key of the last object looked at.
+  bool full = false;     // True if something of the page was left.
   CorruptObjects corrupt;
 };
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kContextDone = "request did not complete within requested timeout";
 
-// An error of the engine about a list, in the words that clients know.
+// Translates the engine's error for a list into the message that clients know.
 Status InterpretListError(const Status& error, const ListOptions& options, const ListCut& place,
                           kv::Engine& engine, const Context& ctx) {
   if (error.reason() == Reason::kExpired) {
@@ -43,7 +43,7 @@ Status InterpretListError(const Status& error, const ListOptions& options, const
   return error;
 }
 
-// Whether it can be told if `object` matches. Only selectors make lists look into objects.
+// Checks that `object` can be matched. Lists parse objects only if there is a selector.
 Status UsableFor(const SelectionPredicate& predicate, const runtime::Object& object,
                  const kv::KeyValue& kv) {
   if (predicate.empty()) return {};
@@ -75,6 +75,7 @@ Result<std::vector<bool>> ObjectStore::MatchTogether(const Context& ctx,
   for (std::size_t i = 0; i < page.kvs.size(); ++i) {
     const kv::KeyValue& kv = page.kvs[i];
     auto object = Decode(kv.key, kv.value, kv.mod_revision);
+    // An object that cannot be read matches nothing here; AppendMatching() reports it.
     if (!object.ok() || !(*object)->load_status().ok()) continue;
     objects.push_back(*std::move(object));
     places.push_back(i);
@@ -94,6 +95,7 @@ Status ObjectStore::AppendMatching(const Context& ctx, const kv::RangeResponse& 
       list.full = true;
       return {};
     }
+    // Set first, whether the object matches or not: the next read of the engine begins behind it.
     list.last_key = kv.key;
     if (ctx.done()) return NewStorageTimeout(kv.key, kContextDone);
     auto object = Decode(kv.key, kv.value, kv.mod_revision);
@@ -147,6 +149,7 @@ Result<runtime::List> ObjectStore::ReadList(const Context& ctx, std::string_view
 
   ListState state;
   kv::Revision revision = start.revision;
+  // Only a list of everything at the current revision counts all objects of the resource.
   bool of_all = options.recursive && start.revision == 0 && start.key == options_.prefix + "/";
   for (;;) {
     ASSIGN_OR_RETURN(const kv::RangeResponse page, ReadPage(ctx, request, options, prefix));

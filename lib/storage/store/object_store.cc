@@ -19,6 +19,8 @@ ObjectStore::ObjectStore(Options options, const Memory* memory)
 runtime::ObjectPtr ObjectStore::Remembered(std::string_view key, kv::Revision revision) const {
   if (memory_ == nullptr) return nullptr;
   auto known = memory_->Find(key);
+  // The memory may lag behind the engine or be ahead of this read; only the same revision is the
+  // same value.
   return known && known->revision == revision ? std::move(known->object) : nullptr;
 }
 
@@ -30,6 +32,8 @@ Result<runtime::ObjectPtr> ObjectStore::Decode(std::string_view key, const kv::B
 
 Result<runtime::ObjectPtr> ObjectStore::DecodePlain(std::string_view key, const kv::Bytes& plain,
                                                     kv::Revision revision) const {
+  // If the memory has seen the commit, the written object is the very one that GET, LIST and all
+  // watches share, and its encodings are made once.
   if (runtime::ObjectPtr known = Remembered(key, revision)) return known;
   return codec::DecodeFromStorage(options_.kind, plain, revision);
 }
@@ -39,6 +43,7 @@ Result<ObjectStore::Creation> ObjectStore::NewCreation(const Context& ctx, std::
   Creation creation;
   ASSIGN_OR_RETURN(creation.txn.key, PrepareKey(options_.prefix, key, false));
   const std::string_view version = object.resource_version();
+  // Go parses the version, and "0" is the zero that stands for none.
   if (!version.empty() && version != "0") {
     return Status(Reason::kInvalid, "resourceVersion should not be set on objects to be created");
   }
@@ -58,6 +63,8 @@ Result<runtime::ObjectPtr> ObjectStore::Written(const std::string& key, const kv
                                                 const codec::StorageEncoding& encoded,
                                                 kv::Revision revision) const {
   ASSIGN_OR_RETURN(runtime::ObjectPtr object, DecodePlain(key, plain, revision));
+  // The answer to a write is nearly the bytes that were stored: with that encoding kept, answering
+  // need not parse and encode the object again.
   if (encoded.answer) codec::StoreAnswer(*object, *encoded.answer, revision);
   return object;
 }
@@ -87,6 +94,8 @@ void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
   }
   kv::TxnRequest txn = creation->txn;
   options_.engine->TxnAsync(
+      // `done` may run after the caller's frame has gone, so everything it uses is moved or copied
+      // into it.
       ctx, std::move(txn),
       [this, creation = *std::move(creation), ctx, span = std::move(span),
        began = options_.clock->Now(),
@@ -127,6 +136,8 @@ Result<runtime::ObjectPtr> ObjectStore::Read(const Context& ctx, std::string_vie
   kv::RangeRequest request;
   request.key = prepared;
   ASSIGN_OR_RETURN(const kv::RangeResponse response, Range(ctx, request));
+  // A read from the engine is always the newest state, so a client that asks for a newer one gets
+  // kTimeout at once, as from etcd3.store.
   RETURN_IF_ERROR(CheckNotOlderThan(options.resource_version, response.revision));
   if (response.kvs.empty()) {
     if (options.ignore_not_found) return runtime::ObjectPtr();

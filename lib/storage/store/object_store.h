@@ -16,21 +16,22 @@
 
 namespace apiserver::inline v0::storage::store {
 
-// What somebody above who has seen the engine's events already knows; may be out of date.
+// The state that a cache above has seen from the engine's events; may be out of date.
 class Memory {
  public:
   virtual ~Memory() = default;
   struct Known {
     runtime::ObjectPtr object;
-    kv::Bytes bytes;  // The encoding: what Opened::plain is.
+    kv::Bytes bytes;  // The encoding, equal to Opened::plain.
     kv::Revision revision = 0;
     kv::LeaseId lease = 0;
   };
-  // The key's last known state; nullopt: unknown, or there is none.
+  // Returns the key's last known state. nullopt: it is unknown, or the key is free.
   virtual std::optional<Known> Find(std::string_view key) const = 0;
 };
 
-// etcd3.store. Get and GetList here; the other verbs in files of their own.
+// The store over an engine: etcd3.store. Get and GetList are in object_store.cc and list.cc; the
+// other verbs have files of their own.
 class ObjectStore final : public Interface {
  public:
   // `memory` may be null; it must outlive the store.
@@ -56,19 +57,19 @@ class ObjectStore final : public Interface {
 
   Result<std::size_t> Count(const Context& ctx, std::string_view key) override;
   Result<std::int64_t> CurrentResourceVersion(const Context& ctx) override;
-  // As the last list of all objects, or its first page, saw it.
+  // Returns the figures from the last list of all objects, or from its first page.
   std::optional<Stats> GetStats() const override;
   Status Ready() const override { return options_.engine->Ready(); }
   bool AnswersInline() const override { return false; }
   void Stop() override {}
 
-  // The object of a stored value: the one memory has, or decoded anew.
+  // Returns the object of a stored value: the one that memory has, or a newly decoded one.
   Result<runtime::ObjectPtr> Decode(std::string_view key, const kv::Bytes& stored,
                                     kv::Revision revision) const;
   const Options& options() const { return options_; }
 
  private:
-  // What creates `object` at a key; not yet its lease.
+  // The write that creates an object at a key, without its lease.
   struct Creation {
     kv::TxnRequest txn;
     codec::StorageEncoding encoded;  // Its bytes are in `plain`.
@@ -76,40 +77,41 @@ class ObjectStore final : public Interface {
   };
   Result<Creation> NewCreation(const Context& ctx, std::string_view key,
                                const runtime::Object& object) const;
-  // What `response` means for it.
+  // Interprets `response`.
   Result<runtime::ObjectPtr> Created(const Creation& creation,
                                      const kv::TxnResponse& response) const;
-  // The object that was stored at `key` as `plain`.
+  // Returns the object that was stored at `key` as `plain`.
   Result<runtime::ObjectPtr> Written(const std::string& key, const kv::Bytes& plain,
                                      const codec::StorageEncoding& encoded,
                                      kv::Revision revision) const;
-  // The engine's, measured as the request's time in storage.
+  // Call the engine and count the time as the request's time in storage.
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& wanted) const;
   Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& txn) const;
   Result<kv::Revision> CurrentRevision(const Context& ctx) const;
 
-  // The object of an encoding: the one memory has, or decoded anew.
+  // Returns the object of an encoding: the one that memory has, or a newly decoded one.
   Result<runtime::ObjectPtr> DecodePlain(std::string_view key, const kv::Bytes& plain,
                                          kv::Revision revision) const;
-  // What memory has of `key` at `revision`; null: nothing.
+  // Returns the object that memory has of `key` at `revision`. Null: none.
   runtime::ObjectPtr Remembered(std::string_view key, kv::Revision revision) const;
 
-  // What an update or delete starts from.
+  // The state that an update or delete starts from.
   struct State {
     runtime::ObjectPtr object;  // Null: the key is free.
     kv::Bytes bytes;            // The encoding.
-    bool stale = false;         // To be written even if the encoding stays; known when `current`.
+    bool stale = false;         // True: write even if the encoding stays. Known when `current`.
     kv::Revision revision = 0;
     std::optional<kv::LeaseId> lease;  // nullopt: not known.
-    bool current = false;              // Read from the engine, not believed.
+    // True if read from the engine, false if it came from memory or a suggestion.
+    bool current = false;
   };
-  // What comes of one attempt: a result, or the state to try again from.
+  // The outcome of one attempt: a result, or the state to try again from.
   struct Attempt {
     runtime::ObjectPtr done;
     std::optional<State> again;
   };
 
-  // What stands in spans of Get, GetList, GuaranteedUpdate and Delete.
+  // The work of Get, GetList, GuaranteedUpdate and Delete, inside of their spans.
   Result<runtime::ObjectPtr> Read(const Context& ctx, std::string_view key,
                                   const GetOptions& options) const;
   Result<runtime::List> ReadList(const Context& ctx, std::string_view key,
@@ -125,8 +127,8 @@ class ObjectStore final : public Interface {
   Result<State> StateOf(const std::string& key, const kv::KeyValue& kv) const;
   Result<State> FirstState(const Context& ctx, const std::string& key,
                            const UpdateOptions& options) const;
-  // After `refusal` of what was believed: the state to try again from, or the refusal if what was
-  // believed is so.
+  // Called after a `refusal` of the believed state: returns the state to try again from, or the
+  // refusal if the believed state is the stored one.
   Result<State> Refetch(const Context& ctx, const std::string& key, const State& believed,
                         const Status& refusal) const;
   Status TryDelete(const Context& ctx, const std::string& key, const UpdateOptions& options,
@@ -137,14 +139,14 @@ class ObjectStore final : public Interface {
 
   Result<kv::RangeResponse> ReadPage(const Context& ctx, const kv::RangeRequest& request,
                                      const ListOptions& options, std::string_view prefix) const;
-  // Says which values of `page` match, of a kind whose objects are converted together for that;
-  // those that cannot be read do not. Empty: each is looked at by itself.
+  // Returns for each value of `page` whether it matches, for a kind whose objects are converted
+  // together for that; unreadable ones do not match. Empty: each is matched by itself.
   Result<std::vector<bool>> MatchTogether(const Context& ctx, const kv::RangeResponse& page,
                                           const ListOptions& options) const;
   Status AppendMatching(const Context& ctx, const kv::RangeResponse& page,
                         const ListOptions& options, struct ListState& list) const;
   Status CorruptionOf(const struct ListState& list) const;
-  // Learns from the first page of a list of everything.
+  // Takes the figures from the first page of a list of everything.
   void LearnStats(const kv::RangeResponse& page);
 
   const Options options_;
@@ -154,7 +156,7 @@ class ObjectStore final : public Interface {
   std::atomic<std::int64_t> average_bytes_{0};
 };
 
-// As New(), for a cache that stands above.
+// Makes a store as New() does, for a cache in front of it.
 std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory);
 
 }  // namespace apiserver::inline v0::storage::store

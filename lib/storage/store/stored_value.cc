@@ -10,7 +10,7 @@
 namespace apiserver::v0::storage::store {
 namespace {
 
-// The bytes of an unusable object say why it is.
+// Fails to load an object with the error text that stands in for the object's bytes.
 class Refusal final : public runtime::ContentLoader {
  public:
   Status Load(const runtime::Object& object, runtime::Arena&, runtime::Value&) const override {
@@ -24,7 +24,7 @@ const Refusal kRefusal;
 Result<Opened> Open(const Options& options, std::string_view key, const kv::Bytes& stored) {
   if (stored == nullptr) return Status(Reason::kInternalError, "no bytes to decode");
   if (options.transformer == nullptr) {
-    // As value::NewIdentity(), but nothing is copied.
+    // Does what value::NewIdentity() does, but copies nothing.
     if (!stored->starts_with(value::kEncryptedPrefix)) return Opened{stored, false};
     return NewNotTransformable(Status(Reason::kInternalError, std::string(value::kReadsEncrypted)));
   }

@@ -6,24 +6,25 @@
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/storage/store/store.h"
 
-// Between an object's encoding and the bytes that the engine keeps.
+// Converts between an object's encoding and the bytes that the engine keeps.
 namespace apiserver::inline v0::storage::store {
 
-// What a stored value holds.
+// The content of a stored value.
 struct Opened {
   kv::Bytes plain;  // The encoding; the stored bytes themselves when there is no transformer.
   bool stale = false;
 };
-// kInternalError: the value does not decrypt, in the words of storage/corrupt_objects.h.
+// Decrypts a stored value. kInternalError: it does not decrypt, in the words of
+// storage/corrupt_objects.h.
 Result<Opened> Open(const Options& options, std::string_view key, const kv::Bytes& stored);
-// What to store for `plain`. kInternalError: the transformer cannot write now.
+// Returns the bytes to store for `plain`. kInternalError: the transformer cannot write now.
 Result<kv::Bytes> Close(const Options& options, std::string_view key, const kv::Bytes& plain);
 
-// The object of a stored value, parsed when somebody looks.
+// Returns the object of a stored value, which is parsed on its first use.
 Result<runtime::ObjectPtr> DecodeStored(const Options& options, std::string_view key,
                                         const kv::Bytes& stored, kv::Revision revision);
-// Stands for an object whose value cannot be used: reads as empty, and whoever encodes it gets
-// `why`.
+// Returns a stand-in for an object whose value cannot be used: it reads as empty, and encoding it
+// fails with `why`.
 runtime::ObjectPtr NewUnusableObject(const runtime::KindPtr& kind, const Status& why);
 
 }  // namespace apiserver::inline v0::storage::store

@@ -14,6 +14,8 @@ Status TailReader::Append(const Context& ctx, const kv::Event& event,
                           std::vector<watch::Event>& events) {
   if (!scope_.Covers(event.kv.key)) return {};
   const bool put = event.type == kv::Event::Type::kPut;
+  // History that was compacted meanwhile may lack the former value; as in etcd3's watcher, the
+  // watch then ends with an error.
   if (!(put && event.is_create) && event.previous.value == nullptr) {
     return Status(Reason::kInternalError,
                   "event received without a previous value (key=\"" + event.kv.key +
@@ -27,7 +29,7 @@ Status TailReader::Append(const Context& ctx, const kv::Event& event,
     change.now = *std::move(now);
   }
   if (put && scope_.predicate.empty()) {
-    // Nobody looks at what was there: it need not even be readable.
+    // The object before is not looked at, so it need not even be readable.
     if (event.previous.value != nullptr) change.before = change.now;
   } else if (event.previous.value != nullptr) {
     auto before = decode_(event.kv.key, event.previous.value, event.previous.mod_revision);
@@ -84,7 +86,7 @@ Result<watch::Stream::State> TailReader::Read(const Context& ctx, std::vector<wa
       case kv::Tail::State::kWait:
         return watch::Stream::State::kWait;
       case kv::Tail::State::kEnd:
-        // A server that stops ends its watches without a word.
+        // A server that stops ends its watches without an error event.
         if (tail_->status().reason() == Reason::kServiceUnavailable) {
           failed_ = true;
           return watch::Stream::State::kEnd;

@@ -15,16 +15,16 @@ namespace apiserver::inline v0::storage::store {
 using DecodeKeyValue =
     std::function<Result<runtime::ObjectPtr>(std::string_view key, const kv::Bytes&, kv::Revision)>;
 
-// What a watch is about.
+// The keys and objects that a watch covers.
 struct WatchScope {
   std::string key;
-  bool recursive = true;  // False: exactly `key`.
+  bool recursive = true;  // If false, exactly `key`.
   SelectionPredicate predicate;
 
   bool Covers(std::string_view other) const { return recursive || other == key; }
 };
 
-// Changes of one scope, read from the engine's log.
+// Reads the changes of one scope from the engine's log.
 class TailReader {
  public:
   // `kind` and `scope` must outlive it.
@@ -35,18 +35,18 @@ class TailReader {
         decode_(std::move(decode)),
         maker_(kind, scope.predicate) {}
 
-  // As watch::Stream::Next; an error that ends it is appended as an event. Objects are converted
-  // with `ctx` if the predicate wants it.
+  // Reads as watch::Stream::Next does; an error that ends the stream is appended as an event.
+  // Objects are converted with `ctx` if the predicate wants it.
   watch::Stream::State Next(const Context& ctx, std::vector<watch::Event>& events,
                             std::size_t events_max, const Waker& waker);
-  // All changes up to here have been appended.
+  // All changes up to this revision have been appended.
   kv::Revision complete_up_to() const { return complete_up_to_; }
 
  private:
   Status Append(const Context& ctx, const kv::Event& event, std::vector<watch::Event>& events);
-  // Appends what is left of the batch; false: there are `end` events before that.
+  // Appends the rest of the batch. False: `end` events were reached before that.
   Result<bool> AppendBatch(const Context& ctx, std::vector<watch::Event>& events, std::size_t end);
-  // Reads until there are `end` events; what is kept by the maker counts.
+  // Reads until there are `end` events; those kept by the maker count.
   Result<watch::Stream::State> Read(const Context& ctx, std::vector<watch::Event>& events,
                                     std::size_t end, const Waker& waker);
   watch::Stream::State Fail(Status error, std::vector<watch::Event>& events);
@@ -57,7 +57,7 @@ class TailReader {
   DecodeKeyValue decode_;
   EventMaker maker_;
   kv::EventBatch batch_;
-  std::size_t next_ = 0;  // In batch_.
+  std::size_t next_ = 0;  // The next index in batch_.
   kv::Revision complete_up_to_ = 0;
   bool failed_ = false;
 };

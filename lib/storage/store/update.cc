@@ -15,6 +15,7 @@ Result<ObjectStore::State> ObjectStore::StateOf(const std::string& key,
   State state;
   state.current = true;
   state.lease = kv.lease;
+  // A free key is a valid state: an update may create it.
   if (kv.value == nullptr) return state;
   ASSIGN_OR_RETURN(Opened opened, Open(options_, key, kv.value));
   ASSIGN_OR_RETURN(state.object, DecodePlain(key, opened.plain, kv.mod_revision));
@@ -36,7 +37,8 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
                                                    const UpdateOptions& options) const {
   if (memory_ != nullptr) {
     if (auto known = memory_->Find(key)) {
-      // A copy if it is still bytes: what is shared would stay parsed for as long as it is kept.
+      // An object that is still bytes is cloned: the shared one would stay parsed for as long as it
+      // is kept.
       if (!known->object->loaded()) known->object = known->object->Clone();
       return State{std::move(known->object),
                    std::move(known->bytes),
@@ -62,6 +64,8 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
 Result<ObjectStore::State> ObjectStore::Refetch(const Context& ctx, const std::string& key,
                                                 const State& believed,
                                                 const Status& refusal) const {
+  // A refusal counts only if it is about the stored state: what memory or the caller believed may
+  // be out of date, so the engine is asked once.
   if (believed.current) return refusal;
   ASSIGN_OR_RETURN(State state, ReadState(ctx, key));
   if (state.revision == believed.revision) return refusal;
@@ -78,9 +82,11 @@ Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
   ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(ctx, *update.object));
+  // An update that changes nothing is found by its encoding: the engine's bytes differ each time
+  // they are encrypted.
   const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
-    // Only what is stored now can make a write superfluous, or tell which lease to keep.
+    // Only the stored state can show that a write is superfluous, or which lease to keep.
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
     return Attempt{nullptr, std::move(now)};
   }
@@ -94,6 +100,7 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
   ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
   if (!response.succeeded) {
+    // The engine returns the state that won the race, which saves a read before the next attempt.
     ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
     return Attempt{nullptr, std::move(now)};
   }
@@ -166,7 +173,7 @@ Result<runtime::ObjectPtr> ObjectStore::DeleteUntilDone(const Context& ctx, std:
     txn.expected_mod_revision = state.revision;
     ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
     if (response.succeeded) {
-      // What was validated is what was deleted; it need not be decrypted once more.
+      // The object that was validated is the one deleted; it need not be decrypted once more.
       const kv::Bytes& plain = options_.transformer ? state.bytes : response.kv.value;
       return codec::DecodeFromStorage(options_.kind, plain, response.revision);
     }

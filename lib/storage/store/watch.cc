@@ -12,15 +12,16 @@
 namespace apiserver::v0::storage::store {
 namespace {
 
+// kube-apiserver sends bookmarks about once a minute.
 constexpr std::chrono::seconds kBookmarkInterval{60};
 
-// The state first, if it is wanted; then what the engine's log tells.
+// A watch over the engine: first the state, if it is wanted; then the changes of the engine's log.
 class StoreStream final : public watch::Stream {
  public:
   struct Start {
     std::vector<runtime::ObjectPtr> state;
     bool announce_end = false;
-    kv::Revision revision = 0;  // Of `state`, or what the watch begins behind.
+    kv::Revision revision = 0;  // The revision of `state`, or the one that the watch begins after.
     bool bookmarks = false;
     std::optional<Clock::Monotonic> deadline;
   };
@@ -60,6 +61,8 @@ class StoreStream final : public watch::Stream {
       events.push_back(NewBookmark(std::to_string(start_.revision), true));
     }
     const State state = tail_->Next(ctx_, events, end - events.size(), waker);
+    // A bookmark is only sent when there is nothing else to send: events tell the revision
+    // themselves.
     if (state == State::kWait) AppendBookmark(events);
     return state;
   }
@@ -75,6 +78,7 @@ class StoreStream final : public watch::Stream {
   }
 
   void AppendBookmark(std::vector<watch::Event>& events) {
+    // Nothing has happened since the start, so the client knows this revision.
     if (!start_.bookmarks || tail_->complete_up_to() <= start_.revision) return;
     const Clock::Monotonic now = options_.clock->Now();
     if (now < times_.next()) return;
@@ -86,7 +90,7 @@ class StoreStream final : public watch::Stream {
   const Options options_;
   const WatchScope scope_;
   Start start_;
-  std::size_t next_ = 0;  // In start_.state.
+  std::size_t next_ = 0;  // The next index in start_.state.
   bool failed_ = false;
   EventMaker maker_;
   BookmarkTimes times_;
@@ -105,6 +109,8 @@ Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, st
   start.bookmarks = options.allow_bookmarks;
   if (WantsInitialEvents(wanted, options)) {
     ListOptions all;
+    // "0" asks for any state, and this store has only the newest; a given revision is the least
+    // that the state may have.
     all.resource_version = wanted == 0 ? "" : options.resource_version;
     all.match = wanted == 0 ? meta::ResourceVersionMatch::kUnset
                             : meta::ResourceVersionMatch::kNotOlderThan;

@@ -22,6 +22,8 @@ class AesCbc final : public Transformer {
       return NewCipherError("the stored data is not a multiple of the block size");
     }
     ASSIGN_OR_RETURN(std::string plain, CbcDecrypt(key_, data.substr(0, kBlockBytes), blocks));
+    // The checks and their texts are those of Go's AES-CBC transformer. CBC has no tag: the padding
+    // is all that can show a wrong key, and a wrong key passes it once in about 256 values.
     const std::size_t padding = plain.empty() ? 0 : static_cast<unsigned char>(plain.back());
     if (padding == 0 || padding > plain.size()) {
       return NewCipherError("invalid PKCS7 data (empty or not padded)");
@@ -51,7 +53,7 @@ class AesCbc final : public Transformer {
   Random& random_;
 };
 
-// Nonce, cipher text, tag.
+// Opens a value of nonce, cipher text and tag.
 Result<FromStorage> OpenWithNonce(const Secret& key, std::string_view data,
                                   std::string_view authenticated) {
   if (data.size() < kGcmNonceBytes) return NewCipherError(kTooShort);
@@ -96,6 +98,8 @@ class ExtendedNonceGcm final : public Transformer {
   Result<FromStorage> TransformFromStorage(std::string_view data,
                                            std::string_view authenticated_data) const override {
     if (data.size() < kInfoBytes) return NewCipherError(kTooShort);
+    // The seed is never a key itself: each value gets a key of its own, so that random nonces do
+    // not repeat under one key, however many values are written.
     const Secret key(HkdfExpand(seed_, data.substr(0, kInfoBytes)));
     return OpenWithNonce(key, data.substr(kInfoBytes), authenticated_data);
   }
@@ -127,6 +131,7 @@ Result<TransformerPtr> NewAesGcm(std::string_view key, Random& random) {
 
 Result<TransformerPtr> NewExtendedNonceGcm(std::string_view seed, Random& random) {
   if (seed.size() < kSeedBytesMin) {
+    // A shorter seed would be weaker than the AES-256 keys derived from it.
     return Status(Reason::kInvalid, "invalid seed length " + std::to_string(seed.size()) +
                                         " used for key generation");
   }

@@ -18,7 +18,7 @@ const GroupResource& Everything() {
   return everything;
 }
 
-// One provider with its keys; `name`: "AES", as errors call it.
+// Makes one provider with its keys; `name` is the one in errors, such as "AES".
 Result<Prefixed> NewKeyed(std::string prefix, const std::vector<Key>& keys, NewWithKey make,
                           std::string_view name, Random& random) {
   std::vector<Prefixed> transformers;
@@ -37,6 +37,7 @@ Result<Prefixed> NewKeyed(std::string prefix, const std::vector<Key>& keys, NewW
 
 Result<Prefixed> NewKms(const KmsConfiguration& config, const EncryptionOptions& options,
                         Transformers& out) {
+  // Go keeps v1 behind a feature gate that is off by default; there is no code for it here.
   if (config.api_version == "v1") {
     return Status(Reason::kInvalid, "KMS provider " + field::Quote(config.name) +
                                         ": KMSv1 is deprecated and not supported. Use KMSv2 "
@@ -71,15 +72,17 @@ Result<Prefixed> NewProvider(const ProviderConfiguration& config, const Encrypti
   return Prefixed{"", NewIdentity()};
 }
 
-// "*." for all of the legacy group.
+// Prints a resource as the configuration names it: "*." for all of the legacy group.
 std::string Print(const GroupResource& resource) {
   return resource.group.empty() && resource.resource == "*" ? "*." : resource.ToString();
 }
 
-// By GroupResource::ToString().
+// The transformers of each GroupResource::ToString().
 using Lists = std::map<std::string, std::vector<Prefixed>>;
 
 Status CheckNotMasked(const GroupResource& resource, const Lists& earlier) {
+  // The earlier entry should win, but For() prefers the narrower name: as in Go, a file in which
+  // the two disagree is refused.
   for (const GroupResource& wide : {GroupResource{resource.group, "*"}, Everything()}) {
     if (earlier.count(wide.ToString()) == 0) continue;
     return Status(Reason::kInvalid, "resource " + field::Quote(Print(resource)) +
@@ -93,6 +96,7 @@ Status Ask(const std::vector<KmsProvider>& providers, How how) {
   std::string text;
   std::size_t failed = 0;
   for (std::size_t i = 0; i < providers.size(); ++i) {
+    // All failures are collected, so that the health check names every plugin that is down.
     const Status status = how(providers[i]);
     if (status.ok()) continue;
     text.append(failed++ > 0 ? ", " : "").append("kms-provider-").append(std::to_string(i));

@@ -9,18 +9,19 @@
 
 namespace apiserver::inline v0::storage::value {
 
-// What one configuration amounts to. Immutable.
+// The transformers of one configuration. Immutable.
 struct Transformers {
   std::map<std::string, TransformerPtr> by_resource;  // "flunders.wardle.example.com", "*.*".
   std::vector<KmsProvider> kms;
 
   TransformerPtr For(const runtime::GroupResource& resource) const;
-  // Every KMS provider's complaint, in one; as Encryption's.
+  // Return the errors of all KMS providers in one, as those of Encryption.
   Status Check() const;
   Status Health() const;
 };
 
-// kInvalid: `config` is valid, but an entry hides a later one, or it asks for what is not there.
+// Makes the transformers. kInvalid: `config` is valid, but an entry hides a later one, or needs a
+// provider that is not available.
 Result<Transformers> Build(const EncryptionConfiguration& config, const EncryptionOptions& options);
 
 }  // namespace apiserver::inline v0::storage::value

@@ -18,7 +18,7 @@ const unsigned char* Bytes(std::string_view text) {
 unsigned char* Bytes(std::string& text, std::size_t from = 0) {
   return reinterpret_cast<unsigned char*>(text.data() + from);
 }
-// Stored values are far below 2 GiB: every engine's limit is.
+// The cast is safe: stored values are far below 2 GiB, by every engine's limit.
 int Length(std::string_view text) { return static_cast<int>(text.size()); }
 
 const EVP_CIPHER* Gcm(std::size_t key_bytes) {
@@ -89,6 +89,8 @@ Result<std::string> GcmOpen(const Secret& key, std::string_view nonce, std::stri
       EVP_DecryptUpdate(context.get(), Bytes(plain), &length, Bytes(text), Length(text)) == 1 &&
       EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_GCM_SET_TAG, kGcmTagBytes, Bytes(tag)) == 1;
   if (!ready) return NewCipherError(kFailed);
+  // GCM decrypts as a stream, so that nothing is left for the last call, which checks the tag. Only
+  // after it may `plain` be used.
   std::array<unsigned char, 16> none;
   if (EVP_DecryptFinal_ex(context.get(), none.data(), &rest) != 1) return NewCipherError(kRefused);
   return plain;
@@ -103,6 +105,7 @@ Status CbcEncrypt(const Secret& key, std::string_view iv, std::string_view padde
   const bool done =
       context != nullptr &&
       EVP_EncryptInit_ex(context.get(), Cbc(key.size()), nullptr, key.data(), Bytes(iv)) == 1 &&
+      // The caller has padded already; OpenSSL would add a whole block.
       EVP_CIPHER_CTX_set_padding(context.get(), 0) == 1 &&
       EVP_EncryptUpdate(context.get(), Bytes(out, begin), &length, Bytes(padded), Length(padded)) ==
           1;

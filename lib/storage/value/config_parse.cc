@@ -17,21 +17,21 @@ using runtime::Value;
 
 constexpr std::string_view kApiVersion = "apiserver.config.k8s.io/v1";
 constexpr std::string_view kKind = "EncryptionConfiguration";
-// A configuration has as many keys as people can write.
+// Limits the file. It is written by hand, so this is far above any real one.
 constexpr std::size_t kFileBytesMax = 4 << 20;
 constexpr std::size_t kDepthMax = 100;
 
 // Reads fields and collects what is wrong with them; a field of another type reads as absent.
 class Decoder {
  public:
-  // The members of a map; reports those that are not `known`.
+  // Checks the members of a map; reports those that are not `known`.
   void CheckFields(const Path& path, Value map, std::span<const std::string_view> known) {
     for (const runtime::Member& member : map.members()) {
       if (std::find(known.begin(), known.end(), member.key) != known.end()) continue;
       unknown_.push_back("unknown field " + field::Quote(path.Child(member.key).text()));
     }
   }
-  // Whether `value` is a map; null is none, anything else is wrong.
+  // True if `value` is a map. Null is not a map, anything else is reported.
   bool IsMap(const Path& path, Value value) { return Is(path, value, value.is_map(), "an object"); }
 
   std::string Text(const Path& path, Value value) {
@@ -41,7 +41,7 @@ class Decoder {
     if (!Is(path, value, value.type() == Value::Type::kInt, "an integer")) return std::nullopt;
     return value.AsInt();
   }
-  // `each` decodes one item.
+  // Reads a list; `each` decodes one item.
   template <class T, class Each>
   std::vector<T> List(const Path& path, Value value, Each each) {
     std::vector<T> out;
@@ -55,7 +55,7 @@ class Decoder {
     wrong_.push_back(path.text() + ": " + std::string(what));
   }
 
-  // Types before fields, as Go's decoder fails at the former first.
+  // Returns the errors. Types come before fields: Go's decoder fails at the former first.
   Status Outcome(std::vector<std::string> strict) const {
     if (!wrong_.empty()) return Status(Reason::kInvalid, Join(wrong_));
     strict.insert(strict.end(), unknown_.begin(), unknown_.end());
@@ -108,6 +108,7 @@ std::optional<KmsConfiguration> DecodeKms(Decoder& decoder, const Path& path, Va
   kms.name = decoder.Text(path.Child("name"), value["name"]);
   kms.cache_size = decoder.Number(path.Child("cachesize"), value["cachesize"]);
   kms.endpoint = decoder.Text(path.Child("endpoint"), value["endpoint"]);
+  // An absent timeout is the default, as SetDefaults_KMSConfiguration has it.
   if (value["timeout"].is_null()) return kms;
   const auto timeout =
       runtime::ParseDuration(decoder.Text(path.Child("timeout"), value["timeout"]));
@@ -159,7 +160,7 @@ Status CheckType(Value root) {
                                       field::Quote(version));
 }
 
-// What stands twice is added to `strict_errors`.
+// Parses the file and adds the fields that appear twice to `strict_errors`.
 Result<Value> Parse(std::string_view text, runtime::Arena& arena,
                     std::vector<std::string>& strict_errors) {
   codec::JsonLimits limits;
@@ -168,7 +169,7 @@ Result<Value> Parse(std::string_view text, runtime::Arena& arena,
   std::vector<std::string> duplicates;
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && text[begin] == '{') {
-    // YAML in flow style begins so too.
+    // A text that begins with '{' may be YAML in flow style too, so that JSON is only tried.
     auto root = codec::ParseJson(text, arena, &duplicates, limits);
     for (const std::string& path : duplicates) {
       strict_errors.push_back("duplicate field " + field::Quote(path));

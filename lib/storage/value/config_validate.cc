@@ -36,10 +36,10 @@ std::string AsJson(const std::vector<std::string>& texts) {
   return json + "]";
 }
 
-// Whether an object of one could be meant by the other too.
+// True if an object of one may belong to the other too.
 bool Overlap(const GroupResource& a, const GroupResource& b) {
   const GroupResource all{"*", "*"};
-  // As in Go, where each pair is looked at twice: a wildcard that stands twice is said to be both.
+  // Go looks at each pair twice: a wildcard that is listed twice is reported as both.
   if (a == b) return a.resource == "*";
   if (a == all || b == all) return true;
   return a.group == b.group && (a.resource == "*" || b.resource == "*");
@@ -68,7 +68,7 @@ void ValidateOverlap(const std::vector<std::string>& resources, const Path& path
   }
 }
 
-// What is wrong with a resource's name; empty: nothing.
+// Returns the problem of a resource's name. Empty: none.
 std::string_view ProblemOf(std::string_view name) {
   if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) {
     return "resource name should not contain capital letters";
@@ -126,7 +126,7 @@ void ValidateKeys(const std::vector<Key>& keys, const Path& path,
   }
 }
 
-// What stands before "://" or ':'; empty: a URL without scheme.
+// Returns the text before "://" or ':'. Empty: a URL without scheme.
 std::string_view SchemeOf(std::string_view url) {
   const std::size_t colon = url.find(':');
   if (colon == std::string_view::npos) return "";
@@ -146,13 +146,15 @@ void ValidateEndpoint(const std::string& endpoint, const Path& path, ErrorList& 
       "unsupported scheme " + field::Quote(scheme) + " for KMS provider, only unix is supported");
 }
 
-// The names of KMS providers met so far.
+// The names of the KMS providers before this one.
 using Names = std::vector<std::string>;
 
 void ValidateKmsName(const KmsConfiguration& kms, const Path& path, const Names& names, bool reload,
                      ErrorList& errors) {
   if (kms.name.empty()) errors.Required(path, Mandatory("name", "provider"));
   const bool v1 = kms.api_version == "v1";
+  // The name stands in every stored value's prefix and ends there at the next ':'. Go refuses a ':'
+  // for v2 only.
   if (!v1 && kms.name.find(':') != std::string::npos) {
     errors.Invalid(path, kms.name,
                    "invalid KMS provider name " + kms.name + ", must not contain ':'");
@@ -166,7 +168,7 @@ void ValidateKmsName(const KmsConfiguration& kms, const Path& path, const Names&
 void ValidateKms(const KmsConfiguration& kms, const Path& path, ErrorList& errors) {
   const bool v1 = kms.api_version == "v1";
   if (kms.timeout.count() <= 0) {
-    // Go prints a metav1.Duration as its text; only what is not positive comes here.
+    // Go prints a metav1.Duration as its text; only values that are not positive come here.
     errors.InvalidPrinted(path.Child("timeout"),
                           kms.timeout.count() == 0 ? "\"0s\"" : "\"a negative duration\"",
                           "timeout should be a positive value");
@@ -200,7 +202,7 @@ void ValidateOneProvider(const ProviderConfiguration& provider, const Path& path
         "Identity");
   }
   if (found > 1) {
-    // Go prints the whole provider, keys included.
+    // Go prints the whole provider, keys included; a log must not have those.
     errors.Invalid(path, kRedacted,
                    "more than one provider specified in a single element, should split into "
                    "different list elements");

@@ -14,8 +14,8 @@ using runtime::GroupResource;
 
 using TransformersPtr = std::shared_ptr<const Transformers>;
 
-// What is in force now, and what waits for its plugins; shared by the Encryption and its
-// transformers.
+// The configuration in force and the one that waits for its plugins; shared by the Encryption and
+// its transformers.
 class Current : public std::enable_shared_from_this<Current> {
  public:
   explicit Current(const EncryptionOptions& options) : options_(options) {}
@@ -23,13 +23,13 @@ class Current : public std::enable_shared_from_this<Current> {
   TransformersPtr Get() const { return state_.Lock()->now; }
   void Set(TransformersPtr next) {
     TransformersPtr waited;
-    // What goes is destroyed outside of the lock: it may have threads to stop.
+    // The old one is destroyed after the lock is released: it may have threads to stop.
     auto state = state_.Lock();
     std::swap(state->now, next);
     std::swap(state->next, waited);
   }
-  // Sets `next` once its plugins are healthy, unless something newer comes first. A plugin may
-  // come up after the server, but not replace one that works before it does.
+  // Sets `next` once its plugins are healthy, unless something newer comes first. A plugin may come
+  // up after the server, but not replace one that works before it does.
   Status Offer(TransformersPtr next) {
     std::swap(state_.Lock()->next, next);
     return Try();
@@ -57,7 +57,7 @@ class Current : public std::enable_shared_from_this<Current> {
 
  private:
   void TryLater() {
-    // Never cancelled: it finds nobody once all owners are gone.
+    // The task is never cancelled: it does nothing once all owners are gone.
     (void)options_.executor->PostAfter(options_.period, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self != nullptr) (void)self->Try();  // The first failure has been logged.
@@ -66,13 +66,13 @@ class Current : public std::enable_shared_from_this<Current> {
 
   struct State {
     TransformersPtr now;
-    TransformersPtr next;  // Null: nothing waits.
+    TransformersPtr next;  // Null: no configuration waits.
   };
   const EncryptionOptions options_;
   Guarded<State> state_;
 };
 
-// The transformer of one resource under whatever configuration is in force.
+// The transformer of one resource under the configuration in force at each call.
 class Reloaded final : public Transformer {
  public:
   Reloaded(std::shared_ptr<const Current> current, GroupResource resource)
@@ -124,6 +124,7 @@ class EncryptionImpl final : public Encryption {
       : options_(std::move(options)), current_(std::make_shared<Current>(options_)) {}
 
   Status Start() {
+    // The transformers never change without reloading, so TransformerFor() gives them out directly.
     if (!options_.reload) {
       ASSIGN_OR_RETURN(const std::string text, options_.files->Read(options_.path));
       return Use(text, true);
@@ -161,8 +162,9 @@ class EncryptionImpl final : public Encryption {
 
   const EncryptionOptions options_;
   const std::shared_ptr<Current> current_;
-  bool used_before_ = false;             // Read and set by one Use() at a time.
-  std::unique_ptr<WatchedFiles> watch_;  // Last: stops before what its calls use goes.
+  bool used_before_ = false;  // Read and set by one Use() at a time.
+  // Last, so that it stops before the members that its calls use are destroyed.
+  std::unique_ptr<WatchedFiles> watch_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace apiserver::v0::storage::value {
 namespace {
 
-// One message alone, several as "[a, b]", each once: Go's errors.Reduce(NewAggregate()).
+// One message is printed alone, several as "[a, b]", each once: Go's errors.Reduce(NewAggregate()).
 Status Reduce(const std::vector<std::string>& messages) {
   if (messages.size() == 1) return Status(Reason::kInternalError, messages.front());
   std::vector<std::string> seen;

@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::storage::value {
 
-// "secrets" -> {"", "secrets"}, "*.apps" -> {"apps", "*"}, "*." -> {"", "*"}.
+// Parses "secrets" -> {"", "secrets"}, "*.apps" -> {"apps", "*"}, "*." -> {"", "*"}.
 inline runtime::GroupResource ParseGroupResource(std::string_view text) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return {"", std::string(text)};

@@ -7,7 +7,7 @@
 
 namespace apiserver::inline v0::storage::value {
 
-// Key bytes that are overwritten when they go.
+// The bytes of a key, which are overwritten when they are destroyed.
 class Secret {
  public:
   explicit Secret(std::string_view bytes) : bytes_(bytes) {}

@@ -26,7 +26,7 @@ class Secretbox final : public Transformer {
     std::string plain(box.size() - kTagBytes, '\0');
     if (crypto_secretbox_open_easy(reinterpret_cast<unsigned char*>(plain.data()), Octets(box),
                                    box.size(), Octets(data), key_.data()) != 0) {
-      // Misleading, but what Go says of a value it cannot authenticate.
+      // The text misleads, but Go returns it for a value that it cannot authenticate.
       return NewCipherError("output array was not large enough for encryption");
     }
     return FromStorage{std::move(plain), false};
@@ -56,7 +56,7 @@ Result<TransformerPtr> NewSecretbox(std::string_view key, Random& random) {
     return Status(Reason::kInvalid,
                   "expected key size 32 for secretbox provider, got " + std::to_string(key.size()));
   }
-  // Chooses the fastest implementation; may be called again and by several threads.
+  // Chooses the fastest implementation; it may be called again and by several threads.
   if (sodium_init() < 0) return Status(Reason::kInternalError, "libsodium cannot be used");
   return std::make_shared<Secretbox>(key, random);
 }

@@ -34,14 +34,17 @@ class Running final : public TestServer {
     config.clock = options_.clock;
     config.log = options_.log;
     standalone_.Apply(config);
+    // The configuration of a standalone server listens by default.
     if (!options_.listen) config.serving.reset();
     if (options_.configure) options_.configure(config);
     ASSIGN_OR_RETURN(server::CompletedConfig completed, std::move(config).Complete());
     ASSIGN_OR_RETURN(server_, std::move(completed).New());
+    // Groups are installed before PrepareRun(), which makes the OpenAPI documents of them.
     RETURN_IF_ERROR(InstallGroups());
     if (options_.install) RETURN_IF_ERROR(options_.install(*server_));
     RETURN_IF_ERROR(server_->PrepareRun());
     RETURN_IF_ERROR(server_->Start());
+    // The whole chain without a socket: only the network is missing.
     connection_ = server_->LoopbackConnection();
     client_ = client::NewClient(connection_);
     return {};
@@ -77,7 +80,7 @@ class Running final : public TestServer {
   }
 
  private:
-  // In every version of the kind.
+  // Serves `storage` at `path` in every served version of the kind.
   static void Serve(const runtime::Kind& kind, const std::string& path,
                     const std::shared_ptr<rest::Storage>& storage, server::APIGroupInfo& group) {
     for (const runtime::KindVersion& version : kind.versions()) {

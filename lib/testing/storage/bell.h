@@ -8,7 +8,8 @@
 
 namespace apiserver::inline v0::testing::storage {
 
-// Where a thread waits for what wakes it: runs what it is given at once, and remembers a wake-up.
+// Blocks a thread until it is woken: runs tasks immediately on the thread that posts them, and
+// remembers one wake-up.
 class Bell final : public Executor, public Wakeable {
  public:
   void Post(Task task) override { task(); }
@@ -19,7 +20,7 @@ class Bell final : public Executor, public Wakeable {
     *rung_.Lock() = true;
     rung_.NotifyAll();
   }
-  // Whether it has been rung since the last call, at the latest after `patience`.
+  // Waits for a wake-up since the last call, for up to `patience`. False: there was none.
   bool Wait(std::chrono::milliseconds patience) {
     auto rung = rung_.Lock();
     const bool seen = rung.WaitUntil(RealClock().Now() + patience, [&rung] { return *rung; });

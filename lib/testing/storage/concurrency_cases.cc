@@ -4,6 +4,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases with several threads.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -31,12 +32,14 @@ Status Counter(Subject& s) {
         ++failed;
         return;
       }
+      // A failed comparison means that another thread was faster: read and try again.
       if (response->succeeded) ++done;
     }
   });
   EXPECT_EQ(failed.load(), 0);
   ASSIGN_OR_RETURN(const auto kv, s.Get("n"));
   EXPECT_EQ(*kv.value, "300");
+  // The create at 2 and 300 updates: failed comparisons make no revision.
   EXPECT_EQ(kv.mod_revision, 302);
   return Status::Ok();
 }
@@ -70,7 +73,7 @@ Status DistinctRevisions(Subject& s) {
   return Status::Ok();
 }
 
-// What was acknowledged is read, by whoever asks.
+// A read returns every write that was acknowledged before it, also to other threads.
 Status ReadYourWrites(Subject& s) {
   std::atomic<int> stale = 0;
   std::atomic<Revision> acknowledged = 1;
@@ -100,6 +103,7 @@ Status GaplessTail(Subject& s) {
   std::atomic<int> failed = 0;
   std::vector<kv::Event> events;
   Status read;
+  // The tail is read while the writes go on, not after them.
   Thread follower("follower", [&] {
     auto all = reader->ReadTo(601);
     read = all.status();
@@ -125,14 +129,15 @@ Status GaplessTail(Subject& s) {
   return Status::Ok();
 }
 
-// A list has one revision: what it shows is what the log says up to there.
+// A list has one revision: it shows the state that an exact read of that revision shows.
 Status ConsistentLists(Subject& s) {
   constexpr int kKeys = 40;
   for (int i = 0; i < kKeys; ++i) RETURN_IF_ERROR(s.Create("k" + std::to_string(i), "0").status());
   std::atomic<bool> stop = false;
   std::atomic<int> wrong = 0;
   Thread writer("writer", [&] {
-    // Round by round, in order: at any revision at most two neighbouring values are there.
+    // Writes round by round and in order, so that at most two successive values exist at any
+    // revision.
     for (int round = 1; !stop && round < 100; ++round) {
       for (int i = 0; i < kKeys; ++i) {
         if (!s.Update("k" + std::to_string(i), std::to_string(round)).ok()) ++wrong;
@@ -153,6 +158,7 @@ Status ConsistentLists(Subject& s) {
       values.insert(std::stoi(*kv.value));
     }
     if (newest != list->revision || *values.rbegin() - *values.begin() > 1) ++wrong;
+    // The same revision is read again while the writer goes on.
     auto again = s.Text("k", list->revision);
     if (!again.ok() || *again != TextOf(list->kvs)) ++wrong;
   }
@@ -182,6 +188,7 @@ Status CompactionAmidReads(Subject& s) {
     }
     if (now->kvs.size() != 20) ++wrong;
     auto exact = s.List("k", now->revision);
+    // The compaction may have passed the list's revision since.
     const bool expired = !exact.ok() && exact.status().reason() == Reason::kExpired;
     if (!expired && (!exact.ok() || TextOf(exact->kvs) != TextOf(now->kvs))) ++wrong;
   }

@@ -1,10 +1,11 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about a restart, for engines that can be reopened.
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1.
+// Writes, by revision: 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1.
 Status FillBeforeRestart(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
   RETURN_IF_ERROR(s.Create("b", "1").status());
@@ -21,6 +22,7 @@ Status Keys(Subject& s) {
   ASSIGN_OR_RETURN(const auto a, s.Get("a"));
   EXPECT_EQ(a.create_revision, 2);
   EXPECT_EQ(a.mod_revision, 4);
+  // Stats are counted again when the engine opens.
   EXPECT_EQ(s.engine().GetStats().keys, 2U);
   EXPECT_EQ(s.engine().GetStats().bytes, 2U);
   return Status::Ok();
@@ -32,6 +34,7 @@ Status Revisions(Subject& s) {
   ASSIGN_OR_RETURN(const Revision current, s.Current());
   EXPECT_EQ(current, 6);
   ASSIGN_OR_RETURN(const Revision next, s.Update("a", "3"));
+  // No revision is used twice, since clients keep resource versions across a restart.
   EXPECT_EQ(next, 7);
   RETURN_IF_ERROR(s.Reopen());
   ASSIGN_OR_RETURN(const Revision after, s.Current());
@@ -95,9 +98,11 @@ Status Leases(Subject& s) {
                    s.engine().GrantLease(Context::Background(), std::chrono::seconds(2)));
   RETURN_IF_ERROR(s.Create("a", "1", lease).status());
   RETURN_IF_ERROR(s.Reopen());
+  // The restored lease accepts further keys.
   RETURN_IF_ERROR(s.Create("b", "1", lease).status());
   ASSIGN_OR_RETURN(const kv::LeaseId other,
                    s.engine().GrantLease(Context::Background(), std::chrono::seconds(3600)));
+  // Ids of leases must go on as well: a reused id would attach the key to the wrong lease.
   EXPECT(other != lease);
   RETURN_IF_ERROR(s.Create("c", "1", other).status());
   s.clock().Advance(std::chrono::seconds(4));
@@ -117,6 +122,7 @@ Status ManyKeys(Subject& s) {
   RETURN_IF_ERROR(s.Reopen());
   ASSIGN_OR_RETURN(const std::string after, s.Text(""));
   EXPECT_EQ(after, before);
+  // Revision 301 is the last create: the deleted keys are still there.
   ASSIGN_OR_RETURN(const auto then, s.List("", 301));
   EXPECT_EQ(then.kvs.size(), 300U);
   return Status::Ok();

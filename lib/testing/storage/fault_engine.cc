@@ -12,16 +12,17 @@ namespace {
 
 namespace kv = apiserver::storage::kv;
 
+// The kinds of calls that faults are drawn for.
 enum class Call : std::uint8_t { kRange, kTxn, kLose, kDelay, kTail };
 
-// What both the engine and its tails look at.
+// The faults' state, shared by the engine and its tails.
 class Faults {
  public:
   void SetPlan(const FaultPlan& plan) { *plan_.Lock() = plan; }
   void EndTails() { ++ended_; }
   std::uint64_t ended() const { return ended_.load(); }
 
-  // Whether the next call of this kind is one of the `rate` in ten thousand.
+  // Draws whether the next call of this kind is one of the `rate` in ten thousand that fail.
   bool Happens(Call call, int FaultPlan::*rate) {
     const FaultPlan plan = *plan_.Lock();
     if (plan.*rate == 0) return false;
@@ -44,6 +45,8 @@ class Faults {
  private:
   std::uint64_t Draw(std::uint64_t seed, Call call) {
     const auto kind = static_cast<std::uint64_t>(call);
+    // The finalizer of SplitMix64. Each kind of call has its own counter, so that the faults of one
+    // kind do not depend on the number of other calls.
     std::uint64_t x = seed * 0x9e3779b97f4a7c15 + (++calls_[kind] << 3) + kind;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -61,6 +64,7 @@ class FaultTail final : public kv::Tail {
       : inner_(std::move(inner)), faults_(std::move(faults)), born_(faults_->ended()) {}
 
   State Next(kv::EventBatch& batch, const Waker& waker) override {
+    // Once ended a tail stays so, as a real one.
     if (!over_ &&
         (faults_->ended() != born_ || faults_->Happens(Call::kTail, &FaultPlan::tail_ends))) {
       over_ = true;
@@ -108,8 +112,10 @@ class Faulty final : public FaultEngine {
   }
   Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& request) override {
     RETURN_IF_ERROR(Take(txns_));
+    // Callers that may not block run on an event loop, which a sleep would stop.
     if (ctx.may_block()) faults_->Delay();
     if (faults_->Happens(Call::kTxn, &FaultPlan::txn_errors)) return Injected();
+    // From here on the transaction is written, so that a fault can only lose its response.
     auto response = inner_.Txn(ctx, request);
     if (!response.ok()) return response;
     if (Status lost = Take(lost_); !lost.ok()) return Lost();

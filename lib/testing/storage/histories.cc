@@ -18,11 +18,13 @@ constexpr FaultPlan kFaults{.range_errors = 40,
                             .delay_max = std::chrono::microseconds(1500),
                             .tail_ends = 10};
 
-// What one history runs on. Torn down in the opposite order.
+// The engine, storage and log keeper of one history. Destroyed in the opposite order: the storage
+// uses the engine until it is stopped.
 class Stage {
  public:
   explicit Stage(const HistoryOptions& options) : options_(options) {}
   ~Stage() {
+    // The storage's tasks run in the pool, and its tails in the engine: it stops before both.
     if (storage_ != nullptr) storage_->Stop();
     pool_->Stop();
     storage_.reset();
@@ -34,13 +36,16 @@ class Stage {
     ASSIGN_OR_RETURN(engine_, host.open_engine(RealClock()));
     faults_ = NewFaultEngine(*engine_);
     StorageSetup setup;
+    // The storage alone sees the faults; compaction and the log keeper use the engine itself.
     setup.engine = options_.faults ? static_cast<kv::Engine*>(faults_.get()) : engine_.get();
     setup.kind = kind_;
     setup.prefix = kPrefix;
     setup.executor = pool_.get();
     setup.clock = &RealClock();
+    // Short, so that a history of seconds has many bookmarks.
     setup.bookmark_interval = std::chrono::milliseconds(50);
     ASSIGN_OR_RETURN(storage_, host.open_storage(setup));
+    // The keeper reads the engine itself, without faults: its log is the truth.
     ASSIGN_OR_RETURN(keeper_, LogKeeper::Open(*engine_, kind_, kPrefix));
     return WaitUntilReady();
   }
@@ -60,9 +65,10 @@ class Stage {
       });
     }
     RunClients(world, seed);
+    // The last write and read must succeed: without them nothing says when a watch is complete.
     faults_->SetPlan({});
     const Status written = WriteLast(world);
-    // Whoever waits for the last revision must not wait for ever.
+    // Watchers wait for the last revision, and must not wait for ever.
     if (!written.ok()) world.last_revision = INT64_MAX;
     watchers.clear();
     RETURN_IF_ERROR(written);
@@ -105,7 +111,7 @@ class Stage {
     done = true;
   }
 
-  // Never beyond what the keeper has read: the log must be whole.
+  // Compacts behind the log keeper only: it must read the whole log, which all checks compare with.
   void Compact(World& world, std::uint64_t seed, const std::atomic<bool>& done) {
     const auto random = NewSeededRandom(seed * 1000 + 999);
     Bell pause;
@@ -115,6 +121,7 @@ class Stage {
       const std::int64_t complete = keeper_->complete();
       if (complete - last < kRevisionsPerCompaction) continue;
       last = complete;
+      // A little behind the end, so that some clients and watches are too old and others are not.
       const std::int64_t at = complete - static_cast<std::int64_t>(random->Below(120));
       world.history.Lock()->compactions.push_back({world.Moment(), at});
       (void)engine_->Compact(Context::Background(), at);
@@ -173,6 +180,7 @@ Result<HistoryReport> RunHistories(const StorageHost& host, const HistoryOptions
                        std::to_string(report.events) + " events so far, " +
                        std::to_string(report.violations.size()) + " violations");
     }
+    // The report belongs to one history, whose seed repeats it.
     if (!report.violations.empty()) break;
   }
   return report;

@@ -1,10 +1,11 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about reads of earlier revisions, and about compaction.
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1, 7: b=2.
+// Writes, by revision: 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: c=1, 7: b=2.
 Status FillHistory(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
   RETURN_IF_ERROR(s.Create("b", "1").status());
@@ -22,6 +23,7 @@ Status EveryRevision(Subject& s) {
     EXPECT_EQ(text, expected[at - 1]);
     ASSIGN_OR_RETURN(const auto list, s.List("", at));
     EXPECT_EQ(list.count, list.kvs.size());
+    // The response has the store's revision, not the one that was read.
     EXPECT_EQ(list.revision, 7);
   }
   return Status::Ok();
@@ -46,6 +48,7 @@ Status Future(Subject& s) {
   EXPECT_REASON(read, Reason::kTimeout);
   const Status status = read.status();
   EXPECT(status.details() != nullptr);
+  // Clients recognise this error by its cause, as client-go does.
   EXPECT_EQ(status.details()->causes.size(), 1U);
   EXPECT_EQ(status.details()->causes[0].reason, "ResourceVersionTooLarge");
   EXPECT_EQ(status.details()->causes[0].message, "Too large resource version");
@@ -83,6 +86,7 @@ Status KeyFromBelowTheFloor(Subject& s) {
   RETURN_IF_ERROR(s.Compact(8));
   for (const Revision at : {Revision{8}, Revision{10}, Revision{12}, Revision{0}}) {
     ASSIGN_OR_RETURN(const auto kv, s.Get("old", at));
+    // The pair keeps its revision though that is below the compaction.
     EXPECT_EQ(kv.mod_revision, 2);
     EXPECT_EQ(*kv.value, "1");
   }
@@ -101,6 +105,7 @@ Status DeletedBelowTheFloor(Subject& s) {
   ASSIGN_OR_RETURN(const auto gone, s.Get("c", 10));
   EXPECT_EQ(gone.mod_revision, 0);
   RETURN_IF_ERROR(s.Create("c", "again").status());
+  // The new version must not hide that the key was absent at 10.
   ASSIGN_OR_RETURN(const auto still_gone, s.Get("c", 10));
   EXPECT_EQ(still_gone.mod_revision, 0);
   ASSIGN_OR_RETURN(const auto now, s.Get("c"));
@@ -112,6 +117,7 @@ Status CompactionsCannotBeWrong(Subject& s) {
   RETURN_IF_ERROR(FillHistory(s));
   EXPECT_REASON(s.Compact(8), Reason::kInvalid);
   RETURN_IF_ERROR(s.Compact(5));
+  // A compaction below an earlier one is ignored, as several servers may compact one store.
   RETURN_IF_ERROR(s.Compact(3));
   RETURN_IF_ERROR(s.Compact(5));
   EXPECT_EQ(s.engine().CompactedRevision(), 5);
@@ -148,6 +154,7 @@ Status CompactionFreesHistory(Subject& s) {
   RETURN_IF_ERROR(s.Tick().status());
   RETURN_IF_ERROR(s.Tick().status());
   RETURN_IF_ERROR(s.Compact(6));
+  // An engine may free the history later, on a thread of its own.
   EXPECT(Eventually([&s] { return s.engine().GetStats().history_bytes <= 1; }));
   stats = s.engine().GetStats();
   EXPECT_EQ(stats.keys, 2U);

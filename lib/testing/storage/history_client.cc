@@ -15,6 +15,8 @@ using Mode = ReadRecord::Mode;
 using Outcome = Operation::Outcome;
 using Verb = Operation::Verb;
 
+// One client: does random operations on random keys, and records each with its result. For one
+// thread.
 class Client {
  public:
   Client(World& world, std::uint64_t seed)
@@ -58,7 +60,7 @@ class Client {
     List(Mode::kConsistent, 0, {}, 3);
     List(Mode::kExact, last, {}, 0);
     List(Mode::kNotOlderThan, last, {.red_only = true}, 0);
-    // Whoever has seen everything has nothing older left to show.
+    // No writes follow, so a storage that has shown the last revision must not show an older state.
     List(Mode::kAny, 0, {}, 0);
     if (reads_.back().mode == Mode::kAny) {
       reads_.back().mode = Mode::kNotOlderThan;
@@ -71,6 +73,7 @@ class Client {
   bool Chance(std::uint64_t percent) { return random_->Below(100) < percent; }
 
   void Act(std::uint64_t dice) {
+    // The weights keep most keys alive, so that updates and conflicts are frequent.
     if (dice < 18) return Create(Chance(50));
     if (dice < 48) return Change();
     if (dice < 52) return ChangeNothing();
@@ -87,7 +90,7 @@ class Client {
     op.invoked = world_.Moment();
     return op;
   }
-  // Records `op`, which came to `result`.
+  // Records `op` with its `result`.
   void End(Operation op, const Result<runtime::ObjectPtr>& result) {
     op.returned = world_.Moment();
     if (result.ok()) {
@@ -103,7 +106,7 @@ class Client {
                             op.reason == Reason::kAlreadyExists;
       op.outcome = definite ? Outcome::kFailed : Outcome::kUnknown;
       if (definite && op.verb == Verb::kGet && op.reason != Reason::kNotFound) return;
-      // A read that failed says nothing.
+      // A read that failed shows no state.
       if (!definite && op.verb == Verb::kGet) return;
       if (!definite) {
         op.returned = kNever;
@@ -120,12 +123,13 @@ class Client {
   void Create(bool red) {
     const std::int64_t value = world_.NewValue();
     Operation op = Begin(Verb::kCreate);
+    // Every value is unique, which identifies the write in the log.
     op.value = op.uid = value;
     End(std::move(op),
         world_.storage.Create(world_.ctx, key_.path(), *world_.NewObject(key_, value, red), {}));
   }
 
-  // What this client remembers of the key, if anything.
+  // The client's last state of the key. Null: it has none.
   const runtime::Object* Known() const {
     const auto& known = known_[slot_];
     return known != nullptr && known->name() == key_.name ? known.get() : nullptr;
@@ -134,6 +138,7 @@ class Client {
     UpdateOptions options;
     const runtime::Object* known = Known();
     if (known == nullptr) return options;
+    // Often stale by now, since other clients use the same keys.
     if (Chance(30)) options.suggestion = known_[slot_];
     if (Chance(25)) {
       options.preconditions.uid = std::string(known->uid());
@@ -162,12 +167,12 @@ class Client {
           update.object->Edit("metadata", "labels", "color") = red ? "red" : "blue";
           return update;
         });
-    // What a failed attempt saw is nobody's business.
+    // A failed update has no base that the check could use.
     if (result.ok()) op.based_on = based_on;
     End(std::move(op), result);
   }
 
-  // Reads in fact.
+  // Updates an object to itself, which writes nothing: recorded as a get.
   void ChangeNothing() {
     Operation op = Begin(Verb::kGet);
     End(std::move(op),
@@ -203,6 +208,7 @@ class Client {
     read.is_list = false;
     read.scope = {key_.relative(), true};
     read.mode = Chance(30) ? Mode::kAny : Mode::kNotOlderThan;
+    // The client's own last revision: it must never see older data after that.
     if (read.mode == Mode::kNotOlderThan) read.asked = seen_;
     GetOptions options;
     options.resource_version = std::to_string(read.asked);
@@ -230,6 +236,7 @@ class Client {
     if (dice < 91) return List(Mode::kConsistent, 0, scope, limit);
     if (dice < 93) return List(Mode::kAny, 0, scope, 0);
     if (dice < 96) return List(Mode::kNotOlderThan, seen_, scope, limit);
+    // Some of these revisions are behind the last compaction.
     const auto back = static_cast<std::int64_t>(random_->Below(150));
     List(Mode::kExact, std::max<std::int64_t>(world_.latest() - back, 1), scope, limit);
   }
@@ -251,7 +258,7 @@ class Client {
     std::string rest = ReadPages(read, options);
     read.returned = world_.Moment();
     reads_.push_back(std::move(read));
-    // A list that expired halfway says how to go on with the rest as it is now.
+    // An expired continue token comes with one that continues at the current revision.
     if (!rest.empty()) ReadRest(scope, std::move(options), std::move(rest));
   }
 
@@ -271,7 +278,7 @@ class Client {
     reads_.push_back(std::move(read));
   }
 
-  // Fills `read`; returns the token of an expired list.
+  // Reads all pages into `read`. Returns the token of a list that expired, otherwise an empty one.
   std::string ReadPages(ReadRecord& read, ListOptions& options) {
     const std::string path = "/" + read.scope.prefix;
     for (;;) {

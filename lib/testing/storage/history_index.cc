@@ -14,6 +14,7 @@ HistoryIndex::HistoryIndex(const History& history)
   for (std::size_t i = 0; i < history.log.size(); ++i) {
     const LogEntry& entry = history.log[i];
     auto& positions = keys_[entry.key];
+    // After a deletion the key was absent: the next entry has none before it.
     if (!positions.empty() && !history.log[positions.back()].deleted) {
       before_[i] = positions.back();
     }
@@ -23,6 +24,8 @@ HistoryIndex::HistoryIndex(const History& history)
   for (const Operation& op : history.operations) {
     if (op.outcome != Operation::Outcome::kOk) continue;
     acks_.emplace_back(op.returned, op.revision);
+    // A write must follow the writes acknowledged before it; a consistent read must follow what
+    // other reads saw as well.
     if (op.verb != Operation::Verb::kGet) write_acks_.emplace_back(op.returned, op.revision);
   }
   for (const ReadRecord& read : history.reads) {
@@ -41,6 +44,7 @@ HistoryIndex::HistoryIndex(const History& history)
 void HistoryIndex::Finish(Marks& marks) {
   std::sort(marks.begin(), marks.end());
   std::int64_t largest = 0;
+  // A running maximum makes the largest revision before a moment one binary search.
   for (auto& mark : marks) mark.second = largest = std::max(largest, mark.second);
 }
 
@@ -86,6 +90,7 @@ std::int64_t HistoryIndex::AckedWriteBefore(std::int64_t moment) const {
 }
 
 std::int64_t HistoryIndex::FloorAt(std::int64_t moment) const {
+  // A compaction requested at the moment itself counts.
   return LargestBefore(floors_, moment + 1);
 }
 

@@ -9,7 +9,7 @@
 
 #include "apiserver/testing/storage/history.h"
 
-// A history made searchable, and where what is wrong with it is collected.
+// Indexes a history for the checks, and collects their findings.
 namespace apiserver::inline v0::testing::storage {
 
 class Findings {
@@ -17,7 +17,7 @@ class Findings {
   explicit Findings(std::size_t max) : max_(max) {}
   bool full() const { return found_.size() >= max_; }
   void Add(std::string property, std::string text) {
-    // Many of one kind must not hide the others.
+    // Limits the findings of one property, which must not hide those of others.
     if (!full() && ++counts_[property] <= kOfOneProperty) {
       found_.push_back({std::move(property), std::move(text)});
     }
@@ -36,23 +36,25 @@ class HistoryIndex {
   explicit HistoryIndex(const History& history);
 
   const std::vector<LogEntry>& log() const { return history_.log; }
-  // Position of the first entry above `revision`.
+  // The position of the first entry above `revision`.
   std::size_t After(std::int64_t revision) const;
-  // Null: there is none.
+  // The entry at a revision. Null: there is none.
   const LogEntry* At(std::int64_t revision) const;
+  // The entry that wrote a value. Null: there is none.
   const LogEntry* OfValue(std::int64_t value) const;
-  // What the key held before the entry at `position`; null: nothing.
+  // The key's entry before the one at `position`. Null: the key was absent.
   const LogEntry* Before(std::size_t position) const;
-  // Positions of a key's entries.
+  // The positions of a key's entries.
   const std::vector<std::size_t>& OfKey(const std::string& key) const;
-  // The largest revision that anyone had been told of before `moment`.
+  // The largest revision that any client had learned before `moment`.
   std::int64_t AckedBefore(std::int64_t moment) const;
   std::int64_t AckedWriteBefore(std::int64_t moment) const;
-  // The largest revision at which a compaction had been asked for by `moment`.
+  // The largest revision with a compaction requested by `moment`.
   std::int64_t FloorAt(std::int64_t moment) const;
 
  private:
-  using Marks = std::vector<std::pair<std::int64_t, std::int64_t>>;  // Moment, largest so far.
+  // Moment, and the largest revision so far.
+  using Marks = std::vector<std::pair<std::int64_t, std::int64_t>>;
   static void Finish(Marks& marks);
   static std::int64_t LargestBefore(const Marks& marks, std::int64_t moment);
 

@@ -10,7 +10,7 @@ namespace {
 using Outcome = Operation::Outcome;
 using Verb = Operation::Verb;
 
-// What the key holds. Revision or uid zero: not known.
+// The state of the key. Revision or uid zero: not known.
 struct State {
   std::int64_t value = 0;  // Zero: absent.
   std::int64_t revision = 0;
@@ -28,7 +28,7 @@ bool Meets(const State& state, const Operation& op) {
   return MayBe(state.revision, op.wanted_revision) && MayBe(state.uid, op.wanted_uid);
 }
 
-// Whether a precondition may be unmet.
+// Returns whether a precondition may be unmet; what is not known may differ.
 bool MayConflict(const State& state, const Operation& op) {
   const auto differs = [](std::int64_t known, std::int64_t wanted) {
     return wanted != 0 && (known == 0 || known != wanted);
@@ -49,7 +49,7 @@ bool StepFailed(const State& state, const Operation& op) {
   }
 }
 
-// Whether `op` may take place in `state`; changes it.
+// Applies `op` to `state`. False: it cannot take place there.
 bool Step(State& state, const Operation& op) {
   if (op.outcome == Outcome::kFailed) return StepFailed(state, op);
   switch (op.verb) {
@@ -81,14 +81,14 @@ bool Step(State& state, const Operation& op) {
 struct Node {
   std::size_t operation = 0;
   bool is_call = false;
-  Node* answer = nullptr;  // Of a call; null: it never came.
+  Node* answer = nullptr;  // The answer of a call. Null: it never came.
   Node* before = nullptr;
   Node* after = nullptr;
 };
 
 using Bits = std::vector<std::uint64_t>;
 
-// Configurations that led nowhere: which operations were in the order, and what was left.
+// The configurations that led nowhere: the operations in the order, and the state after them.
 class Memory {
  public:
   bool Add(const Bits& done, const State& state) {
@@ -97,6 +97,7 @@ class Memory {
     for (const std::uint64_t word : done) hash = Mix(hash ^ word);
     auto& same = seen_[hash];
     for (const auto& [bits, other] : same) {
+      // The hash only finds candidates: a collision must not cut off a correct order.
       if (other == state && bits == done) return false;
     }
     same.emplace_back(done, state);
@@ -125,6 +126,7 @@ class Search {
   Verdict Run(std::size_t steps_max) {
     Node* node = head_.after;
     for (std::size_t steps = 0; left_ > 0; ++steps) {
+      // The search is exponential in the worst case.
       if (steps > steps_max) return Verdict::kUnknown;
       if (node != nullptr && node->is_call) {
         node = TryCall(*node) ? head_.after : node->after;
@@ -147,7 +149,7 @@ class Search {
     State state;  // Before it.
   };
 
-  // Who never answers need not be in the order.
+  // An operation without an answer may have had no effect, and need not be in the order.
   bool Required(std::size_t i) const { return operations_[i].outcome != Outcome::kUnknown; }
 
   void Build() {
@@ -165,11 +167,13 @@ class Search {
       *answer = {i, false};
       moments.push_back({op.invoked, call});
       if (Required(i)) ++left_;
+      // An operation without an answer stays a candidate for any later place.
       if (Required(i) && op.returned != kNever) {
         call->answer = answer;
         moments.push_back({op.returned, answer});
       }
     }
+    // Histories written by hand may give one moment twice: then the first operation comes first.
     std::stable_sort(moments.begin(), moments.end(),
                      [](const Moment& a, const Moment& b) { return a.time < b.time; });
     Node* last = &head_;
@@ -184,6 +188,7 @@ class Search {
     State next = state_;
     if (!Step(next, operations_[node.operation])) return false;
     Flip(node.operation);
+    // The same operations led to the same state before, and nowhere from there.
     if (!memory_.Add(done_, next)) {
       Flip(node.operation);
       return false;
@@ -225,7 +230,7 @@ class Search {
   std::size_t left_ = 0;
   std::vector<Chosen> order_;
   Memory memory_;
-  std::size_t longest_ = 0;  // Order that met an answer whose call it does not have.
+  std::size_t longest_ = 0;  // The longest order that met the answer of an operation outside of it.
   std::size_t stuck_ = 0;    // That operation.
 };
 

@@ -2,7 +2,7 @@
 
 #include "testing/storage/history_index.h"
 
-// Lists and gets against the engine's log: S10, S11, S12, S13, S14.
+// Checks lists and gets against the engine's log: S10, S11, S12, S13, S14.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -20,7 +20,7 @@ const char* PropertyOf(const ReadRecord& read) {
   return read.mode == Mode::kConsistent ? "S10" : "S11";
 }
 
-// The objects as they are while one goes through the log.
+// Replays the log: the objects at an ascending revision.
 class Replay {
  public:
   explicit Replay(const HistoryIndex& index) : index_(index) {}
@@ -96,11 +96,12 @@ void CheckFailure(const ReadRecord& read, const HistoryIndex& index, Findings& f
   }
 }
 
-// A get that may be old: some state since the asked revision must be what it saw.
+// Checks a get that need not be consistent: it must show a state at or after the requested
+// revision.
 void CheckGet(const ReadRecord& read, const HistoryIndex& index, Findings& findings) {
   const auto& positions = index.OfKey(read.scope.prefix);
   if (read.items.empty()) {
-    // Absent at `asked`, or at some time after.
+    // The object must have been absent at `asked` or at some time after.
     bool absent = true;
     for (const std::size_t position : positions) {
       const LogEntry& entry = index.log()[position];
@@ -142,9 +143,11 @@ void CheckReads(const History& history, const HistoryIndex& index, Findings& fin
       if (read.failure == Reason::kUnknown) CheckGet(read, index, findings);
     } else if (read.revision != 0) {
       CheckRevision(read, index, findings);
+      // A list that expired halfway is compared too, up to its last page.
       lists.push_back(&read);
     }
   }
+  // Ascending, so that one replay of the log serves all lists.
   std::sort(lists.begin(), lists.end(),
             [](const ReadRecord* a, const ReadRecord* b) { return a->revision < b->revision; });
   Replay state(index);

@@ -48,7 +48,7 @@ class Watcher {
   bool Chance(std::uint64_t percent) { return random_->Below(100) < percent; }
   std::int64_t last() const { return world_.last_revision.load(); }
 
-  // What to watch next: where the last watch was, or something else.
+  // Chooses the next watch: a resumption of the last one, or another.
   void Choose() {
     const bool resume = resumable_ && (last() > 0 || Chance(60));
     record_ = {};
@@ -87,7 +87,7 @@ class Watcher {
     options.recursive = !record_.scope.exact;
     options.allow_bookmarks = record_.initial || Chance(60);
     if (record_.initial) options.send_initial_events = true;
-    // A bookmark comes two seconds before the end of a watch: here, after some milliseconds.
+    // The storage sends a bookmark two seconds before a watch's deadline: here after up to 40 ms.
     if (options.allow_bookmarks) {
       options.deadline = RealClock().Now() + std::chrono::seconds(2) +
                          std::chrono::milliseconds(random_->Below(40));
@@ -102,7 +102,7 @@ class Watcher {
     return true;
   }
 
-  // Nullopt: go on.
+  // Returns how the watch ended. Nullopt: it goes on.
   std::optional<End> EndAfter(watch::Stream::State state, std::size_t events_max) {
     if (failed_) return *std::exchange(failed_, std::nullopt);
     if (state == watch::Stream::State::kEnd) return End::kEnded;
@@ -137,8 +137,9 @@ class Watcher {
         break;
       }
       if (events.empty() && state == watch::Stream::State::kWait) {
+        // Wakes up in between, since the end of the history rings no bell.
         (void)bell_->Wait(kLookAgain);
-        // One key may have been replaced by another.
+        // A key that was replaced by another one gets no more events.
         if (record_.scope.exact && Chance(30)) break;
       }
     }
@@ -156,7 +157,8 @@ class Watcher {
     const std::int64_t revision = NumberOf(event.resource_version);
     record_.events.push_back(
         {event.type, facts.key, facts.value, revision, facts.revision, event.initial_events_end});
-    // Initial events come in the order of their keys: only their end says where the watch is.
+    // Initial events come in the order of their keys, so only the bookmark at their end gives the
+    // revision to resume from.
     if (event.initial_events_end) in_state_ = false;
     if (!in_state_) position_ = revision;
     resumable_ = !in_state_;

@@ -3,8 +3,8 @@
 
 #include "testing/storage/history_index.h"
 
-// What watches told against the engine's log: S5, S6, S8, S9, S14. That two watches tell the same
-// in the same order (S7) follows, for both tell what the log has.
+// Checks the watches' events against the engine's log: S5, S6, S8, S9, S14. That two watches
+// deliver the same events in the same order (S7) follows, since both match the log.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -21,13 +21,13 @@ std::string SeenText(const SeenEvent& event) {
          ", value " + std::to_string(event.value) + ")";
 }
 
-// The events of the log as a watch with `scope` must tell them.
+// The events that a watch with `scope` must deliver, from the log.
 class Expected {
  public:
   Expected(const HistoryIndex& index, const Scope& scope, std::int64_t after)
       : index_(index), scope_(scope), next_(index.After(after)) {}
 
-  // The next one; nullopt: the log has no more. Does not move on.
+  // The next event, without advancing. Nullopt: the log has no more.
   std::optional<SeenEvent> Peek() {
     for (; next_ < index_.log().size(); ++next_) {
       if (auto event = EventAt(next_)) return event;
@@ -42,6 +42,7 @@ class Expected {
     if (!InScope(scope_, entry.key)) return std::nullopt;
     const LogEntry* before = index_.Before(position);
     const bool now = !entry.deleted && (!scope_.red_only || entry.red);
+    // A change of the selected label makes an addition or a deletion of an update.
     const bool was = before != nullptr && (!scope_.red_only || before->red);
     if (!now && !was) return std::nullopt;
     if (!now) {
@@ -67,7 +68,7 @@ class WatchCheck {
     if (record_.initial) {
       const auto end = std::find_if(record_.events.begin(), record_.events.end(),
                                     [](const SeenEvent& e) { return e.initial_events_end; });
-      // Closed before it had come so far.
+      // The reader closed the watch before the end of the initial events.
       if (end == record_.events.end()) return CheckEnd();
       first = static_cast<std::size_t>(end - record_.events.begin()) + 1;
       CheckInitial(first - 1);
@@ -85,6 +86,7 @@ class WatchCheck {
   }
 
   void CheckInitial(std::size_t count) {
+    // The state is that of the bookmark's revision, whichever revisions its objects have.
     position_ = record_.events[count].revision;
     if (position_ < record_.after) Add("S9", "the initial state is too old");
     if (record_.consistent && position_ < index_.AckedBefore(record_.invoked)) {
@@ -121,6 +123,7 @@ class WatchCheck {
       return false;
     }
     const auto next = expected.Peek();
+    // A client that resumes at the bookmark would never get this event.
     if (next && next->revision <= event.revision) {
       Add("S8", "bookmark " + std::to_string(event.revision) + " comes before " + SeenText(*next));
       return false;

@@ -9,7 +9,7 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// How long a key is used: short enough for the search of its linearization.
+// Limits of a key's operations, which keep the search for its linearization short.
 constexpr int kOperationsPerKey = 300;
 constexpr int kUnknownPerKey = 12;
 constexpr std::chrono::seconds kHistoryPatience{20};
@@ -36,6 +36,7 @@ Facts FactsOf(const runtime::Object* object) {
 KeyName World::KeyIn(std::size_t slot) {
   auto slots = slots_.Lock();
   Slot& state = (*slots)[slot];
+  // A new generation of the key: its history starts without unknown outcomes.
   if (++state.operations > kOperationsPerKey || state.unknown > kUnknownPerKey) {
     state = {state.generation + 1, 1, 0};
   }
@@ -58,6 +59,7 @@ Result<std::unique_ptr<LogKeeper>> LogKeeper::Open(kv::Engine& engine, const run
                                                    const std::string& prefix) {
   std::unique_ptr<LogKeeper> keeper(new LogKeeper);
   keeper->kind_ = kind;
+  // Not the prefix alone, which other resources may share.
   keeper->prefix_ = prefix + "/";
   keeper->engine_ = &engine;
   keeper->bell_ = std::make_shared<Bell>();
@@ -101,6 +103,7 @@ void LogKeeper::Run() {
       case kv::Tail::State::kWait:
         (void)bell_->Wait(std::chrono::milliseconds(20));
         break;
+      // The log is incomplete from here on, so that Finish() returns the error.
       case kv::Tail::State::kEnd:
         *status_.Lock() = tail_->status();
         return;
@@ -117,6 +120,7 @@ Result<std::vector<LogEntry>> LogKeeper::Finish(std::int64_t revision) {
       return Status(Reason::kTimeout,
                     "the engine's log does not come to revision " + std::to_string(revision));
     }
+    // A tail of a prefix without writes needs it to reach the revision.
     (void)engine_->RequestProgress(Context::Background());
     (void)pause.Wait(std::chrono::milliseconds(5));
   }

@@ -13,12 +13,12 @@
 #include "apiserver/testing/storage/widget.h"
 #include "testing/storage/bell.h"
 
-// What the threads of one history share.
+// The state that the threads of one history share.
 namespace apiserver::inline v0::testing::storage {
 
 namespace kv = apiserver::storage::kv;
 
-// What a history needs to know of an object.
+// The facts of an object that a history records.
 struct Facts {
   std::int64_t value = 0;
   std::int64_t uid = 0;
@@ -26,10 +26,10 @@ struct Facts {
   bool red = false;
   std::string key;  // "even/k0-1".
 };
-// Of null: nothing.
+// Returns the facts of `object`; of null: no facts.
 Facts FactsOf(const runtime::Object* object);
 
-// Decimal; zero for what is none.
+// Parses a decimal number. Zero: the text is none.
 std::int64_t NumberOf(std::string_view text);
 
 struct KeyName {
@@ -49,7 +49,7 @@ class World {
 
   std::int64_t Moment() { return ++moment_; }
   std::int64_t NewValue() { return ++value_; }
-  // That this revision exists.
+  // Records that the revision exists.
   void Learn(std::int64_t revision) {
     std::int64_t known = latest_.load();
     while (known < revision && !latest_.compare_exchange_weak(known, revision)) {
@@ -58,10 +58,10 @@ class World {
   std::int64_t latest() const { return latest_.load(); }
   // The key in `slot` now, for one more operation.
   KeyName KeyIn(std::size_t slot);
-  // An operation on the key in `slot` has an unknown outcome.
+  // Records an operation with an unknown outcome on the key in `slot`.
   void SpoilKeyIn(std::size_t slot);
 
-  // A new object with `value` as its value and uid.
+  // Makes an object with `value` as its size and its uid.
   std::unique_ptr<runtime::Object> NewObject(const KeyName& key, std::int64_t value,
                                              bool red) const;
 
@@ -72,8 +72,8 @@ class World {
 
   Guarded<History> history;
   Guarded<HistoryReport> report;
-  // Set when the clients are done: the revision that every watch must still come to.
-  // And of the namespace "odd" the last one; set before.
+  // Set when the clients are done: the revision that every watch must still reach, and the last one
+  // of the namespace "odd", which is set first.
   std::atomic<std::int64_t> last_revision{0};
   std::atomic<std::int64_t> last_odd_revision{0};
 
@@ -89,15 +89,15 @@ class World {
   Guarded<std::vector<Slot>> slots_;
 };
 
-// Reads the engine's own log into a history, on a thread of its own.
+// Reads the engine's own log into a history, on its own thread.
 class LogKeeper {
  public:
   static Result<std::unique_ptr<LogKeeper>> Open(kv::Engine& engine, const runtime::KindPtr& kind,
                                                  const std::string& prefix);
   ~LogKeeper();
-  // What has been read so far: compacting there loses nothing.
+  // The revision up to which the log has been read: a compaction there loses nothing.
   std::int64_t complete() const { return complete_.load(); }
-  // Waits until all up to `revision` has been read; returns it.
+  // Waits until everything up to `revision` has been read, and returns it.
   Result<std::vector<LogEntry>> Finish(std::int64_t revision);
 
  private:
@@ -110,18 +110,18 @@ class LogKeeper {
   kv::Engine* engine_ = nullptr;
   std::shared_ptr<Bell> bell_;
   std::unique_ptr<kv::Tail> tail_;
-  std::vector<LogEntry> log_;  // The thread's until it has ended.
+  std::vector<LogEntry> log_;  // Belongs to the thread until that has ended.
   std::atomic<std::int64_t> complete_{0};
   std::atomic<bool> stop_{false};
   Guarded<Status> status_;
   Thread thread_;
 };
 
-// The threads' work.
+// Run one client or watcher on the calling thread, and return when its work is done.
 void RunClient(World& world, std::uint64_t seed, int operations);
 void RunWatcher(World& world, std::uint64_t seed);
-// Writes what every watch must come to, and reads the whole state in every way. False: the storage
-// does not answer.
+// Write the last objects, which every watch must deliver, and read the whole state in every mode.
+// An error means that the storage does not respond.
 Status WriteLast(World& world);
 Status ReadLast(World& world);
 

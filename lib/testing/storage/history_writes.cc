@@ -2,7 +2,7 @@
 
 #include "testing/storage/history_index.h"
 
-// What clients were told of their writes against the engine's log: S1, S2, S4, S15, S17.
+// Checks the results of writes against the engine's log: S1, S2, S4, S15, S17.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -23,8 +23,8 @@ constexpr std::size_t kStepsMax = 5'000'000;
 
 std::string Number(std::int64_t number) { return std::to_string(number); }
 
-// The log by itself: revisions ascend, each entry follows on the one before of its key, and no
-// value was stored twice.
+// Checks the log by itself: revisions ascend, each entry follows the previous one of its key, and
+// no value was stored twice.
 void CheckLog(const HistoryIndex& index, Findings& findings) {
   std::int64_t last = 0;
   std::set<std::int64_t> values;
@@ -79,6 +79,7 @@ void CheckAcked(const Operation& op, const HistoryIndex& index, Findings& findin
     if (!entry->created) findings.Add("S15", About(op) + " replaced an object");
     return;
   }
+  // After() is one past the write's own entry.
   const LogEntry* before = index.Before(index.After(op.revision) - 1);
   if (before == nullptr) {
     findings.Add("S1", About(op) + " found nothing there");
@@ -94,7 +95,7 @@ void CheckAcked(const Operation& op, const HistoryIndex& index, Findings& findin
 void CheckWrites(const History& history, const HistoryIndex& index, Findings& findings) {
   CheckLog(index, findings);
   std::set<std::int64_t> claimed;         // Revisions.
-  std::set<std::int64_t> written;         // Values that somebody may have written.
+  std::set<std::int64_t> written;         // Values that an operation may have written.
   std::set<std::string> perhaps_deleted;  // Keys.
   for (const Operation& op : history.operations) {
     if (findings.full()) return;
@@ -108,11 +109,13 @@ void CheckWrites(const History& history, const HistoryIndex& index, Findings& fi
         if (op.verb != Verb::kDelete) written.insert(op.value);
         break;
       case Outcome::kFailed:
+        // A failed delete has no value, so that it cannot be recognised in the log.
         if (op.verb != Verb::kDelete && index.OfValue(op.value) != nullptr) {
           findings.Add("S3", About(op) + " failed but has happened");
         }
         break;
       case Outcome::kUnknown:
+        // Any deletion of the key may be this one.
         if (op.verb == Verb::kDelete) perhaps_deleted.insert(op.key);
         written.insert(op.value);
         break;
@@ -126,8 +129,8 @@ void CheckWrites(const History& history, const HistoryIndex& index, Findings& fi
   }
 }
 
-// S3 for each key by itself. What became of unknown writes is looked up in the log, which makes
-// the search short; what never happened is left out.
+// Checks S3 for each key by itself. The log decides what became of unknown writes, which makes the
+// search short; operations that never took effect are left out.
 void CheckKeys(const History& history, const HistoryIndex& index, Findings& findings) {
   std::map<std::string, std::vector<Operation>> keys;
   for (const Operation& op : history.operations) {

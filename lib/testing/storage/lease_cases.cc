@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about leases, which delete their keys when they expire.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -28,6 +29,7 @@ Status EndsItsKeys(Subject& s) {
   EXPECT(Eventually([&s] { return Gone(s, "a"); }));
   ASSIGN_OR_RETURN(const std::string text, s.Text(""));
   EXPECT_EQ(text, "b=1");
+  // The end of a lease is a write: the state before it stays readable.
   ASSIGN_OR_RETURN(const std::string then, s.Text("", 3));
   EXPECT_EQ(then, "a=1 b=1");
   return Status::Ok();
@@ -39,7 +41,7 @@ Status EndIsAnEvent(Subject& s) {
   RETURN_IF_ERROR(s.Create("b", "2", lease).status());
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 0));
   s.clock().Advance(seconds(2));
-  // Nobody calls the engine: it must notice by itself.
+  // No call reaches the engine: it must delete the keys on its own.
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(5));
   EXPECT_EQ(TextOf(events), "delete a@4 was 1@2, delete b@5 was 2@3");
   EXPECT_EQ(events[0].previous.lease, lease);
@@ -53,6 +55,7 @@ Status LeftKeysStay(Subject& s) {
   for (const char* key : {"detached", "ended", "moved"}) {
     RETURN_IF_ERROR(s.Create(key, "1", shorter).status());
   }
+  // An update without a lease detaches the key, as in etcd.
   RETURN_IF_ERROR(s.Update("detached", "2").status());
   RETURN_IF_ERROR(s.Update("moved", "2", longer).status());
   s.clock().Advance(seconds(5));
@@ -89,6 +92,7 @@ Status EndedLease(Subject& s) {
   s.clock().Advance(seconds(5));
   EXPECT(Eventually([&s] { return Gone(s, "a"); }));
   EXPECT(
+      // An engine may delete the keys first and forget the lease a little later.
       Eventually([&] { return s.Create("b", "1", lease).status().reason() == Reason::kNotFound; }));
   return Status::Ok();
 }

@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about the end of an engine, and about its stats.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -32,6 +33,7 @@ Status StopEndsTails(Subject& s) {
   kv::EventBatch batch;
   EXPECT(waiting->Poll(batch) == kv::Tail::State::kWait);
   s.engine().Stop();
+  // Without the wake-up a reader would never poll again, and never see the end.
   EXPECT(waiting->WaitForWake());
   EXPECT(waiting->Poll(batch) == kv::Tail::State::kEnd);
   EXPECT_REASON(waiting->tail().status(), Reason::kServiceUnavailable);
@@ -43,6 +45,8 @@ Status StopUnderLoad(Subject& s) {
   Guarded<int> running{0};
   auto write = [&](const std::string& name) {
     for (int i = 0;; ++i) {
+      // Each write is either complete or refused with kServiceUnavailable, at whatever point Stop()
+      // meets it.
       const auto revision = s.Create(name + std::to_string(i), "v");
       if (!revision.ok()) {
         if (revision.status().reason() != Reason::kServiceUnavailable) ++wrong;
@@ -59,6 +63,7 @@ Status StopUnderLoad(Subject& s) {
   }
   {
     auto all = running.Lock();
+    // Stops only after every thread has written once, so that writes are running.
     all.Wait([&all] { return *all == 4; });
   }
   s.engine().Stop();

@@ -4,13 +4,14 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// Compares an engine with a model over random writes, reads and compactions.
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// What an engine must be, as simple as it can be said: the whole state at every revision.
+// The simplest model of an engine: the whole state at every revision.
 struct Model {
   using State = std::map<std::string, kv::KeyValue>;
-  std::vector<State> states{State(), State()};  // By revision; 0 is nobody's.
+  std::vector<State> states{State(), State()};  // By revision; 0 is not used.
   std::vector<std::string> events{"", ""};
   Revision compacted = 0;
 
@@ -45,7 +46,7 @@ Status Step(Subject& s, Model& model, Random& random) {
   const auto& now = model.states.back();
   const auto found = now.find(key);
   const Revision held = found == now.end() ? 0 : found->second.mod_revision;
-  // One in five guesses wrong.
+  // One write in five expects a wrong revision.
   const bool right = random.Below(5) != 0;
   const Revision expected = right ? held : model.revision() + 5;
   const bool erase = held != 0 && random.Below(4) == 0;
@@ -60,6 +61,7 @@ Status Step(Subject& s, Model& model, Random& random) {
 }
 
 Status Compare(Subject& s, const Model& model) {
+  // Every seventh revision, to keep the case short.
   for (Revision at = std::max<Revision>(model.compacted, 1); at <= model.revision(); at += 7) {
     ASSIGN_OR_RETURN(const std::string text, s.Text("/k/", at));
     EXPECT_EQ(text, model.Text(at));

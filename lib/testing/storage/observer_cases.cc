@@ -1,6 +1,6 @@
 #include "testing/storage/recorder.h"
 
-// What an observer is told, and when.
+// Cases about an observer's calls and their order.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -11,6 +11,7 @@ Status FromTheNextOn(Subject& s) {
   EXPECT_EQ(recorder.begin(), 2);
   EXPECT_EQ(recorder.seen(), 2);
   RETURN_IF_ERROR(s.Update("a", "2").status());
+  // A failed comparison is no commit.
   RETURN_IF_ERROR(s.Txn("a", 0, "no").status());
   RETURN_IF_ERROR(s.Delete("a").status());
   EXPECT_EQ(recorder.Text(), "put a=2@3 was 1@2, delete a@4 was 2@3");
@@ -30,7 +31,7 @@ Status BeforeTheAnswer(Subject& s) {
   return Status::Ok();
 }
 
-// Four writers at once, so that an engine that batches has batches of several prefixes.
+// Uses four writers, so that an engine that batches has batches of several prefixes.
 Status InOrderUnderLoad(Subject& s) {
   Recorder all;
   Recorder some;
@@ -56,7 +57,7 @@ Status InOrderUnderLoad(Subject& s) {
   return Status::Ok();
 }
 
-// An observer registered amid writes sees exactly what follows, whichever prefixes are there.
+// An observer registered amid writes gets exactly the later events, for any prefix.
 Status NoGapAtTheStart(Subject& s) {
   std::atomic<bool> stop = false;
   std::atomic<int> failed = 0;
@@ -122,8 +123,8 @@ Status OnlyItsPrefix(Subject& s) {
   return Status::Ok();
 }
 
-// An idle observer costs a commit nothing: it is not called, and still knows how far it has been
-// told.
+// An observer without events is not called, which keeps a commit cheap; its progress advances
+// nevertheless.
 Status NothingForIt(Subject& s) {
   std::vector<std::unique_ptr<Recorder>> idle;
   for (int i = 0; i < 1000; ++i) {
@@ -149,7 +150,7 @@ Status SeenIsDelivered(Subject& s) {
   std::atomic<bool> stop = false;
   std::atomic<int> wrong = 0;
   Recorder* self = nullptr;
-  // A commit that is being delivered has not been.
+  // While a commit is being delivered, seen() must not include it.
   Recorder recorder([&self, &wrong] {
     if (self->seen() >= self->revision()) ++wrong;
   });
@@ -159,6 +160,7 @@ Status SeenIsDelivered(Subject& s) {
     Revision last = 0;
     while (!stop) {
       const Revision seen = recorder.seen();
+      // Odd revisions are the other prefix's: the last even one must have arrived.
       if (seen < last || recorder.revision() < seen - seen % 2) ++wrong;
       last = seen;
     }
@@ -181,6 +183,7 @@ Status CompactionIsTold(Subject& s) {
   RETURN_IF_ERROR(recorder.Observe(s.engine(), "a/"));
   for (int i = 0; i < 5; ++i) RETURN_IF_ERROR(s.Tick().status());
   RETURN_IF_ERROR(s.Compact(4));
+  // Compaction concerns every prefix, so that an observer without events gets it too.
   EXPECT_EQ(recorder.compacted(), 4);
   EXPECT_EQ(recorder.calls(), 0U);
   return Status::Ok();

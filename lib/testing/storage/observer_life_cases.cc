@@ -2,7 +2,7 @@
 
 #include "testing/storage/recorder.h"
 
-// How an observation ends, and how one waits for a revision that brings it nothing.
+// Cases about the end of an observation, and about waiting for a revision without events.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -17,7 +17,7 @@ Status NoCallAfterTheEnd(Subject& s) {
   RETURN_IF_ERROR(s.Compact(2));
   EXPECT_EQ(gone.Text(), "create a/1=v@2");
   EXPECT_EQ(gone.compacted(), 0);
-  // How far it was told stays what it was.
+  // An ended observation keeps its progress.
   EXPECT_EQ(gone.seen(), 2);
   EXPECT_EQ(neighbour.Text(), "create a/1=v@2, create a/2=v@3");
   EXPECT_EQ(neighbour.compacted(), 2);
@@ -25,7 +25,7 @@ Status NoCallAfterTheEnd(Subject& s) {
   return Status::Ok();
 }
 
-// A prefix in the middle of others goes and comes again.
+// A prefix between others is removed and added again.
 Status NeighboursStay(Subject& s) {
   Recorder all;
   Recorder middle;
@@ -66,7 +66,7 @@ Status EndInAnothersCall(Subject& s) {
   RETURN_IF_ERROR(recorder.Observe(s.engine(), "a"));
   RETURN_IF_ERROR(victim.Observe(s.engine(), "a"));
   RETURN_IF_ERROR(s.Create("a", "1").status());
-  // Which of the two is called first is not promised.
+  // The order of the two calls is not promised.
   const std::size_t before = victim.calls();
   EXPECT(before <= 1);
   RETURN_IF_ERROR(s.Create("ab", "1").status());
@@ -75,12 +75,13 @@ Status EndInAnothersCall(Subject& s) {
   return Status::Ok();
 }
 
+// An observer after its end.
 struct Ended {
   std::unique_ptr<Recorder> recorder;
-  std::size_t calls;  // When its end returned.
+  std::size_t calls;  // The number when its end returned.
 };
 
-// Begins and ends observers; how often one was still inside of a call after its end.
+// Begins and ends observers. Returns how often a call was still running after its observer's end.
 int ChurnObservers(Subject& s, int rounds, std::vector<Ended>& ended) {
   int late = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -136,7 +137,7 @@ Status WaiterIsTold(Subject& s) {
   (void)recorder.progress().WhenSeen(2, [&dropped] { ++dropped; });
   RETURN_IF_ERROR(s.Create("b/1", "v").status());
   EXPECT_EQ(told, 0);
-  // Before this one is answered.
+  // The waiter is called before this write returns.
   RETURN_IF_ERROR(s.Create("b/2", "v").status());
   EXPECT_EQ(told, 1);
   RETURN_IF_ERROR(s.Create("b/3", "v").status());
@@ -148,7 +149,8 @@ Status WaiterIsTold(Subject& s) {
   return Status::Ok();
 }
 
-// A waiter comes while its revision is committed, and no other commit follows that would find it.
+// Registers a waiter while its revision is being committed, with no later commit that would find
+// it.
 Status NoWaiterIsLost(Subject& s) {
   Recorder recorder;
   RETURN_IF_ERROR(recorder.Observe(s.engine(), "a/"));

@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about reads of a key and of ranges.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -27,6 +28,7 @@ Status SingleKey(Subject& s) {
 
 Status PrefixOnly(Subject& s) {
   RETURN_IF_ERROR(Fill(s, {"/pods", "/pods/a", "/pods/b", "/pods0", "/podsx/c"}));
+  // The neighbours differ from the prefix in its last byte, or end before it.
   ASSIGN_OR_RETURN(const std::string text, s.Text("/pods/"));
   EXPECT_EQ(text, "/pods/a=v /pods/b=v");
   return Status::Ok();
@@ -41,6 +43,7 @@ Status ByteOrder(Subject& s) {
 
 Status ZeroEnd(Subject& s) {
   RETURN_IF_ERROR(Fill(s, {"a", "b", "c", "\xff\xff"}));
+  // etcd's notation for a range without an end.
   kv::RangeRequest request{.key = "b", .end = std::string(1, '\0')};
   ASSIGN_OR_RETURN(const auto response, Read(s, request));
   EXPECT_EQ(TextOf(response.kvs), "b=v c=v \xff\xff=v");
@@ -78,6 +81,7 @@ Status LimitOfThePast(Subject& s) {
   EXPECT_EQ(TextOf(cut.kvs), "a=v b=v");
   EXPECT(cut.more);
   EXPECT_EQ(cut.count, 5U);
+  // The response has the store's revision, not the one that was read.
   EXPECT_EQ(cut.revision, 8);
   ASSIGN_OR_RETURN(const auto exact, s.List("", 6, 5));
   EXPECT(!exact.more);
@@ -94,6 +98,7 @@ Status KeysOnly(Subject& s) {
     ASSIGN_OR_RETURN(const auto response, Read(s, request));
     EXPECT_EQ(response.kvs.size(), 2U);
     EXPECT(response.kvs[0].value == nullptr);
+    // The revisions come without the values, which suffices to see what changed.
     EXPECT_EQ(response.kvs[0].mod_revision, at == 0 ? 4 : 2);
   }
   return Status::Ok();
@@ -106,6 +111,7 @@ Status CountOnly(Subject& s) {
     kv::RangeRequest request{.key = "a", .end = "z"};
     request.at_revision = at;
     request.count_only = true;
+    // A limit must not limit the count.
     request.limit = 1;
     ASSIGN_OR_RETURN(const auto response, Read(s, request));
     EXPECT(response.kvs.empty());
@@ -124,6 +130,7 @@ Status PagesOfOneRevision(Subject& s) {
     ASSIGN_OR_RETURN(const auto response, Read(s, request));
     EXPECT_EQ(response.more, page < 2);
     all += TextOf(response.kvs) + ";";
+    // The immediate successor of the last key, as a continue token has it.
     from = response.kvs.back().key + '\0';
     RETURN_IF_ERROR(s.Create("b" + std::to_string(page), "new").status());
     if (page == 0) RETURN_IF_ERROR(s.Delete("d").status());

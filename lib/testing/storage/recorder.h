@@ -13,13 +13,14 @@
 
 namespace apiserver::inline v0::testing::storage {
 
-// An observer that writes down what it is told, and whether that is what it may be told.
+// An observer that records its calls, and whether they keep the promises of kv::Observer.
 class Recorder final : public kv::Observer {
  public:
-  // `act` is called at the end of each OnCommit().
+  // `act` is called at the end of each OnCommit(), on the engine's committing thread and without a
+  // lock of the recorder.
   explicit Recorder(std::function<void()> act = {}) : act_(std::move(act)) {}
 
-  // Registers it with `engine`. At most once.
+  // Registers the recorder with `engine`; at most once.
   Status Observe(kv::Engine& engine, std::string_view prefix = "") {
     prefix_ = prefix;
     ASSIGN_OR_RETURN(auto observation, engine.Observe(prefix, *this));
@@ -28,7 +29,7 @@ class Recorder final : public kv::Observer {
     *observation_.Lock() = std::move(observation);
     return Status::Ok();
   }
-  // Unregisters it.
+  // Unregisters the recorder; its calls have ended on return.
   void End() {
     auto observation = std::exchange(*observation_.Lock(), nullptr);
     observation.reset();
@@ -54,12 +55,12 @@ class Recorder final : public kv::Observer {
 
   std::string Text() const { return TextOf(state_.Lock()->events); }
   std::size_t size() const { return state_.Lock()->events.size(); }
-  // Of OnCommit().
+  // The number of calls of OnCommit().
   std::size_t calls() const { return state_.Lock()->calls; }
-  // Of the last commit that touched it.
+  // The revision of the last commit with events for the recorder.
   Revision revision() const { return state_.Lock()->revision; }
   Revision compacted() const { return state_.Lock()->compacted; }
-  // Whether it was only given events of its prefix, from its beginning on and in order.
+  // True if all events were of the prefix, later than begin() and in order.
   bool honest() const {
     auto state = state_.Lock();
     const bool early = !state->events.empty() && state->events.front().kv.mod_revision <= begin_;
@@ -82,7 +83,7 @@ class Recorder final : public kv::Observer {
   Revision begin_ = 0;
   std::shared_ptr<const kv::Progress> progress_;
   Guarded<State> state_;
-  // Last: it must end before what its calls use.
+  // Last, so that it is destroyed first: the members above are used by calls until it ends.
   Guarded<std::unique_ptr<kv::Observation>> observation_;
 };
 

@@ -5,6 +5,7 @@ namespace {
 
 namespace kv = apiserver::storage::kv;
 
+// Forwards everything, but refuses what only an engine in the same process can do.
 class RemoteEngine final : public kv::Engine {
  public:
   explicit RemoteEngine(kv::Engine& engine) : engine_(engine) {}

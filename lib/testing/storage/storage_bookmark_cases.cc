@@ -1,10 +1,11 @@
 #include "testing/storage/storage_subject.h"
 
-// Watches, their scopes and their bookmarks: the rest of
+// The cases about watches' scopes and bookmarks: the rest of
 // k8s.io/apiserver/pkg/storage/testing/watcher_tests.go.
 namespace apiserver::v0::testing::storage {
 namespace {
 
+// A little more than the two seconds before its end in which a watch gets a bookmark.
 constexpr std::chrono::seconds kSoon{3};
 
 ListOptions Named(std::string rv, std::string name) {
@@ -14,7 +15,7 @@ ListOptions Named(std::string rv, std::string name) {
   return options;
 }
 
-// With a bookmark two seconds before the watch ends, which is `kSoon` from now.
+// Options with bookmarks and a deadline `kSoon` from now: a bookmark is due two seconds before it.
 ListOptions WithBookmark(const StorageSubject& s, std::string rv) {
   ListOptions options;
   options.resource_version = std::move(rv);
@@ -77,13 +78,14 @@ Status WhoDoesNotReadHoldsNobodyUp(StorageSubject& s) {
     s.Create(name);
     EXPECT_EQ(reading.NextText(), "ADDED " + name + " " + std::to_string(i + 2));
   }
-  // Those who come back find all of it, or are told that it is over.
+  // A watch that falls behind still has all its events, or has ended.
   const std::string late = idle.front().NextText();
   EXPECT(late == "ADDED a0 2" || late == "END" || late.starts_with("ERROR"));
   return Status::Ok();
 }
 
 Status AWatchGoesWhileOthersWrite(StorageSubject& s) {
+  // The watch ends here, without having been read.
   { auto watch = s.WatchFrom("1"); }
   auto other = s.WatchFrom("1");
   s.Create("one");
@@ -104,6 +106,7 @@ Status ABookmarkComesBeforeTheEnd(StorageSubject& s) {
   s.Create("two", "other");
   EXPECT(s.List().ok());
   std::string next = told.NextText();
+  // The bookmark may come before or after the event: both are in order.
   if (next == "ADDED two 3") next = told.NextText();
   EXPECT(next == "BOOKMARK  2" || next == "BOOKMARK  3");
   EXPECT_EQ(untold.NextText(), "ADDED two 3");
@@ -116,6 +119,7 @@ Status ABookmarkTellsOfOtherResources(StorageSubject& s) {
   txn.key = "/registry/other/thing";
   txn.value = std::make_shared<const std::string>("{}");
   EXPECT(s.engine->Txn(s.ctx, txn)->succeeded);
+  // The list lets a cache learn of the other resource's revision.
   EXPECT_EQ(s.List()->resource_version, "3");
   auto watch = s.Watch(WithBookmark(s, "2"));
   s.clock().Advance(kSoon);
@@ -137,6 +141,7 @@ Status BookmarksOvertakeNoEvent(StorageSubject& s) {
       EXPECT(event);
       const std::int64_t revision = std::stoll(event->resource_version);
       const bool bookmark = event->type == watch::EventType::kBookmark;
+      // A bookmark ahead of `seen` would lose the events between, since clients resume from it.
       EXPECT_EQ(revision, bookmark ? seen : seen + 1);
       seen = revision;
     }

@@ -25,6 +25,7 @@ storage::store::Options StoreOptions(const StorageSetup& setup) {
 std::unique_ptr<storage::Interface> NewCacher(const StorageSetup& setup, kv::Engine* engine) {
   storage::cacher::Options options;
   options.store = StoreOptions(setup);
+  // Not the setup's engine, which the remote one hides.
   options.store.engine = engine;
   options.executor = setup.executor;
   options.fresh_wait = setup.fresh_wait;
@@ -32,7 +33,7 @@ std::unique_ptr<storage::Interface> NewCacher(const StorageSetup& setup, kv::Eng
   return storage::cacher::New(std::move(options));
 }
 
-// A cacher together with the engine that it takes for far away.
+// A cacher together with the engine that looks remote to it, which must live as long.
 class RemoteCacher final : public storage::Interface {
  public:
   explicit RemoteCacher(const StorageSetup& setup)
@@ -89,6 +90,7 @@ Status Run(const StorageCaseRow& row, const StorageHost& host) {
   try {
     return row.run(*subject);
   } catch (const std::exception& thrown) {
+    // The thrown text has less than the status that caused it.
     if (!subject->failure().ok()) return subject->failure();
     return Status(Reason::kInternalError, thrown.what());
   }

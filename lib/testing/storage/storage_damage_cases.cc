@@ -1,6 +1,6 @@
 #include "testing/storage/storage_subject.h"
 
-// Stored bytes that are no object: what failing transformers do upstream.
+// The cases about stored bytes that are no object, for which upstream uses failing transformers.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -11,6 +11,7 @@ Status ReadsOfDamageFail(StorageSubject& s) {
   EXPECT(s.Put("a", kGarbage).ok());
   s.Create("b");
   EXPECT_REASON(s.Get("a"), Reason::kInternalError);
+  // Damage to one object must not affect others.
   EXPECT(s.Get("b").ok());
   EXPECT_REASON(s.Resize("a", 3), Reason::kInternalError);
   EXPECT_REASON(s.Delete("a"), Reason::kInternalError);
@@ -32,9 +33,11 @@ Status AWatchOfDamageEndsWithAnError(StorageSubject& s) {
   ListOptions from;
   from.resource_version = "1";
   auto stream = s.storage->Watch(s.ctx, "/", from);
+  // A cache that cannot load its state may refuse the watch instead.
   if (!stream.ok()) return Status::Ok();
   WatchReader watch(std::move(*stream));
   std::string next = watch.NextText();
+  // Events before the damage may or may not come first.
   if (next == "ADDED a 2") next = watch.NextText();
   EXPECT_EQ(next, "ERROR InternalError");
   EXPECT_EQ(watch.NextText(), "END");

@@ -1,6 +1,7 @@
 #include "testing/storage/storage_subject.h"
 
-// Deletion: RunTest*Delete* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
+// The cases about deletion: RunTest*Delete* of
+// k8s.io/apiserver/pkg/storage/testing/store_tests.go.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -49,6 +50,7 @@ Status DeleteSeesWhatAnotherWroteInBetween(StorageSubject& s) {
   const auto deleted =
       s.storage->Delete(s.ctx, "/ns/one", {}, [&](const Context&, const runtime::Object& object) {
         seen.emplace_back(object.resource_version());
+        // Writes between the read and the transaction, at the first attempt only.
         return seen.size() == 1 ? s.Resize("one", 3).status() : Status();
       });
   EXPECT(deleted.ok());
@@ -64,6 +66,7 @@ Status DeleteWithAStaleSuggestionReadsAgain(StorageSubject& s) {
   EXPECT(s.Resize("one", 3).ok());
   UpdateOptions options;
   options.suggestion = stale;
+  // The precondition fits the stored object, not the suggestion: it must be checked on the former.
   options.preconditions.resource_version = "3";
   EXPECT(s.storage->Delete(s.ctx, "/ns/one", options, nullptr).ok());
   return Status::Ok();
@@ -73,6 +76,7 @@ Status DeleteWithASuggestionOfWhatHasGoneIsNotFound(StorageSubject& s) {
   UpdateOptions options;
   options.suggestion = s.Create("one");
   EXPECT(s.Delete("one").ok());
+  // The suggestion exists in memory only.
   EXPECT_REASON(s.storage->Delete(s.ctx, "/ns/one", options, nullptr), Reason::kNotFound);
   return Status::Ok();
 }
@@ -98,7 +102,7 @@ Status AStaleSuggestionDeletesWhatIsStored(StorageSubject& s) {
   return Status::Ok();
 }
 
-// Refuses whatever does not have this size.
+// Refuses to delete an object of another size; counts its calls.
 apiserver::storage::ValidateDeletion OnlySize(int size, std::atomic<int>& calls) {
   return [size, &calls](const Context&, const runtime::Object& object) {
     ++calls;
@@ -112,6 +116,7 @@ Status AStaleSuggestionThatIsRefusedIsReadAgain(StorageSubject& s) {
   options.suggestion = s.Create("one");
   EXPECT(s.Resize("one", 3).ok());
   std::atomic<int> calls = 0;
+  // The suggestion has no size and is refused; that is not final, since it may be stale.
   EXPECT(s.storage->Delete(s.ctx, "/ns/one", options, OnlySize(3, calls)).ok());
   EXPECT_REASON(s.Get("one"), Reason::kNotFound);
   return Status::Ok();
@@ -125,6 +130,7 @@ Status WhatOnlyTheSuggestionAllowsIsRefused(StorageSubject& s) {
   options.suggestion = *stale;
   EXPECT(s.Resize("one", 4).ok());
   std::atomic<int> calls = 0;
+  // The transaction fails on the stale revision, and the validation is asked again.
   EXPECT_REASON(s.storage->Delete(s.ctx, "/ns/one", options, OnlySize(3, calls)),
                 Reason::kForbidden);
   EXPECT_EQ((**s.Get("one"))["spec"]["size"].AsInt(), 4);
@@ -135,6 +141,7 @@ Status APreconditionIsAboutWhatIsStored(StorageSubject& s) {
   UpdateOptions options;
   options.suggestion = s.Create("one");
   EXPECT(s.Resize("one", 3).ok());
+  // The other way round: only the suggestion fits.
   options.preconditions.resource_version = "2";
   EXPECT_REASON(s.storage->Delete(s.ctx, "/ns/one", options, nullptr), Reason::kConflict);
   EXPECT_EQ((*s.Get("one"))->resource_version(), "3");

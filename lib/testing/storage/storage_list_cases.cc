@@ -1,7 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
-// Lists: RunTestList* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
+// The cases about lists: RunTestList* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -21,12 +21,12 @@ ListOptions Page(std::int64_t limit, std::string token = "") {
   return options;
 }
 
-// a..e in "ns" at revisions 2..6; b, d red, the others blue.
+// Writes a to e in "ns" at the revisions 2 to 6; b and d are red, the others blue.
 void Fill(StorageSubject& s) {
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     s.Create(name, "ns", name[0] % 2 == 0 ? "red" : "blue");
   }
-  // Every form has seen them, also one that follows a moment later.
+  // A consistent list makes a cache that follows a tail catch up.
   (void)s.List();
 }
 
@@ -54,6 +54,7 @@ Status AListOfANamespaceHoldsOnlyThatOnes(StorageSubject& s) {
   s.Create("b", "ns2");
   s.Create("c", "n");
   EXPECT_EQ(NamesOf(s.List({}, "/ns/")), "a");
+  // A key without the slash means the same namespace, not "ns2" as well.
   EXPECT_EQ(NamesOf(s.List({}, "/ns")), "a");
   EXPECT_EQ(NamesOf(s.List({}, "/n/")), "c");
   return Status::Ok();
@@ -71,6 +72,7 @@ Status AListThatIsNotRecursiveHoldsOneObject(StorageSubject& s) {
   options.predicate = {};
   options.resource_version = "2";
   options.match = ResourceVersionMatch::kExact;
+  // Revision 2 is the create of "a": the other key did not exist yet.
   EXPECT(NamesOf(s.List(options, "/ns/ab")).empty());
   return Status::Ok();
 }
@@ -98,8 +100,10 @@ Status AListIsCutIntoPagesOfOneRevision(StorageSubject& s) {
   EXPECT_EQ(NamesOf(first), "a b");
   EXPECT_EQ(first->resource_version, "6");
   EXPECT(first->remaining_item_count == 3);
+  // The successor of the last key, relative to the prefix of the list, as upstream.
   EXPECT_EQ(apiserver::storage::DecodeContinueToken(first->continue_token)->start_key,
             std::string("ns/b\0", 5));
+  // Writes between the pages must not show: the token has the revision of the first page.
   EXPECT(s.Delete("d").ok());
   s.Create("bb");
   const auto second = s.List(Page(2, first->continue_token));
@@ -125,7 +129,7 @@ Status PagesOfASelectiveListAreFilled(StorageSubject& s) {
   Fill(s);
   const auto first = s.List(WithLabels(Page(2), "color=blue"));
   EXPECT_EQ(NamesOf(first), "a c");
-  // Selectors hide how many are left.
+  // With a selector the number of remaining matches is not known.
   EXPECT(!first->remaining_item_count);
   const auto second = s.List(WithLabels(Page(2, first->continue_token), "color=blue"));
   EXPECT_EQ(NamesOf(second), "e");
@@ -136,6 +140,7 @@ Status PagesOfASelectiveListAreFilled(StorageSubject& s) {
 Status ARareObjectIsFoundBehindManyOthers(StorageSubject& s) {
   for (int i = 100; i < 150; ++i) s.Create("a" + std::to_string(i));
   s.Create("z", "ns", "red");
+  // The page is filled from many reads of the engine, not returned empty with a token.
   const auto list = s.List(WithLabels(Page(1), "color=red"));
   EXPECT_EQ(NamesOf(list), "z");
   EXPECT(list->continue_token.empty());
@@ -149,6 +154,7 @@ Status AnExactListShowsThePast(StorageSubject& s) {
   const auto list = s.List(At("3", ResourceVersionMatch::kExact));
   EXPECT_EQ(NamesOf(list), "a b");
   EXPECT_EQ(list->resource_version, "3");
+  // The object as of then, not as it is now.
   EXPECT_EQ(list->items[1]->resource_version(), "3");
   EXPECT_EQ(NamesOf(s.List(At("7", ResourceVersionMatch::kExact))), "b c d e");
   return Status::Ok();
@@ -156,6 +162,7 @@ Status AnExactListShowsThePast(StorageSubject& s) {
 
 Status ALimitWithARevisionIsAnExactList(StorageSubject& s) {
   Fill(s);
+  // As upstream: a limit with a resource version and no match means an exact list.
   const auto list = s.List(At("3", ResourceVersionMatch::kUnset, 1));
   EXPECT_EQ(NamesOf(list), "a");
   EXPECT_EQ(list->resource_version, "3");
@@ -192,6 +199,7 @@ Status AListRefusesBadVersionsAndTokens(StorageSubject& s) {
       s.List(Page(1, "!")).status().message(),
       "invalid continue token: continue key is not valid: illegal base64 data at input byte 0");
   ListOptions both = Page(1, apiserver::storage::EncodeContinueToken({3, "ns/a"}));
+  // The token has a revision already.
   both.resource_version = "3";
   EXPECT_EQ(s.List(both).status().message(),
             "specifying resource version is not allowed when using continue");
@@ -218,6 +226,7 @@ Status AnExpiredTokenComesWithOneThatGoesOnNow(StorageSubject& s) {
   EXPECT(expired.status().message().find("use the continue token in this response") !=
          std::string::npos);
   const std::string fresh(expired.status().continue_token());
+  // Minus one stands for the current revision: the rest is consistent, but not with the first page.
   EXPECT_EQ(apiserver::storage::DecodeContinueToken(fresh)->resource_version, -1);
   const auto rest = s.List(Page(2, fresh));
   EXPECT_EQ(NamesOf(rest), "d e");
@@ -230,6 +239,7 @@ Status AListOfAnyRevisionMayAskWithZero(StorageSubject& s) {
   Fill(s);
   const auto list = s.List(At("0"));
   EXPECT(list.ok());
+  // The list has the revision of its state, from which a client can watch.
   EXPECT(list->resource_version != "0");
   return Status::Ok();
 }
@@ -238,6 +248,7 @@ Status ATokenOfAnotherNamespacesListStaysInTheOwnOne(StorageSubject& s) {
   Fill(s);
   s.Create("x", "other");
   const auto list =
+      // A forged token must not reach another namespace.
       s.List(Page(10, apiserver::storage::EncodeContinueToken({-1, "ns/d"})), "/other/");
   EXPECT(list.ok());
   EXPECT_EQ(NamesOf(list), "x");
@@ -265,7 +276,7 @@ Status HowMuchIsStoredIsKnownAfterAList(StorageSubject& s) {
   EXPECT(five.has_value());
   EXPECT_EQ(five->count, 5);
   EXPECT(five->average_bytes > 100);
-  // Lists of less teach nothing.
+  // A list of a part does not update the statistics.
   EXPECT_EQ(NamesOf(s.List(Page(0), "/other/")), "");
   EXPECT_EQ(s.storage->GetStats()->count, 5);
   RETURN_IF_ERROR(s.Delete("b").status());
@@ -274,7 +285,7 @@ Status HowMuchIsStoredIsKnownAfterAList(StorageSubject& s) {
   EXPECT_EQ(NamesOf(s.List()), "a d e");
   const auto three = s.storage->GetStats();
   EXPECT_EQ(three->count, 3);
-  // The color stands in it twice: 20,000 more in each of the three.
+  // The color is in the field and in the label: 60,000 bytes more, 20,000 on average.
   EXPECT(three->average_bytes > five->average_bytes + 19'000);
   EXPECT(three->average_bytes < five->average_bytes + 21'000);
   for (const char* name : {"a", "d", "e"}) RETURN_IF_ERROR(s.Delete(name).status());

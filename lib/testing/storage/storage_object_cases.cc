@@ -1,7 +1,8 @@
 #include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
-// Create, get and update: RunTest* of k8s.io/apiserver/pkg/storage/testing/store_tests.go.
+// The cases about create, get and update: RunTest* of
+// k8s.io/apiserver/pkg/storage/testing/store_tests.go.
 namespace apiserver::v0::testing::storage {
 namespace {
 Status CreateReturnsTheObjectWithItsRevision(StorageSubject& s) {
@@ -13,6 +14,7 @@ Status CreateReturnsTheObjectWithItsRevision(StorageSubject& s) {
 }
 
 Status CreateStoresGosBytesUnderGosKey(StorageSubject& s) {
+  // Servers in Go may use the same store, so that keys and bytes must be the same.
   s.Create("one", "ns", "red");
   kv::RangeRequest request;
   request.key = "/registry/test.example.com/widgets/ns/one";
@@ -30,6 +32,7 @@ Status CreateRefusesAKeyThatIsTaken(StorageSubject& s) {
   s.Create("one");
   const auto again = s.storage->Create(s.ctx, "/ns/one", *NewWidget(s.kind, "one"), {});
   EXPECT_REASON(again, Reason::kAlreadyExists);
+  // The text is that of upstream's StorageError.
   EXPECT_EQ(again.status().message(),
             "StorageError: key exists, Code: 2, Key: /registry/test.example.com/widgets/ns/one, "
             "ResourceVersion: 0, AdditionalErrorMsg: <nil>");
@@ -57,7 +60,7 @@ Status CreateWithATtlAttachesALease(StorageSubject& s) {
   const auto range = s.engine->Range(s.ctx, request);
   EXPECT_EQ(range->kvs.size(), 2U);
   EXPECT(range->kvs[0].lease != 0);
-  // Objects that die at about the same time share one.
+  // Objects that expire at about the same time share a lease.
   EXPECT_EQ(range->kvs[1].lease, range->kvs[0].lease);
   return Status::Ok();
 }
@@ -95,8 +98,10 @@ Status GetOfAFutureRevisionIsTooLarge(StorageSubject& s) {
   ASSIGN_OR_RETURN(const auto impatient, s.OpenImpatient());
   GetOptions options;
   options.resource_version = "1000";
+  // A cache waits for the revision to come before it returns the error.
   const auto got = impatient->Get(s.ctx, s.KeyOf("one"), options);
   EXPECT_REASON(got, Reason::kTimeout);
+  // Clients tell this from other timeouts by the cause.
   EXPECT_EQ(got.status().message(), "Timeout: Too large resource version: 1000, current: 2");
   EXPECT(got.status().details() != nullptr);
   EXPECT_EQ(got.status().details()->causes[0].reason, "ResourceVersionTooLarge");
@@ -157,6 +162,7 @@ Status AnUpdateThatChangesNoByteIsNoWrite(StorageSubject& s) {
   const auto again = s.Resize("one", 3);
   EXPECT(again.ok());
   EXPECT_EQ((*again)->resource_version(), "3");
+  // The engine has no revision for it, so that no watch gets an event.
   EXPECT_EQ(*s.engine->CurrentRevision(s.ctx), 3);
   return Status::Ok();
 }
@@ -167,6 +173,7 @@ Status AnUpdateRewritesBytesThatDifferOnlyInForm(StorageSubject& s) {
   txn.value = std::make_shared<const std::string>(
       R"({"apiVersion":"test.example.com/v1","kind":"Widget","metadata":{"namespace":"ns",)"
       R"("name":"one"},"spec":{"size":3}})");
+  // Another writer's order of fields: the same object in other bytes.
   EXPECT(s.engine->Txn(s.ctx, txn)->succeeded);
   const auto updated = s.Resize("one", 3);
   EXPECT(updated.ok());
@@ -195,6 +202,7 @@ Status TheUpdatersErrorIsReturnedAsItIs(StorageSubject& s) {
   const auto refused = s.storage->GuaranteedUpdate(
       s.ctx, "/ns/one", {},
       [](const runtime::ObjectPtr&) -> Result<Update> { return Status(Reason::kForbidden, "no"); });
+  // Without a prefix or another reason: the API returns it to the client.
   EXPECT(refused.status() == Status(Reason::kForbidden, "no"));
   return Status::Ok();
 }
@@ -204,6 +212,7 @@ Status UpdateStartsAgainWhenAnotherWritesInBetween(StorageSubject& s) {
   int calls = 0;
   const auto updated = s.storage->GuaranteedUpdate(
       s.ctx, "/ns/one", {}, [&](const runtime::ObjectPtr& current) -> Result<Update> {
+        // Another write between the read and the transaction, at the first attempt only.
         if (++calls == 1) EXPECT(s.Resize("one", 7, "red").ok());
         Update update;
         update.object = current->Clone();
@@ -212,6 +221,7 @@ Status UpdateStartsAgainWhenAnotherWritesInBetween(StorageSubject& s) {
       });
   EXPECT(updated.ok());
   EXPECT_EQ(calls, 2);
+  // The second attempt starts from the other write, so that both changes stay.
   EXPECT_EQ((**updated)["spec"]["size"].AsInt(), 7);
   EXPECT_EQ((**updated)["status"]["phase"].AsString(), "done");
   return Status::Ok();
@@ -224,6 +234,7 @@ Status UpdateRefusesAStaleSuggestionOnlyAfterReading(StorageSubject& s) {
   options.suggestion = stale;
   const auto updated = s.storage->GuaranteedUpdate(
       s.ctx, "/ns/one", options, [](const runtime::ObjectPtr& current) -> Result<Update> {
+        // Refuses the suggestion: an error about a stale object must not reach the caller.
         if ((*current)["spec"]["size"].AsInt() != 3) return Status(Reason::kInvalid, "stale");
         Update update;
         update.object = current->Clone();
@@ -243,10 +254,12 @@ Status ANoOpOnAStaleSuggestionIsNotBelieved(StorageSubject& s) {
       s.storage->GuaranteedUpdate(s.ctx, "/ns/one", options, [](const runtime::ObjectPtr& current) {
         Update update;
         update.object = current->Clone();
+        // The suggestion has no size, so that nothing changes there; the stored object has one.
         update.object->Erase("spec", "size");
         return Result<Update>(std::move(update));
       });
   EXPECT(updated.ok());
+  // A write: the update was made again from the stored object, where it changes something.
   EXPECT_EQ((*updated)->resource_version(), "4");
   EXPECT((*s.Get("one"))->root()["spec"]["size"].is_null());
   return Status::Ok();
@@ -275,6 +288,7 @@ Status AnUpdateKeepsTheLeaseSetsItOrTakesItAway(StorageSubject& s) {
                            })
         .ok();
   };
+  // A TTL of zero detaches the lease; an update without a TTL keeps it.
   EXPECT(with_ttl(4, std::chrono::seconds(0)));
   EXPECT_EQ(lease(), 0);
   EXPECT(with_ttl(5, std::chrono::seconds(5000)));

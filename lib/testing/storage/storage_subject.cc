@@ -7,14 +7,15 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
+// Long enough for a loaded machine; no case that passes waits so long.
 constexpr std::chrono::seconds kEventPatience{10};
-// For a revision that never comes.
+// The wait for a revision that never comes.
 constexpr std::chrono::milliseconds kImpatience{50};
-// Bookmarks become due by a clock that wakes nobody.
+// Bookmarks become due by the case's clock, whose advance wakes no thread.
 constexpr std::chrono::milliseconds kSubjectLooksAgain{50};
 
-// Until a storage that loads what it answers from has done so: before, a read of any state may be
-// answered by the engine, and the next one by a cache that knows less.
+// Waits until a storage that loads its state first has done so: before, the engine may answer a
+// read of any state, and the next one a cache with an older state.
 Status WaitReady(const apiserver::storage::Interface& storage) {
   const auto deadline = RealClock().Now() + kEventPatience;
   Bell bell;
@@ -55,6 +56,7 @@ std::string WatchReader::NextText() {
   }
   if (event->initial_events_end) text += "-END";
   text += " " + std::string(event->object != nullptr ? event->object->name() : "");
+  // The event's revision, which for a deletion by selector is not the object's.
   return text + " " + event->resource_version;
 }
 
@@ -80,6 +82,7 @@ Result<std::unique_ptr<StorageSubject>> StorageSubject::Open(const StorageHost& 
 }
 
 StorageSubject::~StorageSubject() {
+  // The storage's tasks run in the pool, and its tails in the engine: it stops before both.
   if (storage != nullptr) storage->Stop();
   pool_->Stop();
   storage.reset();
@@ -100,6 +103,7 @@ Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenOver(
   setup.engine = engine.get();
   setup.kind = kind;
   setup.prefix = prefix;
+  // Shared by all storages of the case, as in a server.
   setup.executor = pool_.get();
   setup.clock = &clock_;
   setup.fresh_wait = fresh_wait;
@@ -110,6 +114,7 @@ Result<std::unique_ptr<apiserver::storage::Interface>> StorageSubject::OpenOver(
 
 template <class T>
 T StorageSubject::Must(Result<T> result) {
+  // Keeps the whole status: value() throws its text only.
   if (!result.ok()) failure_ = result.status();
   return std::move(result).value();
 }

@@ -14,7 +14,7 @@
 #include "testing/storage/bell.h"
 #include "testing/storage/subject.h"
 
-// What the storage cases are written with.
+// The vocabulary of the storage cases.
 namespace apiserver::inline v0::testing::storage {
 
 using apiserver::storage::GetOptions;
@@ -23,7 +23,7 @@ using apiserver::storage::Update;
 using apiserver::storage::UpdateOptions;
 using meta::ResourceVersionMatch;
 
-// The real time and what a case adds to it.
+// The real time plus the time that a case added.
 class ShiftedClock final : public Clock {
  public:
   Monotonic Now() const override { return RealClock().Now() + Shift(); }
@@ -35,22 +35,23 @@ class ShiftedClock final : public Clock {
   std::atomic<std::int64_t> shift_{0};
 };
 
-// Reads a watch from a case's thread.
+// Reads a watch on a case's thread.
 class WatchReader {
  public:
   explicit WatchReader(std::unique_ptr<watch::Stream> stream);
   WatchReader(WatchReader&&) noexcept;
   ~WatchReader();
 
-  // The next event, after ten seconds at most; nullopt: the watch is over, or no event came.
+  // Waits for the next event for up to ten seconds. Nullopt: the watch has ended, or no event came.
   std::optional<watch::Event> Next();
-  // "ADDED one 5", "BOOKMARK  7", "BOOKMARK-END  7", "ERROR Expired", "END", "NOTHING".
+  // The next event as text: "ADDED one 5", "BOOKMARK  7", "BOOKMARK-END  7", "ERROR Expired",
+  // "END", "NOTHING".
   std::string NextText();
-  // As NextText(), passing over bookmarks.
+  // Like NextText(), but skips bookmarks.
   std::string NextChange();
-  // What can be had without waiting.
+  // The events that are available without waiting.
   std::vector<watch::Event> Ready();
-  // Whether the last Next() found the watch over.
+  // True if the last Next() found that the watch has ended.
   bool over() const { return over_; }
 
  private:
@@ -61,15 +62,15 @@ class WatchReader {
   bool over_ = false;
 };
 
-// A storage in a test. What returns an object or a reader rather than a Result throws what
-// Result::value() throws, which fails the case; whoever runs the case asks failure() for why.
+// A storage in a test. Functions that return an object or a reader instead of a Result throw like
+// Result::value(), which fails the case; failure() then has the reason.
 class StorageSubject {
  public:
   static Result<std::unique_ptr<StorageSubject>> Open(const StorageHost& host);
   ~StorageSubject();
 
   static std::string KeyOf(std::string_view name, std::string_view space = "ns");
-  // A stored widget; `color` sets spec.color and the label color.
+  // Stores a widget; `color` sets spec.color and the label color.
   runtime::ObjectPtr Create(std::string_view name, std::string_view space = "ns",
                             std::string_view color = "");
   // Sets spec.size, and spec.color and its label if `color` is given.
@@ -80,11 +81,12 @@ class StorageSubject {
   WatchReader Watch(const ListOptions& options, std::string_view key = "/");
   WatchReader WatchFrom(std::string_view rv);
   void Compact(std::string_view rv);
-  // Another storage over the same engine, as after a restart.
+  // Opens another storage over the same engine, as after a restart.
   Result<std::unique_ptr<apiserver::storage::Interface>> OpenAnother();
-  // Another one that hardly waits for a revision; for what asks for one of the future.
+  // Opens another storage that waits for a revision for 50 ms only, for requests of future
+  // revisions.
   Result<std::unique_ptr<apiserver::storage::Interface>> OpenImpatient();
-  // Puts bytes under a key as if another server had written them; returns the revision.
+  // Writes bytes under a key as another server would. Returns the revision of the write.
   Result<Revision> Put(std::string_view name, std::string bytes);
 
   const Status& failure() const { return failure_; }
@@ -109,7 +111,7 @@ class StorageSubject {
   std::unique_ptr<ThreadPool> pool_ = NewThreadPool({"storage", 2});
 };
 
-// "one two": what a list holds.
+// The names of a list's objects, "one two", or its error.
 std::string NamesOf(const Result<runtime::List>& list);
 
 struct StorageCaseRow {
@@ -126,7 +128,7 @@ StorageCaseTable StorageWatchCases();
 StorageCaseTable StorageBookmarkCases();
 StorageCaseTable StorageDamageCases();
 
-// `options`, for objects whose labels match `labels`.
+// Returns `options` with the label selector `labels`.
 ListOptions WithLabels(ListOptions options, std::string_view labels);
 
 }  // namespace apiserver::inline v0::testing::storage

@@ -1,7 +1,8 @@
 #include "base/status_macros.h"
 #include "testing/storage/storage_subject.h"
 
-// Watches: RunTestWatch* of k8s.io/apiserver/pkg/storage/testing/watcher_tests.go.
+// The cases about watches: RunTestWatch* of
+// k8s.io/apiserver/pkg/storage/testing/watcher_tests.go.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -39,6 +40,7 @@ Status AWatchMayBeginInThePast(StorageSubject& s) {
 Status AWatchFromZeroBeginsWithTheState(StorageSubject& s) {
   s.Create("one");
   EXPECT(s.Resize("one", 3).ok());
+  // The get makes a cache catch up: a watch from 0 may begin with any state that it has.
   EXPECT(s.Get("one", "3").ok());
   auto watch = s.WatchFrom("0");
   EXPECT_EQ(watch.NextText(), "ADDED one 3");
@@ -58,6 +60,7 @@ Status TheObjectOfAnEventIsThatOfItsRevision(StorageSubject& s) {
   EXPECT_EQ(modified->object->resource_version(), "3");
   const auto deleted = watch.Next();
   EXPECT(deleted);
+  // A deletion carries the last state of the object.
   EXPECT_EQ((*deleted->object)["spec"]["size"].AsInt(), 3);
   EXPECT_EQ(deleted->resource_version, "4");
   return Status::Ok();
@@ -93,12 +96,13 @@ Status SelectorsTurnChangesIntoAdditionsAndDeletions(StorageSubject& s) {
   s.Create("two", "ns", "red");
   EXPECT_EQ(watch.NextText(), "ADDED one 3");
   EXPECT_EQ(watch.NextText(), "MODIFIED one 4");
-  // The object is the last that matched, the revision that of the change.
+  // A deletion by selector has the last object that matched, and the revision of the change.
   const auto gone = watch.Next();
   EXPECT(gone);
   EXPECT(gone->type == watch::EventType::kDeleted);
   EXPECT_EQ((*gone->object)["spec"]["size"].AsInt(), 2);
   EXPECT_EQ(gone->resource_version, "5");
+  // The changes to an object that does not match come without events: no revision between is due.
   EXPECT_EQ(watch.NextText(), "ADDED two 8");
   return Status::Ok();
 }
@@ -126,6 +130,7 @@ Status InitialEventsEndWithABookmark(StorageSubject& s) {
 
 Status TheEndOfNoInitialEventsIsToldAsWell(StorageSubject& s) {
   auto watch = s.Watch(From("", true, true));
+  // Without objects the end comes at the store's revision.
   EXPECT_EQ(watch.NextText(), "BOOKMARK-END  1");
   return Status::Ok();
 }
@@ -142,7 +147,7 @@ Status WhoWantsNoBookmarksGetsNoneAtTheEndEither(StorageSubject& s) {
 Status InitialEventsMayAskForALeastRevision(StorageSubject& s) {
   s.Create("a");
   s.Create("b");
-  // Every form has seen both; one that lags may begin with the first alone.
+  // A consistent list makes every storage see both; a cache that lags could begin with the first.
   EXPECT(s.List().ok());
   auto watch = s.Watch(From("2", true, true));
   EXPECT_EQ(watch.NextText(), "ADDED a 2");
@@ -154,13 +159,14 @@ Status InitialEventsMayAskForALeastRevision(StorageSubject& s) {
 Status InitialEventsOfTheFutureAreTooLarge(StorageSubject& s) {
   ASSIGN_OR_RETURN(const auto impatient, s.OpenImpatient());
   const auto watch = impatient->Watch(s.ctx, "/", From("1000", true, true));
+  // The error comes from the call, not as an event, so that the client gets an HTTP error.
   EXPECT_REASON(watch, Reason::kTimeout);
   return Status::Ok();
 }
 
 Status AWatchWithoutInitialEventsBeginsNow(StorageSubject& s) {
   s.Create("a");
-  // Every form has seen it.
+  // A consistent list makes every storage see the object, so that the watch begins after it.
   EXPECT(s.List().ok());
   auto watch = s.Watch(From("", false));
   s.Create("b");
@@ -179,7 +185,7 @@ Status AWatchFromTheFutureWaitsForIt(StorageSubject& s) {
 
 Status AWatchFromACompactedRevisionIsToldOnce(StorageSubject& s) {
   for (int i = 0; i < 8; ++i) s.Create("a" + std::to_string(i));
-  // A cache that was there from the beginning may know better; one that is new cannot.
+  // A cache that has run from the beginning may still have the events; a new one cannot.
   s.Compact("8");
   ASSIGN_OR_RETURN(const auto fresh, s.OpenAnother());
   WatchReader watch(std::move(*fresh->Watch(s.ctx, "/", From("3"))));
@@ -189,6 +195,7 @@ Status AWatchFromACompactedRevisionIsToldOnce(StorageSubject& s) {
   EXPECT(event->error ==
          Status(Reason::kExpired, "The resourceVersion for the provided watch is too old."));
   EXPECT_EQ(watch.NextText(), "END");
+  // Before the engine that it uses goes.
   fresh->Stop();
   return Status::Ok();
 }
@@ -200,6 +207,7 @@ Status ABadResourceVersionIsRefusedAtOnce(StorageSubject& s) {
 
 Status ManyChangesArriveCompleteAndInOrder(StorageSubject& s) {
   auto watch = s.WatchFrom("1");
+  // Nothing is read meanwhile, so that the events must be kept.
   for (int i = 0; i < 700; ++i) s.Create("a" + std::to_string(i));
   for (int i = 0; i < 700; ++i) {
     const auto event = watch.Next();
@@ -234,7 +242,7 @@ Status InitialEventsNeedNoAsking(StorageSubject& s) {
   auto watch = s.Watch(From("0", std::nullopt, true));
   EXPECT_EQ(watch.NextText(), "ADDED a 2");
   s.Create("b");
-  // Who has not asked is not told where the state ends.
+  // Only a request for initial events gets the bookmark at their end.
   EXPECT_EQ(watch.NextText(), "ADDED b 3");
   return Status::Ok();
 }

@@ -9,6 +9,7 @@
 namespace apiserver::v0::testing::storage {
 namespace {
 
+// Long enough for a loaded machine; no case that passes waits so long.
 constexpr std::chrono::seconds kPatience{10};
 
 Revision Must(const kv::TxnResponse& response) { return response.revision; }
@@ -33,6 +34,7 @@ Subject::~Subject() {
 
 Status Subject::Reopen() {
   engine_->Stop();
+  // Destroyed before the next one opens: two engines must not share a store's files.
   engine_.reset();
   ASSIGN_OR_RETURN(engine_, host_.reopen(clock_));
   return Status::Ok();
@@ -60,10 +62,12 @@ Result<Revision> Subject::Update(const std::string& key, const std::string& valu
 }
 
 Result<Revision> Subject::Delete(const std::string& key) {
+  // Not atomic: a write by another thread in between is a kConflict.
   ASSIGN_OR_RETURN(const kv::KeyValue now, Get(key));
   return RevisionOf(Txn(key, now.mod_revision, std::nullopt));
 }
 
+// No case has a prefix of this key, except the empty one.
 Result<Revision> Subject::Tick() { return Update("~tick", "x"); }
 
 Result<kv::KeyValue> Subject::Get(const std::string& key, Revision at) {
@@ -71,6 +75,7 @@ Result<kv::KeyValue> Subject::Get(const std::string& key, Revision at) {
   request.key = key;
   request.at_revision = at;
   ASSIGN_OR_RETURN(kv::RangeResponse response, engine_->Range(Context::Background(), request));
+  // Not an error: cases ask for absent keys often.
   if (response.kvs.empty()) return kv::KeyValue{};
   return std::move(response.kvs.front());
 }
@@ -147,6 +152,7 @@ Result<std::vector<kv::Event>> TailReader::ReadTo(Revision revision) {
     kv::EventBatch batch;
     switch (Poll(batch)) {
       case kv::Tail::State::kEvents:
+        // Not the last event's revision: the tail may be further than its prefix has events.
         complete = batch.complete_up_to;
         for (kv::Event& event : batch.events) events.push_back(std::move(event));
         break;
@@ -172,6 +178,7 @@ Status TailReader::ReadToEnd() {
 }
 
 bool Eventually(const std::function<bool()>& holds) {
+  // The real clock: an engine's own threads need real time after the case's clock has advanced.
   const auto deadline = RealClock().Now() + kPatience;
   while (!holds()) {
     if (RealClock().Now() > deadline) return false;

@@ -14,13 +14,13 @@
 #include "apiserver/testing/storage/engine_conformance.h"
 #include "testing/storage/bell.h"
 
-// What the conformance cases are written with.
+// The vocabulary of the engine's conformance cases.
 namespace apiserver::inline v0::testing::storage {
 
 namespace kv = apiserver::storage::kv;
 using kv::Revision;
 
-// Stands still until it is told to go on.
+// A clock that stands still until a case advances it.
 class ManualClock final : public Clock {
  public:
   Monotonic Now() const override { return *now_.Lock(); }
@@ -32,7 +32,7 @@ class ManualClock final : public Clock {
   Guarded<Monotonic> now_{Monotonic(std::chrono::hours(1000))};
 };
 
-// An engine in a test, and what one does with it all the time.
+// An engine in a test, with shorthands for its calls.
 class Subject {
  public:
   static Result<std::unique_ptr<Subject>> Open(const EngineHost& host);
@@ -41,23 +41,24 @@ class Subject {
   kv::Engine& engine() { return *engine_; }
   ManualClock& clock() { return clock_; }
   const EngineHost& host() const { return host_; }
-  // Stops the engine, destroys it and opens what it left.
+  // Stops and destroys the engine, and opens what it left behind.
   Status Reopen();
 
-  // Those that write return the revision of the write, or kConflict if the comparison failed.
+  // Create, Update, Delete and Tick return the revision of the write. kConflict: the comparison
+  // failed.
   Result<Revision> Create(const std::string& key, const std::string& value, kv::LeaseId lease = 0);
-  // Whatever the key holds now.
+  // Replaces the key's current value, whatever it is.
   Result<Revision> Update(const std::string& key, const std::string& value, kv::LeaseId lease = 0);
   Result<Revision> Delete(const std::string& key);
-  // Writes to an unrelated key.
+  // Writes to a key outside the cases' prefixes, to advance the revision.
   Result<Revision> Tick();
 
   Result<kv::TxnResponse> Txn(const std::string& key, Revision expected,
                               std::optional<std::string> value, kv::LeaseId lease = 0);
-  // Null value: nothing there.
+  // Reads a key. Null value: the key is absent.
   Result<kv::KeyValue> Get(const std::string& key, Revision at = 0);
   Result<kv::RangeResponse> List(const std::string& prefix, Revision at = 0, std::size_t limit = 0);
-  // "a=1 b=2", in the order of the answer.
+  // Returns the pairs in the order of the response: "a=1 b=2".
   Result<std::string> Text(const std::string& prefix, Revision at = 0);
   Result<Revision> Current();
   Status Compact(Revision revision);
@@ -75,7 +76,7 @@ std::string TextOf(const std::vector<kv::KeyValue>& kvs);
 std::string TextOf(const kv::Event& event);
 std::string TextOf(const std::vector<kv::Event>& events);
 
-// Reads a tail as a cache does: asks, waits until it is woken, asks again.
+// Reads a tail as a cache does: polls, waits for the waker, polls again. For one thread.
 class TailReader {
  public:
   static Result<std::unique_ptr<TailReader>> Open(kv::Engine& engine, std::string_view prefix,
@@ -84,11 +85,11 @@ class TailReader {
   // Reads until all events up to `revision` are there, and returns those since the last call.
   // kTimeout after ten seconds; the tail's own status when it ends.
   Result<std::vector<kv::Event>> ReadTo(Revision revision);
-  // Reads until the tail ends; returns why.
+  // Reads until the tail ends, and returns its status.
   Status ReadToEnd();
-  // Asks once with the reader's waker.
+  // Polls once with the reader's waker.
   kv::Tail::State Poll(kv::EventBatch& batch);
-  // Whether the tail has woken the reader, at the latest after ten seconds.
+  // Waits for a wake-up by the tail for up to ten seconds. False: there was none.
   bool WaitForWake();
   kv::Tail& tail() { return *tail_; }
 
@@ -100,7 +101,7 @@ class TailReader {
   std::unique_ptr<kv::Tail> tail_;
 };
 
-// Calls `holds` until it is true; false after ten seconds.
+// Polls `holds` until it is true. False: it was not within ten seconds.
 bool Eventually(const std::function<bool()>& holds);
 
 template <class T>
@@ -110,6 +111,7 @@ std::string Show(const T& value) {
   return out.str();
 }
 
+// Makes the error of a broken promise: where and what.
 Status Broken(const char* file, int line, const std::string& what);
 
 template <class Actual, class Expected>
@@ -121,12 +123,12 @@ Status Equal(const char* file, int line, const char* text, const Actual& actual,
       std::string(text) + " is \"" + Show(actual) + "\", must be \"" + Show(expected) + "\"");
 }
 
-// The case fails unless `condition` holds, or both are equal.
+// Fail the case unless `condition` holds, or both values are equal.
 #define EXPECT(condition) \
   if (!(condition)) return Broken(__FILE__, __LINE__, #condition)
 #define EXPECT_EQ(actual, expected) \
   if (Status kit_s = Equal(__FILE__, __LINE__, #actual, actual, expected); !kit_s.ok()) return kit_s
-// The case fails unless `expression`, a Result or Status, is the error `reason_word`.
+// Fails the case unless `expression`, a Result or Status, is the error `reason_word`.
 #define EXPECT_REASON(expression, reason_word)                                                  \
   if (const Status kit_s = StatusOf(expression); kit_s.ok() || kit_s.reason() != (reason_word)) \
   return Broken(__FILE__, __LINE__,                                                             \
@@ -138,11 +140,11 @@ Status StatusOf(const Result<T>& result) {
   return result.status();
 }
 
-// One row of a table of cases.
+// A row of a table of cases.
 struct CaseRow {
   const char* name;
   Status (*run)(Subject&);
-  bool embedded = false;  // Left out where EngineHost::remote.
+  bool embedded = false;  // If set, left out if EngineHost::remote.
 };
 using CaseTable = std::vector<CaseRow>;
 
@@ -154,8 +156,8 @@ CaseTable LeaseCases();
 CaseTable LifeCases();
 CaseTable ConcurrencyCases();
 CaseTable ModelCases();
-CaseTable ObserverCases();      // If the host has observers.
-CaseTable ObserverLifeCases();  // As these.
-CaseTable DurableCases();       // If the host can reopen.
+CaseTable ObserverCases();      // Only if the host has observers.
+CaseTable ObserverLifeCases();  // Only if the host has observers.
+CaseTable DurableCases();       // Only if the host can reopen.
 
 }  // namespace apiserver::inline v0::testing::storage

@@ -1,10 +1,12 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about tails: their events, progress, wake-ups, and compaction behind, at and ahead of
+// them.
 namespace apiserver::v0::testing::storage {
 namespace {
 
-// 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: b=2.
+// Writes, by revision: 2: a=1, 3: b=1, 4: a=2, 5: b deleted, 6: b=2.
 Status FillTail(Subject& s) {
   RETURN_IF_ERROR(s.Create("/x/a", "1").status());
   RETURN_IF_ERROR(s.Create("/y/b", "1").status());
@@ -15,6 +17,7 @@ Status FillTail(Subject& s) {
 
 Status Read(Subject& s, const std::string& prefix, Revision from, const std::string& expected) {
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), prefix, from));
+  // Read before the progress is requested, so that the tail must reach it.
   ASSIGN_OR_RETURN(const Revision now, s.Current());
   RETURN_IF_ERROR(s.engine().RequestProgress(Context::Background()));
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(now));
@@ -53,6 +56,7 @@ Status EventsHaveRevisions(Subject& s) {
   EXPECT_EQ(events[1].kv.mod_revision, 5);
   EXPECT(events[1].kv.value == nullptr);
   EXPECT_EQ(events[1].previous.create_revision, 3);
+  // The key existed until 5, but a create has nothing before it.
   EXPECT_EQ(events[2].previous.mod_revision, 0);
   EXPECT_EQ(events[2].kv.create_revision, 6);
   return Status::Ok();
@@ -82,6 +86,7 @@ Status FromTheFuture(Subject& s) {
 
 Status Wakes(Subject& s) {
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "/x/", 0));
+  // More than once: a waker serves one wait.
   for (int i = 0; i < 5; ++i) {
     kv::EventBatch batch;
     EXPECT(reader->Poll(batch) == kv::Tail::State::kWait);
@@ -98,6 +103,7 @@ Status Progress(Subject& s) {
   kv::EventBatch batch;
   EXPECT(reader->Poll(batch) == kv::Tail::State::kWait);
   for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(s.Tick().status());
+  // Without it an engine need not say that a prefix has no more events.
   RETURN_IF_ERROR(s.engine().RequestProgress(Context::Background()));
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(4));
   EXPECT(events.empty());
@@ -115,6 +121,7 @@ Status ProgressNeverLies(Subject& s) {
   while (complete < 701) {
     kv::EventBatch batch;
     const kv::Tail::State state = reader->Poll(batch);
+    // A remote tail reads ahead on its own; an embedded one has the whole log at once.
     if (state == kv::Tail::State::kWait && s.host().remote) {
       EXPECT(reader->WaitForWake());
       continue;
@@ -130,6 +137,7 @@ Status ProgressNeverLies(Subject& s) {
     EXPECT(batch.complete_up_to >= complete);
     complete = batch.complete_up_to;
   }
+  // Every third of 700.
   EXPECT_EQ(seen, 234U);
   return Status::Ok();
 }
@@ -142,6 +150,7 @@ Status TailBelowCompaction(Subject& s) {
   EXPECT(reader->Poll(batch) == kv::Tail::State::kEnd);
   EXPECT_REASON(reader->tail().status(), Reason::kExpired);
   EXPECT_EQ(reader->tail().compacted_revision(), 4);
+  // The end is final.
   EXPECT(reader->Poll(batch) == kv::Tail::State::kEnd);
   return Status::Ok();
 }
@@ -152,6 +161,7 @@ Status FromTheCompactedRevision(Subject& s) {
   ASSIGN_OR_RETURN(const auto reader, TailReader::Open(s.engine(), "", 5));
   ASSIGN_OR_RETURN(const auto events, reader->ReadTo(6));
   EXPECT_EQ(events.size(), 2U);
+  // The compaction may have taken the previous value, so only type and revision are compared.
   EXPECT(events[0].type == kv::Event::Type::kDelete);
   EXPECT_EQ(events[0].kv.mod_revision, 5);
   EXPECT_EQ(TextOf(events[1]), "create /y/b=2@6");
@@ -184,6 +194,7 @@ Status CompactionPassesAWaitingTail(Subject& s) {
   EXPECT(reader->Poll(batch) == kv::Tail::State::kWait);
   for (int i = 0; i < 600; ++i) RETURN_IF_ERROR(s.Tick().status());
   RETURN_IF_ERROR(s.engine().RequestProgress(Context::Background()));
+  // The prefix was quiet, so only progress tells that the tail is past the compaction.
   RETURN_IF_ERROR(reader->ReadTo(601).status());
   RETURN_IF_ERROR(s.Compact(601));
   RETURN_IF_ERROR(s.Create("/x/a", "1").status());
@@ -207,6 +218,7 @@ Status IndependentTails(Subject& s) {
   RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto all, two->ReadTo(6));
   EXPECT_EQ(all.size(), 5U);
+  // The end of one tail must not take the progress of the other.
   two.reset();
   RETURN_IF_ERROR(s.engine().RequestProgress(Context::Background()));
   ASSIGN_OR_RETURN(const auto some, one->ReadTo(6));
@@ -228,6 +240,7 @@ Status BatchIsReplaced(Subject& s) {
   RETURN_IF_ERROR(FillTail(s));
   ASSIGN_OR_RETURN(const auto tail, s.engine().NewTail("", 6));
   kv::EventBatch batch;
+  // Leftovers of an earlier call.
   batch.events.resize(3);
   batch.complete_up_to = 99;
   EXPECT(Eventually([&] { return tail->Next(batch, Waker()) == kv::Tail::State::kEvents; }));

@@ -1,5 +1,7 @@
 #include "apiserver/testing/storage/storage_conformance.h"
 
+// The scenarios of upstream by name. A test compares the list with the cases, so that none is
+// forgotten.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -8,9 +10,11 @@ struct Row {
   const char* not_applicable = "";
 };
 
+// The reason for several scenarios of one feature.
 constexpr const char* kUnsafe =
     "deletes what cannot be decoded; storage::Interface has no such unsafe deletion";
 
+// In upstream's order: first store_tests.go, then watcher_tests.go.
 constexpr Row kRows[] = {
     {"RunTestCreate"},
     {"RunTestCreateWithTTL"},

@@ -1,6 +1,7 @@
 #include "base/status_macros.h"
 #include "testing/storage/subject.h"
 
+// The cases about conditional writes, their results and their revisions.
 namespace apiserver::v0::testing::storage {
 namespace {
 
@@ -19,6 +20,7 @@ Status CreateIsReadable(Subject& s) {
   ASSIGN_OR_RETURN(const auto response, s.Txn("a", 0, "1"));
   EXPECT(response.succeeded);
   EXPECT_EQ(response.revision, 2);
+  // The response has the state before the write: the key was absent.
   EXPECT_EQ(response.kv.mod_revision, 0);
   EXPECT(response.kv.value == nullptr);
   ASSIGN_OR_RETURN(const auto kv, s.Get("a"));
@@ -122,6 +124,7 @@ Status RecreatedKey(Subject& s) {
 
 Status UnconditionalDelete(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
+  // Zero expects the key to be absent, so that the deletion could never have an effect.
   EXPECT_REASON(s.Txn("a", 0, std::nullopt), Reason::kInvalid);
   ASSIGN_OR_RETURN(const std::string text, s.Text(""));
   EXPECT_EQ(text, "a=1");
@@ -136,9 +139,11 @@ Status EmptyKey(Subject& s) {
 Status RevisionsCountWrites(Subject& s) {
   for (int i = 0; i < 20; ++i) {
     ASSIGN_OR_RETURN(const Revision revision, s.Create("k" + std::to_string(i), "v"));
+    // An empty store is at revision 1.
     EXPECT_EQ(revision, i + 2);
   }
   ASSIGN_OR_RETURN(const Revision deleted, s.Delete("k3"));
+  // A deletion has a revision of its own.
   EXPECT_EQ(deleted, 22);
   return Status::Ok();
 }
@@ -146,6 +151,7 @@ Status RevisionsCountWrites(Subject& s) {
 Status FailureMakesNoRevision(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
   RETURN_IF_ERROR(s.Txn("a", 0, "2").status());
+  // As in etcd, where a transaction without a write keeps the revision.
   RETURN_IF_ERROR(s.Txn("b", 9, "2").status());
   RETURN_IF_ERROR(s.Txn("a", 9, std::nullopt).status());
   ASSIGN_OR_RETURN(const Revision revision, s.Current());
@@ -155,6 +161,7 @@ Status FailureMakesNoRevision(Subject& s) {
 
 Status SameValueIsAWrite(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1").status());
+  // An engine does not compare values: that is for the storage above it.
   ASSIGN_OR_RETURN(const Revision revision, s.Update("a", "1"));
   EXPECT_EQ(revision, 3);
   return Status::Ok();
@@ -163,6 +170,7 @@ Status SameValueIsAWrite(Subject& s) {
 Status EmptyValue(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "").status());
   ASSIGN_OR_RETURN(const auto kv, s.Get("a"));
+  // Null means an absent key, and must differ from an empty value.
   EXPECT(kv.value != nullptr);
   EXPECT_EQ(*kv.value, "");
   RETURN_IF_ERROR(s.Update("a", "1").status());
@@ -173,9 +181,11 @@ Status EmptyValue(Subject& s) {
 }
 
 Status BinaryBytes(Subject& s) {
+  // Zero bytes end strings in C, and 0xff has no successor in the byte order.
   const std::string key("\x01\0\xff\0k", 5);
   const std::string value("\0\xff\0", 3);
   RETURN_IF_ERROR(s.Create(key, value).status());
+  // The immediate successor of the key, which a read of the key must not include.
   RETURN_IF_ERROR(s.Create(key + '\0', "longer").status());
   ASSIGN_OR_RETURN(const auto kv, s.Get(key));
   EXPECT(kv.key == key);
@@ -189,6 +199,7 @@ Status BinaryBytes(Subject& s) {
 }
 
 Status LongKeys(Subject& s) {
+  // Longer than any key of Kubernetes, whose names have 253 characters at most.
   const std::string key = "/registry/" + std::string(4000, 'k');
   RETURN_IF_ERROR(s.Create(key, "1").status());
   ASSIGN_OR_RETURN(const auto kv, s.Get(key));
@@ -198,6 +209,7 @@ Status LongKeys(Subject& s) {
 
 Status CancelledContext(Subject& s) {
   const Context ctx = Context::Child(Context::Background());
+  // Cancelled before the call, so that there must be no write at all.
   ctx.Cancel(Status(Reason::kTimeout, "gone"));
   kv::TxnRequest request;
   request.key = "a";
@@ -248,6 +260,7 @@ Status NoBlocking(Subject& s) {
   const Context loop = Context::Background().WithMayBlock(false);
   kv::RangeRequest range;
   range.key = "a";
+  // An engine in memory can answer without blocking; a remote one returns kWouldBlock.
   auto read = s.engine().Range(loop, range);
   if (read.ok()) {
     EXPECT_EQ(TextOf(read->kvs), "a=1");

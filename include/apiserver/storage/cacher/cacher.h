@@ -14,34 +14,37 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
+// The limits of a watch cache, and the parts of the server that it uses.
 struct Options {
-  // Engine, kind and prefix of what is cached.
+  // The engine, kind and prefix of the cached objects.
   store::Options store;
-  // Required: runs timers for bookmarks and what waits for revisions. Must outlive the cacher.
+  // Required. Runs the timers of bookmarks and the tasks of reads that wait for a revision. Must
+  // outlive the cacher.
   Executor* executor = nullptr;
-  // Events kept for watches that resume, which read older ones from the engine's log, and for those
-  // that are slow: a watch that has joined the cache and falls behind what is kept is closed, and
-  // its client resumes.
+  // Limits the events kept for slow watches and for watches that resume; older ones are read from
+  // the engine's log. A watch that has joined the cache and falls behind the kept events is closed,
+  // and its client resumes.
   std::size_t history_events_max = 100'000;
-  // Younger changes are kept for them, up to that many.
+  // The age up to which changes are kept for them, within that limit.
   std::chrono::milliseconds history_window = std::chrono::seconds(75);
-  // A watch that allows bookmarks gets one at least this often.
+  // The longest time between two bookmarks of a watch that allows them.
   std::chrono::milliseconds bookmark_interval = std::chrono::seconds(60);
-  // How long a read waits for a revision the cache has not seen, before kTimeout.
+  // The longest time that a read waits for a revision the cache has not seen, before kTimeout.
   std::chrono::milliseconds fresh_wait = std::chrono::seconds(3);
-  // Whose share `history` counts what changes supersede; null: it is not counted, and only the two
-  // limits above hold.
+  // The budget that pays for the values superseded by changes; `history` of the cache counts in it.
+  // Null: it is not counted, and only the two limits above hold.
   std::shared_ptr<MemoryBudget> memory;
-  // Told how far reading the state has come: page by page, when it is ready, and when it fails.
-  // On any thread; must be quick and must not call the storage. May be empty.
+  // Reports the progress of reading the state: page by page, when it is ready, and when it fails.
+  // Called on any thread; must not block and must not call the storage. Empty: no reports.
   std::function<void(const WarmUp&)> on_warm_up;
-  // Told of each slow watch that is closed. On its reader's thread, as on_warm_up. May be empty.
+  // Called for each slow watch that is closed, on the thread that reads its stream, which may be an
+  // I/O loop's: it must not block and must not call the storage. Empty: no calls.
   std::function<void()> on_slow_watch;
   LogSink* log = &NullLogSink();
 };
 
-// A watch cache in front of a store: reads, lists and watches from memory, writes through. Over an
-// embedded engine it observes commits, so that a consistent read waits for nothing.
+// Returns a watch cache in front of a store: gets, lists and watches from memory, writes through.
+// Over an embedded engine it observes commits, so that a consistent read need not wait.
 std::unique_ptr<Interface> New(Options options);
 
 }  // namespace apiserver::inline v0::storage::cacher

@@ -14,44 +14,47 @@
 #include "apiserver/base/function.h"
 #include "apiserver/base/status.h"
 
-// What a backend author writes: a key-value store with revisions, a log of its changes, and nothing
-// that knows Kubernetes. The model is etcd's (etcdserverpb), narrowed to what an API server needs.
+// The interface that a storage backend implements: a key-value store with revisions and a log of
+// its changes, without knowledge of Kubernetes. The model is etcd's (etcdserverpb), narrowed to
+// what an API server needs.
 namespace apiserver::inline v0::storage::kv {
 
-// Counts writes of the whole store. A store that was never written to is at revision 1, as etcd's;
-// every transaction that writes has the next one, for itself. Zero: none.
+// The number of a write of the whole store. A store that was never written to is at revision 1, as
+// etcd's is; every transaction that writes gets the next one, for itself. Zero: none.
 using Revision = std::int64_t;
 using LeaseId = std::int64_t;  // Zero: none.
 
-// Bytes that are stored once and shared by the store, its log and the caches above it.
+// A value's bytes, stored once and shared by the store, its log and the caches above it.
 using Bytes = std::shared_ptr<const std::string>;
 
 // A key and its value at one revision.
 struct KeyValue {
   std::string key;
   Bytes value;
-  Revision create_revision = 0;  // Of the write that created the key.
-  Revision mod_revision = 0;     // Of the write that made this value.
+  Revision create_revision = 0;  // The revision of the write that created the key.
+  Revision mod_revision = 0;     // The revision of the write that made this value.
   LeaseId lease = 0;
 };
 
+// A read of one key or of a range of keys.
 struct RangeRequest {
   std::string key;
   // Empty: only `key`. "\0" (one zero byte): all keys from `key` on. Else all keys in [key, end);
   // see PrefixEnd().
   std::string end;
   std::size_t limit = 0;     // Zero: no limit.
-  Revision at_revision = 0;  // Zero: now. Else the state as of that revision.
+  Revision at_revision = 0;  // Zero: the current state. Else the state as of that revision.
   bool keys_only = false;    // Values are null.
   bool count_only = false;   // `kvs` stays empty.
 };
 
+// The keys of a range in one revision.
 struct RangeResponse {
-  std::vector<KeyValue> kvs;  // In byte order of their keys.
+  std::vector<KeyValue> kvs;  // Sorted by the bytes of their keys.
   bool more = false;          // The limit cut the answer.
-  // Keys in the range, whatever the limit.
+  // The number of keys in the range, regardless of the limit.
   std::size_t count = 0;
-  // Of the store when it answered, also when `at_revision` was asked for.
+  // The revision of the store when it answered, also when `at_revision` was asked for.
   Revision revision = 0;
 };
 
@@ -62,32 +65,36 @@ struct TxnRequest {
   Revision expected_mod_revision = 0;
   // Null: delete the key (expected_mod_revision must not be zero).
   Bytes value;
-  // The lease the key belongs to from now on; zero: to none, whatever it belonged to before.
+  // The lease the key belongs to from now on. Zero: no lease, also if it had one before.
   LeaseId lease = 0;
 };
 
+// The outcome of a comparison, and of the write if it succeeded.
 struct TxnResponse {
   bool succeeded = false;
-  // Of the write if it succeeded, else of the store when it compared.
+  // The revision of the write if it succeeded, else of the store when it compared.
   Revision revision = 0;
-  // When succeeded: what the key held before (mod_revision 0 and null value: nothing).
-  // When not: what it holds now, likewise.
+  // If succeeded: the key's content before the write (mod_revision 0 and null value: none). If not:
+  // its current content, likewise.
   KeyValue kv;
 };
 
+// One change of one key.
 struct Event {
+  // As in etcd, a create is a put.
   enum class Type : std::uint8_t { kPut, kDelete };
   Type type = Type::kPut;
   bool is_create = false;  // A put on a key that did not exist.
-  // Of a delete: the key, with mod_revision = the revision of the delete and null value.
+  // The key's new content. For a delete: the key, with mod_revision = the revision of the delete
+  // and null value.
   KeyValue kv;
-  // What the key held before; null value if nothing, or if history no longer has it.
+  // The key's content before; null value if none, or if history no longer has it.
   KeyValue previous;
 };
 
 // A piece of the log.
 struct EventBatch {
-  std::vector<Event> events;  // In revision order. A revision is never split over two batches.
+  std::vector<Event> events;  // Sorted by revision. A revision is never split over two batches.
   // Every event of the prefix with a revision <= this has been delivered, in this batch or before.
   Revision complete_up_to = 0;
 };
@@ -95,25 +102,29 @@ struct EventBatch {
 // Reads the log of one prefix from one revision on. Not thread-safe: one reader.
 class Tail {
  public:
+  // The outcome of one call of Next().
   enum class State : std::uint8_t {
     kEvents,  // `batch` was filled; it may hold only progress (`complete_up_to`).
-    kWait,    // Nothing new; `waker` is woken when there is.
-    kEnd,     // It is over; status() says why: kExpired (compacted; see compacted_revision()),
-              // kInternalError, kServiceUnavailable (the engine stopped).
+    kWait,    // Nothing new; `waker` is woken once there is.
+    kEnd,  // The log has ended; status() is one of kExpired (compacted; see compacted_revision()),
+           // kInternalError, kServiceUnavailable (the engine stopped).
   };
   virtual ~Tail() = default;
 
-  // Never waits. A `waker` is kept until it is used once; a later Next() replaces it.
+  // Fills `batch` with the next events. Never waits. A `waker` is kept until it is used once; a
+  // later Next() replaces it. It is woken on any thread.
   virtual State Next(EventBatch& batch, const Waker& waker) = 0;
+  // Returns the reason for kEnd; OK before.
   virtual Status status() const = 0;
+  // Returns the revision that the log was compacted at, after kEnd with kExpired.
   virtual Revision compacted_revision() const = 0;
 };
 
-// What an engine can tell about itself.
+// The figures of an engine.
 struct Stats {
   std::size_t keys = 0;
-  std::size_t bytes = 0;          // Values of the live keys.
-  std::size_t history_bytes = 0;  // Superseded values that are still kept.
+  std::size_t bytes = 0;          // The bytes of the live keys' values.
+  std::size_t history_bytes = 0;  // The bytes of superseded values that are still kept.
 };
 
 // Receives the commits that touch the prefix it is registered for: in revision order, one call at a
@@ -167,7 +178,7 @@ class Observation {
   virtual ~Observation() = default;
   // The observer receives exactly the events of its prefix after this revision.
   virtual Revision begin() const = 0;
-  // Not null.
+  // Returns the progress; never null.
   virtual std::shared_ptr<const Progress> progress() const = 0;
 };
 
@@ -190,9 +201,9 @@ class Engine {
   // kTimeout: `ctx` was done first; whether the write happens is then unknown.
   virtual Result<TxnResponse> Txn(const Context& ctx, const TxnRequest& request) = 0;
 
-  // As Txn() for whoever has no thread to wait on: hands the outcome to `done` instead, exactly
-  // once, on any thread, perhaps before this returns. `done` must be quick and must not call the
-  // engine. Engines that can only wait answer kWouldBlock where ctx.may_block() is false.
+  // Non-blocking variant of Txn(): hands the outcome to `done` exactly once, on any thread, perhaps
+  // before this returns. `done` must not block and must not call the engine. Engines that can only
+  // wait return kWouldBlock where ctx.may_block() is false.
   virtual void TxnAsync(const Context& ctx, TxnRequest request,  // NOLINT: for engines to keep
                         UniqueFunction<void(Result<TxnResponse>)> done) {
     done(Txn(ctx, request));
@@ -206,9 +217,10 @@ class Engine {
   // A no-op for engines whose tails always know.
   virtual Status RequestProgress(const Context& ctx) = 0;
 
-  // Linearizable: at least the revision of every write acknowledged before the call.
+  // Returns a revision that is at least that of every write acknowledged before the call
+  // (linearizable).
   virtual Result<Revision> CurrentRevision(const Context& ctx) = 0;
-  // The same for whoever has no thread to wait on; `done` as TxnAsync()'s.
+  // Non-blocking variant of CurrentRevision(); `done` is called as TxnAsync()'s is.
   virtual void CurrentRevisionAsync(const Context& ctx,
                                     UniqueFunction<void(Result<Revision>)> done) {
     done(CurrentRevision(ctx));
@@ -218,13 +230,14 @@ class Engine {
   // are kExpired; the state as of `revision` itself stays readable, values superseded since and the
   // last value of keys deleted since included. kInvalid: `revision` is in the future.
   virtual Status Compact(const Context& ctx, Revision revision) = 0;
-  // The largest revision anyone has compacted at.
+  // Returns the largest revision that the store was compacted at.
   virtual Revision CompactedRevision() const = 0;
 
   // A lease that deletes its keys once `ttl` has passed, each in a transaction of its own, and
   // ends. kInvalid: `ttl` is not positive.
   virtual Result<LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) = 0;
 
+  // Returns the engine's present figures.
   virtual Stats GetStats() const = 0;
   // OK when reads and writes can be answered.
   virtual Status Ready() const = 0;

@@ -10,24 +10,26 @@
 
 namespace apiserver::inline v0::storage::memory {
 
+// The limits and the clock of a memory engine.
 struct Options {
-  // Tells when leases end and history ages. Must outlive the engine.
+  // Determines when leases end and history ages. Must outlive the engine.
   const Clock& clock = RealClock();
 
-  // The largest value; a larger one is kRequestEntityTooLarge. The default is etcd's, so that what
-  // is stored here can move there. Zero: no limit.
+  // Limits a value's size; a larger one is refused with kRequestEntityTooLarge. The default is
+  // etcd's, so that a value stored here can move there. Zero: no limit.
   std::size_t value_bytes_max = std::size_t{1536} * 1024;
 
+  // Limits the history that is kept.
   kv::HistoryOptions history;
 
-  // Where revisions begin; what lies before counts as compacted. For what is made anew at every
-  // start and yet must not look older than before it. At least 1.
+  // The revision to begin at; lower ones count as compacted. Set it for a store that is made anew
+  // at every start and yet must not look older than before. At least 1.
   std::int64_t first_revision = 1;
 };
 
-// A store that lives as long as the object: for tests, for caches, for servers without a disk. It
-// answers everything without waiting, whatever ctx.may_block() says, and promises everything that
-// kv::Engine does but durability.
+// Returns a store that lives as long as the object: for tests, for caches, for servers without a
+// disk. It answers everything without waiting, whatever ctx.may_block() says, and keeps every
+// promise of kv::Engine but durability.
 //
 // Ended leases are noticed by every call and, when there are none, by a thread that exists from the
 // first lease on. The destructor stops the engine; tails may outlive it.

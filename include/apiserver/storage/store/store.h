@@ -11,24 +11,26 @@
 
 namespace apiserver::inline v0::storage::store {
 
+// The resource that a store holds, and the engine below it.
 struct Options {
   // Required; must outlive the store.
   kv::Engine* engine = nullptr;
-  // Required. Objects are written in its storage version, and handed out in the version of their
+  // Required. Objects are written in its storage version, and returned in the version of their
   // bytes.
   runtime::KindPtr kind;
-  // Required. Prepended to every key, leading '/', none trailing:
+  // Required. Prepended to every key; it begins with '/' and does not end with one:
   // "/registry/wardle.example.com/wardle.example.com/flunders".
   std::string prefix;
-  // How many objects one read of the engine asks for while a selective list fills its page.
+  // Limits the objects that one read of the engine asks for while a selective list fills its page.
   std::size_t page_objects_max = 10'000;
-  // Between encoding and engine; the full key is its authenticated data. Null: bytes are stored as
-  // they are encoded, and what looks encrypted is not read.
+  // Transforms values between encoding and engine, with the full key as authenticated data. Null:
+  // bytes are stored as they are encoded, and encrypted values are not read.
   value::TransformerPtr transformer = nullptr;
+  // Times requests, leases and bookmarks.
   const Clock* clock = &RealClock();
 };
 
-// The objects of one resource over an engine: etcd3.store of k8s.io/apiserver.
+// Returns the storage of one resource over an engine: etcd3.store of k8s.io/apiserver.
 std::unique_ptr<Interface> New(Options options);
 
 }  // namespace apiserver::inline v0::storage::store

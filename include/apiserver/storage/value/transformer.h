@@ -8,20 +8,20 @@
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
 
-// What happens to a value between its encoding and the engine: encryption at rest.
+// Transformers of values between their encoding and the engine: encryption at rest. Follows
 // k8s.io/apiserver/pkg/storage/value, byte for byte.
 namespace apiserver::inline v0::storage::value {
 
-// What a stored value was.
+// A value as it was read.
 struct FromStorage {
   std::string bytes;
-  // It was not written as it would be written now (another key or provider): the next update
+  // True if it would be written in another way now (another key or provider): the next update
   // writes it, even if the object does not change.
   bool stale = false;
 };
 
-// Makes stored bytes of plain bytes and back. All methods from any thread. They do not wait, except
-// that a KMS provider may ask its plugin for a key that it has not seen before, within the
+// Turns stored bytes into plain bytes and back. Any thread may call its methods. They do not wait,
+// except that a KMS provider may ask its plugin for a key that it has not seen before, within the
 // provider's timeout.
 //
 // `authenticated_data` is the full key of the value, "/registry/<group>/<plural>/<ns>/<name>":
@@ -31,20 +31,22 @@ struct FromStorage {
 class Transformer {
  public:
   virtual ~Transformer() = default;
+  // Returns the plain bytes of `data`.
   virtual Result<FromStorage> TransformFromStorage(std::string_view data,
                                                    std::string_view authenticated_data) const = 0;
+  // Returns the bytes to store for `data`.
   virtual Result<std::string> TransformToStorage(std::string_view data,
                                                  std::string_view authenticated_data) const = 0;
 };
 using TransformerPtr = std::shared_ptr<const Transformer>;
 
-// What every encrypted value begins with.
+// The prefix of every encrypted value.
 inline constexpr std::string_view kEncryptedPrefix = "k8s:enc:";
-// Why an absent transformer, and the identity, refuse a value with that prefix.
+// The error of an absent transformer, and of the identity, for a value with that prefix.
 inline constexpr std::string_view kReadsEncrypted =
     "identity transformer tried to read encrypted data";
 
-// Changes nothing, and refuses to read what begins with kEncryptedPrefix.
+// Returns the transformer that changes nothing, and refuses to read a value with kEncryptedPrefix.
 TransformerPtr NewIdentity();
 // AES-CBC with PKCS#7: 16 bytes IV, cipher text. Does not authenticate. `key`: 16, 24 or 32 bytes,
 // else kInvalid. `random` outlives the transformer, here and below.
@@ -59,14 +61,15 @@ Result<TransformerPtr> NewSecretbox(std::string_view key, Random& random = Secur
 // HKDF-Expand-SHA256(seed, info). Any number of values. `seed`: at least 32 bytes, else kInvalid.
 Result<TransformerPtr> NewExtendedNonceGcm(std::string_view seed, Random& random = SecureRandom());
 
-// A transformer and what stands before its bytes.
+// A transformer and the prefix of its values.
 struct Prefixed {
   std::string prefix;
   TransformerPtr transformer;
 };
-// Writes with the first of `transformers` (at least one); reads with each whose prefix the value
-// has, in order, until one succeeds. What another than the first has read is stale. A failure of
-// one with an empty prefix does not count. `no_match`: the error when there is no prefix that fits.
+// Writes with the first of `transformers` (at least one); reads with each one whose prefix the
+// value has, in order, until one succeeds. A value that another than the first has read is stale.
+// The failure of one with an empty prefix does not count. `no_match`: the error when no prefix
+// fits.
 TransformerPtr NewPrefixTransformers(std::string no_match, std::vector<Prefixed> transformers);
 
 }  // namespace apiserver::inline v0::storage::value

@@ -8,10 +8,11 @@
 
 namespace apiserver::inline v0::testing {
 
-// Time that stands still until a test moves it. Any thread.
+// A clock that stands still until a test moves it. Any thread.
 class FakeClock final : public Clock {
  public:
-  // `start`: what WallNow() says at first; the monotonic clock starts there too.
+  // `start`: the first value of WallNow(); the monotonic clock starts at the same offset from its
+  // epoch.
   explicit FakeClock(Wall start = Wall(std::chrono::seconds(1'600'000'000)))
       : nanoseconds_(std::chrono::duration_cast<std::chrono::nanoseconds>(start.time_since_epoch())
                          .count()) {}
@@ -20,6 +21,7 @@ class FakeClock final : public Clock {
   Wall WallNow() const override {
     return Wall(std::chrono::duration_cast<Wall::duration>(std::chrono::nanoseconds(nanoseconds_)));
   }
+  // Moves both clocks forward; wakes no waiter.
   void Advance(std::chrono::nanoseconds by) { nanoseconds_ += by.count(); }
 
  private:

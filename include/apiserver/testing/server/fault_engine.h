@@ -2,7 +2,7 @@
 
 #include "apiserver/testing/storage/fault_engine.h"
 
-// Engines that fail, for tests of whole servers.
+// Names the fault-injecting storage engine for tests of whole servers.
 namespace apiserver::inline v0::testing {
 
 using storage::FaultEngine;

@@ -6,8 +6,8 @@
 
 #include "apiserver/testing/storage/engine_conformance.h"
 
-// The conformance cases as Catch2 (version 2) test cases. For test programs only: it is the one
-// header here that needs Catch2.
+// The conformance cases as Catch2 (version 2) test cases. Only for test programs: this header and
+// storage_conformance_catch2.h require Catch2.
 namespace apiserver::inline v0::testing::storage {
 
 // Registers one test case for each case: "<name>: <case>", tagged "[<name>][conformance]". To be
@@ -29,6 +29,7 @@ inline bool RegisterEngineConformance(const std::string& name, const EngineHost&
     EngineCase case_;
     EngineHost host_;
   };
+  // The tags select the cases of one engine, or those of all.
   const std::string tags = "[" + name + "][conformance]";
   for (EngineCase& engine_case : EngineCases(host)) {
     const std::string full_name = name + ": " + engine_case.name;

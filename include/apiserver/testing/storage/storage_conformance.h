@@ -14,63 +14,70 @@
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/testing/storage/engine_conformance.h"
 
-// Whether what stands over an engine keeps every promise of storage::Interface: the scenarios of
-// k8s.io/apiserver/pkg/storage/testing as named cases that any test framework can run;
-// storage_conformance_catch2.h does it for Catch2.
+// Tests that a storage over an engine keeps every promise of storage::Interface: the scenarios of
+// k8s.io/apiserver/pkg/storage/testing as named cases for any test framework.
+// storage_conformance_catch2.h registers them with Catch2.
 namespace apiserver::inline v0::testing::storage {
 
-// Over what, and for which objects, a storage is opened. All of it outlives the storage.
+// The arguments of opening a storage. All of it outlives the storage.
 struct StorageSetup {
   apiserver::storage::kv::Engine* engine = nullptr;
+  // The kind of NewWidgetKind() (widget.h).
   runtime::KindPtr kind;
   std::string prefix;  // "/registry/test.example.com/widgets".
+  // Runs the storage's tasks, which may block.
   Executor* executor = nullptr;
   const Clock* clock = nullptr;
-  // For caches: how long a read waits for a revision, and how often watches get bookmarks.
+  // The time that a cache's read waits for a revision, and the interval of its watches' bookmarks.
   std::chrono::milliseconds fresh_wait = std::chrono::seconds(3);
   std::chrono::milliseconds bookmark_interval = std::chrono::seconds(60);
 };
 
-// How the cases get at a storage.
+// The cases' access to a storage. The functions run on the thread of the case and may block.
 struct StorageHost {
   using Open = std::function<Result<std::unique_ptr<apiserver::storage::Interface>>(
       const StorageSetup& setup)>;
 
-  // Required. As in EngineHost: an engine over a store that was never written to.
+  // Opens an engine over an empty store, as EngineHost::open. Required.
   EngineHost::Open open_engine;
-  // Required. May be called several times for one engine: servers that share a store.
+  // Opens a storage. Required. Called several times for one engine in cases where servers share a
+  // store.
   Open open_storage;
 };
 
-// storage.store, without a cache.
+// Opens storage.store, without a cache.
 StorageHost StoreHost(EngineHost::Open open_engine);
-// storage.cacher. `observed`: the cache observes the engine's commits; else it follows a tail, as
-// it does over an engine on another machine.
+// Opens storage.cacher. `observed`: the cache observes the engine's commits; otherwise it follows a
+// tail, as over an engine on another machine.
 StorageHost CacherHost(EngineHost::Open open_engine, bool observed);
 
-// `engine`, which must outlive it, as if it were on another machine: Observe answers
-// kMethodNotAllowed, and reads kWouldBlock where they may not wait.
+// Makes `engine`, which must outlive the result, look like one on another machine: Observe returns
+// kMethodNotAllowed, and reads return kWouldBlock where they may not block.
 std::unique_ptr<apiserver::storage::kv::Engine> NewRemoteEngine(
     apiserver::storage::kv::Engine& engine);
 
+// A promise of storage::Interface as a test.
 struct StorageCase {
   std::string name;  // "create refuses a key that is taken".
-  // The upstream scenario it belongs to, "RunTestCreateWithKeyExist"; empty: one of our own.
+  // The upstream scenario of the case, "RunTestCreateWithKeyExist". Empty: the case has no
+  // counterpart upstream.
   std::string upstream;
-  // OK, or which promise was broken in which line.
+  // Returns OK, or an error with the broken promise and its source line. Blocks until the case is
+  // over.
   std::function<Status(const StorageHost&)> run;
 };
 
+// All cases.
 std::vector<StorageCase> StorageCases();
 
-// A scenario of k8s.io/apiserver/pkg/storage/testing, and why no case stands for it here (empty:
-// some do).
+// A scenario of k8s.io/apiserver/pkg/storage/testing, and why no case stands for it here. Empty
+// reason: there are cases.
 struct UpstreamScenario {
   std::string name;
   std::string not_applicable;
 };
 
-// All of them, in upstream's order.
+// All scenarios, in upstream's order.
 std::vector<UpstreamScenario> UpstreamScenarios();
 
 }  // namespace apiserver::inline v0::testing::storage

@@ -6,7 +6,8 @@
 
 #include "apiserver/testing/storage/storage_conformance.h"
 
-// The storage cases as Catch2 (version 2) test cases. For test programs only: it needs Catch2.
+// The storage cases as Catch2 (version 2) test cases. Only for test programs, since it requires
+// Catch2.
 namespace apiserver::inline v0::testing::storage {
 
 // Registers one test case for each case: "<name>: <case>", tagged "[<name>][conformance]". To be
@@ -30,6 +31,7 @@ inline bool RegisterStorageConformance(const std::string& name, const StorageHos
     StorageCase case_;
     StorageHost host_;
   };
+  // The tags select the cases of one storage, or those of all.
   const std::string tags = "[" + name + "][conformance]";
   for (StorageCase& storage_case : StorageCases()) {
     const std::string full_name = name + ": " + storage_case.name;

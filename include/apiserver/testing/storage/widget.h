@@ -8,10 +8,11 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/runtime/schema.h"
 
-// A small namespaced kind for tests of what stands above objects: widgets.test.example.com/v1 with
+// A small namespaced kind for tests of layers above objects: widgets.test.example.com/v1 with
 // spec.color (a selectable field), spec.size and status.phase. Header only; any thread.
 namespace apiserver::inline v0::testing {
 
+// Makes the kind; each call makes another one.
 inline runtime::KindPtr NewWidgetKind() {
   const runtime::SchemaPtr spec = runtime::StructBuilder("test.WidgetSpec")
                                       .Field("color", runtime::StringSchema())
@@ -37,7 +38,7 @@ inline runtime::KindPtr NewWidgetKind() {
   return *runtime::Kind::New(std::move(options));
 }
 
-// With the uid "uid-<name>". `space` may be empty.
+// Makes an object with the uid "uid-<name>". Empty `space`: no namespace.
 inline std::unique_ptr<runtime::Object> NewWidget(const runtime::KindPtr& kind,
                                                   std::string_view name,
                                                   std::string_view space = "ns") {
