@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/base/status_macros.h"
 #include "apiserver/codec/proto_schema.h"
 #include "apiserver/registry/scale.h"
 #include "apiserver/rest/status.h"
@@ -24,10 +25,6 @@ namespace codec = apiserver::codec;
 namespace registry = apiserver::registry;
 namespace rest = apiserver::rest;
 namespace runtime = apiserver::runtime;
-
-// Early return; the library's own macro is private to it.
-#define RETURN_IF_NOT_OK(expr) \
-  if (Status status_ = (expr); !status_.ok()) return status_
 
 ErrorList ValidateFleet(const Object& fleet) {
   ErrorList errors;
@@ -63,10 +60,9 @@ class FleetStrategy final : public rest::Strategy {
 };
 
 Result<runtime::KindPtr> NewFleetKind() {
-  const auto schemas = codec::ProtoSchemas::Load(harbor_api::Descriptors());
-  RETURN_IF_NOT_OK(schemas.status());
-  const auto schema = schemas->Find("example.harbor.v1.Fleet");
-  RETURN_IF_NOT_OK(schema.status());
+  APISERVER_ASSIGN_OR_RETURN(const auto schemas,
+                             codec::ProtoSchemas::Load(harbor_api::Descriptors()));
+  APISERVER_ASSIGN_OR_RETURN(const auto schema, schemas.Find("example.harbor.v1.Fleet"));
   return runtime::Kind::New(
       {.group = kGroup,
        .kind = "Fleet",
@@ -75,7 +71,7 @@ Result<runtime::KindPtr> NewFleetKind() {
        .categories = {"all"},
        .versions = {
            {.version = "v1",
-            .schema = *schema,
+            .schema = schema,
             .columns = {
                 {.name = "Desired", .type = "integer", .json_path = ".spec.replicas"},
                 {.name = "Current", .type = "integer", .json_path = ".status.replicas"},
@@ -85,19 +81,17 @@ Result<runtime::KindPtr> NewFleetKind() {
 }  // namespace
 
 Status Install(apiserver::server::GenericAPIServer& server, const registry::StorageConfig& config) {
-  const auto kind = NewFleetKind();
-  RETURN_IF_NOT_OK(kind.status());
-  RETURN_IF_NOT_OK(server.scheme().Add(*kind));
+  APISERVER_ASSIGN_OR_RETURN(const auto kind, NewFleetKind());
+  APISERVER_RETURN_IF_ERROR(server.scheme().Add(kind));
   const auto strategy = std::make_shared<FleetStrategy>();
-  const auto fleets = registry::NewStore(config, {.kind = *kind, .strategy = strategy});
-  RETURN_IF_NOT_OK(fleets.status());
-  const auto status = registry::NewStatusStore(*fleets, rest::NewStatusStrategy(strategy, *kind));
-  RETURN_IF_NOT_OK(status.status());
-  const auto scale = registry::NewScaleStore(*fleets, {.label_selector_path = ".spec.selector"});
-  RETURN_IF_NOT_OK(scale.status());
+  APISERVER_ASSIGN_OR_RETURN(const auto fleets,
+                             registry::NewStore(config, {.kind = kind, .strategy = strategy}));
+  APISERVER_ASSIGN_OR_RETURN(
+      const auto status, registry::NewStatusStore(fleets, rest::NewStatusStrategy(strategy, kind)));
+  APISERVER_ASSIGN_OR_RETURN(
+      const auto scale, registry::NewScaleStore(fleets, {.label_selector_path = ".spec.selector"}));
   return server.InstallAPIGroup(
-      {kGroup,
-       {{"v1", {{"fleets", *fleets}, {"fleets/status", *status}, {"fleets/scale", *scale}}}}});
+      {kGroup, {{"v1", {{"fleets", fleets}, {"fleets/status", status}, {"fleets/scale", scale}}}}});
 }
 
 }  // namespace harbor
