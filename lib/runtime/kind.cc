@@ -91,7 +91,7 @@ void CheckVersions(const KindOptions& options, Problems& problems) {
                      version.version + ": to_hub and from_hub belong together");
     problems.Require(version.version != options.hub_version || version.to_hub == nullptr,
                      version.version + ": the hub does not convert to itself");
-    CheckSchema(version.schema, version.version, problems.found());
+    CheckSchema(version.schema, options.semantics, version.version, problems.found());
     if (version.schema != nullptr) CheckRoot(*version.schema, version.version, problems);
   }
   if (options.versions.empty()) return;
