@@ -65,6 +65,9 @@ struct Standalone {
 
   // Sets what a Config has of the same names.
   void Apply(Config& config) const;
+  // Makes a server of `config` after Apply(). Errors as Config::Complete() and
+  // CompletedConfig::New.
+  Result<std::unique_ptr<GenericAPIServer>> NewServer(Config config = {}) const;
   // "https://127.0.0.1:6443", "https://[::1]:6443": `host` and `port`.
   std::string Url(int port) const;
   // A kubeconfig for Url(port), with all that is needed inside.

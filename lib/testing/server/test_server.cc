@@ -109,6 +109,10 @@ class Running final : public TestServer {
     for (auto& [name, group] : groups) {
       RETURN_IF_ERROR(server_->InstallAPIGroup(std::move(group)));
     }
+    ASSIGN_OR_RETURN(const auto stores, server::InstallKinds(*server_, config, options_.kinds));
+    for (std::size_t i = 0; i < stores.size(); ++i) {
+      stores_.emplace(options_.kinds[i].kind->plural(), stores[i]);
+    }
     return {};
   }
 

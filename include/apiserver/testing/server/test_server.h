@@ -14,6 +14,7 @@
 #include "apiserver/registry/store.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/runtime/kind.h"
+#include "apiserver/server/install.h"
 #include "apiserver/server/server.h"
 #include "apiserver/storage/kv/engine.h"
 
@@ -34,6 +35,10 @@ struct TestResource {
 };
 
 struct TestServerOptions {
+  // Kinds to serve as a program serves them (server::InstallKinds), with the subresources that they
+  // declare: `options.kinds = {{.kind = pet}}`.
+  std::vector<server::Resource> kinds = {};
+  // Kinds whose stores and subresources the test puts together itself.
   std::vector<TestResource> resources = {};
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;  // Null: everything is allowed.
