@@ -100,6 +100,9 @@ struct KindOptions {
   std::vector<std::string> short_names = {};
   std::vector<std::string> categories = {};
   bool namespaced = true;
+  // kStruct treats a zero as a missing value, as Go's omitempty does: a PATCH of `replicas: 0` with
+  // the default 1 is answered 200 with 1. A kind that imitates no Go type is better kStructural,
+  // where the 0 is kept and checked.
   Semantics semantics = Semantics::kStruct;
   // Required. In priority order: the first is what clients prefer.
   std::vector<KindVersion> versions;
