@@ -1,11 +1,13 @@
 // A kind that a .proto file describes: served as JSON, YAML and protobuf, explained with the file's
 // comments. Its strategy uses the message class that protoc made, which serving it would not need.
 //   ./proto-resource &  kubectl --kubeconfig orders.kubeconfig explain orders.spec
-#include <cstdio>
+#include <memory>
+#include <string>
 
+#include "apiserver/base/status_macros.h"
 #include "apiserver/codec/message.h"
 #include "apiserver/codec/proto_schema.h"
-#include "apiserver/registry/store.h"
+#include "apiserver/server/install.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
 #include "common/run_until_signal.h"
@@ -54,37 +56,37 @@ class OrderStrategy final : public rest::Strategy {
 };
 
 Result<runtime::KindPtr> NewOrderKind() {
-  const auto schemas = codec::ProtoSchemas::Load(shop_api::Descriptors());
-  if (!schemas.ok()) return schemas.status();
-  const auto schema = schemas->Find("com.example.shop.v1.Order");
-  if (!schema.ok()) return schema.status();
-  return runtime::Kind::New({.group = "shop.example.com",
-                             .kind = "Order",
-                             .plural = "orders",
-                             .versions = {{.version = "v1", .schema = *schema}}});
+  APISERVER_ASSIGN_OR_RETURN(const auto schemas,
+                             codec::ProtoSchemas::Load(shop_api::Descriptors()));
+  APISERVER_ASSIGN_OR_RETURN(const auto schema, schemas.Find("com.example.shop.v1.Order"));
+  // The server counts the pieces in the status itself: no client reports them.
+  return runtime::Kind::New(
+      {.group = "shop.example.com",
+       .kind = "Order",
+       .plural = "orders",
+       .versions = {{.version = "v1", .schema = schema, .status_subresource = false}}});
+}
+
+Result<int> Run() {
+  const auto engine = storage::memory::NewEngine();
+  APISERVER_ASSIGN_OR_RETURN(const auto standalone, server::NewStandalone({}));
+  APISERVER_ASSIGN_OR_RETURN(const auto server, standalone.NewServer());
+  APISERVER_ASSIGN_OR_RETURN(const auto kind, NewOrderKind());
+  const auto strategy = std::make_shared<OrderStrategy>();
+  const auto stores = server::InstallKinds(*server, server->Storage(*engine),
+                                           {{.kind = kind, .strategy = strategy}});
+  APISERVER_RETURN_IF_ERROR(stores.status());
+  APISERVER_RETURN_IF_ERROR(server->PrepareRun());
+  return examples::RunUntilSignal(*server, [&] {
+    const Status written = standalone.WriteKubeconfig("orders.kubeconfig", server->port());
+    if (!written.ok()) examples::Fail(written);
+  });
 }
 
 }  // namespace
 
 int main() {
   examples::BlockSignals();
-  const auto kind = NewOrderKind();
-  const auto standalone = server::NewStandalone({});
-  if (!kind.ok() || !standalone.ok()) return examples::Fail(kind.status());
-
-  const auto engine = storage::memory::NewEngine();
-  server::Config config;
-  standalone->Apply(config);
-  auto server = std::move(config).Complete().value().New().value();
-  (void)server->scheme().Add(*kind);
-  auto store = registry::NewStore(
-      {.engine = engine.get(), .executor = &server->pool(), .memory = server->memory()},
-      {.kind = *kind, .strategy = std::make_shared<OrderStrategy>()});
-  if (!store.ok()) return examples::Fail(store.status());
-  (void)server->InstallAPIGroup({"shop.example.com", {{"v1", {{"orders", *store}}}}});
-  (void)server->PrepareRun();
-  return examples::RunUntilSignal(*server, [&] {
-    (void)standalone->WriteKubeconfig("orders.kubeconfig", server->port());
-    std::printf("try: kubectl --kubeconfig orders.kubeconfig explain orders.spec\n");
-  });
+  const auto code = Run();
+  return code.ok() ? *code : examples::Fail(code.status());
 }

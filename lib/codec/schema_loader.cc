@@ -236,6 +236,13 @@ Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec, SchemaP
                                .description = TextOf(column["description"]),
                                .priority = static_cast<int>(column["priority"].AsInt())});
   }
+  const Value subresources = json["subresources"];
+  version.status_subresource = !subresources["status"].is_null();
+  if (const Value scale = subresources["scale"]; scale.is_map()) {
+    version.scale = runtime::ScalePaths{.spec_replicas = TextOf(scale["specReplicasPath"]),
+                                        .status_replicas = TextOf(scale["statusReplicasPath"]),
+                                        .label_selector = TextOf(scale["labelSelectorPath"])};
+  }
   ASSIGN_OR_RETURN(version.schema, RootSchemaFromOpenApi(json["schema"]["openAPIV3Schema"], pool));
   return version;
 }

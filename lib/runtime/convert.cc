@@ -6,6 +6,7 @@
 
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "runtime/rename_fields.h"
 
 namespace apiserver::v0::runtime {
 
@@ -29,7 +30,7 @@ Status Call(const std::function<Status(Object&)>& convert, Object& object) {
   }
 }
 
-// Calls the functions of the versions, through the hub.
+// Applies what the versions declare and calls their functions, through the hub.
 class Functions final : public VersionConverter {
  public:
   Status Convert(const Context& /*ctx*/, std::span<Object* const> objects,
@@ -40,15 +41,22 @@ class Functions final : public VersionConverter {
   bool may_wait() const override { return false; }
 
  private:
+  // Returns true if the version has the hub's shape.
+  static bool IsSame(const KindVersion& version) {
+    return version.to_hub == nullptr && version.from_hub == nullptr && version.conversions.empty();
+  }
+
   static Status ThroughHub(Object& object, std::string_view version) {
     const KindVersion& from = *object.kind().FindVersion(object.version());
     const KindVersion& to = *object.kind().FindVersion(version);
+    RenameFields(object, from.conversions, RenameTo::kHub);
     RETURN_IF_ERROR(Call(from.to_hub, object));
     object.SetVersion(object.kind().hub_version());
     RETURN_IF_ERROR(Call(to.from_hub, object));
+    RenameFields(object, to.conversions, RenameTo::kVersion);
     object.SetVersion(to.version);
-    if (from.to_hub == nullptr && to.from_hub == nullptr) return {};
-    // The functions leave fields in any order.
+    if (IsSame(from) && IsSame(to)) return {};
+    // Fields are in any order.
     const Status settled = Settle(object, {.defaults = false});
     return settled.ok() ? settled : Failed(object, settled.message());
   }

@@ -7,6 +7,7 @@
 
 #include "apiserver/runtime/convert.h"
 #include "runtime/name_rules.h"
+#include "runtime/rename_fields.h"
 #include "runtime/schema_check.h"
 
 namespace apiserver::v0::runtime {
@@ -25,6 +26,10 @@ void FillIn(KindOptions& options) {
   if (options.singular.empty()) options.singular = Lower(options.kind);
   if (options.list_kind.empty()) options.list_kind = options.kind + "List";
   if (options.converter == nullptr) options.converter = FunctionConverter();
+  for (KindVersion& version : options.versions) {
+    if (version.status_subresource || version.schema == nullptr) continue;
+    version.status_subresource = version.schema->FindField("status") != nullptr;
+  }
   if (options.versions.empty()) return;
   if (options.hub_version.empty()) options.hub_version = options.versions.front().version;
   if (options.storage_version.empty()) options.storage_version = options.hub_version;
@@ -89,9 +94,10 @@ void CheckVersions(const KindOptions& options, Problems& problems) {
                      "version " + field::Quote(version.version) + " is there twice");
     problems.Require((version.to_hub == nullptr) == (version.from_hub == nullptr),
                      version.version + ": to_hub and from_hub belong together");
-    problems.Require(version.version != options.hub_version || version.to_hub == nullptr,
+    const bool converts = version.to_hub != nullptr || !version.conversions.empty();
+    problems.Require(version.version != options.hub_version || !converts,
                      version.version + ": the hub does not convert to itself");
-    CheckSchema(version.schema, version.version, problems.found());
+    CheckSchema(version.schema, options.semantics, version.version, problems.found());
     if (version.schema != nullptr) CheckRoot(*version.schema, version.version, problems);
   }
   if (options.versions.empty()) return;
@@ -99,6 +105,21 @@ void CheckVersions(const KindOptions& options, Problems& problems) {
                    "hub version " + field::Quote(options.hub_version) + " is no version");
   problems.Require(seen.contains(options.storage_version),
                    "storage version " + field::Quote(options.storage_version) + " is no version");
+}
+
+// After CheckVersions: what the schemas say of the fields that conversions name.
+void CheckConversions(const KindOptions& options, Problems& problems) {
+  const auto hub = std::find_if(
+      options.versions.begin(), options.versions.end(),
+      [&](const KindVersion& version) { return version.version == options.hub_version; });
+  if (hub == options.versions.end() || hub->schema == nullptr) return;
+  for (const KindVersion& version : options.versions) {
+    if (version.conversions.empty() || version.schema == nullptr) continue;
+    if (&version == &*hub) continue;
+    problems.Require(options.converter == FunctionConverter(),
+                     version.version + ": the kind's converter does without conversions");
+    CheckRenames(version, *hub, problems.found());
+  }
 }
 
 Status ToStatus(const KindOptions& options, const std::vector<std::string>& problems) {
@@ -129,6 +150,7 @@ Result<KindPtr> Kind::New(KindOptions options) {
   Problems problems;
   CheckNames(options, problems);
   CheckVersions(options, problems);
+  CheckConversions(options, problems);
   Status status = ToStatus(options, problems.found());
   if (!status.ok()) return status;
   return KindPtr(new Kind(std::move(options)));

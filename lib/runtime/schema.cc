@@ -52,6 +52,55 @@ Constraints ConstraintsOf(const Schema& schema) {
   return constraints;
 }
 
+template <class Limit>
+bool Override(std::optional<Limit>& limit, const std::optional<Limit>& option) {
+  if (!option) return false;
+  limit = option;
+  return true;
+}
+
+bool Override(std::string& text, std::string& option) {
+  if (option.empty()) return false;
+  text = std::move(option);
+  return true;
+}
+
+bool Override(bool& flag, bool option) {
+  flag = flag || option;
+  return option;
+}
+
+// Returns whether `options` constrain the value at all.
+bool Constrain(StructBuilder::Options& options, Constraints& constraints) {
+  bool any = Override(constraints.minimum, options.minimum);
+  any |= Override(constraints.maximum, options.maximum);
+  any |= Override(constraints.exclusive_minimum, options.exclusive_minimum);
+  any |= Override(constraints.exclusive_maximum, options.exclusive_maximum);
+  any |= Override(constraints.multiple_of, options.multiple_of);
+  any |= Override(constraints.min_length, options.min_length);
+  any |= Override(constraints.max_length, options.max_length);
+  any |= Override(constraints.pattern, options.pattern);
+  any |= Override(constraints.format, options.format);
+  any |= Override(constraints.min_items, options.min_items);
+  any |= Override(constraints.max_items, options.max_items);
+  any |= Override(constraints.unique_items, options.unique_items);
+  any |= Override(constraints.min_properties, options.min_properties);
+  any |= Override(constraints.max_properties, options.max_properties);
+  if (options.one_of.empty()) return any;
+  constraints.enum_values = std::move(options.one_of);
+  return true;
+}
+
+// Returns `schema` with the constraints of `options`: itself if there are none.
+SchemaPtr Constrained(SchemaPtr schema, StructBuilder::Options& options) {
+  if (schema == nullptr) return schema;  // Kind::New names the place.
+  SchemaParts parts(*schema);
+  if (!Constrain(options, parts.constraints)) return schema;
+  // A name stands for one definition in OpenAPI: what differs from it is written in place.
+  parts.name.clear();
+  return MakeSchema(parts);
+}
+
 }  // namespace
 
 SchemaParts::SchemaParts(const Schema& schema)
@@ -181,7 +230,7 @@ StructBuilder::StructBuilder(std::string name, std::string description) {
 StructBuilder& StructBuilder::Field(std::string name, SchemaPtr schema, Options options) {
   FieldParts field;
   field.name = std::move(name);
-  field.schema = std::move(schema);
+  field.schema = Constrained(std::move(schema), options);
   field.description = std::move(options.description);
   field.required = options.required;
   field.presence = options.presence;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -11,9 +12,43 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
+bool OneOf(SchemaType type, std::initializer_list<SchemaType> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+// The constraints of `schema` that its values can never meet or miss, in OpenAPI's words: whoever
+// wrote them in C++ meant another field. Text may stand for every type that JSON writes as one.
+std::vector<std::string_view> Idle(const Schema& schema) {
+  using enum SchemaType;
+  const ConstraintsView limits = schema.constraints();
+  const bool number = OneOf(schema.type, {kAny, kInteger, kNumber, kIntOrString});
+  const bool text = !OneOf(schema.type, {kBoolean, kInteger, kNumber, kStruct, kMap, kList});
+  const bool list = OneOf(schema.type, {kAny, kList});
+  const bool map = OneOf(schema.type, {kAny, kRaw, kStruct, kMap});
+  std::vector<std::string_view> idle;
+  const auto check = [&idle](bool set, bool fits, std::string_view name) {
+    if (set && !fits) idle.push_back(name);
+  };
+  check(limits.minimum().has_value(), number, "minimum");
+  check(limits.maximum().has_value(), number, "maximum");
+  check(limits.exclusive_minimum(), limits.minimum().has_value(), "exclusiveMinimum");
+  check(limits.exclusive_maximum(), limits.maximum().has_value(), "exclusiveMaximum");
+  check(limits.multiple_of().has_value(), number, "multipleOf");
+  check(limits.min_length().has_value(), text, "minLength");
+  check(limits.max_length().has_value(), text, "maxLength");
+  check(!limits.pattern().empty(), text, "pattern");
+  check(limits.min_items().has_value(), list, "minItems");
+  check(limits.max_items().has_value(), list, "maxItems");
+  check(limits.unique_items(), list, "uniqueItems");
+  check(limits.min_properties().has_value(), map, "minProperties");
+  check(limits.max_properties().has_value(), map, "maxProperties");
+  return idle;
+}
+
 class Checker {
  public:
-  explicit Checker(std::vector<std::string>& problems) : problems_(problems) {}
+  Checker(Semantics semantics, std::vector<std::string>& problems)
+      : semantics_(semantics), problems_(problems) {}
 
   void Check(const SchemaPtr& root, const std::string& where) {
     Push(root, where);
@@ -38,6 +73,12 @@ class Checker {
     if (const Pattern* const pattern = schema.constraints().compiled_pattern()) {
       const std::string why = pattern->Problem();
       if (!why.empty()) problems_.push_back(path + ": invalid pattern: " + why);
+    }
+    // Kubernetes takes such a CustomResourceDefinition.
+    if (semantics_ == Semantics::kStruct) {
+      for (const std::string_view name : Idle(schema)) {
+        problems_.push_back(path + ": " + std::string(name) + " constrains nothing here");
+      }
     }
     if (schema.type == SchemaType::kInteger && schema.bits != 32 && schema.bits != 64) {
       problems_.push_back(path + ": integers have 32 or 64 bits");
@@ -81,6 +122,7 @@ class Checker {
     }
   }
 
+  const Semantics semantics_;
   std::vector<std::string>& problems_;
   std::vector<std::pair<const Schema*, std::string>> pending_;
   std::unordered_set<const Schema*> seen_;
@@ -88,9 +130,9 @@ class Checker {
 
 }  // namespace
 
-void CheckSchema(const SchemaPtr& schema, const std::string& where,
+void CheckSchema(const SchemaPtr& schema, Semantics semantics, const std::string& where,
                  std::vector<std::string>& problems) {
-  Checker(problems).Check(schema, where);
+  Checker(semantics, problems).Check(schema, where);
 }
 
 }  // namespace apiserver::v0::runtime

@@ -3,13 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/schema.h"
 
 namespace apiserver::inline v0::runtime {
 
 // Appends to `problems` what makes `schema` unusable, each with the path of where it stands.
-// `where` begins each path: "v1".
-void CheckSchema(const SchemaPtr& schema, const std::string& where,
+// `where` begins each path: "v1". In a Go type a constraint that constrains nothing is a problem
+// too.
+void CheckSchema(const SchemaPtr& schema, Semantics semantics, const std::string& where,
                  std::vector<std::string>& problems);
 
 }  // namespace apiserver::inline v0::runtime

@@ -138,6 +138,16 @@ Server::~Server() {
   post_start_.Forget();
 }
 
+registry::StorageConfig Server::Storage(storage::kv::Engine& engine) {
+  return {.engine = &engine,
+          .executor = pool_.get(),
+          .clock = config_.clock,
+          .random = config_.random,
+          .memory = memory_,
+          .metrics = metrics_,
+          .log = config_.log};
+}
+
 Result<Handler*> Server::AddHandler(HandlerOptions options) {
   const std::string& name = options.name;
   if (name.empty()) {

@@ -67,6 +67,7 @@ class Server final : public GenericAPIServer {
   flowcontrol::FlowControl* flow_control() override { return flow_control_.controller(); }
   std::shared_ptr<MemoryBudget> memory() override { return memory_; }
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
+  registry::StorageConfig Storage(storage::kv::Engine& engine) override;
 
  private:
   // The target of a request: a route, a path beside the APIs or discovery. Without any: 404 if

@@ -198,6 +198,12 @@ void Standalone::Apply(Config& config) const {
   config.metrics = metrics;
 }
 
+Result<std::unique_ptr<GenericAPIServer>> Standalone::NewServer(Config config) const {
+  Apply(config);
+  ASSIGN_OR_RETURN(CompletedConfig completed, std::move(config).Complete());
+  return std::move(completed).New();
+}
+
 std::string Standalone::Url(int port) const { return "https://" + http::JoinHostPort(host, port); }
 
 std::string Standalone::Kubeconfig(int port) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "apiserver/base/status_macros.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/client/client.h"
 #include "widget_server.h"
@@ -13,9 +14,6 @@ namespace overload {
 namespace {
 
 using namespace apiserver;  // NOLINT: tests only.
-
-#define RETURN_IF_NOT_OK(expr) \
-  if (Status status_ = (expr); !status_.ok()) return status_
 
 // "Bearer <user>": whoever says who she is, is believed.
 class Believer final : public auth::Authenticator {
@@ -62,26 +60,21 @@ class SlowStorage final : public rest::Storage,
 
 Result<std::unique_ptr<World>> World::Start() {
   auto world = std::make_unique<World>();
-  auto standalone = server::NewStandalone({});
-  RETURN_IF_NOT_OK(standalone.status());
-  world->standalone_ = *std::move(standalone);
+  APISERVER_ASSIGN_OR_RETURN(world->standalone_, server::NewStandalone({}));
   server::Config config;
   world->standalone_.Apply(config);
   config.authenticator = std::make_shared<Believer>();
   config.shutdown_grace = std::chrono::seconds(5);
-  auto completed = std::move(config).Complete();
-  RETURN_IF_NOT_OK(completed.status());
-  auto made = std::move(*completed).New();
-  RETURN_IF_NOT_OK(made.status());
-  world->server_ = *std::move(made);
+  APISERVER_ASSIGN_OR_RETURN(auto completed, std::move(config).Complete());
+  APISERVER_ASSIGN_OR_RETURN(world->server_, std::move(completed).New());
   const auto kind = testing::WidgetKind();
-  RETURN_IF_NOT_OK(world->server_->scheme().Add(kind));
-  RETURN_IF_NOT_OK(world->server_->InstallAPIGroup(
+  APISERVER_RETURN_IF_ERROR(world->server_->scheme().Add(kind));
+  APISERVER_RETURN_IF_ERROR(world->server_->InstallAPIGroup(
       {.group = "example.com",
        .storage = {{"v1", {{"widgets", std::make_shared<SlowStorage>(kind)}}}}}));
-  RETURN_IF_NOT_OK(world->server_->PrepareRun());
-  RETURN_IF_NOT_OK(world->server_->Start());
-  RETURN_IF_NOT_OK(world->Configure());
+  APISERVER_RETURN_IF_ERROR(world->server_->PrepareRun());
+  APISERVER_RETURN_IF_ERROR(world->server_->Start());
+  APISERVER_RETURN_IF_ERROR(world->Configure());
   return world;
 }
 
@@ -118,12 +111,12 @@ World::~World() {
 }
 
 Result<std::shared_ptr<http::Connection>> World::Dial(http::Dialer& dialer) const {
-  auto options = client::DialOptionsFor(
-      {.server = "https://127.0.0.1:" + std::to_string(port()), .ca_pem = ca_pem()});
-  RETURN_IF_NOT_OK(options.status());
-  auto connection = dialer.Dial(Context::Background(), *options);
-  RETURN_IF_NOT_OK(connection.status());
-  return std::shared_ptr<http::Connection>(*std::move(connection));
+  APISERVER_ASSIGN_OR_RETURN(
+      const auto options,
+      client::DialOptionsFor(
+          {.server = "https://127.0.0.1:" + std::to_string(port()), .ca_pem = ca_pem()}));
+  APISERVER_ASSIGN_OR_RETURN(auto connection, dialer.Dial(Context::Background(), options));
+  return std::shared_ptr<http::Connection>(std::move(connection));
 }
 
 http::ClientRequest World::RequestOf(const std::string& user) {

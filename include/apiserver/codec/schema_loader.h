@@ -30,7 +30,9 @@ Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema);
 Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema, runtime::SchemaPool& pool);
 
 // Reads the definition of a kind from a CustomResourceDefinition (apiextensions.k8s.io/v1, YAML or
-// JSON text): names, scope, versions with schemas and columns. The hub is the stored version.
+// JSON text): names, scope, versions with schemas, columns, deprecation and the subresources status
+// and scale, and the selectable fields of the storage version, which is the hub. See crd.h for the
+// way back.
 //
 // kBadRequest: the text is malformed. kInvalid: a part is missing or a schema is not structural.
 Result<runtime::KindOptions> KindOptionsFromCrd(std::string_view text);

@@ -17,7 +17,8 @@
 namespace apiserver::inline v0::runtime {
 
 // How the versions of a kind turn into each other (KindOptions::converter). The one of a kind that
-// names none calls the versions' functions KindVersion::to_hub and from_hub. Immutable; called from
+// names none applies the versions' declared conversions and calls their functions
+// (KindVersion::conversions, to_hub and from_hub). Immutable; called from
 // any thread, several at a time.
 class VersionConverter {
  public:
@@ -70,7 +71,8 @@ using Visit = std::function<void(std::size_t place, const Object&)>;
 Status VisitConverted(const Context& ctx, std::span<const ObjectPtr> objects,
                       std::string_view version, const Visit& visit);
 
-// The converter of kinds that have no other: calls the versions' functions, here and now. Never
+// The converter of kinds that have no other: applies the versions' declared conversions and calls
+// their functions, here and now. Never
 // waits as far as the library knows; functions of a host that do are kept off loops by the stores
 // of their kinds (registry::StoreOptions::functions_inline).
 std::shared_ptr<const VersionConverter> FunctionConverter();

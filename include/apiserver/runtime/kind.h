@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/base/field_path.h"
@@ -35,6 +37,27 @@ struct PrinterColumn {
   int priority = 0;  // > 0: only in the wide view.
 };
 
+// A conversion that is declared instead of written: a field that has another name in the hub. Both
+// are paths of member names, without lists on the way, and differ in the last name alone; both
+// fields have one type. A value is kept as it is, so a round trip loses nothing.
+struct RenameField {
+  RenameField(std::string here, std::string hub) : here(std::move(here)), hub(std::move(hub)) {}
+
+  std::string here;  // In the version that declares it: "spec.size".
+  std::string hub;   // "spec.replicas".
+};
+
+// Where a version keeps what its scale subresource shows: paths as a CustomResourceDefinition
+// writes them, of member names only.
+struct ScalePaths {
+  std::string spec_replicas = ".spec.replicas";      // Must hold an integer.
+  std::string status_replicas = ".status.replicas";  // Must hold an integer.
+  // A selector in text form, or a meta/v1 LabelSelector; empty: the Scale has no selector.
+  std::string label_selector = "";
+
+  friend bool operator==(const ScalePaths&, const ScalePaths&) = default;
+};
+
 // One version of a kind.
 struct KindVersion {
   std::string version;  // "v1alpha1".
@@ -54,7 +77,17 @@ struct KindVersion {
   // (convert.h) only: a converter of the kind's own does without them.
   std::function<Status(Object&)> to_hub = nullptr;
   std::function<Status(Object&)> from_hub = nullptr;
+  // Fields that the hub calls otherwise. Applied before to_hub, and after from_hub; as they are
+  // data, they never keep reads off a loop. Empty on the hub, and if the kind has a converter.
+  std::vector<RenameField> conversions = {};
   std::vector<PrinterColumn> columns = {};
+  // The subresources that server::InstallKinds serves in this version.
+  //
+  // True: the status can only be changed through <plural>/<name>/status, which changes nothing
+  // else. Absent: true if the schema has a field `status`. Kind::New sets it.
+  std::optional<bool> status_subresource = std::nullopt;
+  // Absent: no scale subresource.
+  std::optional<ScalePaths> scale = std::nullopt;
 };
 
 // What a kind is made of; see Kind::New.
@@ -67,6 +100,9 @@ struct KindOptions {
   std::vector<std::string> short_names = {};
   std::vector<std::string> categories = {};
   bool namespaced = true;
+  // kStruct treats a zero as a missing value, as Go's omitempty does: a PATCH of `replicas: 0` with
+  // the default 1 is answered 200 with 1. A kind that imitates no Go type is better kStructural,
+  // where the 0 is kept and checked.
   Semantics semantics = Semantics::kStruct;
   // Required. In priority order: the first is what clients prefer.
   std::vector<KindVersion> versions;
@@ -86,7 +122,8 @@ struct KindOptions {
 // A kind of object: its names, versions and how they turn into each other. Immutable, shared.
 class Kind {
  public:
-  // kInvalid: a name, version or schema that Kubernetes would not accept; the message lists all.
+  // kInvalid: a name, version or schema that Kubernetes would not accept, or a declared conversion
+  // of a field that a schema does not have; the message lists all.
   static Result<KindPtr> New(KindOptions options);
   // A kind without schema, for content that is passed on as it is.
   static KindPtr Untyped(const GroupVersionKind& gvk);

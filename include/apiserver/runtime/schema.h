@@ -15,11 +15,21 @@
 // (codec). See schema_node.h for what one is.
 namespace apiserver::inline v0::runtime {
 
-// A JSON value that belongs to a Schema (a default, an enum entry).
+// A JSON value that belongs to a Schema (a default, an enum entry). Made of a literal, 1 or "cat",
+// or of any Value.
 class OwnedValue {
  public:
   OwnedValue() = default;
   explicit OwnedValue(Value value) : value_(Copy(value, *arena_)) {}
+  // NOLINTBEGIN(google-explicit-constructor): so that a literal can stand for it.
+  OwnedValue(bool value) : value_(Value::Bool(value)) {}
+  OwnedValue(int value) : value_(Value::Int(value)) {}
+  OwnedValue(std::int64_t value) : value_(Value::Int(value)) {}
+  OwnedValue(double value) : value_(Value::Double(value)) {}
+  OwnedValue(std::string_view text) : OwnedValue(Value::String(text)) {}
+  OwnedValue(const char* text) : OwnedValue(std::string_view(text)) {}
+  OwnedValue(const std::string& text) : OwnedValue(std::string_view(text)) {}
+  // NOLINTEND(google-explicit-constructor)
   Value get() const { return value_; }
 
  private:
@@ -154,10 +164,14 @@ SchemaPtr ListMetaSchema();
 // Builds a kStruct.
 //
 //   SchemaPtr spec = StructBuilder("com.example.v1.WidgetSpec", "What the widget should be.")
-//       .Field("size", IntegerSchema(32), {.description = "In metres.", .required = true})
+//       .Field("size", IntegerSchema(32), {.required = true, .minimum = 1, .maximum = 9})
+//       .Field("color", StringSchema(), {.default_value = "red", .one_of = {"red", "blue"}})
 //       .Build();
 class StructBuilder {
  public:
+  // What a field has beside its name and type. Constraints are those of OpenAPI v3; what is not set
+  // is not checked. They are added to the field's own copy of its schema, which they then override,
+  // and are checked on every write of an object (registry::StoreOptions::validate_schema).
   struct Options {
     std::string description = "";
     bool required = false;
@@ -166,6 +180,27 @@ class StructBuilder {
     bool inlined = false;
     int proto_number = 0;
     std::optional<OwnedValue> default_value = std::nullopt;
+
+    // Numbers.
+    std::optional<double> minimum = std::nullopt;
+    std::optional<double> maximum = std::nullopt;
+    bool exclusive_minimum = false;  // The value must be greater than `minimum`.
+    bool exclusive_maximum = false;
+    std::optional<double> multiple_of = std::nullopt;
+    // Texts; lengths in Unicode code points.
+    std::optional<std::int64_t> min_length = std::nullopt;
+    std::optional<std::int64_t> max_length = std::nullopt;
+    std::string pattern = "";  // RE2 syntax, found anywhere in the text; empty: any.
+    std::string format = "";  // "uuid", "ipv4", "date-time", …: OpenAPI's word; empty: the type's.
+    // Lists.
+    std::optional<std::int64_t> min_items = std::nullopt;
+    std::optional<std::int64_t> max_items = std::nullopt;
+    bool unique_items = false;
+    // Maps and structs.
+    std::optional<std::int64_t> min_properties = std::nullopt;
+    std::optional<std::int64_t> max_properties = std::nullopt;
+    // Values of any type. OpenAPI's enum; empty: any.
+    std::vector<OwnedValue> one_of = {};
   };
   explicit StructBuilder(std::string name, std::string description = "");
   StructBuilder& Field(std::string name, SchemaPtr schema, Options options);

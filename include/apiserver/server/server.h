@@ -27,9 +27,11 @@
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/listener.h"
+#include "apiserver/registry/store.h"
 #include "apiserver/server/certificate_files.h"
 #include "apiserver/server/features.h"
 #include "apiserver/server/handler.h"
+#include "apiserver/storage/kv/engine.h"
 
 namespace apiserver::inline v0::audit {
 class Backend;
@@ -215,6 +217,10 @@ class GenericAPIServer : public Handler {
   // The server's metrics, for registry::StorageConfig and the host's own ones; GET /metrics serves
   // them.
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;
+  // Returns how stores of this server keep their objects in `engine`: with its pool, memory budget,
+  // metrics, clock, randomness and log. What else there is to say (prefix, encryption) is set in
+  // the result. The engine must outlive the stores, and so must the server.
+  virtual registry::StorageConfig Storage(storage::kv::Engine& engine) = 0;
 };
 
 }  // namespace apiserver::inline v0::server

@@ -70,6 +70,9 @@ struct Standalone {
 
   // Sets the fields of the same names in `config`.
   void Apply(Config& config) const;
+  // Makes a server of `config` after Apply(). Errors as Config::Complete() and
+  // CompletedConfig::New.
+  Result<std::unique_ptr<GenericAPIServer>> NewServer(Config config = {}) const;
   // Returns "https://127.0.0.1:6443", "https://[::1]:6443": `host` and `port`.
   std::string Url(int port) const;
   // Returns a kubeconfig for Url(port) that contains all it needs.

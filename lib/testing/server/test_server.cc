@@ -89,11 +89,7 @@ class Running final : public TestServer {
   }
 
   Status InstallGroups() {
-    const registry::StorageConfig config{.engine = options_.engine,
-                                         .executor = &server_->pool(),
-                                         .clock = options_.clock,
-                                         .memory = server_->memory(),
-                                         .metrics = server_->metrics()};
+    const registry::StorageConfig config = server_->Storage(*options_.engine);
     std::map<std::string, server::APIGroupInfo> groups;
     for (const TestResource& resource : options_.resources) {
       RETURN_IF_ERROR(server_->scheme().Add(resource.kind));
@@ -116,14 +112,19 @@ class Running final : public TestServer {
     for (auto& [name, group] : groups) {
       RETURN_IF_ERROR(server_->InstallAPIGroup(std::move(group)));
     }
+    ASSIGN_OR_RETURN(const auto stores, server::InstallKinds(*server_, config, options_.kinds));
+    for (std::size_t i = 0; i < stores.size(); ++i) {
+      stores_.emplace(options_.kinds[i].kind->plural(), stores[i]);
+    }
     return {};
   }
 
   TestServerOptions options_;
   std::unique_ptr<apiserver::storage::kv::Engine> owned_engine_;
   server::Standalone standalone_;
-  std::map<std::string, std::shared_ptr<registry::Store>, std::less<>> stores_;
   std::unique_ptr<server::GenericAPIServer> server_;
+  // Before their server, whose log and pool they use.
+  std::map<std::string, std::shared_ptr<registry::Store>, std::less<>> stores_;
   std::shared_ptr<http::Connection> connection_;
   std::unique_ptr<client::Client> client_;
 };

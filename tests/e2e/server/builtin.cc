@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/status_macros.h"
 #include "apiserver/groups/apps.h"
 #include "apiserver/groups/core.h"
 #include "apiserver/rest/strategy.h"
@@ -24,10 +25,6 @@ namespace registry = apiserver::registry;
 namespace rest = apiserver::rest;
 namespace server = apiserver::server;
 
-// Early return; the library's own macro is private to it.
-#define RETURN_IF_NOT_OK(expr) \
-  if (Status status_ = (expr); !status_.ok()) return status_
-
 class AnythingGoes final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return true; }
@@ -38,15 +35,15 @@ class AnythingGoes final : public rest::Strategy {
 // Serves the kind named, of those given, as the only one of its group.
 Status Serve(server::GenericAPIServer& server, const registry::StorageConfig& config,
              const Result<std::vector<KindPtr>>& kinds, const std::string& name) {
-  RETURN_IF_NOT_OK(kinds.status());
+  APISERVER_RETURN_IF_ERROR(kinds.status());
   for (const KindPtr& kind : *kinds) {
     if (kind->kind() != name) continue;
-    RETURN_IF_NOT_OK(server.scheme().Add(kind));
-    const auto store = registry::NewStore(
-        config,
-        {.kind = kind, .strategy = std::make_shared<AnythingGoes>(), .validate_schema = false});
-    RETURN_IF_NOT_OK(store.status());
-    return server.InstallAPIGroup({kind->group(), {{"v1", {{kind->plural(), *store}}}}});
+    APISERVER_RETURN_IF_ERROR(server.scheme().Add(kind));
+    APISERVER_ASSIGN_OR_RETURN(
+        const auto store, registry::NewStore(config, {.kind = kind,
+                                                      .strategy = std::make_shared<AnythingGoes>(),
+                                                      .validate_schema = false}));
+    return server.InstallAPIGroup({kind->group(), {{"v1", {{kind->plural(), store}}}}});
   }
   return {apiserver::Reason::kNotFound, "there is no kind " + name};
 }
@@ -54,7 +51,7 @@ Status Serve(server::GenericAPIServer& server, const registry::StorageConfig& co
 }  // namespace
 
 Status Install(server::GenericAPIServer& server, const registry::StorageConfig& config) {
-  RETURN_IF_NOT_OK(Serve(server, config, groups::core::Kinds(), "ConfigMap"));
+  APISERVER_RETURN_IF_ERROR(Serve(server, config, groups::core::Kinds(), "ConfigMap"));
   return Serve(server, config, groups::apps::Kinds(), "Deployment");
 }
 

@@ -1,13 +1,12 @@
 #include "fleet.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
+#include "apiserver/base/status_macros.h"
 #include "apiserver/codec/proto_schema.h"
-#include "apiserver/registry/scale.h"
-#include "apiserver/rest/status.h"
-#include "apiserver/rest/strategy.h"
+#include "apiserver/rest/kind_strategy.h"
+#include "apiserver/server/install.h"
 #include "harbor_api.h"
 
 namespace harbor {
@@ -25,11 +24,7 @@ namespace registry = apiserver::registry;
 namespace rest = apiserver::rest;
 namespace runtime = apiserver::runtime;
 
-// Early return; the library's own macro is private to it.
-#define RETURN_IF_NOT_OK(expr) \
-  if (Status status_ = (expr); !status_.ok()) return status_
-
-ErrorList ValidateFleet(const Object& fleet) {
+ErrorList ValidateFleet(const Context& /*ctx*/, const Object& fleet) {
   ErrorList errors;
   const std::int64_t replicas = fleet["spec"]["replicas"].AsInt();
   if (replicas < 0) {
@@ -39,34 +34,10 @@ ErrorList ValidateFleet(const Object& fleet) {
   return errors;
 }
 
-class FleetStrategy final : public rest::Strategy {
- public:
-  bool NamespaceScoped() const override { return true; }
-  bool AllowUnconditionalUpdate() const override { return true; }
-
-  void PrepareForCreate(const Context&, Object& fleet) const override {
-    fleet.Erase("status");
-    fleet.Edit("metadata", "generation") = 1;
-  }
-  // The status is its subresource's; a wish that changes is a new generation.
-  void PrepareForUpdate(const Context&, Object& fleet, const Object& old) const override {
-    rest::KeepStatus(fleet, old);
-    const std::int64_t changed = fleet["spec"] == old["spec"] ? 0 : 1;
-    fleet.Edit("metadata", "generation") = old.generation() + changed;
-  }
-  rest::ResetFields GetResetFields() const override {
-    return {{std::string(kGroup) + "/v1", {{"status"}}}};
-  }
-  ErrorList Validate(const Context&, const Object& fleet) const override {
-    return ValidateFleet(fleet);
-  }
-};
-
 Result<runtime::KindPtr> NewFleetKind() {
-  const auto schemas = codec::ProtoSchemas::Load(harbor_api::Descriptors());
-  RETURN_IF_NOT_OK(schemas.status());
-  const auto schema = schemas->Find("example.harbor.v1.Fleet");
-  RETURN_IF_NOT_OK(schema.status());
+  APISERVER_ASSIGN_OR_RETURN(const auto schemas,
+                             codec::ProtoSchemas::Load(harbor_api::Descriptors()));
+  APISERVER_ASSIGN_OR_RETURN(const auto schema, schemas.Find("example.harbor.v1.Fleet"));
   return runtime::Kind::New(
       {.group = kGroup,
        .kind = "Fleet",
@@ -75,29 +46,21 @@ Result<runtime::KindPtr> NewFleetKind() {
        .categories = {"all"},
        .versions = {
            {.version = "v1",
-            .schema = *schema,
-            .columns = {
-                {.name = "Desired", .type = "integer", .json_path = ".spec.replicas"},
-                {.name = "Current", .type = "integer", .json_path = ".status.replicas"},
-                {.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"}}}}});
+            .schema = schema,
+            .columns =
+                {{.name = "Desired", .type = "integer", .json_path = ".spec.replicas"},
+                 {.name = "Current", .type = "integer", .json_path = ".status.replicas"},
+                 {.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"}},
+            .scale = runtime::ScalePaths{.label_selector = ".spec.selector"}}}});
 }
 
 }  // namespace
 
 Status Install(apiserver::server::GenericAPIServer& server, const registry::StorageConfig& config) {
-  const auto kind = NewFleetKind();
-  RETURN_IF_NOT_OK(kind.status());
-  RETURN_IF_NOT_OK(server.scheme().Add(*kind));
-  const auto strategy = std::make_shared<FleetStrategy>();
-  const auto fleets = registry::NewStore(config, {.kind = *kind, .strategy = strategy});
-  RETURN_IF_NOT_OK(fleets.status());
-  const auto status = registry::NewStatusStore(*fleets, rest::NewStatusStrategy(strategy, *kind));
-  RETURN_IF_NOT_OK(status.status());
-  const auto scale = registry::NewScaleStore(*fleets, {.label_selector_path = ".spec.selector"});
-  RETURN_IF_NOT_OK(scale.status());
-  return server.InstallAPIGroup(
-      {kGroup,
-       {{"v1", {{"fleets", *fleets}, {"fleets/status", *status}, {"fleets/scale", *scale}}}}});
+  APISERVER_ASSIGN_OR_RETURN(const auto kind, NewFleetKind());
+  const auto strategy =
+      rest::NewKindStrategy(kind, {.validate = ValidateFleet, .allow_unconditional_update = true});
+  return InstallKinds(server, config, {{.kind = kind, .strategy = strategy}}).status();
 }
 
 }  // namespace harbor

@@ -14,6 +14,7 @@
 #include "apiserver/registry/store.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/runtime/kind.h"
+#include "apiserver/server/install.h"
 #include "apiserver/server/server.h"
 #include "apiserver/storage/kv/engine.h"
 
@@ -38,7 +39,11 @@ struct TestResource {
 
 // The configuration of a test server. Pointers must outlive it.
 struct TestServerOptions {
-  // The resources to serve, grouped by the groups of their kinds.
+  // The kinds to serve as a program serves them (server::InstallKinds), with the subresources that
+  // they declare: `options.kinds = {{.kind = pet}}`.
+  std::vector<server::Resource> kinds = {};
+  // The resources whose stores and subresources the test puts together itself, grouped by the
+  // groups of their kinds.
   std::vector<TestResource> resources = {};
   // Run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
