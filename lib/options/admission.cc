@@ -75,6 +75,7 @@ Result<admission::AdmissionConfiguration> ReadFile(const std::string& path,
 }  // namespace
 
 void AdmissionOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Admission");
   flags.Add({.name = "--enable-admission-plugins",
              .value = &selection.enable,
              .help = "Admission plugins to run besides those that run anyway, separated by commas",

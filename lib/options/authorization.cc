@@ -150,6 +150,7 @@ class Maker {
 }  // namespace
 
 void AuthorizationOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Authorization");
   flags.Add({.name = kConfigFlag,
              .value = &config_file,
              .help = "AuthorizationConfiguration: authorizers that are asked one after the other"});

@@ -109,6 +109,7 @@ Flags AddServiceAccountFlags(server::ServiceAccountOptions& accounts, FlagSet& f
 }  // namespace
 
 void BuiltInAuthenticationOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Authentication");
   of_standalone = {
       flags.Add({.name = "--token-auth-file",
                  .value = &token_auth_file,

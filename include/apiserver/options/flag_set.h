@@ -72,6 +72,10 @@ class FlagSet {
   virtual ~FlagSet() = default;
   // Adds a flag, whose name is not taken.
   virtual FlagPtr Add(FlagSpec spec) = 0;
+  // Begins a section of the help: flags added from here on belong to it, until the next one begins.
+  // `title` is kube-apiserver's, capitalized: "Secure serving". A section may begin more than once.
+  // The default does nothing. k8s.io/component-base/cli/flag, NamedFlagSets.FlagSet.
+  virtual void BeginSection(std::string_view /*title*/) {}
 };
 
 // The name of the first of `flags` that is given; empty: none is.
