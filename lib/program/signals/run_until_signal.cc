@@ -1,0 +1,77 @@
+#include "apiserver/program/signals/run_until_signal.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace apiserver::v0::program {
+
+namespace {
+
+sigset_t StopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+void RaiseOpenFilesLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    std::fprintf(stderr, "raised the limit on open files to %llu\n",
+                 static_cast<unsigned long long>(limit.rlim_cur));
+  }
+}
+
+// Waits for the server to be ready, which a storage on another machine may delay. Returns false if
+// one of `signals` comes first.
+bool WaitUntilReady(const server::GenericAPIServer& server, const sigset_t& signals) {
+  constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 5'000'000};
+  while (!server.ready()) {
+    if (sigtimedwait(&signals, nullptr, &kLookAgain) > 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void BlockSignals() {
+  const sigset_t signals = StopSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A write to a closed connection is an error code, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready) {
+  RaiseOpenFilesLimit();
+  if (const Status status = server.Start(); !status.ok()) return Fail(status);
+  const sigset_t signals = StopSignals();
+  if (WaitUntilReady(server, signals)) {
+    on_ready();
+    int signal = 0;
+    sigwait(&signals, &signal);
+  }
+  std::fprintf(stderr, "stopping\n");
+  // A second signal means that the user does not want to wait.
+  std::thread([signals] {
+    int again = 0;
+    sigwait(&signals, &again);
+    std::_Exit(1);
+  }).detach();
+  server.Stop();
+  return 0;
+}
+
+int Fail(const Status& status) {
+  std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+}  // namespace apiserver::v0::program
