@@ -48,6 +48,7 @@ endpoints::Environment Server::Environment() const {
           .websocket_needs_create =
               config_.features.Enabled(kAuthorizePodWebsocketUpgradeCreatePermission),
           .min_request_timeout = config_.min_request_timeout,
+          .write_timeout = config_.write_timeout,
           .clock = config_.clock,
           .random = config_.random};
 }

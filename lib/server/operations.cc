@@ -58,6 +58,9 @@ Status CheckOperations(const Config& config) {
   RETURN_IF_ERROR(CheckNotNegative("--shutdown-watch-termination-grace-period",
                                    config.shutdown_watch_termination_grace));
   RETURN_IF_ERROR(CheckNotNegative("--livez-grace-period", config.livez_grace));
+  if (config.write_timeout <= std::chrono::milliseconds(0)) {
+    return {Reason::kInvalid, "server config: write_timeout must be positive"};
+  }
   if (!(config.goaway_chance >= 0 && config.goaway_chance <= kGoawayChanceMax)) {
     return Wrong("--goaway-chance", "cannot be less than 0 or greater than 0.02");
   }

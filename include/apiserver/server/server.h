@@ -116,6 +116,9 @@ struct Config {
   std::size_t body_bytes_max = 3 << 20;  // 413 over it.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
+  // How long a create, update, patch or delete may run until it is answered 504; the write itself
+  // goes on. Positive. Go: requestTimeoutUpperBound of k8s.io/apiserver/pkg/endpoints/handlers.
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(34);
   // Between the moment /readyz fails and the moment anything else changes: load balancers notice.
   std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
   // How long Stop waits for answers in progress.
