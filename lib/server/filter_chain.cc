@@ -47,6 +47,13 @@ class ChainBuilder {
     if (!measured) return;
     chain_.push_back(NewFilterCompleted(*config_.metrics, name, config_.tracer != nullptr));
   }
+  // A host's filter is not measured, whatever its name is.
+  void Add(const SharedFilters& filters) {
+    for (const auto& filter : filters) {
+      chain_.push_back(NewHostFilter(filter));
+      before_measured_ = false;
+    }
+  }
   http::FilterChain Take() { return std::move(chain_); }
 
  private:
@@ -55,10 +62,8 @@ class ChainBuilder {
   bool before_measured_ = false;
 };
 
-}  // namespace
-
-http::FilterChain DefaultFilterChain(const FilterConfig& config) {
-  ChainBuilder then(config);
+// The filters in front of authentication: they protect the server and mark every answer.
+void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
   // Before anything that may take time: what counts is when the request came.
@@ -87,6 +92,12 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
+  // Here the host's filters see the request as it came, credentials included.
+  then.Add(config.before_authentication);
+}
+
+// Authentication and all filters behind it.
+void AddForUsers(ChainBuilder& then, const FilterConfig& config) {
   // Around authentication, so that who fails there is recorded too, and what it finds out.
   if (config.auditing) then(NewAuditInit(*config.auditing));
   then(NewAuthentication(config.authentication));
@@ -108,6 +119,8 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
                          .clock = config.clock,
                          .metrics = config.authentication.metrics,
                          .log = config.authentication.log}));
+  // The user is known and allowed: the last place before the server looks for a handler.
+  then.Add(config.after_authorization);
   // Around routing and the body, which are part of the handlers in Go: their answers are counted.
   then(NewRequestMetrics(*config.metrics, config.installed));
   // The router is asked before a body is read: a request that ends as 404, 405, 406 or 415 must not
@@ -120,6 +133,14 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewSeatAgain());
   // With a seat, so that memory which is set aside is used at once.
   then(NewDecodingRoom());
+}
+
+}  // namespace
+
+http::FilterChain DefaultFilterChain(const FilterConfig& config) {
+  ChainBuilder then(config);
+  AddForAnyClient(then, config);
+  AddForUsers(then, config);
   return then.Take();
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ namespace apiserver::inline v0::server {
 
 class Auditing;
 
+using SharedFilters = std::vector<std::shared_ptr<const http::Filter>>;
+
 // What the filters are told; everything outlives the chain.
 struct FilterConfig {
   AuthenticationOptions authentication;
@@ -33,6 +36,8 @@ struct FilterConfig {
   double goaway_chance = 0;
   std::vector<std::string> hsts_directives = {};       // Empty: no header.
   std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
+  SharedFilters before_authentication = {};
+  SharedFilters after_authorization = {};
   RequestMetrics* metrics = nullptr;
   // Of resources that are served.
   std::function<bool(const request::RequestInfo& info)> installed;

@@ -96,6 +96,8 @@ FilterConfig Server::Filters() {
           .goaway_chance = config_.goaway_chance,
           .hsts_directives = config_.hsts_directives,
           .cors_allowed_origins = config_.cors_allowed_origins,
+          .before_authentication = config_.filters.before_authentication,
+          .after_authorization = config_.filters.after_authorization,
           .metrics = &request_metrics_,
           .installed = [this](const request::RequestInfo& info) { return IsInstalled(info); },
           .flow_control = &flow_control_,

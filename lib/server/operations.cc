@@ -1,5 +1,6 @@
 #include "server/operations.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -60,6 +61,12 @@ Status CheckOperations(const Config& config) {
   RETURN_IF_ERROR(CheckNotNegative("--livez-grace-period", config.livez_grace));
   if (config.write_timeout <= std::chrono::milliseconds(0)) {
     return {Reason::kInvalid, "server config: write_timeout must be positive"};
+  }
+  for (const auto* filters :
+       {&config.filters.before_authentication, &config.filters.after_authorization}) {
+    if (std::ranges::any_of(*filters, [](const auto& filter) { return !filter; })) {
+      return {Reason::kInvalid, "server config: a filter of the host is null"};
+    }
   }
   if (!(config.goaway_chance >= 0 && config.goaway_chance <= kGoawayChanceMax)) {
     return Wrong("--goaway-chance", "cannot be less than 0 or greater than 0.02");

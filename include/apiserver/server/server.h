@@ -73,6 +73,21 @@ struct FlowControlConfig {
   int max_mutating_requests_in_flight = 200;  // Of all others.
 };
 
+// Filters of the host, in the order in which a request meets them. Go:
+// Config.BuildHandlerChainFunc, which wraps the whole chain; here there are two places, so that a
+// filter cannot leave out one of the server's. Filters are called on a loop and must not wait
+// there: what may block is done in Step::OnPool. They may be shared by several servers. None may be
+// null.
+struct HostFilters {
+  // In front of authentication and auditing, behind CORS, the request's deadline and the count of
+  // requests that a stop waits for. They see the request as the client sent it, with its
+  // credentials; what they answer is neither audited nor counted in apiserver_request_total.
+  std::vector<std::shared_ptr<const http::Filter>> before_authentication = {};
+  // Behind authorization, in front of the body and the handler. The exchange has auth::UserInfoPtr
+  // and request::RequestInfo.
+  std::vector<std::shared_ptr<const http::Filter>> after_authorization = {};
+};
+
 // How a server is put together. Everything has a default but authentication; pointers must outlive
 // the server.
 struct Config {
@@ -105,6 +120,7 @@ struct Config {
   std::shared_ptr<const trace::Tracer> tracer = nullptr;
   // Run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+  HostFilters filters = {};
 
   // Feature gates, as --feature-gates sets them.
   FeatureGates features = DefaultFeatureGates();

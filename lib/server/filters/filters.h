@@ -61,6 +61,8 @@ FilterPtr NewRetryAfter(const LifecycleSignal& not_accepting);
 FilterPtr NewHsts(const std::vector<std::string>& directives);
 // Sends HTTP/2 clients to another connection, with this chance for each answer.
 FilterPtr NewGoaway(double chance, Random& random);
+// Runs a filter of the host, which is not null.
+FilterPtr NewHostFilter(std::shared_ptr<const http::Filter> filter);
 // Lets scripts of pages from these origins (regular expressions that compile) read answers.
 FilterPtr NewCors(const std::vector<std::string>& allowed_origins);
 // Registers the request with `in_flight`; refuses new ones while the server stops.
