@@ -88,6 +88,11 @@ http::Step Server::BeforeBody(http::Exchange& exchange) const {
   return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
 }
 
+http::Step Server::ServePublicPath(http::Exchange& exchange) const {
+  const PathMux::Found found = mux_.Find(exchange.request().path);
+  return found.is_public ? (*found.handler)(exchange) : http::Step::Next();
+}
+
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
   if (target.route) {
     // For as long as the exchange lives.
@@ -95,6 +100,8 @@ http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
     return target.route->Serve(exchange);
   }
   if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
+  // GET and HEAD did not come as far as here.
+  if (target.path.is_public) return meta::NewGenericServerResponse(405, "", {}, "");
   if (target.path.handler) return (*target.path.handler)(exchange);
   return target.discovery ? ServeDiscovery(exchange) : NotFound(exchange);
 }

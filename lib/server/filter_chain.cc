@@ -92,6 +92,9 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
+  // Behind what protects the server from any client (the deadline, the count of requests to wait
+  // for when it stops), and before authentication, because these pages are for everybody.
+  then(NewPublicPath(config.public_path));
   // Here the host's filters see the request as it came, credentials included.
   then.Add(config.before_authentication);
 }

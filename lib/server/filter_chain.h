@@ -36,6 +36,8 @@ struct FilterConfig {
   double goaway_chance = 0;
   std::vector<std::string> hsts_directives = {};       // Empty: no header.
   std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
+  // Answers requests for public paths; Next for the others.
+  http::Handler public_path;
   SharedFilters before_authentication = {};
   SharedFilters after_authorization = {};
   RequestMetrics* metrics = nullptr;

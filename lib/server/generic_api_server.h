@@ -52,6 +52,7 @@ class Server final : public GenericAPIServer {
   Result<Handler*> AddHandler(HandlerOptions options) override;
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
+  Status HandlePublicPath(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
   Status AddPostStartHook(std::string name, Hook hook) override;
   Status AddPreShutdownHook(std::string name, Hook hook) override;
@@ -86,6 +87,8 @@ class Server final : public GenericAPIServer {
   http::Step Direct(http::Exchange& exchange) const;
   // Answers a request whose handler reads no body; Next for the others.
   http::Step BeforeBody(http::Exchange& exchange) const;
+  // Answers a request for a public path; Next for the others.
+  http::Step ServePublicPath(http::Exchange& exchange) const;
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   bool IsInstalled(const request::RequestInfo& info) const;
   Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;

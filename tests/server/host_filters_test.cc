@@ -1,4 +1,4 @@
-// What a host adds to the chain: filters.
+// What a host adds to the chain: filters and public paths.
 #include <catch2/catch.hpp>
 
 #include "apiserver/auth/user.h"
@@ -6,6 +6,7 @@
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: tests only.
+using apiserver::testing::Contains;
 using apiserver::testing::kWidgets;
 using apiserver::testing::StartWidgetServer;
 using apiserver::testing::TestServerOptions;
@@ -42,6 +43,11 @@ std::unique_ptr<testing::TestServer> StartWith(std::function<void(server::Config
   TestServerOptions options;
   options.configure = std::move(configure);
   return StartWidgetServer(std::move(options));
+}
+
+http::Step SayPage(http::Exchange& exchange) {
+  exchange.writer().Send({.headers = {{"Content-Type", "text/html"}}}, "<p>hello</p>");
+  return http::Step::Done();
 }
 
 }  // namespace
@@ -86,4 +92,42 @@ TEST_CASE("server: a null filter of the host is refused", "[server]") {
   const auto completed = std::move(config).Complete();
 
   CHECK(completed.status().message() == "server config: a filter of the host is null");
+}
+
+TEST_CASE("server: a public path is answered to everybody, GET and HEAD only", "[server]") {
+  const auto server = StartWidgetServer();
+  server::GenericAPIServer& api = server->server();
+  REQUIRE(api.HandlePublicPath("/ui/", SayPage, /*listed=*/true).ok());
+  REQUIRE(api.HandlePath("/ui/admin", SayPage, /*listed=*/false).ok());
+
+  for (const char* path : {"/ui/", "/ui/index.html", "/ui/a/b", "/ui/../apis"}) {
+    CAPTURE(path);
+    const auto page = server->Call("GET", path, "", kUnknown);
+    CHECK(page.code == 200);
+    CHECK(page.body == "<p>hello</p>");
+    CHECK(page.headers.Get("Audit-Id").size() == 36);
+  }
+  CHECK(server->Call("HEAD", "/ui/", "", kUnknown).code == 200);
+  CHECK(server->Call("POST", "/ui/", "{}", kUnknown).code == 401);
+  CHECK(server->Call("POST", "/ui/", "{}").code == 405);
+  // What lies beside it, and what stands below it without being public.
+  CHECK(server->Call("GET", "/ui", "", kUnknown).code == 401);
+  CHECK(server->Call("GET", "/ui/admin", "", kUnknown).code == 401);
+  CHECK(server->Call("GET", "/ui/admin").code == 200);
+  CHECK(server->Call("GET", kWidgets, "", kUnknown).code == 401);
+  CHECK(Contains(server->Call("GET", "/").body, "\"/ui/\""));
+}
+
+TEST_CASE("server: a public path takes none from others and none of the APIs", "[server]") {
+  const auto server = StartWidgetServer();
+  server::GenericAPIServer& api = server->server();
+
+  CHECK(api.HandlePublicPath("/healthz", SayPage, false).reason() == Reason::kConflict);
+  for (const char* path : {"/api", "/api/", "/apis/", "/apis/example.com", "page"}) {
+    CAPTURE(path);
+    CHECK(api.HandlePublicPath(path, SayPage, false).reason() == Reason::kInvalid);
+  }
+  REQUIRE(api.HandlePublicPath("/page", SayPage, false).ok());
+  CHECK(api.HandlePath("/page", SayPage, false).reason() == Reason::kConflict);
+  CHECK(server->Call("GET", "/healthz", "", kUnknown).code == 401);
 }

@@ -197,6 +197,16 @@ class GenericAPIServer : public Handler {
   // Before PrepareRun. kConflict: the name is taken. kInvalid: it has none, or comes too late.
   virtual Result<Handler*> AddHandler(HandlerOptions options) = 0;
 
+  // Serves `handler` at `path` to everybody: GET and HEAD are answered before authentication, for
+  // pages that a browser opens. A path that ends in '/' is a prefix; a longer path of HandlePath
+  // below it stays behind authorization. `listed`: appears in the index. Other methods go through
+  // the whole chain and are answered 405 if they are allowed. The request's deadline, CORS, HSTS,
+  // the access log and a clean stop hold for it; auditing, priority and fairness and
+  // apiserver_request_total do not, so the handler must be cheap. It runs on a loop and must not
+  // wait there: see http::Handler. Credentials of the request are still in its headers. Any thread,
+  // at any time. kConflict: the path is taken. kInvalid: it belongs to the APIs.
+  virtual Status HandlePublicPath(std::string path, http::Handler handler, bool listed) = 0;
+
   // Installs what stands beside the APIs: OpenAPI, health, version, index. Once, before Run.
   virtual Status PrepareRun() = 0;
   // Binds, starts the hooks and returns. kConflict: the address is taken.

@@ -63,6 +63,8 @@ FilterPtr NewHsts(const std::vector<std::string>& directives);
 FilterPtr NewGoaway(double chance, Random& random);
 // Runs a filter of the host, which is not null.
 FilterPtr NewHostFilter(std::shared_ptr<const http::Filter> filter);
+// Answers GET and HEAD with `handler`, which returns Next for paths that are not public.
+FilterPtr NewPublicPath(http::Handler handler);
 // Lets scripts of pages from these origins (regular expressions that compile) read answers.
 FilterPtr NewCors(const std::vector<std::string>& allowed_origins);
 // Registers the request with `in_flight`; refuses new ones while the server stops.

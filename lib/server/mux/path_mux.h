@@ -17,11 +17,12 @@ namespace apiserver::inline v0::server {
 // k8s.io/apiserver/pkg/server/mux.PathRecorderMux. Any thread.
 class PathMux {
  public:
-  // Whether a handler looks at the request's body.
-  enum class Body : std::uint8_t { kRead, kLeft };
+  // Whether a handler looks at the request's body. kPublic: it does not, and is for everybody.
+  enum class Body : std::uint8_t { kRead, kLeft, kPublic };
   struct Found {
     std::shared_ptr<const http::Handler> handler = nullptr;  // Null: none is registered.
     bool reads_body = false;
+    bool is_public = false;  // Served before authentication.
     bool operator==(const Found&) const = default;
   };
 
