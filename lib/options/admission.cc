@@ -25,7 +25,8 @@ std::string Listed(std::vector<std::string> names) {
   return list;
 }
 
-// Returns the users as whom a plugin calls webhooks. `told`: its part of the file; null: none.
+// Returns the users under which a plugin calls webhooks. `told`: its part of the file. Null: it has
+// none.
 Result<client::WebhookUsers> UsersOf(const admission::PluginConfiguration* told,
                                      const Environment& environment) {
   client::WebhookUsers users;
