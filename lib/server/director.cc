@@ -27,7 +27,7 @@ Status NotInstalledYet() {
 std::shared_ptr<Route> Server::FindRoute(const request::RequestInfo& info) const {
   if (auto route = RouteSources::Find(sources_.in_front, info)) return route;
   if (ServedPtr served = routes_.Find(info)) return served;
-  // What is installed of a version is all there is of it.
+  // A version that is installed is served by nothing else.
   const bool api = info.is_resource_request && routes_.Serves(info.api_group, info.api_version);
   return api ? nullptr : RouteSources::Find(sources_.behind, info);
 }
@@ -95,7 +95,7 @@ http::Step Server::ServePublicPath(http::Exchange& exchange) const {
 
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
   if (target.route) {
-    // For as long as the exchange lives.
+    // Keeps the route alive as long as the exchange.
     exchange.Set(target.route);
     return target.route->Serve(exchange);
   }
@@ -109,7 +109,7 @@ http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
 http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
   const bool known = documents_->KnowsDiscovery(exchange.request().path);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  // Of what is not served no method is allowed, but that is not what is wrong.
+  // An unknown path is 404 for every method, not 405.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
   }

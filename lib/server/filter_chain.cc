@@ -9,8 +9,8 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// What apiserver_request_filter_duration_seconds and traces call a filter that may take time, as
-// upstream does; empty: they show none.
+// Returns the filter's name in apiserver_request_filter_duration_seconds and in traces, which are
+// upstream's. Empty: the filter is not measured, because it takes no time.
 std::string_view MeasuredAs(std::string_view filter) {
   if (filter == "priority-and-fairness") return "priorityandfairness";
   const bool measured = filter == "authentication" || filter == "audit" ||
@@ -18,7 +18,7 @@ std::string_view MeasuredAs(std::string_view filter) {
   return measured ? filter : "";
 }
 
-// Null: nothing limits what is done at once.
+// Returns the filter that limits requests in flight. Null: there is no limit.
 FilterPtr NewFlowControl(const FilterConfig& config) {
   FlowControlParts& parts = *config.flow_control;
   const RefusalMetrics counted{.metrics = config.metrics, .installed = config.installed};
@@ -33,7 +33,7 @@ FilterPtr NewFlowControl(const FilterConfig& config) {
   return nullptr;
 }
 
-// A chain in the making, with what measures the filters that may take time between them.
+// Builds a chain and puts the filters that measure others around them.
 class ChainBuilder {
  public:
   explicit ChainBuilder(const FilterConfig& config) : config_(config) {}
@@ -70,11 +70,11 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   then(NewMuxComplete(config.signals->mux_and_discovery_complete));
   // Everything below asks the RequestInfo what the request is about.
   then(NewRequestInfo(config.long_running));
-  // Around whatever takes time.
+  // Around all filters that take time.
   then(NewLatencyTrackers());
-  // Before whatever answers, errors too.
+  // In front of all filters that answer, with errors too.
   if (config.cbor) then(NewCbor());
-  // Around whatever answers, so that refusals are logged too.
+  // Around all filters that answer, so that refusals are logged too.
   then(NewAccessLog(*config.clock, *config.log));
   // Before the request is counted as one to wait for.
   if (config.send_retry_after) then(NewRetryAfter(config.signals->not_accepting_new_request));
@@ -82,7 +82,7 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   if (!config.hsts_directives.empty()) then(NewHsts(config.hsts_directives));
   // Answers are not to be cached unless a handler says so.
   then(NewCacheControl());
-  // Whatever the answer is, its connection may be the one to go.
+  // On every answer: any connection may be closed.
   if (config.goaway_chance > 0) then(NewGoaway(config.goaway_chance, *config.random));
   // Before anything that takes long, so that stopping knows of every request it must wait for.
   then(NewInFlight(*config.in_flight));
@@ -93,7 +93,7 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
   // Behind what protects the server from any client (the deadline, the count of requests to wait
-  // for when it stops), and before authentication, because these pages are for everybody.
+  // for when it stops), and in front of authentication, because these pages need none.
   then(NewPublicPath(config.public_path));
   // Here the host's filters see the request as it came, credentials included.
   then.Add(config.before_authentication);
@@ -101,21 +101,21 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
 
 // Authentication and all filters behind it.
 void AddForUsers(ChainBuilder& then, const FilterConfig& config) {
-  // Around authentication, so that who fails there is recorded too, and what it finds out.
+  // Around authentication, so that failed attempts are recorded too, and the user it finds.
   if (config.auditing) then(NewAuditInit(*config.auditing));
   then(NewAuthentication(config.authentication));
-  // Behind authentication: only who is known to be trusted decides what is recorded.
+  // Behind authentication: only trusted users decide whether a request is traced.
   if (config.tracer) then(NewTracing(*config.tracer));
-  // The policy asks who it is; what is refused from here on is recorded.
+  // The audit policy looks at the user. Requests refused from here on are recorded.
   if (config.auditing) then(NewAudit(*config.auditing));
-  // Behind the audit, which names both users; everything below knows only who is acted as.
+  // Behind the audit, which names both users; the filters below see the impersonated user only.
   then(NewImpersonation({.authorizer = config.authorizer,
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
-  // From here on it is known whose request it is, so memory is charged to its user.
+  // The user is final from here on, so memory is charged to it.
   then(NewTenant());
-  // Where it is known whose request it is, and before anything dear is done for it.
+  // Behind the user, which decides the priority level, and in front of all expensive work.
   if (auto limit = NewFlowControl(config)) then(std::move(limit));
   // Nothing behind the chain can be reached around it.
   then(NewAuthorization({.authorizer = config.authorizer,

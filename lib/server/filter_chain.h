@@ -24,7 +24,7 @@ class Auditing;
 
 using SharedFilters = std::vector<std::shared_ptr<const http::Filter>>;
 
-// What the filters are told; everything outlives the chain.
+// The parameters of the filters; everything outlives the chain.
 struct FilterConfig {
   AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
@@ -41,7 +41,7 @@ struct FilterConfig {
   SharedFilters before_authentication = {};
   SharedFilters after_authorization = {};
   RequestMetrics* metrics = nullptr;
-  // Of resources that are served.
+  // Returns whether the request's resource is served.
   std::function<bool(const request::RequestInfo& info)> installed;
   FlowControlParts* flow_control = nullptr;
   std::chrono::milliseconds request_timeout;
@@ -50,14 +50,14 @@ struct FilterConfig {
   http::Handler before_body;
   bool cbor = false;                      // Feature gate CBORServingAndStorage.
   bool constrained_impersonation = true;  // Feature gate ConstrainedImpersonation.
-  // Of requests to subresources; null: none takes long.
+  // Returns whether a request to a subresource is long-running. Null: none is.
   std::function<bool(const request::RequestInfo& info, std::string_view method)> long_running;
   LogSink* log = &NullLogSink();  // For the access log.
   const Clock* clock = nullptr;
   Random* random = nullptr;
 };
 
-// The way of a request, in the order it meets the filters, each with its reason.
+// Returns all filters in the order in which a request meets them; the source has their reasons.
 http::FilterChain DefaultFilterChain(const FilterConfig& config);
 
 }  // namespace apiserver::inline v0::server

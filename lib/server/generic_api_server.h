@@ -70,8 +70,8 @@ class Server final : public GenericAPIServer {
   std::shared_ptr<metrics::Registry> metrics() override { return metrics_; }
 
  private:
-  // What answers a request: a route, a path beside the APIs or discovery. None of them: 404 if
-  // `api`, else the index. Only TargetOf decides it.
+  // The destination of a request: a route, a path beside the APIs or discovery. None of them: 404
+  // if `api`, else the index. Only TargetOf decides it.
   struct Target {
     std::shared_ptr<Route> route = nullptr;
     bool api = false;  // Below a group version that is served.
@@ -79,7 +79,7 @@ class Server final : public GenericAPIServer {
     PathMux::Found path = {};
   };
   // director.cc
-  // Null: no handler of the chain has one.
+  // Returns the route of a request. Null: no handler of the chain has one.
   std::shared_ptr<Route> FindRoute(const request::RequestInfo& info) const;
   Target TargetOf(const http::Exchange& exchange) const;
   http::Step Serve(const Target& target, http::Exchange& exchange) const;
@@ -100,7 +100,7 @@ class Server final : public GenericAPIServer {
   Status FollowCertificates();
   void LogProgress();
 
-  // What the constructor hands to the parts of the server.
+  // Return the parameters of the server's parts for the constructor.
   endpoints::Environment Environment() const;
   ApiDocuments::Needs NeedsOfDocuments() const;
   FlowControlParts::Needs NeedsOfFlowControl();
@@ -111,7 +111,8 @@ class Server final : public GenericAPIServer {
   std::vector<const Owner*> Owners() const;
   Status InstallStandardPaths();
   Status InstallDebugPaths();
-  // `pool`: where the check runs; null: it only looks at memory, and runs on whatever asks.
+  // `pool`: the threads that run the check. Null: the check does not wait and runs on its caller's
+  // thread.
   Status AddHealthCheck(HealthCheck check, Executor* pool);
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
@@ -123,19 +124,19 @@ class Server final : public GenericAPIServer {
   std::string ServerAddress() const;
 
   Config config_;
-  WatchedLog log_{*config_.log, *config_.clock};  // What is logged to, in front of the host's.
+  WatchedLog log_{*config_.log, *config_.clock};  // In front of the host's.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ =
       config_.metrics ? config_.metrics : metrics::NewRegistry();
-  // Of health checks, which are scraped more often than the rest.
+  // The metrics of health checks, which are scraped more often than the rest.
   const std::shared_ptr<metrics::Registry> slis_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   const EquivalentResources equivalents_{routes_};
-  Owner own_;  // What the server is as a handler of its chain.
+  Owner own_;  // The server as the first handler of its chain.
   Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.
-  // Of those; changes only before PrepareRun, with `added_` locked.
+  // The route sources of `added_`; change only before PrepareRun, with `added_` locked.
   RouteSources sources_;
   PathMux mux_;
   Health healthz_;
@@ -158,9 +159,9 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: none to follow.
   Guarded<Executor::Cancel> progress_;
-  // Of what hooks do; cancelled when the server stops.
+  // The Context of hooks; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
-  // Of health checks, which are asked until the last request is answered.
+  // The Context of health checks, which run until the last request is answered.
   const Context checks_ = Context::Child(Context::Background());
   std::atomic<int> port_{0};
   std::atomic<bool> prepared_{false};

@@ -39,7 +39,7 @@ Status CheckOrigin(const std::string& origin) {
                           "\": it does not pin to start/end of host in the origin header" + kHelp);
 }
 
-// As validateHSTSDirectives.
+// Go: validateHSTSDirectives.
 Status CheckDirective(const std::string& directive) {
   constexpr char kFlag[] = "--strict-transport-security-directives";
   if (directive == "includeSubDomains" || directive == "preload") return {};

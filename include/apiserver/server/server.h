@@ -46,7 +46,7 @@ namespace apiserver::inline v0::server {
 class GenericAPIServer;
 struct CompletedConfig;
 
-// What /version says.
+// The answer of /version.
 struct VersionInfo {
   std::string major = "1";
   std::string minor = "35";
@@ -56,21 +56,21 @@ struct VersionInfo {
   std::string build_date = "";
 };
 
-// How much a server does at once, and who comes first when that is not enough. Requests that take
-// long (but the beginning of a watch) do not count; those of system:masters are never turned away.
+// The limit of requests in flight, and how it is shared. Long-running requests do not count, except
+// for the beginning of a watch; requests of system:masters are never refused.
 struct FlowControlConfig {
   enum class Mode : std::uint8_t {
     // API Priority and Fairness, from its built-in configuration or what flow_control() is given:
-    // the sum of the limits is shared by levels, and who finds no seat waits in fair queues.
+    // priority levels share the sum of the limits, and requests without a seat wait in fair queues.
     kPriorityAndFairness,
-    // Whoever is one too many is answered 429.
+    // Rejects requests over a limit with 429 immediately.
     kMaxInFlight,
     kNone,
   };
   Mode mode = Mode::kPriorityAndFairness;
   // kMaxInFlight: 0 is no limit. kPriorityAndFairness: the sum must be positive.
-  int max_requests_in_flight = 400;           // Of get, list and watch.
-  int max_mutating_requests_in_flight = 200;  // Of all others.
+  int max_requests_in_flight = 400;           // For get, list and watch.
+  int max_mutating_requests_in_flight = 200;  // For all other verbs.
 };
 
 // Filters of the host, in the order in which a request meets them. Go:
@@ -88,38 +88,39 @@ struct HostFilters {
   std::vector<std::shared_ptr<const http::Filter>> after_authorization = {};
 };
 
-// How a server is put together. Everything has a default but authentication; pointers must outlive
-// the server.
+// The configuration of a server. Every field but `authenticator` has a default; pointers must
+// outlive the server. Go: k8s.io/apiserver/pkg/server.Config.
 struct Config {
   std::string name = "apiserver";
 
-  // Where it listens; TLS is required for it (Run refuses plain text). Absent address and no TLS:
-  // the server answers in process only.
+  // The listener, which needs TLS: Complete refuses plain text. nullopt: the server answers in
+  // process only.
   std::optional<http::ListenerOptions> serving = std::nullopt;
-  // Where serving.tls comes from, and is kept up to date with, if it is not set.
+  // The files that serving.tls is loaded from and follows, if it is not set.
   CertificateFiles certificates = {};
-  http::ServerTlsOptions tls = {};  // Of what comes from `certificates`.
-  // PEM of the authorities whose names clients are told in the handshake; null: none.
+  http::ServerTlsOptions tls = {};  // For serving.tls as loaded from `certificates`.
+  // PEM of the certificate authorities that the handshake names to clients. Null: it names none.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
 
-  // Required. Who asks; everyone it does not know is answered 401.
+  // Required. Authenticates requests; those that it does not authenticate are answered 401.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
-  // Whom credentials must be for, where they say for whom; empty: that is not checked.
+  // Accepted token audiences. Empty: audiences are not checked.
   std::vector<std::string> api_audiences = {};
-  // By which headers a front proxy names the user; they are taken out of every request, as the
-  // standard X-Remote-* always are. Null: no others.
+  // The headers in which a front proxy names the user. They are removed from every request, as the
+  // standard X-Remote-* always are. Null: there are no others.
   authn::RequestHeaderNamesSource request_headers = nullptr;
-  // Who may; null: everyone authenticated may do everything.
+  // Null: every authenticated user is allowed everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
-  // What is recorded of requests, and where it goes: see audit/policy.h and audit/backend.h. Both,
-  // or nothing is recorded. The server runs the backend and shuts it down.
+  // The audit policy and backend: see audit/policy.h and audit/backend.h. Unless both are set,
+  // nothing is recorded. The server runs the backend and shuts it down.
   std::shared_ptr<const audit::PolicyRuleEvaluator> audit_policy = nullptr;
   std::shared_ptr<audit::Backend> audit_backend = nullptr;
-  // What records what requests did (base/trace.h), for example for an OpenTelemetry collector
+  // Records the spans of requests (base/trace.h), for example for an OpenTelemetry collector
   // (client/otlp_exporter.h). Null: nothing is traced. The server flushes it when it stops.
   std::shared_ptr<const trace::Tracer> tracer = nullptr;
-  // Run in this order on every write.
+  // Admission plugins, which run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+  // Filters of the host in the chain of the server.
   HostFilters filters = {};
 
   // Feature gates, as --feature-gates sets them.
@@ -129,22 +130,25 @@ struct Config {
   std::string openapi_title = "Kubernetes";
   std::string openapi_version = "unversioned";
 
-  std::size_t body_bytes_max = 3 << 20;  // 413 over it.
+  std::size_t body_bytes_max = 3 << 20;  // A larger body is answered 413.
+  // How long a request may take, long-running ones aside, until it is answered 504.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
+  // How long a watch lasts at least unless its client says otherwise: once to twice as long.
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
   // How long a create, update, patch or delete may run until it is answered 504; the write itself
   // goes on. Positive. Go: requestTimeoutUpperBound of k8s.io/apiserver/pkg/endpoints/handlers.
   std::chrono::milliseconds write_timeout = std::chrono::seconds(34);
-  // Between the moment /readyz fails and the moment anything else changes: load balancers notice.
+  // How long the server serves on after /readyz fails, so that load balancers notice.
   std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
-  // How long Stop waits for answers in progress.
+  // How long Stop waits for requests in flight.
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
-  // Over how long Stop ends watches, at least 200 a second; zero: all at once.
+  // The time over which Stop spreads the end of watches, at least 200 a second. Zero: it ends all
+  // at once.
   std::chrono::milliseconds shutdown_watch_termination_grace = std::chrono::milliseconds(0);
-  // Stop answers new requests 429 with Retry-After while those in progress are finished, and stops
-  // listening last rather than first.
+  // True: Stop answers new requests with 429 and Retry-After while it finishes those in flight, and
+  // stops listening last. False: it stops listening first.
   bool shutdown_send_retry_after = false;
-  // How long after New /livez takes post-start hooks that are not finished for alive.
+  // How long after New /livez passes although post-start hooks are not finished.
   std::chrono::milliseconds livez_grace = std::chrono::milliseconds(0);
   // The chance with which an answer over HTTP/2 sends its client to another connection, so that
   // clients spread over servers: 0 ... 0.02.
@@ -152,33 +156,36 @@ struct Config {
   // Origins of web pages that may read answers, as regular expressions that pin both ends of the
   // host, e.g. "//example\\.com(:|$)". Empty: no CORS.
   std::vector<std::string> cors_allowed_origins = {};
-  // Of Strict-Transport-Security: "max-age=31536000", "includeSubDomains", "preload". Empty: none.
+  // Directives of the header Strict-Transport-Security: "max-age=31536000", "includeSubDomains",
+  // "preload". Empty: there is no such header.
   std::vector<std::string> hsts_directives = {};
   FlowControlConfig flow_control;
-  // At most; they start as work for them comes. A write holds one until it is durable.
+  // The most threads that run blocking work. They start when there is work for them; a write holds
+  // one until it is durable.
   std::size_t pool_threads = 64;
-  // What it may keep in memory beyond the state it serves, and what happens when that is used up.
+  // Limits of the memory that the server uses beyond the state that it serves.
   MemoryBudget::Limits memory;
 
-  // Serves /debug/pprof/ and /debug/flags/ to those who may, and DELETE /metrics sets what is
-  // counted to zero.
+  // Serves /debug/pprof/ and /debug/flags/ to authorized users, and lets DELETE /metrics reset the
+  // counters.
   bool enable_profiling = true;
-  // What PUT /debug/flags/v does with klog's -v, 0 ... 2147483647: see base/verbosity.h. Called on
-  // a loop, must not wait. Null: there is no such path.
+  // Sets klog's -v, 0 ... 2147483647, for PUT /debug/flags/v: see base/verbosity.h. Called on a
+  // loop, must not wait. Null: there is no such path.
   std::function<Status(std::uint32_t)> set_verbosity = nullptr;
 
-  // Where /debug/pprof/ and /debug/flags/ are served on a Unix socket too, without authentication,
-  // to the user that this process runs as. Whatever enable_profiling says. Empty: nowhere.
+  // The path of a Unix socket that serves /debug/pprof/ and /debug/flags/ without authentication to
+  // the user that this process runs as, independent of enable_profiling. Empty: there is none.
   std::string debug_socket_path = "";
 
-  // What it counts, for hosts whose authenticator or other parts count before there is a server;
-  // null: a registry of its own.
+  // The metrics of the server, for hosts whose authenticator or other parts count before there is a
+  // server. Null: the server makes a registry of its own.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();
 
-  // Fills what depends on other fields. kInvalid: something required is missing, or contradicts.
+  // Checks the fields and sets those that depend on others. kInvalid: a required field is missing,
+  // or fields contradict each other.
   Result<CompletedConfig> Complete() &&;
 };
 
@@ -188,13 +195,13 @@ struct CompletedConfig {
   Result<std::unique_ptr<GenericAPIServer>> New() &&;
 };
 
-// One API server: listener, filters, documents and lifecycle, and the handlers whose chain it is.
-// It is the first of them itself, called by Config::name. Destroying it stops it if that has not
-// happened. Methods from any thread unless they say otherwise.
+// One API server: listener, filters, documents, lifecycle, and a serving chain of handlers. It is
+// the first handler itself, under Config::name. Its destructor stops it. Methods may be called from
+// any thread unless they say otherwise.
 class GenericAPIServer : public Handler {
  public:
-  // A further handler of the serving chain, which the server owns: it lives as long as the server.
-  // Before PrepareRun. kConflict: the name is taken. kInvalid: it has none, or comes too late.
+  // Adds a handler to the serving chain. The server owns it. Call it before PrepareRun. kConflict:
+  // the name is taken. kInvalid: the name is empty, or PrepareRun has been called.
   virtual Result<Handler*> AddHandler(HandlerOptions options) = 0;
 
   // Serves `handler` at `path` to everybody: GET and HEAD are answered before authentication, for
@@ -207,33 +214,33 @@ class GenericAPIServer : public Handler {
   // at any time. kConflict: the path is taken. kInvalid: it belongs to the APIs.
   virtual Status HandlePublicPath(std::string path, http::Handler handler, bool listed) = 0;
 
-  // Installs what stands beside the APIs: OpenAPI, health, version, index. Once, before Run.
+  // Installs the paths beside the APIs: OpenAPI, health, version, index. Call it once, before Run.
   virtual Status PrepareRun() = 0;
   // Binds, starts the hooks and returns. kConflict: the address is taken.
   virtual Status Start() = 0;
-  // Drains: /readyz fails, pre-shutdown hooks run, no new requests are taken, answers in progress
-  // are finished, watches end cleanly. Waits. Idempotent.
+  // Stops gracefully: /readyz fails, pre-shutdown hooks run, new requests are refused, requests in
+  // flight are finished, watches end cleanly. Blocks until that is done. Idempotent.
   virtual void Stop() = 0;
-  // Start, waits until `ctx` is done, Stop.
+  // Starts, blocks until `ctx` is done, and stops.
   virtual Status Run(const Context& ctx) = 0;
 
-  // The bound port; 0 before Start and for servers without listener.
+  // The bound port; 0 before Start and without a listener.
   virtual int port() const = 0;
-  // All readiness checks pass. Waits for them: not for loops.
+  // Returns whether all readiness checks pass. Blocks for them: not for loops.
   virtual bool ready() const = 0;
   // A client through the whole chain without a socket, authenticated as system:apiserver in
   // system:masters. Works from PrepareRun on; must not outlive the server.
   virtual std::unique_ptr<http::Connection> LoopbackConnection() = 0;
-  // The chain and its last stop, for host adapters and in-process clients.
+  // The filter chain and the handler behind it, for host adapters and in-process clients.
   virtual const http::Service& service() const = 0;
-  // Where a server's blocking work runs.
+  // The threads that run the server's blocking work.
   virtual Executor& pool() = 0;
-  // What API Priority and Fairness is configured by; null unless that is on.
+  // The configuration of API Priority and Fairness. Null: it is off.
   virtual flowcontrol::FlowControl* flow_control() = 0;
-  // What it may keep beyond the state it serves; for registry::StorageConfig, whose watch caches
-  // share the history.
+  // The memory budget beyond the state that is served, for registry::StorageConfig: watch caches
+  // share it.
   virtual std::shared_ptr<MemoryBudget> memory() = 0;
-  // What it counts, for registry::StorageConfig and the host's own numbers; GET /metrics shows it.
+  // The metrics that GET /metrics shows, for registry::StorageConfig and the host's own ones.
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;
 };
 

@@ -41,7 +41,7 @@ struct AuditId {
   std::string value;
 };
 FilterPtr NewAuditId(Random& random);
-// Whether answering a request to a subresource may take long; null: never.
+// Returns whether a request to a subresource is long-running. Null: none is.
 using LongRunningCheck =
     std::function<bool(const request::RequestInfo& info, std::string_view method)>;
 // Sets request::RequestInfo.
@@ -75,7 +75,7 @@ FilterPtr NewDeadline(std::chrono::milliseconds longest, const Clock& clock,
 // Sets rest::WarningRecorderPtr and sends what it has collected.
 FilterPtr NewWarnings();
 struct AuthenticationOptions {
-  const auth::Authenticator* authenticator = nullptr;  // Null: nobody but the loopback is known.
+  const auth::Authenticator* authenticator = nullptr;  // Null: only the loopback is authenticated.
   std::string loopback_token = {};
   // As Config::api_audiences and Config::request_headers.
   std::vector<std::string> api_audiences = {};
@@ -86,18 +86,19 @@ struct AuthenticationOptions {
   metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
   LogSink* log = &NullLogSink();
 };
-// Sets auth::UserInfoPtr, or answers 401; 429 when whom it must ask is asked too much. Takes
-// credentials out of the request.
+// Sets auth::UserInfoPtr or answers 401; answers 429 if too many look-ups at another server are in
+// flight. Removes the credentials from the request.
 FilterPtr NewAuthentication(AuthenticationOptions options);
-// A span of every request, current from here on; whose groups are not trusted begins a trace of its
-// own. `tracer` outlives it.
+// Begins a span for every request, which is current from here on. A request whose user is in no
+// trusted group begins a new trace. `tracer` outlives the filter.
 FilterPtr NewTracing(const trace::Tracer& tracer);
-// Who has sent a request that acts as somebody else; a value of the exchange of such requests.
+// The authenticated user of a request that impersonates another; a value of its exchange.
 struct ImpersonatedBy {
   auth::UserInfoPtr original;  // Never null.
 };
-// Replaces auth::UserInfoPtr by whom the headers Impersonate-* name, and sets ImpersonatedBy; 403
-// where the authorizer does not allow it. Takes those headers out of the request.
+// Replaces auth::UserInfoPtr by the user that the headers Impersonate-* name, and sets
+// ImpersonatedBy; answers 403 unless the authorizer allows it. Removes the headers from the
+// request.
 FilterPtr NewImpersonation(const ImpersonationOptions& options);
 // A line a request at level debug; see server/access_log.h.
 FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
@@ -107,14 +108,15 @@ FilterPtr NewAuditInit(const Auditing& auditing);
 FilterPtr NewAudit(const Auditing& auditing);
 // Tells resources that are served from others.
 using InstalledCheck = std::function<bool(const request::RequestInfo& info)>;
-// Where requests that flow control refuses are counted.
+// The counters of requests that flow control refuses.
 struct RefusalMetrics {
   RequestMetrics* metrics = nullptr;   // Null: nowhere.
   InstalledCheck installed = nullptr;  // Required with `metrics`.
 };
-// 429 for who is one too many, at once.
+// Rejects requests over the limit with 429 immediately.
 FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted = {});
-// Classes and queues; 429 for whom there is no place, or no seat in time. `parts` has a controller.
+// Classifies and queues requests; answers 429 if the queue is full or no seat is free in time.
+// `parts` has a controller.
 FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
                                  const Clock& clock, RefusalMetrics counted = {});
 // Counts what handlers answer.
