@@ -32,7 +32,7 @@ inline constexpr int kExitUnknownFlag = 2;
 struct Program {
   // Required. The program's name: in logs and metrics, in --version, and as the folder of its data,
   // $XDG_DATA_HOME/<name> or ~/.local/share/<name>.
-  std::string name;
+  std::string name = {};
   // The first line of --help. Empty: a sentence with the name.
   std::string description = {};
   // The version of the program's API, for OpenAPI documents and --version.
@@ -55,7 +55,7 @@ struct Program {
   // Required. Adds the program's kinds and resources, to be stored as `storage` says. Called once,
   // on main's thread, before the server starts; may block. An error ends the program.
   std::function<Status(server::GenericAPIServer& server, const registry::StorageConfig& storage)>
-      install;
+      install = nullptr;
 };
 
 // Runs `program` with the flags of options::RecommendedOptions, --storage, --data-dir,
