@@ -88,14 +88,29 @@ function(apiserver_module room)
   apiserver_record_module(${room} "${ARG_DEPENDS}" "${ARG_LINKS}")
 endfunction()
 
-# apiserver::apiserver, all of `core` in one name. Called once every room is known.
+# apiserver::<component>: all rooms of the component in one target. A component that has a room of its
+# own name is that room, which links the others. Called once every room is known.
+function(apiserver_component_target component)
+  get_property(rooms GLOBAL PROPERTY apiserver_rooms_${component})
+  if(NOT rooms OR TARGET apiserver::${component})
+    return()
+  endif()
+  add_library(apiserver_${component} INTERFACE)
+  add_library(apiserver::${component} ALIAS apiserver_${component})
+  set_target_properties(apiserver_${component} PROPERTIES EXPORT_NAME ${component})
+  list(TRANSFORM rooms PREPEND apiserver::)
+  target_link_libraries(apiserver_${component} INTERFACE ${rooms})
+  if(APISERVER_INSTALL)
+    install(TARGETS apiserver_${component} EXPORT apiserver-${component})
+  endif()
+endfunction()
+
+# apiserver::apiserver, another name of apiserver::core. Called once every room is known.
 function(apiserver_umbrella)
   add_library(apiserver_apiserver INTERFACE)
   add_library(apiserver::apiserver ALIAS apiserver_apiserver)
   set_target_properties(apiserver_apiserver PROPERTIES EXPORT_NAME apiserver)
-  get_property(rooms GLOBAL PROPERTY apiserver_rooms_core)
-  list(TRANSFORM rooms PREPEND apiserver::)
-  target_link_libraries(apiserver_apiserver INTERFACE ${rooms})
+  target_link_libraries(apiserver_apiserver INTERFACE apiserver::core)
   if(APISERVER_INSTALL)
     install(TARGETS apiserver_apiserver EXPORT apiserver-core)
   endif()

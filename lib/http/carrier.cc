@@ -119,6 +119,8 @@ void Carrier::Drain() {
   }
   if (phase_ != Phase::kOpen) return;
   protocol_->Drain();
+  // A request that has arrived is answered before an idle connection closes.
+  read_again_ = protocol_->wants_read();
   MarkDirty();
 }
 

@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t kReadAheadBytes = 64 << 10;
 // Limits how much of an unwanted body is read to keep the connection, as in Go's net/http.
 constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
-// The time in which a connection that is idle when the server drains still takes a request.
-constexpr auto kHttp1DrainDelay = std::chrono::milliseconds(1000);
+// How long a new connection stays open for its first request although the server drains: clients
+// repeat a request whose kept connection was closed, but not the first one of a connection.
+constexpr auto kFirstRequestTime = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
 
 // The requests of one connection, one at a time.
@@ -117,7 +118,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   bool head_only_ = false;
   bool http10_ = false;
   bool draining_ = false;
-  std::optional<Clock::Monotonic> drain_until_;  // An idle connection goes then.
+  std::optional<Clock::Monotonic> drain_until_;  // When an idle connection closes.
   bool linger_ = false;
 
   Answer answer_ = Answer::kNone;
@@ -308,11 +309,10 @@ std::optional<Clock::Monotonic> Http1Server::deadline() const {
 
 void Http1Server::Drain() {
   draining_ = true;
-  // A request may be on its way: whoever sends it must not lose it.
-  if (!exchange_ && !head_begun_ && body_.done()) {
-    drain_until_ = wire_.loop()->now() + kHttp1DrainDelay;
-    wire_.MarkDirty();
-  }
+  if (exchange_ || head_begun_ || !body_.done()) return;
+  drain_until_ = wire_.loop()->now() + config_->options.idle_drain;
+  if (first_) drain_until_ = std::max(*drain_until_, waiting_since_ + kFirstRequestTime);
+  wire_.MarkDirty();
 }
 
 std::optional<Clock::Monotonic> Http1Server::wake_at() const {

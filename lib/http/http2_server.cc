@@ -26,8 +26,6 @@ constexpr double kControlPerSecond = 1'000;
 // Limits streams that end in RST_STREAM of either side (CVE-2023-44487, CVE-2025-8671).
 constexpr double kResetBurst = 1'000;
 constexpr double kResetPerSecond = 33;
-// The time between the first and the final GOAWAY, for requests that are on their way.
-constexpr auto kHttp2DrainDelay = std::chrono::milliseconds(1000);
 // A client that sent a PING of its own just now takes the next PING frame for the answer, so the
 // server's comes after what is on its way.
 constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
@@ -232,7 +230,7 @@ void Http2Server::Drain() {
   if (drain_until_ || drained_) return;
   (void)nghttp2_submit_shutdown_notice(session_.get());
   ping_at_ = wire_.loop()->now() + kHttp2PingDelay;
-  drain_until_ = wire_.loop()->now() + kHttp2DrainDelay;
+  drain_until_ = wire_.loop()->now() + config_->options.goaway_timeout;
   wire_.MarkDirty();
 }
 

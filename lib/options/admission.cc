@@ -25,7 +25,8 @@ std::string Listed(std::vector<std::string> names) {
   return list;
 }
 
-// Returns the users as whom a plugin calls webhooks. `told`: its part of the file; null: none.
+// Returns the users under which a plugin calls webhooks. `told`: its part of the file. Null: it has
+// none.
 Result<client::WebhookUsers> UsersOf(const admission::PluginConfiguration* told,
                                      const Environment& environment) {
   client::WebhookUsers users;
@@ -75,6 +76,7 @@ Result<admission::AdmissionConfiguration> ReadFile(const std::string& path,
 }  // namespace
 
 void AdmissionOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Admission");
   flags.Add({.name = "--enable-admission-plugins",
              .value = &selection.enable,
              .help = "Admission plugins to run besides those that run anyway, separated by commas",

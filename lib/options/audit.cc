@@ -91,6 +91,7 @@ void AddLogFlags(FlagSet& flags, audit::Options& options) {
 }  // namespace
 
 void AuditOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Auditing");
   flags.Add({.name = "--audit-policy-file",
              .value = &values.policy_file,
              .help = "File that says which requests are recorded, and how much of them"});

@@ -41,6 +41,7 @@ Flags AddRequestHeaderFlags(delegation::DelegatedAuthenticationOptions& values, 
 }  // namespace
 
 void DelegatingAuthenticationOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Authentication");
   of_cluster = {
       flags.Add({.name = "--authentication-kubeconfig",
                  .value = &values.kubeconfig_file,

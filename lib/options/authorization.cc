@@ -133,7 +133,7 @@ class Maker {
     return {};
   }
 
-  // Allows the paths that the options name and no others: the roles and the file say who may probe.
+  // Allows only the paths that the options name: roles and file decide about probes.
   Status AllowPathsStandalone() {
     if (!options_.always_allow_paths || !made_.authorizer) return {};
     ASSIGN_OR_RETURN(auto paths, authz::NewAlwaysAllowPaths(*options_.always_allow_paths));
@@ -150,6 +150,7 @@ class Maker {
 }  // namespace
 
 void AuthorizationOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Authorization");
   flags.Add({.name = kConfigFlag,
              .value = &config_file,
              .help = "AuthorizationConfiguration: authorizers that are asked one after the other"});

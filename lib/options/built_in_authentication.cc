@@ -109,6 +109,7 @@ Flags AddServiceAccountFlags(server::ServiceAccountOptions& accounts, FlagSet& f
 }  // namespace
 
 void BuiltInAuthenticationOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Authentication");
   of_standalone = {
       flags.Add({.name = "--token-auth-file",
                  .value = &token_auth_file,
@@ -161,7 +162,7 @@ bool BuiltInAuthenticationOptions::WantsServiceAccounts() const {
 
 Result<BuiltInAuthentication> BuiltInAuthenticationOptions::ApplyTo(
     server::Config& config, const Environment& environment) const {
-  // A cluster knows who somebody is.
+  // The cluster authenticates.
   if (!environment.standalone) return BuiltInAuthentication();
   BuiltInAuthentication made = {.executor = NewThreadPool({.name = "authentication", .threads = 2}),
                                 .api_audiences = api_audiences};

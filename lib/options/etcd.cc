@@ -44,6 +44,7 @@ Status AddHealthCheck(const storage::value::Encryption& encryption,
 }  // namespace
 
 void EtcdOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Etcd");
   AddStorageFlags(*this, flags);
   flags.Add({.name = "--etcd-servers",
              .value = &servers,

@@ -3,6 +3,7 @@
 namespace apiserver::v0::options {
 
 void FeatureOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Features");
   flags.Add({.name = "--profiling",
              .value = &enable_profiling,
              .help = "Serve /debug/pprof/ and /debug/flags/ to those who may, and let them reset "

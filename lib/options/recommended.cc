@@ -5,20 +5,22 @@
 namespace apiserver::v0::options {
 
 void RecommendedOptions::AddFlags(FlagSet& flags) {
-  secure_serving.AddFlags(flags);
-  etcd.AddFlags(flags);
+  // The sections in the order of kube-apiserver's help.
+  flags.BeginSection("Generic");
   flags.Add({.name = "--standalone",
              .value = &standalone,
              .help = "Be a server of its own, with an authority and an administrator of its own",
              .off_name = "--no-standalone"});
   server_run.AddFlags(flags);
-  features.AddFlags(flags);
+  etcd.AddFlags(flags);
+  secure_serving.AddFlags(flags);
   audit.AddFlags(flags);
-  tracing.AddFlags(flags);
+  features.AddFlags(flags);
   authentication.AddFlags(flags);
   built_in_authentication.AddFlags(flags);
   authorization.AddFlags(flags);
   admission.AddFlags(flags);
+  tracing.AddFlags(flags);
 }
 
 std::vector<std::string> RecommendedOptions::Validate() const {
@@ -38,7 +40,7 @@ Status RecommendedOptions::ApplyTo(server::Config& config, Environment environme
   secure_serving.ApplyTo(config);
   RETURN_IF_ERROR(audit.ApplyTo(config, *environment.log));
   RETURN_IF_ERROR(tracing.ApplyTo(config, *environment.log));
-  // Front proxies come before everybody else who is known, and anonymous after them.
+  // Users of front proxies are looked for before all others, and anonymous ones last.
   ASSIGN_OR_RETURN(made.delegation, authentication.ApplyTo(config, environment));
   ASSIGN_OR_RETURN(made.authentication, built_in_authentication.ApplyTo(config, environment));
   ASSIGN_OR_RETURN(made.authorization, authorization.ApplyTo(config, environment));

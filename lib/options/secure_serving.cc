@@ -41,6 +41,7 @@ void AddTlsFlags(SecureServingOptions& options, FlagSet& flags) {
 }  // namespace
 
 void SecureServingOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Secure serving");
   flags.Add({.name = "--secure-port",
              .value = &secure_port,
              .help = "The port to serve HTTPS on; 0 picks a free one",

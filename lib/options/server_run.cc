@@ -76,6 +76,7 @@ void AddLifecycleFlags(ServerRunOptions& options, FlagSet& flags) {
 }  // namespace
 
 void ServerRunOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Generic");
   AddRequestFlags(*this, flags);
   AddAnswerFlags(*this, flags);
   AddLifecycleFlags(*this, flags);

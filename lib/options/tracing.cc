@@ -9,6 +9,7 @@
 namespace apiserver::v0::options {
 
 void TracingOptions::AddFlags(FlagSet& flags) {
+  flags.BeginSection("Traces");
   flags.Add({.name = "--tracing-config-file",
              .value = &config_file,
              .help = "File with a TracingConfiguration: to which collector (OTLP over HTTP) spans "

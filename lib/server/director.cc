@@ -27,7 +27,7 @@ Status NotInstalledYet() {
 std::shared_ptr<Route> Server::FindRoute(const request::RequestInfo& info) const {
   if (auto route = RouteSources::Find(sources_.in_front, info)) return route;
   if (ServedPtr served = routes_.Find(info)) return served;
-  // The installed resources of a version are all there are of it.
+  // A version that is installed is served by nothing else.
   const bool api = info.is_resource_request && routes_.Serves(info.api_group, info.api_version);
   return api ? nullptr : RouteSources::Find(sources_.behind, info);
 }
@@ -89,13 +89,20 @@ http::Step Server::BeforeBody(http::Exchange& exchange) const {
   return target.path.reads_body ? http::Step::Next() : Serve(target, exchange);
 }
 
+http::Step Server::ServePublicPath(http::Exchange& exchange) const {
+  const PathMux::Found found = mux_.Find(exchange.request().path);
+  return found.is_public ? (*found.handler)(exchange) : http::Step::Next();
+}
+
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
   if (target.route) {
-    // Kept for as long as the exchange lives.
+    // Keeps the route alive as long as the exchange.
     exchange.Set(target.route);
     return target.route->Serve(exchange);
   }
   if (target.api) return meta::NewGenericServerResponse(404, "", {}, "");
+  // GET and HEAD did not come as far as here.
+  if (target.path.is_public) return meta::NewGenericServerResponse(405, "", {}, "");
   if (target.path.handler) return (*target.path.handler)(exchange);
   return target.discovery ? ServeDiscovery(exchange) : NotFound(exchange);
 }
@@ -103,7 +110,7 @@ http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
 http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
   const bool known = documents_->KnowsDiscovery(exchange.request().path);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  // No method is allowed for a path that is not served, but 404 is the better answer.
+  // An unknown path is 404 for every method, not 405.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
   }

@@ -9,8 +9,8 @@ namespace apiserver::v0::server {
 
 namespace {
 
-// Returns the filter's name in apiserver_request_filter_duration_seconds and in traces, as
-// upstream's. Empty: the filter is not measured.
+// Returns the filter's name in apiserver_request_filter_duration_seconds and in traces, which are
+// upstream's. Empty: the filter is not measured, because it takes no time.
 std::string_view MeasuredAs(std::string_view filter) {
   if (filter == "priority-and-fairness") return "priorityandfairness";
   const bool measured = filter == "authentication" || filter == "audit" ||
@@ -18,7 +18,7 @@ std::string_view MeasuredAs(std::string_view filter) {
   return measured ? filter : "";
 }
 
-// Makes the filter of the configured mode. Null: there is no limit.
+// Returns the filter that limits requests in flight. Null: there is no limit.
 FilterPtr NewFlowControl(const FilterConfig& config) {
   FlowControlParts& parts = *config.flow_control;
   const RefusalMetrics counted{.metrics = config.metrics, .installed = config.installed};
@@ -33,7 +33,7 @@ FilterPtr NewFlowControl(const FilterConfig& config) {
   return nullptr;
 }
 
-// Builds the chain, and puts measuring filters around those that may take time.
+// Builds a chain and puts the filters that measure others around them.
 class ChainBuilder {
  public:
   explicit ChainBuilder(const FilterConfig& config) : config_(config) {}
@@ -47,6 +47,13 @@ class ChainBuilder {
     if (!measured) return;
     chain_.push_back(NewFilterCompleted(*config_.metrics, name, config_.tracer != nullptr));
   }
+  // A host's filter is not measured, whatever its name is.
+  void Add(const SharedFilters& filters) {
+    for (const auto& filter : filters) {
+      chain_.push_back(NewHostFilter(filter));
+      before_measured_ = false;
+    }
+  }
   http::FilterChain Take() { return std::move(chain_); }
 
  private:
@@ -55,21 +62,19 @@ class ChainBuilder {
   bool before_measured_ = false;
 };
 
-}  // namespace
-
-http::FilterChain DefaultFilterChain(const FilterConfig& config) {
-  ChainBuilder then(config);
+// The filters in front of authentication: they protect the server and mark every answer.
+void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   // First, so that every answer, also one that a later filter gives, names its audit id.
   then(NewAuditId(*config.random));
   // Before anything that may take time: what counts is when the request came.
   then(NewMuxComplete(config.signals->mux_and_discovery_complete));
   // Everything below asks the RequestInfo what the request is about.
   then(NewRequestInfo(config.long_running));
-  // Around all filters that may take time.
+  // Around all filters that take time.
   then(NewLatencyTrackers());
-  // Before every filter that may respond, with errors too.
+  // In front of all filters that answer, with errors too.
   if (config.cbor) then(NewCbor());
-  // Around every filter that may respond, so that rejected requests are logged too.
+  // Around all filters that answer, so that refusals are logged too.
   then(NewAccessLog(*config.clock, *config.log));
   // Before the request counts as one that the shutdown waits for.
   if (config.send_retry_after) then(NewRetryAfter(config.signals->not_accepting_new_request));
@@ -77,7 +82,7 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   if (!config.hsts_directives.empty()) then(NewHsts(config.hsts_directives));
   // For every response: none may be cached unless a handler says so.
   then(NewCacheControl());
-  // May close the connection of any response, so it sees them all.
+  // On every answer: any connection may be closed.
   if (config.goaway_chance > 0) then(NewGoaway(config.goaway_chance, *config.random));
   // Before anything that takes long, so that stopping knows of every request it must wait for.
   then(NewInFlight(*config.in_flight));
@@ -87,28 +92,38 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
-  // Around authentication, so that the audit event has failed authentication too, and the user that
-  // it found.
+  // Behind what protects the server from any client (the deadline, the count of requests to wait
+  // for when it stops), and in front of authentication, because these pages need none.
+  then(NewPublicPath(config.public_path));
+  // Here the host's filters see the request as it came, credentials included.
+  then.Add(config.before_authentication);
+}
+
+// Authentication and all filters behind it.
+void AddForUsers(ChainBuilder& then, const FilterConfig& config) {
+  // Around authentication, so that failed attempts are recorded too, and the user it finds.
   if (config.auditing) then(NewAuditInit(*config.auditing));
   then(NewAuthentication(config.authentication));
-  // Behind authentication: only an authenticated client may decide whether its request is sampled.
+  // Behind authentication: only trusted users decide whether a request is traced.
   if (config.tracer) then(NewTracing(*config.tracer));
-  // After authentication: the policy depends on the user. All rejections from here on are audited.
+  // The audit policy looks at the user. Requests refused from here on are recorded.
   if (config.auditing) then(NewAudit(*config.auditing));
-  // After auditing, which records both users; the filters below see only the impersonated one.
+  // Behind the audit, which names both users; the filters below see the impersonated user only.
   then(NewImpersonation({.authorizer = config.authorizer,
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
-  // After impersonation: memory is charged to the user that it sets.
+  // The user is final from here on, so memory is charged to it.
   then(NewTenant());
-  // After authentication, which sets the user, and before any expensive work for the request.
+  // Behind the user, which decides the priority level, and in front of all expensive work.
   if (auto limit = NewFlowControl(config)) then(std::move(limit));
   // Last of the checks, so that no handler can be reached without it.
   then(NewAuthorization({.authorizer = config.authorizer,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics,
                          .log = config.authentication.log}));
+  // The user is known and allowed: the last place before the server looks for a handler.
+  then.Add(config.after_authorization);
   // Around routing and the body, which are part of the handlers in Go: their answers are counted.
   then(NewRequestMetrics(*config.metrics, config.installed));
   // The router is asked before a body is read: a request that ends as 404, 405, 406 or 415 must not
@@ -121,6 +136,14 @@ http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   then(NewSeatAgain());
   // Reserves memory only once the request has a seat and uses it at once.
   then(NewDecodingRoom());
+}
+
+}  // namespace
+
+http::FilterChain DefaultFilterChain(const FilterConfig& config) {
+  ChainBuilder then(config);
+  AddForAnyClient(then, config);
+  AddForUsers(then, config);
   return then.Take();
 }
 

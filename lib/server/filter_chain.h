@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,9 @@ namespace apiserver::inline v0::server {
 
 class Auditing;
 
-// The dependencies and settings of the filters; everything outlives the chain.
+using SharedFilters = std::vector<std::shared_ptr<const http::Filter>>;
+
+// The parameters of the filters; everything outlives the chain.
 struct FilterConfig {
   AuthenticationOptions authentication;
   const auth::Authorizer* authorizer = nullptr;  // Null: allow.
@@ -33,9 +36,12 @@ struct FilterConfig {
   double goaway_chance = 0;
   std::vector<std::string> hsts_directives = {};       // Empty: no header.
   std::vector<std::string> cors_allowed_origins = {};  // Empty: no CORS.
+  // Answers requests for public paths; Next for the others.
+  http::Handler public_path;
+  SharedFilters before_authentication = {};
+  SharedFilters after_authorization = {};
   RequestMetrics* metrics = nullptr;
-  // Returns whether the request's resource is served. Called by filters on an event loop: must not
-  // block.
+  // Returns whether the request's resource is served.
   std::function<bool(const request::RequestInfo& info)> installed;
   FlowControlParts* flow_control = nullptr;
   std::chrono::milliseconds request_timeout;
@@ -44,16 +50,14 @@ struct FilterConfig {
   http::Handler before_body;
   bool cbor = false;                      // Feature gate CBORServingAndStorage.
   bool constrained_impersonation = true;  // Feature gate ConstrainedImpersonation.
-  // Returns whether a request to a subresource is long-running. Called by filters on an event loop:
-  // must not block. Null: none is.
+  // Returns whether a request to a subresource is long-running. Null: none is.
   std::function<bool(const request::RequestInfo& info, std::string_view method)> long_running;
   LogSink* log = &NullLogSink();  // For the access log.
   const Clock* clock = nullptr;
   Random* random = nullptr;
 };
 
-// The filters in the order in which a request meets them; the source has a reason for each
-// position.
+// Returns all filters in the order in which a request meets them; the source has their reasons.
 http::FilterChain DefaultFilterChain(const FilterConfig& config);
 
 }  // namespace apiserver::inline v0::server

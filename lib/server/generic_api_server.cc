@@ -48,6 +48,7 @@ endpoints::Environment Server::Environment() const {
           .websocket_needs_create =
               config_.features.Enabled(kAuthorizePodWebsocketUpgradeCreatePermission),
           .min_request_timeout = config_.min_request_timeout,
+          .write_timeout = config_.write_timeout,
           .clock = config_.clock,
           .random = config_.random};
 }
@@ -95,6 +96,9 @@ FilterConfig Server::Filters() {
           .goaway_chance = config_.goaway_chance,
           .hsts_directives = config_.hsts_directives,
           .cors_allowed_origins = config_.cors_allowed_origins,
+          .public_path = [this](http::Exchange& exchange) { return ServePublicPath(exchange); },
+          .before_authentication = config_.filters.before_authentication,
+          .after_authorization = config_.filters.after_authorization,
           .metrics = &request_metrics_,
           .installed = [this](const request::RequestInfo& info) { return IsInstalled(info); },
           .flow_control = &flow_control_,
@@ -188,6 +192,15 @@ Status Server::HandlePath(std::string path, http::Handler handler, bool listed) 
 
 Status Server::HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) {
   return mux_.Handle(std::move(path), std::move(handler), listed, PathMux::Body::kLeft);
+}
+
+Status Server::HandlePublicPath(std::string path, http::Handler handler, bool listed) {
+  for (const std::string_view root : {"/api", "/apis"}) {
+    if (path == root || path.starts_with(std::string(root) + "/")) {
+      return {Reason::kInvalid, "the path " + path + " belongs to the APIs and cannot be public"};
+    }
+  }
+  return mux_.Handle(std::move(path), std::move(handler), listed, PathMux::Body::kPublic);
 }
 
 Status Server::AddHealthCheck(HealthCheck check) {

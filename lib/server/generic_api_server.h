@@ -52,6 +52,7 @@ class Server final : public GenericAPIServer {
   Result<Handler*> AddHandler(HandlerOptions options) override;
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
+  Status HandlePublicPath(std::string path, http::Handler handler, bool listed) override;
   Status AddHealthCheck(HealthCheck check) override;
   Status AddPostStartHook(std::string name, Hook hook) override;
   Status AddPreShutdownHook(std::string name, Hook hook) override;
@@ -70,15 +71,16 @@ class Server final : public GenericAPIServer {
   registry::StorageConfig Storage(storage::kv::Engine& engine) override;
 
  private:
-  // The target of a request: a route, a path beside the APIs or discovery. Without any: 404 if
-  // `api`, otherwise the index. Only TargetOf decides it.
+  // The destination of a request: a route, a path beside the APIs or discovery. None of them: 404
+  // if `api`, else the index. Only TargetOf decides it.
   struct Target {
     std::shared_ptr<Route> route = nullptr;
     bool api = false;  // Below a group version that is served.
     bool discovery = false;
     PathMux::Found path = {};
   };
-  // Defined in director.cc. FindRoute: null if no handler of the chain has a route.
+  // director.cc
+  // Returns the route of a request. Null: no handler of the chain has one.
   std::shared_ptr<Route> FindRoute(const request::RequestInfo& info) const;
   Target TargetOf(const http::Exchange& exchange) const;
   http::Step Serve(const Target& target, http::Exchange& exchange) const;
@@ -86,6 +88,8 @@ class Server final : public GenericAPIServer {
   http::Step Direct(http::Exchange& exchange) const;
   // Answers a request whose handler reads no body; Next for the others.
   http::Step BeforeBody(http::Exchange& exchange) const;
+  // Answers a request for a public path; Next for the others.
+  http::Step ServePublicPath(http::Exchange& exchange) const;
   bool IsLongRunning(const request::RequestInfo& info, std::string_view method) const;
   bool IsInstalled(const request::RequestInfo& info) const;
   Result<storage::Stats> StatsOf(const request::RequestInfo& info) const;
@@ -97,7 +101,7 @@ class Server final : public GenericAPIServer {
   Status FollowCertificates();
   void LogProgress();
 
-  // The parts' dependencies, for the constructor.
+  // Return the parameters of the server's parts for the constructor.
   endpoints::Environment Environment() const;
   ApiDocuments::Needs NeedsOfDocuments() const;
   FlowControlParts::Needs NeedsOfFlowControl();
@@ -108,7 +112,8 @@ class Server final : public GenericAPIServer {
   std::vector<const Owner*> Owners() const;
   Status InstallStandardPaths();
   Status InstallDebugPaths();
-  // Adds a check that runs on `pool`. Null: it only reads memory, and runs on the thread that asks.
+  // `pool`: the threads that run the check. Null: the check does not wait and runs on its caller's
+  // thread.
   Status AddHealthCheck(HealthCheck check, Executor* pool);
   Status InstallHealthChecks();
   Status InstallHealth(const Health& health);
@@ -120,7 +125,7 @@ class Server final : public GenericAPIServer {
   std::string ServerAddress() const;
 
   Config config_;
-  WatchedLog log_{*config_.log, *config_.clock};  // In front of the host's log.
+  WatchedLog log_{*config_.log, *config_.clock};  // In front of the host's.
   std::string loopback_token_;
   std::unique_ptr<Random> audit_ids_;
   const std::shared_ptr<metrics::Registry> metrics_ =
@@ -130,9 +135,9 @@ class Server final : public GenericAPIServer {
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
   const EquivalentResources equivalents_{routes_};
-  Owner own_;  // The server itself as a handler of its chain.
+  Owner own_;  // The server as the first handler of its chain.
   Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.
-  // Their route sources; change only before PrepareRun, with `added_` locked.
+  // The route sources of `added_`; change only before PrepareRun, with `added_` locked.
   RouteSources sources_;
   PathMux mux_;
   Health healthz_;
@@ -155,9 +160,9 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: no files to follow.
   Guarded<Executor::Cancel> progress_;
-  // The context of hooks; cancelled when the server stops.
+  // The Context of hooks; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
-  // The context of health checks, which run until the last response is complete.
+  // The Context of health checks, which run until the last request is answered.
   const Context checks_ = Context::Child(Context::Background());
   std::atomic<int> port_{0};
   std::atomic<bool> prepared_{false};

@@ -1,5 +1,6 @@
 #include "server/operations.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -38,7 +39,7 @@ Status CheckOrigin(const std::string& origin) {
                           "\": it does not pin to start/end of host in the origin header" + kHelp);
 }
 
-// Checks as validateHSTSDirectives does.
+// Go: validateHSTSDirectives.
 Status CheckDirective(const std::string& directive) {
   constexpr char kFlag[] = "--strict-transport-security-directives";
   if (directive == "includeSubDomains" || directive == "preload") return {};
@@ -58,6 +59,15 @@ Status CheckOperations(const Config& config) {
   RETURN_IF_ERROR(CheckNotNegative("--shutdown-watch-termination-grace-period",
                                    config.shutdown_watch_termination_grace));
   RETURN_IF_ERROR(CheckNotNegative("--livez-grace-period", config.livez_grace));
+  if (config.write_timeout <= std::chrono::milliseconds(0)) {
+    return {Reason::kInvalid, "server config: write_timeout must be positive"};
+  }
+  for (const auto* filters :
+       {&config.filters.before_authentication, &config.filters.after_authorization}) {
+    if (std::ranges::any_of(*filters, [](const auto& filter) { return !filter; })) {
+      return {Reason::kInvalid, "server config: a filter of the host is null"};
+    }
+  }
   if (!(config.goaway_chance >= 0 && config.goaway_chance <= kGoawayChanceMax)) {
     return Wrong("--goaway-chance", "cannot be less than 0 or greater than 0.02");
   }

@@ -159,7 +159,7 @@ def refusals(t, args, folder):
             "--requestheader-client-ca-file", missing)
     refused('empty value in "requestheader-allowed-names"', "--requestheader-client-ca-file", certificate,
             "--requestheader-allowed-names", " ")
-    for flags, line in ((("--servcie-name=api",), "--servcie-name=api"),
+    for flags, line in ((("--servcie-name=api",), "unknown flag: --servcie-name; did you mean --service-name?"),
                         (("--service-name=api", "extra"), "extra"),
                         (("--standalone",), "error: doctor looks at a server behind an aggregator: leave out --standalone"),
                         (("--token-auth-file=x",), "error: --token-auth-file" + knows)):

@@ -17,6 +17,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 
 from certificates import Authority
 from front_proxy import Checker
@@ -56,12 +57,31 @@ def bad_flags(t, args, folder):
              'error: --bind-address: "foo" is no IP address; give one of this machine\'s, e.g. 127.0.0.1 or ::1, '
              'or 0.0.0.0 for all'),
             (("--shutdown-delay-duration", "5"),
-             '--shutdown-delay-duration: "5" is no duration; give one like 5s, 1m30s or 500ms'),
+             'error: --shutdown-delay-duration: "5" is no duration; give one like 5s, 1m30s or 500ms'),
             (("--max-requests-inflight", "0", "--max-mutating-requests-inflight", "0"),
              "error: --max-requests-inflight=0 and --max-mutating-requests-inflight=0 leave no seats to share; "
              "raise one, or have no limit with --enable-priority-and-fairness=false")):
         code, lines = refused(args, folder, *flags)
-        t.check(code != 0 and lines[:1] == [said], " ".join(flags), (code, lines))
+        t.check(code == 1 and lines == [said], " ".join(flags), (code, lines))
+    code, lines = refused(args, folder, "--secure-prot=1")
+    t.check(code == 2 and lines == ["error: unknown flag: --secure-prot; did you mean --secure-port?"],
+            "an unknown flag", (code, lines))
+
+
+def asked(t, args, folder):
+    """What it says of itself: as envtest's starter reads it (controller-runtime, process.Arguments)."""
+    def run(*flags):
+        got = subprocess.run([args.server, *flags], capture_output=True, timeout=120)
+        return got.returncode, got.stdout.decode(), got.stderr.decode()
+
+    code, out, err = run("--version")
+    t.check(code == 0 and re.fullmatch(r"sample-apiserver 0\.1 \(libapiserver \S+, Kubernetes v1\.\d+\.\d+\S*\)\n", out)
+            and not err, "--version", (code, out, err))
+    code, out, err = run("--help")
+    t.check(code == 0 and not err and re.search(r"(?m)^Secure serving flags:", out)
+            and re.search(r"(?m)^\s*doctor\b", out), "--help", (code, out, err))
+    for flag in ("secure-port", "etcd-servers", "cert-dir", "client-ca-file", "authorization-mode"):
+        t.check(re.search(r"(?m)^\s*--%s\b" % flag, out), "--help has a line for --" + flag, out)
 
 
 def bad_key(t, args, folder):
@@ -88,8 +108,28 @@ def bad_key(t, args, folder):
                 of.split(":")[0] + " with a bad key", (code, lines))
 
 
+class Link:
+    """A connection of a client that has the kubeconfig."""
+
+    def __init__(self, kubeconfig, folder):
+        self.host, self.token, self.socket = connect(kubeconfig, folder)
+
+    def get(self, *headers):
+        """The status line of a GET."""
+        lines = ["GET /apis HTTP/1.1", "Host: x", "Authorization: Bearer " + self.token, *headers, "", ""]
+        self.socket.sendall("\r\n".join(lines).encode())
+        return self.socket.recv(4096).split(b"\r\n")[0].decode()
+
+
 def dial(kubeconfig, folder):
-    """The status line of a GET by whoever has the file, and the host it names."""
+    """The host that the file names, and the status line of a GET."""
+    link = Link(kubeconfig, folder)
+    with link.socket:
+        return link.host, link.get("Connection: close")
+
+
+def connect(kubeconfig, folder):
+    """The host that the file names, its token, and a connection to the server."""
     text = open(kubeconfig).read()
     host, port = re.search(r'server: "https://(\[[^]]+\]|[^:"]+):(\d+)"', text).groups()
     name = re.search(r'tls-server-name: "?([^"\n]+)', text)
@@ -100,10 +140,7 @@ def dial(kubeconfig, folder):
     context = ssl.create_default_context(cafile=ca)
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # As Go's clients: any certificate of the file.
     raw = socket.create_connection((host.strip("[]"), int(port)), timeout=120)
-    with context.wrap_socket(raw, server_hostname=name.group(1) if name else host.strip("[]")) as link:
-        link.sendall(("GET /apis HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n"
-                      % token).encode())
-        return host, link.recv(4096).split(b"\r\n")[0].decode()
+    return host, token, context.wrap_socket(raw, server_hostname=name.group(1) if name else host.strip("[]"))
 
 
 def addresses(t, args, folder):
@@ -149,13 +186,29 @@ def one_directory(t, args, folder):
     t.check(first.stop(signal.SIGTERM) == 0, "and stops cleanly")
 
 
+def idle_connection(t, args, folder):
+    """A client that keeps a connection open does not hold up the stop. The best of three: the machine is shared."""
+    took = []
+    for _ in range(3):
+        place = tempfile.mkdtemp(dir=folder)
+        server = Server(args.server, "memory", place)
+        server.start()
+        link = Link(server.kubeconfig, place)
+        t.check(link.get() == "HTTP/1.1 200 OK", "the connection is used once")
+        begun = time.monotonic()
+        t.check(server.stop(signal.SIGTERM) == 0, "stops cleanly beside an idle connection")
+        took.append(time.monotonic() - begun)
+        link.socket.close()
+    t.check(min(took) <= 0.2, "stops within 0.2 s beside an idle connection", took)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
     args = parser.parse_args()
     t = Checker()
     with tempfile.TemporaryDirectory() as folder:
-        for case in (bad_files, bad_flags, bad_key, addresses, one_directory):
+        for case in (bad_files, bad_flags, asked, bad_key, addresses, one_directory, idle_connection):
             case(t, args, folder)
     print("%d checks, %d failed" % (t.checks, len(t.failures)))
     return 1 if t.failures else 0

@@ -326,6 +326,49 @@ TEST_CASE("http: a drain closes connections that stay idle", "[http]") {
   CHECK(server.listener().WaitUntilNoConnections(kPatience));
 }
 
+// A suite with HTTP clients once paid a second for each server.
+TEST_CASE("http: a drain closes an idle connection at once", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "ok"); });
+  // An HTTP/2 client that has seen the GOAWAY says so.
+  TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kTlsHttp2),
+                    {.goaway_timeout = std::chrono::hours(1)});
+  const auto connection = server.Connect();
+  REQUIRE(connection->Call(Soon(), {.target = "/"}).ok());
+
+  const auto begun = RealClock().Now();
+  server.listener().Stop(kPatience);
+
+  CHECK(RealClock().Now() - begun < std::chrono::milliseconds(500));
+}
+
+TEST_CASE("http: idle_drain keeps an idle connection open for a request", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "ok"); });
+  TestServer server(service.service, Wire::kHttp1, {.idle_drain = std::chrono::hours(1)});
+  const auto connection = server.Connect();
+  REQUIRE(connection->Call(Soon(), {.target = "/"}).ok());
+
+  server.listener().Drain();
+
+  CHECK_FALSE(server.listener().WaitUntilNoConnections(std::chrono::milliseconds(50)));
+  CHECK(connection->Call(Soon(), {.target = "/"}).ok());
+  CHECK(server.listener().WaitUntilNoConnections(kPatience));
+}
+
+// Clients repeat no request that a new connection loses.
+TEST_CASE("http: a drain lets a new connection send its first request", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "ok"); });
+  TestServer server(service.service, Wire::kTlsHttp1);
+  const auto fresh = server.Connect();
+  // The listener's only loop has made the handshakes of both once it answers the second.
+  const auto second = server.Connect();
+  REQUIRE(second->Call(Soon(), {.target = "/"}).ok());
+
+  server.listener().Drain();
+
+  CHECK(fresh->Call(Soon(), {.target = "/"}).ok());
+  CHECK(server.listener().WaitUntilNoConnections(kPatience));
+}
+
 TEST_CASE("http: a stop without grace cuts what is open", "[http]") {
   Feed feed;
   TestService service([&](Exchange& exchange) {

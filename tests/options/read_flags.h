@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -18,9 +19,10 @@ class ReadFlags final : public options::FlagSet {
  public:
   options::FlagPtr Add(options::FlagSpec spec) override {
     auto flag = std::make_shared<options::Flag>(options::Flag{.name = spec.name});
-    flags_.push_back({.spec = std::move(spec), .flag = flag, .texts = {}});
+    flags_.push_back({.spec = std::move(spec), .flag = flag, .texts = {}, .section = section_});
     return flag;
   }
+  void BeginSection(std::string_view title) override { section_ = title; }
 
   using Words = std::vector<std::pair<std::string, std::string>>;
   // "--flag: what is wrong"; empty: nothing.
@@ -44,6 +46,11 @@ class ReadFlags final : public options::FlagSet {
     const Known* known = Find(name);
     return known == nullptr ? nullptr : &known->spec;
   }
+  // Empty: the flag stands in no section, or is unknown.
+  std::string SectionOf(const std::string& name) {
+    const Known* known = Find(name);
+    return known == nullptr ? "" : known->section;
+  }
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const Known& known : flags_) names.push_back(known.spec.name);
@@ -55,6 +62,7 @@ class ReadFlags final : public options::FlagSet {
     options::FlagSpec spec;
     std::shared_ptr<options::Flag> flag;
     std::vector<std::string> texts;
+    std::string section;
   };
 
   Known* Find(const std::string& name) {
@@ -99,6 +107,7 @@ class ReadFlags final : public options::FlagSet {
   }
 
   std::vector<Known> flags_;
+  std::string section_;
 };
 
 }  // namespace apiserver::inline v0::testing

@@ -37,6 +37,25 @@ TEST_CASE("options: no two groups have a flag of the same name", "[options]") {
   }
 }
 
+TEST_CASE("options: every flag stands in a section of kube-apiserver's help", "[options]") {
+  AllGroups all(ReadFlags::Words{});
+  for (const std::string& name : all.flags.Names()) {
+    CAPTURE(name);
+    CHECK_FALSE(all.flags.SectionOf(name).empty());
+  }
+  CHECK(all.flags.SectionOf("--standalone") == "Generic");
+  CHECK(all.flags.SectionOf("--feature-gates") == "Generic");
+  CHECK(all.flags.SectionOf("--etcd-servers") == "Etcd");
+  CHECK(all.flags.SectionOf("--secure-port") == "Secure serving");
+  CHECK(all.flags.SectionOf("--audit-log-path") == "Auditing");
+  CHECK(all.flags.SectionOf("--profiling") == "Features");
+  CHECK(all.flags.SectionOf("--client-ca-file") == "Authentication");
+  CHECK(all.flags.SectionOf("--token-auth-file") == "Authentication");
+  CHECK(all.flags.SectionOf("--authorization-mode") == "Authorization");
+  CHECK(all.flags.SectionOf("--enable-admission-plugins") == "Admission");
+  CHECK(all.flags.SectionOf("--tracing-config-file") == "Traces");
+}
+
 TEST_CASE("options: the defaults of all groups fit each other, standalone and in a cluster",
           "[options]") {
   const AllGroups standalone(ReadFlags::Words{});

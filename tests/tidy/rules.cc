@@ -188,7 +188,7 @@ bool Names(std::string_view text, std::string_view name) {
   return false;
 }
 
-enum class Allowed { kNobody, kBaseAndLeaves, kRest };
+enum class Allowed { kPrograms, kBaseAndLeaves, kRest };
 
 struct ForbiddenName {
   std::string_view name;
@@ -217,12 +217,12 @@ constexpr ForbiddenName kForbidden[] = {
     {"fopen(", Allowed::kBaseAndLeaves, "use FileSystem of base"},
     {"dynamic_cast", Allowed::kRest, "ask Capabilities::Of"},
     {"thread_local", Allowed::kBaseAndLeaves, "pass it in the Context"},
-    {"std::cout", Allowed::kNobody, "use LogSink of base"},
-    {"std::cerr", Allowed::kNobody, "use LogSink of base"},
-    {"printf(", Allowed::kNobody, "use LogSink of base"},
-    {"exit(", Allowed::kNobody, "return a Status"},
-    {"signal(", Allowed::kNobody, "signals are the host's"},
-    {"sigaction(", Allowed::kNobody, "signals are the host's"},
+    {"std::cout", Allowed::kPrograms, "use LogSink of base"},
+    {"std::cerr", Allowed::kPrograms, "use LogSink of base"},
+    {"printf(", Allowed::kPrograms, "use LogSink of base"},
+    {"exit(", Allowed::kPrograms, "return a Status"},
+    {"signal(", Allowed::kPrograms, "signals are the host's"},
+    {"sigaction(", Allowed::kPrograms, "signals are the host's"},
 };
 
 // Returns whether the line is a range-based for over the target of a temporary lock or pointer.
@@ -241,8 +241,8 @@ bool LoopsOverTemporary(std::string_view code) {
 
 bool MayUse(const House& house, std::string_view room, Allowed allowed) {
   switch (allowed) {
-    case Allowed::kNobody:
-      return false;
+    case Allowed::kPrograms:
+      return room == "program" || room.starts_with("program.");
     case Allowed::kBaseAndLeaves:
       return room == "base" || Contains(house.leaves, room);
     case Allowed::kRest:

@@ -33,7 +33,15 @@ struct ListenerOptions {
   // The time that a connection may wait for its next request.
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(90);
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
-  // A peer that takes no bytes for this long while some are waiting is disconnected.
+  // How long after Drain() an idle HTTP/1.1 connection stays open for a request that its client may
+  // have sent already. Zero closes it at once, as Go's net/http does; bytes that have arrived are
+  // read first. A connection without a request so far has a second from its handshake on.
+  std::chrono::milliseconds idle_drain = std::chrono::milliseconds(0);
+  // How long an HTTP/2 client that is sent away has to answer the PING behind the first GOAWAY,
+  // which shows that it has seen that. Then, or with the answer, comes the final GOAWAY and an idle
+  // connection closes. The default is that of golang.org/x/net/http2.
+  std::chrono::milliseconds goaway_timeout = std::chrono::milliseconds(1000);
+  // A peer that takes no bytes for this long while some are waiting is dead: closed.
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(60);
   // Called for every handshake that fails, with the peer's address. Runs on a loop; must not wait.
   std::function<void(const std::string& peer, const Status& why)> on_handshake_error = {};
@@ -48,8 +56,9 @@ class Listener {
   // The port that is listened on. Zero: a Unix socket.
   virtual int port() const = 0;
   virtual std::string address() const = 0;
-  // Stops accepting. Connections close after their answers (Connection: close, GOAWAY); idle ones
-  // after a second, in which a request that was on its way is still answered. Returns at once.
+  // Stops accepting and returns at once. A connection with requests in flight closes after their
+  // answers (Connection: close, GOAWAY). ListenerOptions::idle_drain and goaway_timeout say when an
+  // idle one closes.
   virtual void Drain() = 0;
   // Waits until all connections have closed, `longest` at the most. Returns whether they have.
   virtual bool WaitUntilNoConnections(std::chrono::milliseconds longest) = 0;

@@ -22,7 +22,7 @@ struct DelegatingAuthenticationOptions {
   // clients.
   delegation::DelegatedAuthenticationOptions values = {};
 
-  // Set by AddFlags: what a standalone server has no use for, and what front proxies are like.
+  // Set by AddFlags: the flags that a standalone server refuses, and those about front proxies.
   Flags of_cluster = {};
   Flags of_proxies = {};
 
@@ -31,9 +31,10 @@ struct DelegatingAuthenticationOptions {
   // Returns a line for each mistake, which names a flag and the remedy. `standalone`: as in
   // Environment.
   std::vector<std::string> Validate(bool standalone) const;
-  // Sets who authenticates; standalone puts it before what `config` has already. Asks the cluster,
-  // so it waits. What comes back are the threads that it needs, which must outlive `config`
-  // and the server; null: none. Errors are those of delegation::NewDelegatedAuthentication.
+  // Sets the authenticator; for a standalone server it is asked before the one that `config` has.
+  // Calls the cluster, so it blocks. Returns the threads that the authenticator needs, which must
+  // outlive `config` and the server. Null: it needs none. Errors are those of
+  // delegation::NewDelegatedAuthentication.
   Result<std::unique_ptr<ThreadPool>> ApplyTo(server::Config& config,
                                               const Environment& environment) const;
 };

@@ -24,11 +24,11 @@ struct Authorization {
   // First, so that it goes last: files are read and webhooks answered there.
   std::unique_ptr<ThreadPool> executor = nullptr;
   std::unique_ptr<authz::AuthorizationConfigFile> file = nullptr;
-  // The keeper of roles and bindings, which groups::rbac::Install fills. Null: roles are not asked.
+  // The authorizer by roles and bindings, which groups::rbac::Install fills. Null: there is none.
   std::shared_ptr<authz::rbac::RbacAuthorizer> rbac = nullptr;
-  // Lists what somebody may do, as far as that can be listed; null: it cannot.
+  // Lists the rules of a user, as far as they can be listed. Null: they cannot.
   std::shared_ptr<const auth::RuleResolver> rules = nullptr;
-  // Equals config.authorizer; null: everybody who is known may do everything.
+  // Equals config.authorizer. Null: every authenticated user is allowed everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
 };
 
@@ -47,11 +47,12 @@ struct AuthorizationOptions {
   // hold.
   std::chrono::milliseconds authorized_ttl = std::chrono::seconds(10);
   std::chrono::milliseconds unauthorized_ttl = std::chrono::seconds(10);
-  // --authorization-always-allow-paths: what everybody may read who is known; a trailing '*' is a
-  // prefix. nullopt: of a server that asks a cluster /healthz, /readyz and /livez; standalone none.
+  // --authorization-always-allow-paths: paths that every authenticated user may read; a trailing
+  // '*' makes a prefix. nullopt: /healthz, /readyz and /livez if the server asks a cluster, else
+  // none.
   std::optional<Paths> always_allow_paths = std::nullopt;
 
-  // Set by AddFlags: what only a standalone server has, and what only one that asks a cluster has.
+  // Set by AddFlags: the flags of a standalone server only, and of one that asks a cluster only.
   Flags of_standalone = {};
   Flags of_cluster = {};
 

@@ -30,17 +30,18 @@ struct BuiltInAuthentication {
   server::ServiceAccountAuthentication service_accounts = {};
 };
 
-// The users of a standalone server beside those that its configuration knows already.
+// The authentication of users by a standalone server, besides its administrator.
 struct BuiltInAuthenticationOptions {
   std::string token_auth_file = {};        // --token-auth-file: CSV.
   std::string authentication_config = {};  // --authentication-config: AuthenticationConfiguration.
-  // --anonymous-auth: who shows no credential is system:anonymous. Upstream's default is true.
+  // --anonymous-auth: a request without credentials is one of system:anonymous. Upstream's default
+  // is true.
   bool anonymous = false;
   std::vector<std::string> api_audiences = {};  // --api-audiences.
   // The fields of --service-account-*. Its `getter` is the program's to set before ApplyTo, if
   // WantsServiceAccounts(): groups::TokenObjects. `api_audiences` is not looked at.
   server::ServiceAccountOptions service_accounts = {};
-  // --external-hostname: by which name others reach this server; empty: by the address it binds.
+  // --external-hostname: the name by which clients reach this server. Empty: the address it binds.
   std::string external_hostname = {};
   bool enable_bootstrap_token = false;  // --enable-bootstrap-token-auth.
   // The store of bootstrap tokens; required by ApplyTo with enable_bootstrap_token.
@@ -53,17 +54,20 @@ struct BuiltInAuthenticationOptions {
   // Returns a line for each mistake, which names a flag and the remedy. `standalone`: as in
   // Environment.
   std::vector<std::string> Validate(bool standalone) const;
-  // Return whether flags ask for tokens of service accounts; for tokens that stand for any objects.
+  // Return whether flags ask for tokens of service accounts, and for any tokens that are checked
+  // against objects.
   bool WantsServiceAccounts() const;
   bool WantsTokenObjects() const { return enable_bootstrap_token || WantsServiceAccounts(); }
 
-  // Sets who authenticates, after whom `config` has already, and the audiences; does nothing unless
-  // the server is standalone. kInvalid: a file cannot be used; the message names its flag.
+  // Sets the authenticator, which is asked after the one that `config` has, and the audiences. Does
+  // nothing unless the server is standalone. kInvalid: a file cannot be used; the message names its
+  // flag.
   Result<BuiltInAuthentication> ApplyTo(server::Config& config,
                                         const Environment& environment) const;
-  // Once `server` listens, it tells of the issuer of service accounts' tokens at
+  // Lets `server` describe the issuer of service accounts' tokens at
   // /.well-known/openid-configuration; does nothing unless WantsServiceAccounts(). `bind_address`
-  // is what the server binds. Why it does not tell is a warning. `made` comes from ApplyTo.
+  // is the address that the server binds. An issuer that cannot be described is a warning on `log`.
+  // `made` comes from ApplyTo.
   Status InstallIssuerDiscovery(server::GenericAPIServer& server, const BuiltInAuthentication& made,
                                 const std::string& bind_address, LogSink& log) const;
 };

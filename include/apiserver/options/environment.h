@@ -12,8 +12,8 @@
 namespace apiserver::inline v0::options {
 
 struct Environment {
-  // True: the server knows by itself who somebody is and what they may do (--standalone). False:
-  // it asks a cluster, as every server behind an aggregator (--no-standalone).
+  // True: the server authenticates and authorizes users itself (--standalone). False: it asks a
+  // cluster, as every server behind an aggregator (--no-standalone).
   bool standalone = true;
   // The cluster of the pod that this process runs in, from client::InClusterClientConfig. nullopt:
   // it runs in no pod.
@@ -23,7 +23,7 @@ struct Environment {
   LogSink* log = &NullLogSink();
 };
 
-// The cluster that `flag` names by its kubeconfig `path`; of an empty path that of the environment.
+// Returns the cluster of the kubeconfig `path`, which `flag` names. Empty path: the environment's.
 // kInvalid: there is neither, or the file cannot be used; the message names the flag.
 Result<client::ClientConfig> ClusterConfig(const std::string& flag, const std::string& path,
                                            const Environment& environment);

@@ -20,7 +20,7 @@ namespace apiserver::inline v0::options {
 // gives one of etcd the fields that are about etcd.
 struct EtcdOptions {
   std::vector<std::string> servers = {};  // --etcd-servers: the members of one etcd.
-  // --etcd-prefix: what all keys begin with. Upstream it is the program's to give.
+  // --etcd-prefix: the beginning of all keys. Upstream has no default; the program gives it.
   std::string prefix = "/registry";
   std::string ca_file = {};    // --etcd-cafile.
   std::string cert_file = {};  // --etcd-certfile.
@@ -43,8 +43,8 @@ struct EtcdOptions {
   // Returns a line for each mistake, which names a flag and the remedy. It asks for no
   // servers, which other engines do not need.
   std::vector<std::string> Validate() const;
-  // Sets everything in `storage` but the engine, and the health check "kms-providers" of `server`
-  // where it is needed. What comes back must outlive the stores; null: objects are not encrypted.
+  // Sets everything in `storage` but the engine, and adds the health check "kms-providers" to
+  // `server` if it is needed. The result must outlive the stores. Null: objects are not encrypted.
   // `new_kms_provider`: as in storage::value::EncryptionOptions. kInvalid: the file cannot be used;
   // the message names its flag.
   Result<std::unique_ptr<storage::value::Encryption>> ApplyTo(

@@ -17,8 +17,8 @@ struct FeatureOptions {
   bool enable_profiling = true;
   // --debug-socket-path: serves the same on a Unix socket; empty: it does not.
   std::string debug_socket_path = {};
-  // --enable-priority-and-fairness: requests in flight are shared fairly; off: whatever is one too
-  // many is refused.
+  // --enable-priority-and-fairness: shares the requests in flight fairly. Off: requests over the
+  // limits are rejected.
   bool enable_priority_and_fairness = true;
 
   // Adds the flags. The options must outlive the reading of the command line.
@@ -26,7 +26,7 @@ struct FeatureOptions {
   // Returns a line for each mistake, which names flags and the remedy. `run` has the limits that
   // priority and fairness share.
   std::vector<std::string> Validate(const ServerRunOptions& run) const;
-  // Sets what they are about, of flow control the mode.
+  // Sets the fields of `config` for these flags, of flow control the mode.
   void ApplyTo(server::Config& config) const;
 };
 

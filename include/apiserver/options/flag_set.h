@@ -38,7 +38,7 @@ using ReadTexts = std::function<Status(const std::vector<std::string>& texts)>;
 // - std::vector<std::string>: grows with each time that the flag is given; the first time takes the
 //   place of the default.
 // - std::chrono::milliseconds: what ParseDuration reads.
-// - ReadTexts: whatever the group makes of the texts.
+// - ReadTexts: the group reads the texts.
 //
 // If a flag of another type is given twice, the last value counts.
 using FlagValue = std::variant<bool*, int*, std::size_t*, double*, std::string*,
@@ -58,11 +58,11 @@ struct FlagSpec {
   // The help also says what `value` holds. False: there is nothing to show, or the help's own words
   // tell the default.
   bool show_default = false;
-  std::optional<FlagRange> range = std::nullopt;  // Of an int or std::size_t.
-  std::vector<std::string> one_of = {};           // What a std::string may be; empty: anything.
+  std::optional<FlagRange> range = std::nullopt;  // For an int or std::size_t.
+  std::vector<std::string> one_of = {};           // The allowed texts. Empty: all.
   bool comma_separated = false;  // Each text of a list or of ReadTexts is a list itself.
-  std::string off_name = "";     // Of a switch: another flag that turns it off. Empty: none.
-  std::string type_name = "";    // What the help calls a value of ReadTexts.
+  std::string off_name = "";     // Another flag that turns a switch off. Empty: none.
+  std::string type_name = "";    // The name of ReadTexts' values in the help.
 };
 
 // Flags by name. A program implements it once, over its parser, and lets groups add their flags
@@ -72,13 +72,17 @@ class FlagSet {
   virtual ~FlagSet() = default;
   // Adds a flag, whose name is not taken.
   virtual FlagPtr Add(FlagSpec spec) = 0;
+  // Begins a section of the help: flags added from here on belong to it, until the next one begins.
+  // `title` is kube-apiserver's, capitalized: "Secure serving". A section may begin more than once.
+  // The default does nothing. k8s.io/component-base/cli/flag, NamedFlagSets.FlagSet.
+  virtual void BeginSection(std::string_view /*title*/) {}
 };
 
-// The name of the first of `flags` that is given; empty: none is.
+// Returns the name of the first of `flags` that is given. Empty: none is.
 std::string FirstGiven(const Flags& flags);
 
-// Go's durations of whole milliseconds: "5m", "1m30s", "500ms", "0"; units are h, m, s and ms.
-// kInvalid: it is none; the message shows what one looks like.
+// Reads Go's durations of whole milliseconds: "5m", "1m30s", "500ms", "0"; units are h, m, s and
+// ms. kInvalid: it is none; the message shows what one looks like.
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
 
 }  // namespace apiserver::inline v0::options

@@ -51,10 +51,10 @@ struct RecommendedOptions {
   void AddFlags(FlagSet& flags);
   // Returns the mistakes of all groups, each in a line that names a flag and the remedy.
   std::vector<std::string> Validate() const;
-  // Applies all groups but what NewStandalone and the stores are given: `config` must have who
-  // authenticates for a standalone server's administrator, and the program's admission plugins. May
-  // wait. Of `environment` it sets `standalone`. `made` must outlive `config`, which after an error
-  // may refer to it already. Errors are those of the groups.
+  // Applies all groups, except for the values that NewStandalone and the stores take. `config` must
+  // have the authenticator of a standalone server's administrator and the program's admission
+  // plugins. May block. `standalone` replaces that of `environment`. `made` must outlive `config`,
+  // which may refer to it even after an error. Errors are those of the groups.
   Status ApplyTo(server::Config& config, Environment environment, Recommended& made) const;
 };
 

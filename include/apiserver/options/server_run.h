@@ -21,8 +21,8 @@ struct ServerRunOptions {
   // --feature-gates: "A=true", one each; of a gate named twice the last counts.
   std::vector<std::string> feature_gates = {};
 
-  // --goaway-chance: with which an answer over HTTP/2 sends its client to a new connection; 0 ...
-  // 0.02.
+  // --goaway-chance: the chance with which an answer over HTTP/2 sends its client to a new
+  // connection; 0 ... 0.02.
   double goaway_chance = 0;
   // --cors-allowed-origins: regular expressions that pin both ends of the host.
   std::vector<std::string> cors_allowed_origins = {};
@@ -47,7 +47,8 @@ struct ServerRunOptions {
   // Returns a line for each mistake, which names a flag and the remedy. The server checks
   // the rest itself: see server::Config::Complete.
   std::vector<std::string> Validate() const;
-  // Sets what they are about, of flow control the limits. kInvalid: a feature gate is unknown.
+  // Sets the fields of `config` for these flags, of flow control the limits. kInvalid: a feature
+  // gate is unknown.
   Status ApplyTo(server::Config& config) const;
 };
 

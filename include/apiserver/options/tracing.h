@@ -11,11 +11,11 @@
 // k8s.io/apiserver/pkg/server/options/tracing.go.
 namespace apiserver::inline v0::options {
 
-// The destination of spans of requests.
+// The tracing of requests.
 struct TracingOptions {
   // --tracing-config-file: a TracingConfiguration; empty: there are no spans.
   std::string config_file = {};
-  // Reads it.
+  // Reads the file.
   const FileSystem* files = &RealFileSystem();
 
   // Adds the flag. The options must outlive the reading of the command line.

@@ -48,7 +48,7 @@ namespace apiserver::inline v0::server {
 class GenericAPIServer;
 struct CompletedConfig;
 
-// The body of /version.
+// The answer of /version.
 struct VersionInfo {
   std::string major = "1";
   std::string minor = "35";
@@ -58,57 +58,73 @@ struct VersionInfo {
   std::string build_date = "";
 };
 
-// Limits the requests that a server runs at once, and orders them beyond that. Long-running
-// requests do not count, except for the start of a watch; those of system:masters are never
-// rejected.
+// The limit of requests in flight, and how it is shared. Long-running requests do not count, except
+// for the beginning of a watch; requests of system:masters are never refused.
 struct FlowControlConfig {
   // The mechanism that limits requests.
   enum class Mode : std::uint8_t {
-    // API Priority and Fairness, from its built-in configuration or that given to flow_control():
+    // API Priority and Fairness, from its built-in configuration or what flow_control() is given:
     // priority levels share the sum of the limits, and requests without a seat wait in fair queues.
     kPriorityAndFairness,
-    // Requests over the limit are rejected with 429.
+    // Rejects requests over a limit with 429 immediately.
     kMaxInFlight,
     kNone,
   };
   Mode mode = Mode::kPriorityAndFairness;
   // kMaxInFlight: 0 is no limit. kPriorityAndFairness: the sum must be positive.
-  int max_requests_in_flight = 400;           // get, list and watch.
-  int max_mutating_requests_in_flight = 200;  // All other verbs.
+  int max_requests_in_flight = 400;           // For get, list and watch.
+  int max_mutating_requests_in_flight = 200;  // For all other verbs.
 };
 
-// The configuration of a server. Everything but authentication has a default. Pointers must outlive
-// the server.
+// Filters of the host, in the order in which a request meets them. Go:
+// Config.BuildHandlerChainFunc, which wraps the whole chain; here there are two places, so that a
+// filter cannot leave out one of the server's. Filters are called on a loop and must not wait
+// there: what may block is done in Step::OnPool. They may be shared by several servers. None may be
+// null.
+struct HostFilters {
+  // In front of authentication and auditing, behind CORS, the request's deadline and the count of
+  // requests that a stop waits for. They see the request as the client sent it, with its
+  // credentials; what they answer is neither audited nor counted in apiserver_request_total.
+  std::vector<std::shared_ptr<const http::Filter>> before_authentication = {};
+  // Behind authorization, in front of the body and the handler. The exchange has auth::UserInfoPtr
+  // and request::RequestInfo.
+  std::vector<std::shared_ptr<const http::Filter>> after_authorization = {};
+};
+
+// The configuration of a server. Every field but `authenticator` has a default; pointers must
+// outlive the server. Go: k8s.io/apiserver/pkg/server.Config.
 struct Config {
   std::string name = "apiserver";
 
-  // The listener; it requires TLS (Run refuses plain text). Absent, and no TLS: the server is
-  // in-process only.
+  // The listener, which needs TLS: Complete refuses plain text. nullopt: the server answers in
+  // process only.
   std::optional<http::ListenerOptions> serving = std::nullopt;
-  // The files of serving.tls if that is not set; changed files are loaded again.
+  // The files that serving.tls is loaded from and follows, if it is not set.
   CertificateFiles certificates = {};
-  http::ServerTlsOptions tls = {};  // TLS options for `certificates`.
-  // PEM of the certificate authorities sent to clients in the handshake. Null: none are sent.
+  http::ServerTlsOptions tls = {};  // For serving.tls as loaded from `certificates`.
+  // PEM of the certificate authorities that the handshake names to clients. Null: it names none.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
 
-  // Authenticates requests. Required. An unknown user gets 401.
+  // Required. Authenticates requests; those that it does not authenticate are answered 401.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
-  // The accepted audiences of credentials that have any. Empty: audiences are not checked.
+  // Accepted token audiences. Empty: audiences are not checked.
   std::vector<std::string> api_audiences = {};
   // The headers in which a front proxy names the user. They are removed from every request, as the
-  // standard X-Remote-* always are. Null: only the standard ones.
+  // standard X-Remote-* always are. Null: there are no others.
   authn::RequestHeaderNamesSource request_headers = nullptr;
-  // Authorizes requests. Null: every authenticated user may do everything.
+  // Null: every authenticated user is allowed everything.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
-  // The audit policy and the backend of its events: see audit/policy.h and audit/backend.h. Either
-  // null: no auditing. The server runs the backend and shuts it down.
+  // The audit policy and backend: see audit/policy.h and audit/backend.h. Unless both are set,
+  // nothing is recorded. The server runs the backend and shuts it down.
   std::shared_ptr<const audit::PolicyRuleEvaluator> audit_policy = nullptr;
   std::shared_ptr<audit::Backend> audit_backend = nullptr;
-  // Traces requests (base/trace.h), for example to an OpenTelemetry collector
-  // (client/otlp_exporter.h). Null: no traces. The server flushes it when it stops.
+  // Records the spans of requests (base/trace.h), for example for an OpenTelemetry collector
+  // (client/otlp_exporter.h). Null: nothing is traced. The server flushes it when it stops.
   std::shared_ptr<const trace::Tracer> tracer = nullptr;
-  // Run in this order on every write; see admission::Plugin for their threads.
+  // Admission plugins, which run in this order on every write.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+  // Filters of the host in the chain of the server.
+  HostFilters filters = {};
 
   // Feature gates, as --feature-gates sets them.
   FeatureGates features = DefaultFeatureGates();
@@ -117,20 +133,25 @@ struct Config {
   std::string openapi_title = "Kubernetes";
   std::string openapi_version = "unversioned";
 
-  std::size_t body_bytes_max = 3 << 20;  // Larger bodies get 413.
+  std::size_t body_bytes_max = 3 << 20;  // A larger body is answered 413.
+  // How long a request may take, long-running ones aside, until it is answered 504.
   std::chrono::milliseconds request_timeout = std::chrono::seconds(60);
+  // How long a watch lasts at least unless its client says otherwise: once to twice as long.
   std::chrono::milliseconds min_request_timeout = std::chrono::minutes(30);
-  // The time between the failure of /readyz and any other step of Stop, for load balancers to
-  // notice.
+  // How long a create, update, patch or delete may run until it is answered 504; the write itself
+  // goes on. Positive. Go: requestTimeoutUpperBound of k8s.io/apiserver/pkg/endpoints/handlers.
+  std::chrono::milliseconds write_timeout = std::chrono::seconds(34);
+  // How long the server serves on after /readyz fails, so that load balancers notice.
   std::chrono::milliseconds shutdown_delay = std::chrono::milliseconds(0);
-  // The time that Stop waits for responses in progress.
+  // How long Stop waits for requests in flight.
   std::chrono::milliseconds shutdown_grace = std::chrono::seconds(60);
-  // The time over which Stop ends watches, at least 200 a second. Zero: all at once.
+  // The time over which Stop spreads the end of watches, at least 200 a second. Zero: it ends all
+  // at once.
   std::chrono::milliseconds shutdown_watch_termination_grace = std::chrono::milliseconds(0);
-  // If set, Stop rejects new requests with 429 and Retry-After while those in progress finish, and
-  // stops listening last instead of first.
+  // True: Stop answers new requests with 429 and Retry-After while it finishes those in flight, and
+  // stops listening last. False: it stops listening first.
   bool shutdown_send_retry_after = false;
-  // The time after New during which /livez ignores post-start hooks that have not finished.
+  // How long after New /livez passes although post-start hooks are not finished.
   std::chrono::milliseconds livez_grace = std::chrono::milliseconds(0);
   // The probability that a response over HTTP/2 sends its client to another connection, so that
   // clients spread over servers: 0 to 0.02.
@@ -138,37 +159,36 @@ struct Config {
   // Origins of web pages that may read responses, as regular expressions that pin both ends of the
   // host, e.g. "//example\\.com(:|$)". Empty: no CORS.
   std::vector<std::string> cors_allowed_origins = {};
-  // The directives of Strict-Transport-Security: "max-age=31536000", "includeSubDomains",
-  // "preload". Empty: no such header.
+  // Directives of the header Strict-Transport-Security: "max-age=31536000", "includeSubDomains",
+  // "preload". Empty: there is no such header.
   std::vector<std::string> hsts_directives = {};
   FlowControlConfig flow_control;
-  // The maximum of threads for blocking work; they start on demand. A write occupies one until it
-  // is durable.
+  // The most threads that run blocking work. They start when there is work for them; a write holds
+  // one until it is durable.
   std::size_t pool_threads = 64;
-  // Limits the memory beyond the state that the server serves; base/memory_budget.h says what
-  // happens at the limits.
+  // Limits of the memory that the server uses beyond the state that it serves.
   MemoryBudget::Limits memory;
 
   // Serves /debug/pprof/ and /debug/flags/ to authorized users, and lets DELETE /metrics reset the
   // counters.
   bool enable_profiling = true;
-  // Applies klog's -v from PUT /debug/flags/v, 0 to 2147483647: see base/verbosity.h. Called on an
-  // event loop, must not block. Null: the path is not served.
+  // Sets klog's -v, 0 ... 2147483647, for PUT /debug/flags/v: see base/verbosity.h. Called on a
+  // loop, must not wait. Null: there is no such path.
   std::function<Status(std::uint32_t)> set_verbosity = nullptr;
 
-  // A Unix socket that serves /debug/pprof/ and /debug/flags/ without authentication to the user
-  // that this process runs as, whatever enable_profiling is. Empty: no socket.
+  // The path of a Unix socket that serves /debug/pprof/ and /debug/flags/ without authentication to
+  // the user that this process runs as, independent of enable_profiling. Empty: there is none.
   std::string debug_socket_path = "";
 
-  // The server's metrics, for hosts whose authenticator or other parts count before the server
-  // exists. Null: a registry of the server's own.
+  // The metrics of the server, for hosts whose authenticator or other parts count before there is a
+  // server. Null: the server makes a registry of its own.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();
 
-  // Fills in the fields that depend on others, and loads the certificate files. kInvalid: a
-  // required field is missing, or fields contradict.
+  // Checks the fields and sets those that depend on others. kInvalid: a required field is missing,
+  // or fields contradict each other.
   Result<CompletedConfig> Complete() &&;
 };
 
@@ -179,43 +199,52 @@ struct CompletedConfig {
   Result<std::unique_ptr<GenericAPIServer>> New() &&;
 };
 
-// An API server: listener, filters, documents and lifecycle, and the chain of handlers. It is the
-// first of them itself, called by Config::name. Destroying a running server stops it. Methods from
+// One API server: listener, filters, documents, lifecycle, and a serving chain of handlers. It is
+// the first handler itself, under Config::name. Its destructor stops it. Methods may be called from
 // any thread unless they say otherwise.
 class GenericAPIServer : public Handler {
  public:
-  // Adds a handler to the serving chain. The server owns it, and it lives as long. Before
-  // PrepareRun. kConflict: the name is taken. kInvalid: it has no name, or the call is too late.
+  // Adds a handler to the serving chain. The server owns it. Call it before PrepareRun. kConflict:
+  // the name is taken. kInvalid: the name is empty, or PrepareRun has been called.
   virtual Result<Handler*> AddHandler(HandlerOptions options) = 0;
 
-  // Installs the paths beside the APIs: OpenAPI, health, version, index. Once, before Run.
+  // Serves `handler` at `path` to everybody: GET and HEAD are answered before authentication, for
+  // pages that a browser opens. A path that ends in '/' is a prefix; a longer path of HandlePath
+  // below it stays behind authorization. `listed`: appears in the index. Other methods go through
+  // the whole chain and are answered 405 if they are allowed. The request's deadline, CORS, HSTS,
+  // the access log and a clean stop hold for it; auditing, priority and fairness and
+  // apiserver_request_total do not, so the handler must be cheap. It runs on a loop and must not
+  // wait there: see http::Handler. Credentials of the request are still in its headers. Any thread,
+  // at any time. kConflict: the path is taken. kInvalid: it belongs to the APIs.
+  virtual Status HandlePublicPath(std::string path, http::Handler handler, bool listed) = 0;
+
+  // Installs the paths beside the APIs: OpenAPI, health, version, index. Call it once, before Run.
   virtual Status PrepareRun() = 0;
   // Binds the address, starts the hooks and returns. kConflict: the address is taken.
   virtual Status Start() = 0;
-  // Drains the server: /readyz fails, pre-shutdown hooks run, new requests are refused, responses
-  // in progress finish, watches end cleanly. Blocks. Idempotent.
+  // Stops gracefully: /readyz fails, pre-shutdown hooks run, new requests are refused, requests in
+  // flight are finished, watches end cleanly. Blocks until that is done. Idempotent.
   virtual void Stop() = 0;
   // Starts, blocks until `ctx` is done, and stops.
   virtual Status Run(const Context& ctx) = 0;
 
-  // The bound port; 0 before Start and for servers without listener.
+  // The bound port; 0 before Start and without a listener.
   virtual int port() const = 0;
-  // Returns true if all readiness checks pass. Blocks while they run: not on an event loop.
+  // Returns whether all readiness checks pass. Blocks for them: not for loops.
   virtual bool ready() const = 0;
   // A client through the whole chain without a socket, authenticated as system:apiserver in
   // system:masters. From PrepareRun on; must not outlive the server.
   virtual std::unique_ptr<http::Connection> LoopbackConnection() = 0;
-  // The chain including its last handler, for host adapters and in-process clients.
+  // The filter chain and the handler behind it, for host adapters and in-process clients.
   virtual const http::Service& service() const = 0;
-  // The pool for blocking work.
+  // The threads that run the server's blocking work.
   virtual Executor& pool() = 0;
-  // Configures API Priority and Fairness. Null: it is off.
+  // The configuration of API Priority and Fairness. Null: it is off.
   virtual flowcontrol::FlowControl* flow_control() = 0;
-  // The budget of memory beyond the state that the server serves; for registry::StorageConfig,
-  // whose watch caches share the history.
+  // The memory budget beyond the state that is served, for registry::StorageConfig: watch caches
+  // share it.
   virtual std::shared_ptr<MemoryBudget> memory() = 0;
-  // The server's metrics, for registry::StorageConfig and the host's own ones; GET /metrics serves
-  // them.
+  // The metrics that GET /metrics shows, for registry::StorageConfig and the host's own ones.
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;
   // Returns how stores of this server keep their objects in `engine`: with its pool, memory budget,
   // metrics, clock, randomness and log. What else there is to say (prefix, encryption) is set in

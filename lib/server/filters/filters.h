@@ -41,8 +41,7 @@ struct AuditId {
   std::string value;
 };
 FilterPtr NewAuditId(Random& random);
-// Returns true if a request to a subresource may take long. Called on a loop and must not block;
-// null: none does.
+// Returns whether a request to a subresource is long-running. Null: none is.
 using LongRunningCheck =
     std::function<bool(const request::RequestInfo& info, std::string_view method)>;
 // Sets request::RequestInfo.
@@ -62,7 +61,11 @@ FilterPtr NewRetryAfter(const LifecycleSignal& not_accepting);
 FilterPtr NewHsts(const std::vector<std::string>& directives);
 // Sends HTTP/2 clients to another connection, with this chance for each response.
 FilterPtr NewGoaway(double chance, Random& random);
-// Lets scripts of pages from these origins (regular expressions that compile) read responses.
+// Runs a filter of the host, which is not null.
+FilterPtr NewHostFilter(std::shared_ptr<const http::Filter> filter);
+// Answers GET and HEAD with `handler`, which returns Next for paths that are not public.
+FilterPtr NewPublicPath(http::Handler handler);
+// Lets scripts of pages from these origins (regular expressions that compile) read answers.
 FilterPtr NewCors(const std::vector<std::string>& allowed_origins);
 // Registers the request with `in_flight`; refuses new ones while the server stops.
 FilterPtr NewInFlight(InFlight& in_flight);
@@ -83,19 +86,19 @@ struct AuthenticationOptions {
   metrics::Registry* metrics = nullptr;  // Null: nothing is counted.
   LogSink* log = &NullLogSink();
 };
-// Sets auth::UserInfoPtr, or answers 401; 429 if the authenticator's remote service is asked too
-// much. Removes credentials from the request.
+// Sets auth::UserInfoPtr or answers 401; answers 429 if too many look-ups at another server are in
+// flight. Removes the credentials from the request.
 FilterPtr NewAuthentication(AuthenticationOptions options);
-// Starts a span for every request, current from here on. A request whose groups are not trusted
-// begins a trace of its own. `tracer` must outlive the filter.
+// Begins a span for every request, which is current from here on. A request whose user is in no
+// trusted group begins a new trace. `tracer` outlives the filter.
 FilterPtr NewTracing(const trace::Tracer& tracer);
-// The authenticated user of a request that impersonates another one; a value of the exchange of
-// such requests.
+// The authenticated user of a request that impersonates another; a value of its exchange.
 struct ImpersonatedBy {
   auth::UserInfoPtr original;  // Never null.
 };
-// Replaces auth::UserInfoPtr by the user in the headers Impersonate-*, and sets ImpersonatedBy; 403
-// if the authorizer does not allow it. Removes those headers from the request.
+// Replaces auth::UserInfoPtr by the user that the headers Impersonate-* name, and sets
+// ImpersonatedBy; answers 403 unless the authorizer allows it. Removes the headers from the
+// request.
 FilterPtr NewImpersonation(const ImpersonationOptions& options);
 // Logs a line a request at level debug; see server/access_log.h.
 FilterPtr NewAccessLog(const Clock& clock, LogSink& log);
@@ -112,8 +115,8 @@ struct RefusalMetrics {
 };
 // Rejects requests over the limit with 429 immediately.
 FilterPtr NewMaxInFlight(FlowControlParts& parts, RefusalMetrics counted = {});
-// Classifies and queues requests; 429 if the queue is full, or the request gets no seat in time.
-// `parts` must have a controller.
+// Classifies and queues requests; answers 429 if the queue is full or no seat is free in time.
+// `parts` has a controller.
 FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseconds request_timeout,
                                  const Clock& clock, RefusalMetrics counted = {});
 // Counts the responses of handlers.

@@ -15,7 +15,8 @@ Status PathMux::Handle(std::string path, http::Handler handler, bool listed, Bod
   auto next = std::make_shared<Entries>(**entries);
   next->emplace(std::move(path),
                 Entry{{.handler = std::make_shared<const http::Handler>(std::move(handler)),
-                       .reads_body = body == Body::kRead},
+                       .reads_body = body == Body::kRead,
+                       .is_public = body == Body::kPublic},
                       listed});
   *entries = std::move(next);
   return {};

@@ -13,15 +13,16 @@
 
 namespace apiserver::inline v0::server {
 
-// The handlers beside the APIs, by path: exact paths first, then the longest prefix.
+// The handlers beside the APIs by path: an exact path first, else the longest prefix.
 // k8s.io/apiserver/pkg/server/mux.PathRecorderMux. Any thread.
 class PathMux {
  public:
-  // Tells if a handler looks at the request's body.
-  enum class Body : std::uint8_t { kRead, kLeft };
+  // Whether a handler reads the request's body. kPublic: it does not, and needs no authentication.
+  enum class Body : std::uint8_t { kRead, kLeft, kPublic };
   struct Found {
     std::shared_ptr<const http::Handler> handler = nullptr;  // Null: none is registered.
     bool reads_body = false;
+    bool is_public = false;  // Served before authentication.
     bool operator==(const Found&) const = default;
   };
 

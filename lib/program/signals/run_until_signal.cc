@@ -1,4 +1,4 @@
-#include "common/run_until_signal.h"
+#include "apiserver/program/signals/run_until_signal.h"
 
 #include <sys/resource.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace examples {
+namespace apiserver::v0::program {
 
 namespace {
 
@@ -30,8 +30,9 @@ void RaiseOpenFilesLimit() {
   }
 }
 
-// A store on another machine may take its time, or be down. False: one of `signals` came first.
-bool WaitUntilReady(const apiserver::server::GenericAPIServer& server, const sigset_t& signals) {
+// Waits for the server to be ready, which a storage on another machine may delay. Returns false if
+// one of `signals` comes first.
+bool WaitUntilReady(const server::GenericAPIServer& server, const sigset_t& signals) {
   constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 5'000'000};
   while (!server.ready()) {
     if (sigtimedwait(&signals, nullptr, &kLookAgain) > 0) return false;
@@ -44,14 +45,13 @@ bool WaitUntilReady(const apiserver::server::GenericAPIServer& server, const sig
 void BlockSignals() {
   const sigset_t signals = StopSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // A client that goes away is an error code, not the end of the program.
+  // A write to a closed connection is an error code, not the end of the program.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int RunUntilSignal(apiserver::server::GenericAPIServer& server,
-                   const std::function<void()>& on_ready) {
+int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready) {
   RaiseOpenFilesLimit();
-  if (const apiserver::Status status = server.Start(); !status.ok()) return Fail(status);
+  if (const Status status = server.Start(); !status.ok()) return Fail(status);
   const sigset_t signals = StopSignals();
   if (WaitUntilReady(server, signals)) {
     on_ready();
@@ -59,7 +59,7 @@ int RunUntilSignal(apiserver::server::GenericAPIServer& server,
     sigwait(&signals, &signal);
   }
   std::fprintf(stderr, "stopping\n");
-  // Whoever asks twice does not want to wait.
+  // A second signal means that the user does not want to wait.
   std::thread([signals] {
     int again = 0;
     sigwait(&signals, &again);
@@ -69,9 +69,9 @@ int RunUntilSignal(apiserver::server::GenericAPIServer& server,
   return 0;
 }
 
-int Fail(const apiserver::Status& status) {
+int Fail(const Status& status) {
   std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
   return 1;
 }
 
-}  // namespace examples
+}  // namespace apiserver::v0::program

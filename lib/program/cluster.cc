@@ -1,23 +1,21 @@
-#include "cluster.h"
+#include "program/cluster.h"
 
 #include <cstdlib>
 #include <utility>
 
 #include "apiserver/base/file_system.h"
 
-namespace sample {
-
-namespace client = apiserver::client;
+namespace apiserver::v0::program {
 
 std::optional<client::ClientConfig> InPod() {
-  // NOLINTBEGIN(concurrency-mt-unsafe): nobody sets the environment
+  // NOLINTBEGIN(concurrency-mt-unsafe): a program sets no variables of its environment
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   // NOLINTEND(concurrency-mt-unsafe)
   if (!host || !port) return std::nullopt;
-  auto config = client::InClusterClientConfig(apiserver::RealFileSystem(), host, port);
+  auto config = client::InClusterClientConfig(RealFileSystem(), host, port);
   if (!config.ok()) return std::nullopt;
   return *std::move(config);
 }
 
-}  // namespace sample
+}  // namespace apiserver::v0::program

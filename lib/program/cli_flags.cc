@@ -1,20 +1,21 @@
-#include "common/cli_flags.h"
+#include "program/cli_flags.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <variant>
 
-namespace examples {
+#include "program/nearest.h"
+
+namespace apiserver::v0::program {
 
 namespace {
 
-namespace options = apiserver::options;
-
-// Adds one flag to an app, by the type of its value.
+// Adds one flag to an app, depending on the type of its value.
 struct Adder {
   CLI::App& app;
   const options::FlagSpec& spec;
@@ -40,7 +41,7 @@ struct Adder {
   }
   CLI::Option* operator()(const options::ReadTexts& read_texts) const {
     const auto read = [read_texts, name = spec.name](const CLI::results_t& texts) {
-      const apiserver::Status status = read_texts(texts);
+      const Status status = read_texts(texts);
       if (!status.ok()) throw CLI::ValidationError(name, std::string(status.message()));
       return true;
     };
@@ -58,17 +59,17 @@ std::string ProblemOfBool(const std::string& text) {
   return "\"" + text + "\" is neither true nor false";
 }
 
-// Mends what CLI11 reads otherwise than pflag does.
+// Corrects what CLI11 reads otherwise than pflag does.
 void ReadAsPflag(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
-    if (option == app.get_help_ptr()) continue;
+    if (option == app.get_help_ptr() || option == app.get_version_ptr()) continue;
     const int values = option->get_items_expected_max();
     if (values <= 1) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     if (values == 0) option->check(ProblemOfBool, "", "BOOL");
   }
 }
 
-// For App::parse(), last first.
+// Returns the arguments for App::parse(), the last one first.
 std::vector<std::string> Arguments(int argc, const char* const* argv) {
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i) {
@@ -84,7 +85,27 @@ std::vector<std::string> Arguments(int argc, const char* const* argv) {
   return arguments;
 }
 
+// Returns the long names of all flags, with their dashes.
+std::vector<std::string> NamesOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
 }  // namespace
+
+Reading Refused(std::string_view what, int exit_code) {
+  return {.exit = true, .exit_code = exit_code, .text = "error: " + std::string(what) + "\n"};
+}
+
+int Print(const Reading& reading) {
+  std::FILE* const stream = reading.exit_code == kExitOk ? stdout : stderr;
+  std::fputs(reading.text.c_str(), stream);
+  std::fflush(stream);
+  return reading.exit_code;
+}
 
 options::FlagPtr CliFlags::Add(options::FlagSpec spec) {
   CLI::Option* option = std::visit(Adder{.app = app_, .spec = spec}, spec.value);
@@ -92,15 +113,45 @@ options::FlagPtr CliFlags::Add(options::FlagSpec spec) {
   if (!spec.one_of.empty()) option->check(CLI::IsMember(spec.one_of));
   if (spec.comma_separated) option->delimiter(',');
   if (spec.show_default) option->capture_default_str();
+  Show(*option);
   const auto flag = std::make_shared<options::Flag>(options::Flag{.name = std::move(spec.name)});
   added_.emplace_back(option, flag);
   return flag;
 }
 
-void CliFlags::Parse(int argc, const char* const* argv) {
+void CliFlags::BeginSection(std::string_view title) { heading_ = std::string(title) + " flags"; }
+
+void CliFlags::Show(CLI::Option& option) const { option.group(heading_); }
+
+Reading CliFlags::Parse(int argc, const char* const* argv) {
   ReadAsPflag(app_);
-  app_.parse(Arguments(argc, argv));
+  // CLI11's own refusal of an unknown flag has no suggestion.
+  app_.allow_extras();
+  try {
+    app_.parse(Arguments(argc, argv));
+  } catch (const CLI::CallForHelp&) {
+    return {.exit = true, .text = app_.help()};
+  } catch (const CLI::CallForVersion& version) {
+    return {.exit = true, .text = version.what() + std::string("\n")};
+  } catch (const CLI::ParseError& error) {
+    return Refused(error.what());
+  }
+  const std::vector<std::string> extras = app_.remaining();
+  if (!extras.empty()) return RefuseExtra(extras.front());
   for (const auto& [option, flag] : added_) flag->given = option->count() > 0;
+  return {};
 }
 
-}  // namespace examples
+Reading CliFlags::RefuseExtra(const std::string& argument) const {
+  if (!argument.starts_with('-')) {
+    return Refused("unexpected argument: " + argument +
+                   "; the value of a switch is given as --name=value");
+  }
+  const std::string name = argument.substr(0, argument.find('='));
+  const std::string nearest = Nearest(name, NamesOf(app_));
+  return Refused("unknown flag: " + name +
+                     (nearest.empty() ? "; --help lists all" : "; did you mean " + nearest + "?"),
+                 kExitUnknownFlag);
+}
+
+}  // namespace apiserver::v0::program

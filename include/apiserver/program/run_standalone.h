@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/admission/admission.h"
+#include "apiserver/base/status.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/runtime/names.h"
+#include "apiserver/server/server.h"
+
+// A whole server program. The rooms program and program.signals are the only ones of the library
+// that read argv, handle signals, write to standard output and choose exit codes; a host with a
+// main() of its own uses apiserver::options and apiserver::server instead.
+//
+// Go: k8s.io/sample-apiserver/pkg/cmd/server, NewCommandStartWardleServer.
+namespace apiserver::inline v0::program {
+
+// The exit codes of a program.
+inline constexpr int kExitOk = 0;  // Stopped by a signal; --help, --version; doctor: no problem.
+// The command line is refused for another reason than an unknown flag (a value that cannot be read,
+// flags that contradict each other, an argument that is no flag), or the server cannot start, or
+// doctor has found a problem. Standard error has a line `error: <what>` with the remedy.
+inline constexpr int kExitFailure = 1;
+// The command line has an unknown flag. Standard error names it and the nearest known one:
+// `error: unknown flag: --secure-prot; did you mean --secure-port?`
+inline constexpr int kExitUnknownFlag = 2;
+
+// The parts of a server program that are not the library's.
+struct Program {
+  // Required. The program's name: in logs and metrics, in --version, and as the folder of its data,
+  // $XDG_DATA_HOME/<name> or ~/.local/share/<name>.
+  std::string name = {};
+  // The first line of --help. Empty: a sentence with the name.
+  std::string description = {};
+  // The version of the program's API, for OpenAPI documents and --version.
+  std::string version = "unversioned";
+  std::string openapi_title = "Kubernetes";
+  // The default of --etcd-prefix.
+  std::string etcd_prefix = "/registry";
+  // The program's admission plugins, in the order in which they run. Flags may turn them off by
+  // their names.
+  std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+  // The versions for which `doctor` expects an APIService. Empty: it looks at no APIServices.
+  std::vector<runtime::GroupVersion> group_versions = {};
+  // The default of doctor's --service-namespace.
+  std::string service_namespace = "default";
+  // Arguments of kubectl that the start suggests, e.g. "get flunders -w", after "api-resources".
+  std::vector<std::string> suggestions = {};
+  // Changes the configuration after all flags have been applied to it, for example to add filters.
+  // Called once, on main's thread; may block. Null: nothing changes.
+  std::function<Status(server::Config& config)> configure = nullptr;
+  // Required. Adds the program's kinds and resources, to be stored as `storage` says. Called once,
+  // on main's thread, before the server starts; may block. An error ends the program.
+  std::function<Status(server::GenericAPIServer& server, const registry::StorageConfig& storage)>
+      install = nullptr;
+};
+
+// Runs `program` with the flags of options::RecommendedOptions, --storage, --data-dir,
+// --kubeconfig-out, --v, --version and --help, and returns the exit code for main(): see above. It
+// serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends the process
+// at once. `<program> doctor` says what a server behind an aggregator lacks in its cluster. A
+// program calls it once, on main's thread, before it starts threads of its own.
+int RunStandalone(int argc, const char* const* argv, const Program& program);
+
+}  // namespace apiserver::inline v0::program

@@ -1,0 +1,133 @@
+#include "program/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace apiserver::v0::program {
+
+namespace {
+
+// The program's standard output, for --audit-log-path=-. The rest of the library writes to no
+// stream of its host.
+class StandardOutput final : public audit::LineWriter {
+ public:
+  Status Write(std::string_view lines) override {
+    const bool written = std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size() &&
+                         std::fflush(stdout) == 0;
+    if (written) return {};
+    return {Reason::kInternalError, "cannot write to standard output"};
+  }
+};
+
+std::string DefaultDataDir(const std::string& name) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): there is one thread yet
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) {
+    return std::string(data) + "/" + name;
+  }
+  const char* home = std::getenv("HOME");
+  // NOLINTEND(concurrency-mt-unsafe)
+  return std::string(home ? home : ".") + "/.local/share/" + name;
+}
+
+void AddOwnFlags(CliFlags& flags, Values& values) {
+  CLI::App& app = flags.app();
+  flags.BeginSection("Generic");
+  flags.Show(*app.add_option("--storage", values.storage,
+                             "Where objects live: rocks, memory or etcd (default: rocks, and etcd "
+                             "with --etcd-servers)"));
+  flags.Show(*app.add_option(
+      "--data-dir", values.data_dir,
+      "Where objects, keys and the kubeconfig live (default: " + values.default_data_dir + ")"));
+  flags.Show(*app.add_option("--kubeconfig-out", values.kubeconfig_out,
+                             "Where to write the kubeconfig (default: <data-dir>/kubeconfig)"));
+}
+
+void AddLogFlags(CliFlags& flags, Values& values) {
+  flags.BeginSection("Logs");
+  flags.Show(*flags.app().add_option("-v,--v", values.v, "Log verbosity")->capture_default_str());
+}
+
+// The flags that every program has; kube-apiserver shows them last, too.
+void AddGlobalFlags(CliFlags& flags, const Program& program) {
+  CLI::App& app = flags.app();
+  flags.BeginSection("Global");
+  flags.Show(*app.set_help_flag("-h,--help", "Print this help and exit"));
+  const std::string version = program.name + " " + program.version + " (libapiserver " +
+                              APISERVER_VERSION + ", Kubernetes " +
+                              server::VersionInfo().git_version + ")";
+  flags.Show(*app.set_version_flag("--version", version, "Print the version and exit"));
+}
+
+// Returns one line about the first mistake in the program's own flags. Empty: there is none.
+std::string Problem(const Values& values) {
+  const bool servers = !values.recommended.etcd.servers.empty();
+  if (values.storage != "rocks" && values.storage != "memory" && values.storage != "etcd") {
+    return "--storage=" + values.storage + " is unknown; use rocks, memory or etcd";
+  }
+  if (values.storage == "etcd" && !servers) {
+    return "--storage=etcd needs --etcd-servers, e.g. --etcd-servers=http://127.0.0.1:2379";
+  }
+  if (values.storage != "etcd" && servers) {
+    return "--etcd-servers and --storage=" + values.storage + " exclude each other";
+  }
+  if (!values.recommended.standalone && !values.kubeconfig_out.empty()) {
+    return "--kubeconfig-out is for a standalone server: with --no-standalone users have the "
+           "cluster's kubeconfig; leave it out, or leave out --no-standalone";
+  }
+  return "";
+}
+
+}  // namespace
+
+Values::Values(const Program& program) : default_data_dir(DefaultDataDir(program.name)) {
+  recommended.etcd.prefix = program.etcd_prefix;
+  for (const auto& plugin : program.admission) {
+    recommended.admission.own_plugins.emplace_back(plugin->name());
+  }
+  recommended.audit.values.standard_output = [] { return std::make_unique<StandardOutput>(); };
+}
+
+void AddServerFlags(CliFlags& flags, Values& values) {
+  AddOwnFlags(flags, values);
+  values.recommended.AddFlags(flags);
+  AddLogFlags(flags, values);
+}
+
+std::string FinishFlags(Values& values) {
+  if (values.storage.empty()) {
+    values.storage = values.recommended.etcd.servers.empty() ? "rocks" : "etcd";
+  }
+  if (std::string problem = Problem(values); !problem.empty()) return problem;
+  const std::vector<std::string> problems = values.recommended.Validate();
+  return problems.empty() ? "" : problems.front();
+}
+
+CommandLine ParseCommandLine(int argc, const char* const* argv, const Program& program) {
+  CommandLine line{.values = Values(program), .reading = {}};
+  Values& values = line.values;
+  CLI::App app(program.description.empty() ? "The API server " + program.name : program.description,
+               argc > 0 ? argv[0] : program.name);
+  app.footer(
+      "Commands:\n  doctor    Say why this server does not work behind an aggregator; doctor "
+      "--help lists its flags");
+  CliFlags flags(app);
+  AddServerFlags(flags, values);
+  AddGlobalFlags(flags, program);
+  line.reading = flags.Parse(argc, argv);
+  if (line.reading.exit) return line;
+  if (const std::string problem = FinishFlags(values); !problem.empty()) {
+    line.reading = Refused(problem);
+    return line;
+  }
+  std::string& cert_dir = values.recommended.secure_serving.cert_dir;
+  if (values.data_dir.empty()) values.data_dir = values.default_data_dir;
+  if (cert_dir.empty()) cert_dir = values.data_dir;
+  if (values.kubeconfig_out.empty()) values.kubeconfig_out = values.data_dir + "/kubeconfig";
+  return line;
+}
+
+}  // namespace apiserver::v0::program

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "apiserver/options/recommended.h"
+#include "apiserver/program/run_standalone.h"
+#include "program/cli_flags.h"
+
+namespace apiserver::inline v0::program {
+
+// The values of a command line: the library's groups of flags and the program's own flags.
+struct Values {
+  explicit Values(const Program& program);
+
+  options::RecommendedOptions recommended;
+  std::string
+      storage;  // "memory", "rocks" or "etcd". Empty: "etcd" if it has servers, else "rocks".
+  std::string data_dir;        // Empty: `default_data_dir`.
+  std::string kubeconfig_out;  // Empty: <data_dir>/kubeconfig.
+  std::uint32_t v = 0;         // Log verbosity; debug lines are logged from 4 on.
+  std::string default_data_dir;
+};
+
+// Adds all flags to `flags`, which `values` must outlive.
+void AddServerFlags(CliFlags& flags, Values& values);
+// Sets the storage if no flag did, and returns one line about the first mistake in the flags, with
+// its remedy. Empty: there is none. Call it after the command line has been read.
+std::string FinishFlags(Values& values);
+
+// A command line that has been read.
+struct CommandLine {
+  Values values;
+  Reading reading;
+};
+CommandLine ParseCommandLine(int argc, const char* const* argv, const Program& program);
+
+}  // namespace apiserver::inline v0::program

@@ -1,0 +1,17 @@
+#include "apiserver/program/run_standalone.h"
+
+#include <catch2/catch.hpp>
+
+namespace apiserver::inline v0::program {
+
+// What it does with a whole program is seen from outside: tests/e2e/start.py.
+TEST_CASE("program: a program without a name, or that installs nothing, is refused", "[program]") {
+  const char* const argv[] = {"program", "--version"};
+  const auto install = [](auto&, const auto&) { return Status(); };
+
+  CHECK(RunStandalone(2, argv, {.name = "named"}) == kExitFailure);
+  CHECK(RunStandalone(2, argv, {.install = install}) == kExitFailure);
+  CHECK(RunStandalone(2, argv, {.name = "named", .install = install}) == kExitOk);
+}
+
+}  // namespace apiserver::inline v0::program
