@@ -84,8 +84,8 @@ Status LacksWhatItsHostSays(RestSubject& s) {
 
 RestCaseTable AllCases() {
   RestCaseTable all = {{"storage: lacks what its host says, and no more", 0, LacksWhatItsHostSays}};
-  for (const RestCaseTable& table :
-       {GetCases(), ListCases(), PageCases(), WatchCases(), InitialEventCases()}) {
+  for (const RestCaseTable& table : {GetCases(), ListCases(), PageCases(), WatchCases(),
+                                     InitialEventCases(), CreateCases(), UpdateCases()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;
