@@ -84,8 +84,9 @@ Status LacksWhatItsHostSays(RestSubject& s) {
 
 RestCaseTable AllCases() {
   RestCaseTable all = {{"storage: lacks what its host says, and no more", 0, LacksWhatItsHostSays}};
-  for (const RestCaseTable& table : {GetCases(), ListCases(), PageCases(), WatchCases(),
-                                     InitialEventCases(), CreateCases(), UpdateCases()}) {
+  for (const RestCaseTable& table :
+       {GetCases(), ListCases(), PageCases(), WatchCases(), InitialEventCases(), CreateCases(),
+        UpdateCases(), DeleteCases()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;
