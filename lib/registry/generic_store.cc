@@ -24,29 +24,6 @@ std::string PrefixFor(const StorageConfig& config, const runtime::Kind& kind) {
   return prefix.append("/").append(kind.plural());
 }
 
-std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
-                                                const runtime::KindPtr& kind) {
-  storage::store::Options store;
-  store.engine = config.engine;
-  store.kind = kind;
-  store.prefix = PrefixFor(config, *kind);
-  store.clock = config.clock;
-  if (config.transformer_for) {
-    store.transformer = config.transformer_for({kind->group(), kind->plural()});
-  }
-  if (!config.watch_cache) return storage::store::New(std::move(store));
-  storage::cacher::Options cache;
-  cache.store = std::move(store);
-  cache.executor = config.executor;
-  cache.memory = config.memory;
-  cache.on_warm_up = config.on_warm_up;
-  if (config.metrics != nullptr) {
-    CountWatchCache(config.metrics, {kind->group(), kind->plural()}, cache);
-  }
-  cache.log = config.log;
-  return storage::cacher::New(std::move(cache));
-}
-
 std::string FieldOf(const runtime::Object& object, std::string_view field) {
   runtime::Value value = object.root();
   while (!field.empty()) {
@@ -71,6 +48,29 @@ bool CallsHost(const StoreOptions& options) {
 }
 
 }  // namespace
+
+std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
+                                                const runtime::KindPtr& kind) {
+  storage::store::Options store;
+  store.engine = config.engine;
+  store.kind = kind;
+  store.prefix = PrefixFor(config, *kind);
+  store.clock = config.clock;
+  if (config.transformer_for) {
+    store.transformer = config.transformer_for({kind->group(), kind->plural()});
+  }
+  if (!config.watch_cache) return storage::store::New(std::move(store));
+  storage::cacher::Options cache;
+  cache.store = std::move(store);
+  cache.executor = config.executor;
+  cache.memory = config.memory;
+  cache.on_warm_up = config.on_warm_up;
+  if (config.metrics != nullptr) {
+    CountWatchCache(config.metrics, {kind->group(), kind->plural()}, cache);
+  }
+  cache.log = config.log;
+  return storage::cacher::New(std::move(cache));
+}
 
 GenericStore::GenericStore(StorageConfig config, StoreOptions options,
                            std::unique_ptr<storage::Interface> storage)

@@ -14,6 +14,11 @@
 
 namespace apiserver::inline v0::registry {
 
+// The storage that NewStore() puts below a store: a watch cache over an engine, or the engine
+// alone.
+std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
+                                                const runtime::KindPtr& kind);
+
 // A file per verb: create.cc, get.cc, list.cc, update.cc, delete.cc, delete_collection.cc,
 // watch.cc.
 class GenericStore final : public Store {

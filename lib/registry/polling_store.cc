@@ -1,23 +1,19 @@
 #include "apiserver/registry/polling_store.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "apiserver/base/sync.h"
 #include "apiserver/meta/errors.h"
-#include "apiserver/meta/time.h"
-#include "apiserver/meta/validation.h"
 #include "apiserver/registry/store.h"
-#include "apiserver/runtime/settle.h"
-#include "apiserver/storage/memory/engine.h"
 #include "base/status_macros.h"
+#include "registry/replica.h"
 
 namespace apiserver::v0::registry {
 namespace {
 
-// Nobody writes but the poll, which is believed.
+// For a store that only polls write to; what they find is not validated.
 class PolledStrategy final : public rest::Strategy {
  public:
   explicit PolledStrategy(bool namespaced) : namespaced_(namespaced) {}
@@ -28,18 +24,12 @@ class PolledStrategy final : public rest::Strategy {
   bool namespaced_;
 };
 
-// What an object keeps from one poll to the next.
-struct Identity {
-  std::string uid;
-  std::string creation_timestamp;
-};
-
-// The polled set, kept as any resource is: in an engine in memory behind a watch cache. That gives
-// reads and watches all their meanings, and makes a poll a few writes.
 class Polling final : public PollingStore, public std::enable_shared_from_this<Polling> {
  public:
   explicit Polling(PollingOptions options)
-      : options_(std::move(options)), engine_(NewEngine(options_)) {}
+      : options_(std::move(options)),
+        engine_(NewReplicaEngine(*options_.clock, options_.history_window,
+                                 options_.history_events_max)) {}
   ~Polling() override { Halt(); }
 
   Status Open();
@@ -81,7 +71,6 @@ class Polling final : public PollingStore, public std::enable_shared_from_this<P
   }
 
  private:
-  using Found = std::map<std::string, std::unique_ptr<runtime::Object>>;
   struct Turn {
     bool polling = false;
     bool polled = false;  // Once, with success.
@@ -90,33 +79,20 @@ class Polling final : public PollingStore, public std::enable_shared_from_this<P
     Executor::Cancel timer;
   };
 
-  static std::unique_ptr<storage::kv::Engine> NewEngine(const PollingOptions& options);
   Status CheckPolled() const;
   void Halt();
   void PollAgain();
   void Remember(const Status& outcome);
   Status PollOnce(const Context& ctx);
-  Result<std::string> KeyOf(const runtime::Object& object) const;
-  Result<Found> ByKey(PollingOptions::Objects objects) const;
-  Status RemoveLost(const Context& ctx, const Found& found);
-  Status Write(const Context& ctx, const std::string& key, runtime::Object& object);
 
   const PollingOptions options_;
   const std::unique_ptr<storage::kv::Engine> engine_;
   std::shared_ptr<Store> store_;
-  // Of the polls that nobody waits for.
+  std::optional<Replica> replica_;
+  // The Context of polls that come by the interval.
   const Context polls_ = Context::Child(Context::Background());
   Guarded<Turn> turn_;
-  std::map<std::string, Identity> known_;  // Of whoever polls.
 };
-
-std::unique_ptr<storage::kv::Engine> Polling::NewEngine(const PollingOptions& options) {
-  const auto now = options.clock->WallNow().time_since_epoch();
-  return storage::memory::NewEngine(
-      {.clock = *options.clock,
-       .history = {.window = options.history_window, .events_max = options.history_events_max},
-       .first_revision = std::chrono::duration_cast<std::chrono::microseconds>(now).count()});
-}
 
 Status Polling::Open() {
   ASSIGN_OR_RETURN(
@@ -130,6 +106,12 @@ Status Polling::Open() {
                         .strategy = std::make_shared<PolledStrategy>(options_.kind->namespaced()),
                         .table_convertor = options_.table_convertor,
                         .functions_inline = options_.functions_inline}));
+  replica_.emplace(ReplicaOptions{.kind = options_.kind,
+                                  .clock = options_.clock,
+                                  .random = options_.random,
+                                  .word = "polled",
+                                  .kept_metadata = {"uid", "creationTimestamp"}},
+                   store_->storage());
   return {};
 }
 
@@ -220,85 +202,12 @@ Status Polling::PollOnce(const Context& ctx) {
     return {Reason::kInternalError, error.what()};
   }
   RETURN_IF_ERROR(objects.status());
-  ASSIGN_OR_RETURN(const Found found, ByKey(*std::move(objects)));
-  RETURN_IF_ERROR(RemoveLost(ctx, found));
-  for (const auto& [key, object] : found) RETURN_IF_ERROR(Write(ctx, key, *object));
-  return {};
-}
-
-Result<std::string> Polling::KeyOf(const runtime::Object& object) const {
-  const auto wrong = [&object](std::string_view what) {
-    return Status(Reason::kInternalError,
-                  "polled object " + field::Quote(object.name()) + " " + std::string(what));
-  };
-  if (object.name().empty()) return wrong("has no name");
-  if (!meta::IsPathSegmentName(object.name()).empty()) return wrong("has a name no path can have");
-  if (!options_.kind->namespaced()) {
-    if (!object.namespace_().empty()) return wrong("has a namespace");
-    return std::string("/").append(object.name());
+  ASSIGN_OR_RETURN(const Replica::Found found, replica_->ByKey(*std::move(objects)));
+  ASSIGN_OR_RETURN(const std::vector<std::string> keys, replica_->Keys(ctx));
+  for (const std::string& key : keys) {
+    if (!found.contains(key)) RETURN_IF_ERROR(replica_->Remove(ctx, key));
   }
-  if (!meta::IsDNS1123Label(object.namespace_()).empty()) return wrong("has no good namespace");
-  return std::string("/").append(object.namespace_()).append("/").append(object.name());
-}
-
-Result<Polling::Found> Polling::ByKey(PollingOptions::Objects objects) const {
-  Found found;
-  for (auto& object : objects) {
-    if (object == nullptr || object->kind_ptr() != options_.kind) {
-      return Status(Reason::kInternalError,
-                    "polled object is none of kind " + options_.kind->kind());
-    }
-    ASSIGN_OR_RETURN(const std::string key, KeyOf(*object));
-    object->Erase("metadata", "resourceVersion");
-    if (!found.emplace(key, std::move(object)).second) {
-      return Status(Reason::kInternalError, "polled two objects at " + field::Quote(key));
-    }
-  }
-  return found;
-}
-
-// What was there and is no more, or is there again as another.
-Status Polling::RemoveLost(const Context& ctx, const Found& found) {
-  for (auto known = known_.begin(); known != known_.end();) {
-    const auto& [key, identity] = *known;
-    const auto now = found.find(key);
-    const bool same =
-        now != found.end() && (now->second->uid().empty() || now->second->uid() == identity.uid);
-    if (same) {
-      ++known;
-      continue;
-    }
-    RETURN_IF_ERROR(store_->storage().Delete(ctx, key, {}, nullptr).status());
-    known = known_.erase(known);
-  }
-  return {};
-}
-
-Status Polling::Write(const Context& ctx, const std::string& key, runtime::Object& object) {
-  const auto known = known_.find(key);
-  const bool is_new = known == known_.end();
-  Identity identity = is_new ? Identity{NewUuid(*options_.random), meta::Timestamp(*options_.clock)}
-                             : known->second;
-  if (object.uid().empty()) {
-    object.Edit("metadata", "uid") = identity.uid;
-  } else {
-    identity.uid = object.uid();
-  }
-  if (object.metadata()["creationTimestamp"].is_null()) {
-    object.Edit("metadata", "creationTimestamp") = identity.creation_timestamp;
-  } else {
-    identity.creation_timestamp = object.metadata()["creationTimestamp"].AsString();
-  }
-  RETURN_IF_ERROR(runtime::Settle(object));
-  if (is_new) {
-    RETURN_IF_ERROR(store_->storage().Create(ctx, key, object, std::chrono::seconds(0)).status());
-  } else {
-    const auto replace = [&object](const runtime::ObjectPtr&) -> Result<storage::Update> {
-      return storage::Update{.object = object.Clone(), .ttl = std::nullopt};
-    };
-    RETURN_IF_ERROR(store_->storage().GuaranteedUpdate(ctx, key, {}, replace).status());
-  }
-  known_.insert_or_assign(key, std::move(identity));
+  for (const auto& [key, object] : found) RETURN_IF_ERROR(replica_->Adopt(ctx, key, *object));
   return {};
 }
 

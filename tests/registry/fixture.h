@@ -168,7 +168,7 @@ struct Fixture {
   runtime::KindPtr kind = NewWidgetKind();
   std::shared_ptr<WidgetStrategy> strategy = std::make_shared<WidgetStrategy>();
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"registry", 2});
-  std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
+  std::unique_ptr<apiserver::storage::kv::Engine> engine = apiserver::storage::memory::NewEngine();
   registry::StorageConfig config;
   registry::StoreOptions options;
   std::shared_ptr<registry::Store> store;

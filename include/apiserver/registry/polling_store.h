@@ -16,49 +16,52 @@
 #include "apiserver/rest/storage.h"
 #include "apiserver/runtime/kind.h"
 
-// Serves what is computed or found out rather than stored: sensors, processes, the state of another
-// system. Go has no counterpart; what clients see is what registry.Store shows them.
+// Serves objects that are computed or found rather than stored: sensors, processes, the state of
+// another system. Clients see what registry.Store shows them. Go has no counterpart. A store whose
+// clients may also write, or whose data reports its changes, is a source store: source_store.h.
 namespace apiserver::inline v0::registry {
 
 struct PollingOptions {
-  // All there is now.
+  // The whole set of objects.
   using Objects = std::vector<std::unique_ptr<runtime::Object>>;
-  // Required. Made anew at every poll, in the kind's hub version, each with a name (and a namespace
-  // if the kind is namespaced) of its own. Called from the executor, by one thread at a time; may
-  // wait until the Context is done. An error leaves everything as it was; it is logged, and the
-  // store is not ready until a first poll succeeds.
+  // Required. Returns all objects there are, made anew at every poll, in the kind's hub version,
+  // each with a name (and a namespace if the kind is namespaced) of its own. Called on the
+  // executor, by one thread at a time; may wait until the Context is done. An error leaves the
+  // objects as they were and is logged; until a first poll succeeds the store is not ready.
   //
-  // An object keeps uid and creationTimestamp as long as it is found; where the poll gives none,
-  // the store does. resourceVersion and managedFields are not the poll's to give.
+  // An object keeps its uid and creationTimestamp as long as it is found. The store makes them
+  // where the poll gives none. The poll must not give managedFields; a resourceVersion is ignored.
   std::function<Result<Objects>(const Context&)> poll = nullptr;
-  // Required.
+  // Required. The kind of the objects.
   runtime::KindPtr kind = nullptr;
-  // Between the end of a poll and the next. Zero: only Poll() polls.
+  // The time between the end of a poll and the next. Zero: only Poll() polls.
   std::chrono::milliseconds interval = std::chrono::seconds(1);
-  // Required; waiting must be allowed there. Must outlive the store: GenericAPIServer::pool().
+  // Required: runs the polls, so waiting must be allowed there. Must outlive the store.
+  // GenericAPIServer::pool() fits.
   Executor* executor = nullptr;
-  // Columns of `kubectl get`; null: the columns of the kind's version, or Name and Created At.
+  // The columns of `kubectl get`. Null: the columns of the kind's version, or Name and Created At.
   std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
-  // As StoreOptions::functions_inline.
+  // The same as StoreOptions::functions_inline.
   bool functions_inline = false;
 
-  // How much of the past can be watched from; older versions are answered with 410. Zero: no limit.
+  // How much of the past can be watched from and listed at least; what is older is answered with
+  // 410 unless the watch cache still has it. Zero: no limit.
   std::size_t history_events_max = 100'000;
   std::chrono::seconds history_window = std::chrono::minutes(5);
-  // As StorageConfig::memory.
+  // The same as StorageConfig::memory.
   std::shared_ptr<MemoryBudget> memory = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
   LogSink* log = &NullLogSink();
 };
 
-// Get, list and watch of what a function returns: it is polled, what has changed since becomes
-// ADDED, MODIFIED and DELETED, and everything a client may ask of a stored resource works as there:
-// resourceVersion in all its meanings, pages, selectors, bookmarks, sendInitialEvents, 410 for what
-// is too old. An object that a poll finds unchanged keeps its resourceVersion.
+// A read-only store over a function that is polled. The differences between two polls become ADDED,
+// MODIFIED and DELETED events. Reads work as for a stored resource: resourceVersion in all its
+// meanings, pages, selectors, bookmarks, sendInitialEvents, 410 for what is too old. An object that
+// a poll finds unchanged keeps its resourceVersion.
 //
-// resourceVersions begin with the time of the start in microseconds, so that those of a process
-// that was started anew are newer than all before; what its predecessor gave out is too old.
+// resourceVersions begin with the time of the start in microseconds, so that those of a restarted
+// process are newer than all before; the earlier ones are too old then.
 //
 // Reads show the last poll; they do not poll.
 class PollingStore : public rest::Storage,
@@ -73,12 +76,14 @@ class PollingStore : public rest::Storage,
                      public rest::StorageWithReadiness,
                      public rest::StatsProvider {
  public:
-  // Polls now, besides the interval, and returns once watches can see what changed: for tests, and
-  // for hosts that hear of changes. The poll's error, or that of an object that cannot be served.
+  // Polls at once, besides the interval, and returns when watches can see the changes: for tests,
+  // and for hosts that are told of changes. Returns the error of the poll, or of an object that
+  // cannot be served. Blocks while another poll runs.
   virtual Status Poll(const Context& ctx) = 0;
 };
 
-// The first poll begins at once. kInvalid: a required option is missing.
+// Makes a store and begins its first poll, unless the interval is zero. kInvalid: a required option
+// is missing.
 Result<std::shared_ptr<PollingStore>> NewPollingStore(PollingOptions options);
 
 }  // namespace apiserver::inline v0::registry

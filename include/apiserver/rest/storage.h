@@ -17,63 +17,93 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/storage/stats.h"
 
-// What a resource can do, one small interface per capability: k8s.io/apiserver/pkg/registry/rest.
-// A resource implements Storage and whatever else it can; the installer asks once
-// (Capabilities::Of) and serves the verbs it found.
+// What a resource can do, one small interface per capability: k8s.io/apiserver/pkg/registry/rest,
+// rest.go. A resource implements Storage and whatever else it can do; the installer asks once
+// (Capabilities::Of) and serves the verbs it found. docs/storage.md compares the ways to write one,
+// and testing/storage/rest_conformance.h judges one.
 //
-// Methods are plain blocking calls, on threads of the pool, where they may wait, and several at
-// once. On a loop, where nothing may wait, are called: NamespaceScoped, the names and versions a
-// resource has, StatsProvider, InlineReader, and what an InlineReader allows. Errors are API errors
-// (meta/errors.h): they reach the client as they are.
+// Threads: methods are plain blocking calls on threads of the pool. They may wait until the Context
+// is done and are called by several threads at once. Called on a loop, where nothing may wait, are:
+// NamespaceScoped, the names and versions of a resource, StatsProvider, InlineReader, and the
+// methods that an InlineReader allows there.
 //
-// Objects that methods are given are in the kind's hub version. Those that they return, and watches
-// carry, may be in any of its versions: the server converts them to what a client asked for, and
-// the generic Store returns them as they are stored. Whoever calls a storage itself and looks at
-// more than metadata first turns them into the version that it knows (runtime::Converted).
+// Errors are API errors (meta/errors.h). They reach the client as they are.
+//
+// Requests: the Context carries the namespace of the request (NamespaceOf). Authentication,
+// authorization, decoding, conversion and mutating admission are done when a method is called, with
+// two exceptions: those of an update run inside UpdatedObject, and all admission of a delete inside
+// `validate`. The caller has not read the stored object.
+//
+// Who does what in a write, the generic Store (registry/store.h) as the example:
+//
+//   field or step              create                        update
+//   name from generateName     Create                        -
+//   metadata.namespace         the handler, or Create        the handler
+//   uid, creationTimestamp     Create                        Update keeps the stored ones
+//   resourceVersion            Create; refused if given      Update; a stale one is 409
+//   deletionTimestamp          cleared by the handler        Update keeps the stored one
+//   managedFields              the handler                   UpdatedObject
+//   validation                 Create                        Update
+//   `validate`                 Create, last before storing   Update, last before storing
+//
+// rest/create.h, rest/update.h, rest/delete.h and rest/meta.h have these steps as functions.
+//
+// Versions: objects that methods are given are in the kind's hub version. Objects that they return,
+// and those in watches, may be in any version of the kind: the server converts them to the version
+// that the client asked for. A caller that looks at more than metadata first converts them itself
+// (runtime::Converted).
 namespace apiserver::inline v0::rest {
 
-// The namespace a request is about, in its Context; unit tests set it themselves. Empty: cluster
-// scope or all namespaces.
+// The namespace of a request, a value of its Context; unit tests set it themselves. Empty: cluster
+// scope, or all namespaces.
 struct Namespace {
   std::string value;
 };
 std::string_view NamespaceOf(const Context& ctx);
 
+// The capability that every resource has. rest.Storage.
 class Storage {
  public:
   virtual ~Storage() = default;
-  // An empty object of what the resource's bodies hold.
+  // Returns an empty object of the kind that request bodies of the resource hold.
   virtual std::unique_ptr<runtime::Object> New() const = 0;
-  // Called when the server stops or serves nothing from it any more, on a thread that may wait;
+  // Releases what the storage holds: watches end, timers stop. Called when the server stops or no
+  // longer serves the resource, after its last request, on a thread that may wait. Must be
   // idempotent.
   virtual void Destroy() {}
 };
 
+// Says whether the objects have namespaces; it decides the paths of a resource. rest.Scoper.
 class Scoper {
  public:
   virtual ~Scoper() = default;
+  // Must always return the same.
   virtual bool NamespaceScoped() const = 0;
 };
 
+// The singular name in discovery: "flunder". rest.SingularNameProvider.
 class SingularNameProvider {
  public:
   virtual ~SingularNameProvider() = default;
   virtual std::string GetSingularName() const = 0;
 };
 
+// The short names in discovery: "po" for pods. rest.ShortNamesProvider.
 class ShortNamesProvider {
  public:
   virtual ~ShortNamesProvider() = default;
   virtual std::vector<std::string> ShortNames() const = 0;
 };
 
+// The categories in discovery: "all", for `kubectl get all`. rest.CategoriesProvider.
 class CategoriesProvider {
  public:
   virtual ~CategoriesProvider() = default;
   virtual std::vector<std::string> Categories() const = 0;
 };
 
-// Overrides the group, version and kind a subresource's bodies have: autoscaling/v1 Scale.
+// Overrides the group, version and kind of a subresource's bodies: autoscaling/v1 Scale.
+// rest.GroupVersionKindProvider.
 class GroupVersionKindProvider {
  public:
   virtual ~GroupVersionKindProvider() = default;
@@ -81,79 +111,145 @@ class GroupVersionKindProvider {
       const runtime::GroupVersion& containing) const = 0;
 };
 
-// Accepts request bodies of further group versions.
+// Accepts request bodies of further group versions. rest.GroupVersionAcceptor.
 class GroupVersionAcceptor {
  public:
   virtual ~GroupVersionAcceptor() = default;
   virtual bool AcceptsGroupVersion(const runtime::GroupVersion& gv) const = 0;
 };
 
+// The group, version and kind that objects are stored in, for the storage version hash in
+// discovery. rest.StorageVersionProvider.
 class StorageVersionProvider {
  public:
   virtual ~StorageVersionProvider() = default;
   virtual runtime::GroupVersionKind StorageVersion() const = 0;
 };
 
-// On the pool, unless its storage is an InlineReader that answers inline.
+// Makes the table that `kubectl get` prints. rest.TableConvertor. Called on the pool, unless its
+// storage is an InlineReader that answers inline.
 class TableConvertor {
  public:
   virtual ~TableConvertor() = default;
-  // `items` of one kind, in any version. Columns always; rows in the order of `items`. Items may be
-  // backed by bytes alone: whoever looks into one keeps it parsed, and into a Clone() does not.
+  // Returns a row for each of `items`, in their order, and the columns even if there are no items.
+  // The items are of one kind, in any version. An item may be backed by bytes alone: looking into
+  // it keeps it parsed, looking into a Clone() does not.
   virtual Result<meta::Table> ConvertToTable(const Context& ctx,
                                              const std::vector<runtime::ObjectPtr>& items,
                                              const meta::TableOptions& options) const = 0;
 };
 
+// Serves GET of one object. rest.Getter.
 class Getter {
  public:
   virtual ~Getter() = default;
+  // Returns the object `name` of the request's namespace, with its resourceVersion, never null.
+  // options.resource_version "": the latest acknowledged state; "0": any state; else a state that
+  // is not older.
+  //
+  // kNotFound (meta::NewNotFound): there is none. kBadRequest: the resourceVersion is no number.
+  // kTimeout with the cause ResourceVersionTooLarge: the state asked for has not come within a few
+  // seconds (3 in the generic Store). On a loop, where the storage is an InlineReader, kWouldBlock:
+  // the call would have to wait.
   virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
                                          const meta::GetOptions& options) = 0;
 };
 
-// A Getter that takes options of its own from the query, and maybe a subpath.
+// A Getter that takes options of its own from the query, and maybe a subpath. Asked instead of
+// Getter if a storage is both. rest.GetterWithOptions.
 class GetterWithOptions {
  public:
   virtual ~GetterWithOptions() = default;
-  // `subpath` is what follows the resource's path, "/a/b"; empty unless TakesSubpath().
+  // `query` is the decoded query, unchecked: what the storage does not know it ignores, and a bad
+  // value is kBadRequest. `subpath` follows the resource's path, "/a/b"; empty unless
+  // TakesSubpath(). The result and other errors as Getter::Get.
   virtual Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view name,
                                          const meta::QueryValues& query,
                                          std::string_view subpath) = 0;
   virtual bool TakesSubpath() const { return false; }
 };
 
+// Serves GET of a collection. rest.Lister.
 class Lister : public TableConvertor {
  public:
+  // Returns the objects of the request's namespace, or of all namespaces if that is empty, in the
+  // order of namespace and name. The list has a resourceVersion above zero, which no item's
+  // exceeds: a watch from it misses nothing.
+  //
+  // The storage applies options.label_selector and field_selector (metadata.name and
+  // metadata.namespace at least); the server filters nothing. resource_version "": the latest
+  // acknowledged state; "0": any state; else by resource_version_match: kExact that state,
+  // kNotOlderThan or unset a state that is not older (with a limit, unset means exact). With a
+  // `limit` a list that holds more ends with a continue_token, and remaining_item_count if nothing
+  // is selected; a list with that token goes on in the state of the first page. The handler has
+  // checked combinations of options that upstream refuses, and decoded selectors.
+  //
+  // kBadRequest: a bad resourceVersion or continue token, or both given. kTimeout: as Getter::Get.
+  // kExpired (410): the state asked for is forgotten; for a token the Status carries another one
+  // (Status::continue_token) that goes on in the latest state. kTooManyRequests: not ready yet. On
+  // a loop kWouldBlock, as Getter::Get.
   virtual Result<runtime::List> List(const Context& ctx, const meta::ListOptions& options) = 0;
 };
 
+// Serves watches. rest.Watcher.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  // `deadline` is when the server will end the watch: bookmarks are sent before it.
+  // Returns a stream of the changes after options.resource_version that match the selectors; see
+  // watch::Stream for its threads. An object that comes to match is ADDED, one that no longer does
+  // is DELETED with its last matching state. Each event carries the resourceVersion of its change,
+  // a DELETED one that of the deletion; they ascend.
+  //
+  // resource_version "0", or "" without send_initial_events: the state as ADDED events first, then
+  // changes. send_initial_events true: the state, no older than resource_version ("": than the
+  // latest acknowledged one), then a bookmark with initial_events_end if allow_watch_bookmarks;
+  // false: changes from now on. The handler has set the defaults that upstream sets for watches.
+  // Bookmarks only if allow_watch_bookmarks; one comes before `deadline`, which is when the server
+  // ends the watch.
+  //
+  // Errors known at once are returned: kInvalid or kBadRequest: a bad resourceVersion.
+  // A resourceVersion that is forgotten is kExpired, returned or as an ERROR event, which the
+  // client sees in both cases as one that ends the watch.
   virtual Result<std::unique_ptr<watch::Stream>> Watch(const Context& ctx,
                                                        const meta::ListOptions& options,
                                                        Clock::Monotonic deadline) = 0;
 };
 
-// Called with the object as it is about to be stored; an error refuses the write. Admission: may
-// wait, so it is called on the thread of the write.
+// Validating admission, handed to a write by the handler; may be empty. The storage calls it with
+// the object as it is about to be stored, after its own validation, for dry runs too, and returns
+// its error unchanged: the write is refused then. It may wait and is called on the thread of the
+// write, without locks held: a webhook may call this server. Called again when a write is tried
+// again. rest.ValidateObjectFunc and ValidateObjectUpdateFunc.
 using ValidateObject = std::function<Status(const Context&, const runtime::Object&)>;
 using ValidateObjectUpdate = std::function<Status(const Context&, const runtime::Object& object,
                                                   const runtime::Object& old)>;
 
+// Serves POST of a collection. rest.Creater.
 class Creater {
  public:
   virtual ~Creater() = default;
+  // Stores `object` as a new one and returns it as stored, with its resourceVersion.
+  //
+  // The handler has cleared uid, creationTimestamp, deletionTimestamp and
+  // deletionGracePeriodSeconds, set or compared metadata.namespace, tracked field owners and run
+  // mutating admission. Create sets the uid and the creationTimestamp
+  // (rest::FillObjectMetaSystemFields), makes a name if there is only a generateName
+  // (rest::GenerateName; the generic Store tries up to eight names), prepares and validates the
+  // object (rest::BeforeCreate: strategy, schema, warnings) and calls `validate`, in this order.
+  // options.dry_run: all of it, also the check that the name is free, but nothing is stored; the
+  // result has no resourceVersion. Other options concern the handler.
+  //
+  // kAlreadyExists: the name is taken; the stored object stays. kInvalid (422): validation.
+  // kBadRequest: the namespace is not the request's. An object with a resourceVersion is refused.
   virtual Result<runtime::ObjectPtr> Create(const Context& ctx,
                                             std::unique_ptr<runtime::Object> object,
                                             const ValidateObject& validate,
                                             const meta::CreateOptions& options) = 0;
 };
 
-// Creates without holding a thread while the write becomes durable; asked before Creater. The
-// generic Store has it; others need not.
+// Creates without holding a thread while the write becomes durable. The handler prefers it to
+// Creater, except for bodies over 256 KiB. The generic Store has it; others need not. Go has no
+// counterpart.
 class AsyncCreater {
  public:
   // The object as stored; or, where it is null, `error` says why when it is called, once and where
@@ -172,31 +268,39 @@ class AsyncCreater {
                            Done done) = 0;
 };
 
-// A Creater that is told the name in the URL: pods/binding.
+// A Creater that is told the name in the URL, for a POST to a subresource: pods/binding. Asked
+// instead of Creater if a storage is both. rest.NamedCreater.
 class NamedCreater {
  public:
   virtual ~NamedCreater() = default;
+  // `name` is that of the main resource's object; `object` need not have one. Else as
+  // Creater::Create.
   virtual Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view name,
                                             std::unique_ptr<runtime::Object> object,
                                             const ValidateObject& validate,
                                             const meta::CreateOptions& options) = 0;
 };
 
-// Makes the new object from the old one; asked again whenever the old one has changed meanwhile. On
-// the thread of the update; may wait.
+// Makes the new object from the old one: the body of a PUT, or the old object patched.
+// rest.UpdatedObjectInfo. Called on the thread of the update, without locks held; may wait.
 class UpdatedObjectInfo {
  public:
   virtual ~UpdatedObjectInfo() = default;
+  // What must hold for the stored object: the uid that a PUT names. Not met: kConflict.
   virtual meta::Preconditions GetPreconditions() const { return {}; }
-  // `old` is null when nothing is stored.
+  // Returns the new object in the hub version. `old` is what is stored, in the hub version; null:
+  // nothing. Called once for each try of a write, again whenever the stored object has changed
+  // meanwhile. Runs field ownership and mutating admission. An error ends the update with it.
   virtual Result<std::unique_ptr<runtime::Object>> UpdatedObject(
       const Context& ctx, const runtime::ObjectPtr& old) const = 0;
 };
 
 struct UpdateRequest {
   const UpdatedObjectInfo& info;
+  // For an update that creates; also asks whether the user may create.
   const ValidateObject& validate_create;
   const ValidateObjectUpdate& validate_update;
+  // Creates an absent object whatever the strategy says: server-side apply.
   bool force_allow_create = false;
   meta::UpdateOptions options;
 };
@@ -205,59 +309,88 @@ struct UpdateResult {
   bool created = false;
 };
 
+// Serves PUT and, together with Getter, PATCH and apply: the handler hands every kind of patch to
+// Update as an UpdatedObjectInfo. rest.Updater and rest.Patcher.
 class Updater {
  public:
   virtual ~Updater() = default;
+  // Replaces the object `name` by what request.info makes of it, and returns it as stored. In this
+  // order: read the stored object, check the preconditions, call UpdatedObject, compare
+  // resourceVersions, prepare and validate (rest::BeforeUpdate, which also restores uid and
+  // timestamps), call validate_update, store. If the stored object changes in between, all of it
+  // is done again. An update that changes nothing is no write and keeps the resourceVersion. One
+  // that takes the last finalizer off an object that is being deleted removes it. dry_run: all of
+  // it but the storing.
+  //
+  // kNotFound: there is none, and neither the strategy (AllowCreateOnUpdate) nor force_allow_create
+  // lets it be created; else it is created as by Creater::Create, with validate_create, and
+  // UpdateResult::created is true (201). kConflict: a stale resourceVersion, or a precondition.
+  // kInvalid (422): validation, or no resourceVersion where one is required.
   virtual Result<UpdateResult> Update(const Context& ctx, std::string_view name,
                                       const UpdateRequest& request) = 0;
 };
 
 struct DeleteResult {
-  // The object as it is now, or as it was last; null: answer with a Success Status made of
+  // The object as it is now, or as it was last. Null: the answer is a Success Status made of
   // `details`, or of the request if they are empty.
   runtime::ObjectPtr object;
   StatusDetails details;
+  // False: the object is only marked. The answer is 202 then if dependents go first.
   bool deleted_immediately = false;
 };
 
+// Serves DELETE of one object. rest.GracefulDeleter.
 class GracefulDeleter {
  public:
   virtual ~GracefulDeleter() = default;
+  // Removes the object `name`, or marks it (deletionTimestamp, deletionGracePeriodSeconds) if it
+  // has finalizers or its strategy grants grace (rest::BeforeDelete). `validate` is the whole
+  // admission of a delete; it is called with the stored object, and again if that changes. dry_run:
+  // checks and `validate` only.
+  //
+  // kNotFound: there is none. kConflict: options.preconditions (uid, resourceVersion) do not hold.
+  // Deleting an object that is already marked succeeds and changes nothing.
   virtual Result<DeleteResult> Delete(const Context& ctx, std::string_view name,
                                       const ValidateObject& validate,
                                       const meta::DeleteOptions& options) = 0;
 };
 
-// Only for OpenAPI: a delete answers with the object rather than with a Status.
+// Tells OpenAPI that a delete answers with the object rather than with a Status.
+// rest.MayReturnFullObjectDeleter.
 class MayReturnFullObjectDeleter {
  public:
   virtual ~MayReturnFullObjectDeleter() = default;
   virtual bool DeleteReturnsDeletedObject() const = 0;
 };
 
+// Serves DELETE of a collection. rest.CollectionDeleter.
 class CollectionDeleter {
  public:
   virtual ~CollectionDeleter() = default;
+  // Deletes each object that a list with `list_options` finds, as GracefulDeleter::Delete would
+  // with the same `options` and `validate`, and returns them. Not atomic: the first error ends it,
+  // and what was deleted before stays deleted. An object that disappears meanwhile is no error. A
+  // limit in `list_options` deletes one page.
   virtual Result<runtime::List> DeleteCollection(const Context& ctx, const ValidateObject& validate,
                                                  const meta::DeleteOptions& options,
                                                  const meta::ListOptions& list_options) = 0;
 };
 
-// The value of an exchange whose handler reads the body itself. See Connecter::StreamsBody.
+// A value of the exchange whose handler reads the body itself. See Connecter::StreamsBody.
 struct StreamedBody {};
 
-// Answers any method on a subresource itself: proxy, exec, log streams. Whoever may do what the
-// method stands for ("get", "create", …) on the subresource may connect, if admission lets it
-// (Operation::kConnect). The answer may take as long as it likes: no deadline of the server ends
-// it; when the server stops, the exchange's Context is cancelled.
+// Answers requests to a subresource itself: proxy, exec, port-forward. rest.Connecter. The user
+// needs the verb of the method ("get", "create") on the subresource, and admission must allow it
+// (Operation::kConnect). The answer may take any time: no deadline of the server ends it; when the
+// server stops, the exchange's Context is cancelled. A request with dryRun is refused (400).
 //
-// What Connect() returns is a handler like any other: it answers plainly (writer().Send), streams
+// Connect() returns a handler like any other: it answers plainly (writer().Send), streams
 // (writer().Stream), opens a WebSocket (http::AcceptWebSocket) or takes the raw connection
 // (writer().Upgrade). It runs on the pool, once, and may wait.
 class Connecter {
  public:
   virtual ~Connecter() = default;
-  // "GET", "POST", …
+  // The HTTP methods that are served: "GET", "POST", …
   virtual std::vector<std::string> ConnectMethods() const = 0;
   virtual bool TakesSubpath() const { return false; }
   // Whether a GET that begins a WebSocket needs the verb "create" too, as upstream's exec, attach
@@ -268,14 +401,17 @@ class Connecter {
   // reads it with http::Exchange::OpenBody. False: it is the exchange's body() when Connect is
   // called.
   virtual bool StreamsBody() const { return false; }
-  // `subpath` is what follows the subresource, "/a/b"; empty unless TakesSubpath().
+  // Returns the handler of one request; `name` is that of the main resource's object, which the
+  // storage looks up itself (kNotFound). `subpath` follows the subresource, "/a/b"; empty unless
+  // TakesSubpath(). On the pool; may wait. An error is the answer.
   virtual Result<http::Handler> Connect(const Context& ctx, std::string_view name,
                                         const meta::QueryValues& query,
                                         std::string_view subpath) = 0;
 };
 
-// A result that is bytes rather than an object: logs. Sent as they come, for as long as it takes;
-// also over a WebSocket, if the client asks for one.
+// Serves GET with bytes instead of an object: logs. They are sent as they come, for as long as it
+// takes, also over a WebSocket if the client asks for one. Asked before Getter.
+// rest.ResourceStreamer.
 class ResourceStreamer {
  public:
   virtual ~ResourceStreamer() = default;
@@ -284,49 +420,56 @@ class ResourceStreamer {
     std::unique_ptr<http::BodySource> body;
     std::string media_type;  // Empty: application/octet-stream.
   };
+  // Opens the bytes of the object `name`; `query` is the decoded query. On the pool; may wait.
+  // kNotFound: there is no such object.
   virtual Result<Input> InputStream(const Context& ctx, std::string_view name,
                                     const meta::QueryValues& query) = 0;
 };
 
-// Get, List, Watch and ConvertToTable answer from memory, with no host code on the way that may
-// wait: they are called on a loop, where they return kWouldBlock in the rare case that they would
-// have to wait, and watches are pulled there. Of a storage that is none, or does not answer inline,
-// everything runs on the pool.
+// Promises that Get, List, Watch and ConvertToTable answer from memory without host code that may
+// wait. They are then called on a loop, where they return kWouldBlock in the rare case that they
+// would have to wait, and watches are pulled there. For other storages everything runs on the pool.
+// Go has no counterpart.
 class InlineReader {
  public:
   virtual ~InlineReader() = default;
+  // False: this storage is read on the pool all the same. Asked for each read; must be quick.
   virtual bool AnswersInline() const = 0;
-  // For a consistent read that would have to wait: hands `done` the resourceVersion that a read
-  // with kNotOlderThan may then ask for instead, on the loop as well. Once, on any thread, perhaps
-  // before this returns; `done` must be quick and must not call the storage. kWouldBlock: read
-  // where you may wait. Other errors are the read's.
+  // Non-blocking wait for a consistent read: calls `done` with the resourceVersion that a read with
+  // kNotOlderThan may ask for instead, on the loop as well. Calls it once, on any thread, perhaps
+  // before this returns; `done` must be quick and must not call the storage. kWouldBlock: the read
+  // must be made where waiting is allowed. Other errors are those of the read.
   using FreshDone = UniqueFunction<void(Result<std::string>)>;
   virtual void WhenFresh(const Context& ctx, FreshDone done);
 };
 
-// Says what its strategy resets; Go's rest.ResetFieldsStrategy.
+// The fields that the storage's strategy resets; managed fields leave them out.
+// rest.ResetFieldsStrategy.
 class ResetFieldsProvider {
  public:
   virtual ~ResetFieldsProvider() = default;
   virtual ResetFields GetResetFields() const = 0;
 };
 
+// A part of the server's readiness. rest.StorageWithReadiness.
 class StorageWithReadiness {
  public:
   virtual ~StorageWithReadiness() = default;
-  // Runs in the health check "storage", which has five seconds for all storages.
+  // Returns OK once the storage can serve. Called by the health check "storage", which has five
+  // seconds for all storages, on the pool.
   virtual Status ReadinessCheck() const = 0;
 };
 
-// Knows how much it has stored. Flow control weighs lists by it: without, each takes one seat.
+// The number and size of the stored objects. Flow control weighs lists by it; without it each list
+// takes one seat.
 class StatsProvider {
  public:
   virtual ~StatsProvider() = default;
-  // Asked for each list, on a loop: must be quick and must not wait. nullopt: not known now.
+  // Called for each list, on a loop: must be quick and must not wait. nullopt: not known now.
   virtual std::optional<storage::Stats> GetStats() const = 0;
 };
 
-// What a Storage turned out to be able to do; pointers into it, null where it cannot.
+// The capabilities of one Storage: pointers into it, null for those it lacks.
 struct Capabilities {
   Scoper* scoper = nullptr;
   SingularNameProvider* singular_name = nullptr;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/rest/storage.h"
+#include "apiserver/runtime/object.h"
+
+// Judges whether a rest::Storage keeps what its capability interfaces promise, without a server:
+// named cases that any test framework can run; rest_conformance_catch2.h does it for Catch2.
+namespace apiserver::inline v0::testing::storage {
+
+// One opened storage and the ways around it.
+struct RestOpened {
+  // Destroyed last: what the storage needs to live (an engine, a pool).
+  std::shared_ptr<void> keep;
+  // Required. Holds nothing, and is ready.
+  std::shared_ptr<rest::Storage> storage;
+  // Makes `object` the one of its name, new or changed, by other means than the storage's own
+  // writes; reads show it when this returns. Null: the storage's own create and update are used.
+  // Required for a storage without them.
+  std::function<Status(std::unique_ptr<runtime::Object> object)> put = nullptr;
+  // Removes an object in the same way. Null: the storage's own delete is used.
+  std::function<Status(std::string_view space, std::string_view name)> remove = nullptr;
+  // Makes the storage forget what was before `resource_version`. Null: the cases about expired
+  // versions are skipped; then "expiry" must be among RestHost::lacks.
+  std::function<Status(std::string_view resource_version)> forget = nullptr;
+};
+
+// Describes a storage to the cases.
+struct RestHost {
+  // Required. Opens a new storage for each case. Time must pass for it as for RealClock().
+  std::function<Result<RestOpened>()> open;
+  // Adds to `object`, which has a name and a namespace, what makes it valid. Null: nothing. The
+  // cases change labels, annotations and finalizers only.
+  std::function<void(runtime::Object& object)> fill = nullptr;
+  // Makes a valid object invalid. Null: the cases about validation by the storage are skipped; then
+  // "validation" must be among `lacks`.
+  std::function<void(runtime::Object& object)> spoil = nullptr;
+  // What the storage cannot do: "get", "list", "watch", "create", "update", "delete",
+  // "deletecollection", "namespaces" (cluster scope), "expiry", "validation", "finalizers",
+  // "bookmarks" (during a watch; the one that ends initial events is always wanted). Cases that
+  // need it are skipped. The case "storage: lacks what its host says, and no more" fails if the
+  // list does not fit the storage's interfaces and this struct, so that nothing is skipped
+  // unnoticed.
+  std::vector<std::string> lacks = {};
+};
+
+struct RestCase {
+  std::string name;  // "create: a taken name is 409 and keeps what is there".
+  // OK, or which promise was broken in which line.
+  std::function<Status(const RestHost&)> run;
+};
+
+// The cases that apply to `host`.
+std::vector<RestCase> RestCases(const RestHost& host);
+// The others, each with what it needs: "create: ... (needs create)".
+std::vector<std::string> SkippedRestCases(const RestHost& host);
+
+}  // namespace apiserver::inline v0::testing::storage
