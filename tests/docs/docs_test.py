@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOMS_TOOL = os.path.join(HERE, "..", "..", "docs", "rooms.py")
 
 
 class Checkout(unittest.TestCase):
@@ -112,6 +113,36 @@ class Links(Checkout):
     def test_code_has_no_links(self):
         self.checkout({"a.md": "`[x](none)`\n```\n[y](none)\n```\n"})
         self.passes("links.py", "0 links lead somewhere")
+
+
+class Rooms(Checkout):
+    LIST = ("set(APISERVER_ROOMS\n  # First.\n  base\n  # Second.\n  server later)\n"
+            "set(APISERVER_LEAVES\n  server.leaf)\nset(APISERVER_COMPONENT_more server)\n")
+
+    def house(self, **files):
+        self.checkout({"cmake/ApiserverRooms.cmake": self.LIST,
+                       "lib/README.md": "# A\n<!-- rooms: written by docs/rooms.py -->\n<!-- /rooms -->\nEnd.\n",
+                       "lib/base/README.md": "# base: what all use\n",
+                       "lib/base/CMakeLists.txt": "apiserver_module(base\n  LINKS OpenSSL::Crypto)\n",
+                       "lib/server/README.md": "# server: it serves\n| `server.leaf` | a leaf |\n",
+                       "lib/server/leaf/x.cc": "", "docs/design.md": "| `later` | to come |\n", **files})
+
+    def test_what_was_written_passes_until_the_list_changes(self):
+        self.house()
+        self.assertEqual(self.run_tool(ROOMS_TOOL, "--write")[0], 0)
+        self.assertEqual(self.run_tool(ROOMS_TOOL), (0, ""))
+        for words in ("OpenSSL", "what all use", "to come", "planned", "server.leaf"):
+            self.assertIn(words, self.text("docs/rooms.svg"))
+        self.assertIn("| [`server`](server/README.md) | it serves | `more` |", self.text("lib/README.md"))
+        self.put("cmake/ApiserverRooms.cmake", self.LIST.replace("server later", "later server"))
+        self.fails(ROOMS_TOOL, "docs/rooms.svg is not what docs/rooms.py --write makes")
+
+    def test_a_room_that_no_page_describes_fails(self):
+        for path, words in (("lib/base/README.md", "does not say what the room base is"),
+                            ("lib/server/README.md", "does not say what the room server is"),
+                            ("docs/design.md", "does not say what the room later is")):
+            self.house(**{path: "# Else\n"})
+            self.fails(ROOMS_TOOL, words)
 
 
 if __name__ == "__main__":
