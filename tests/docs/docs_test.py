@@ -115,6 +115,32 @@ class Links(Checkout):
         self.passes("links.py", "0 links lead somewhere")
 
 
+class Questions(Checkout):
+    ROW = "| What is it? | this | `lib/a/b.cc` | `lib/a/README.md` |\n"
+
+    def answer(self, **files):
+        self.checkout({"README.md": "[lib](lib/README.md)", "lib/README.md": "[a](a/README.md)",
+                       "lib/a/README.md": "`b.cc`", "lib/a/b.cc": "",
+                       "docs/questions.md": self.ROW * 20, **files})
+
+    def test_a_way_from_page_to_page_passes(self):
+        self.answer()
+        self.passes("questions.py", "20 questions answered")
+
+    def test_a_way_with_a_gap_fails(self):
+        for path, text, words in (("README.md", "", "README.md does not link to lib/README.md"),
+                                  ("lib/README.md", "", "does not link to lib/a/README.md"),
+                                  ("lib/a/README.md", "", "lib/a/README.md does not name b.cc"),
+                                  ("docs/questions.md", self.ROW, "1 questions are left of 20")):
+            self.answer(**{path: text})
+            self.fails("questions.py", words)
+
+    def test_a_file_that_has_gone_fails(self):
+        self.answer()
+        os.remove(os.path.join(self.root, "lib/a/b.cc"))
+        self.fails("questions.py", "there is no lib/a/b.cc")
+
+
 class Rooms(Checkout):
     LIST = ("set(APISERVER_ROOMS\n  # First.\n  base\n  # Second.\n  server later)\n"
             "set(APISERVER_LEAVES\n  server.leaf)\nset(APISERVER_COMPONENT_more server)\n")
