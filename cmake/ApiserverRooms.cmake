@@ -1,23 +1,23 @@
-# The architecture: every room of the house, bottom first. An include or a link may point only to an
-# earlier room; a leaf may be linked by nobody but a program.
+# The architecture: every room, bottom first. An include or a link may point only to an earlier room;
+# only programs may link a leaf. docs/rooms.py draws this list, a floor for each comment in it.
 set(APISERVER_ROOMS
   # Vocabulary.
   text base runtime meta codec patch patch.apply
-  # Interfaces that everyone above may name.
+  # Transport and interfaces.
   http auth request client openapi
-  # Policy: who, whether, and what is remembered.
+  # Policy.
   cel audit authn authz
-  # State.
+  # Storage and resources.
   storage storage.kv storage.index storage.memory storage.value storage.store storage.cacher
   rest admission registry
   # Serving.
   response flowcontrol discovery endpoints server.debug server delegation options
   # Built-in API groups.
   groups
-  # Whole servers built from the above.
+  # Whole servers.
   apiextensions aggregator controlplane)
 
-# Wired by main; no room may depend on one. A leaf may use every room and the leaves before it.
+# Leaves, linked by programs: no room may depend on one. A leaf may use every room and the leaves before it.
 set(APISERVER_LEAVES
   storage.rocks storage.etcd storage.kms client.cpprest cpprest testing.storage testing.server
   program.signals program)

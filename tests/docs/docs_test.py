@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""The checks of the documentation over small made-up checkouts: each tells a planted fault from what is right."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOMS_TOOL = os.path.join(HERE, "..", "..", "docs", "rooms.py")
+
+
+class Checkout(unittest.TestCase):
+    def checkout(self, files):
+        """A folder with these files, path -> text."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        for path, text in files.items():
+            self.put(path, text)
+
+    def put(self, path, text):
+        where = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(where), exist_ok=True)
+        with open(where, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def text(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8") as file:
+            return file.read()
+
+    def run_tool(self, tool, *arguments):
+        """Exit code and output of a tool over the checkout."""
+        ran = subprocess.run([sys.executable, os.path.join(HERE, tool), "--root", self.root,
+                              *arguments], capture_output=True, text=True, check=False)
+        return ran.returncode, ran.stdout + ran.stderr
+
+    def passes(self, tool, words):
+        code, output = self.run_tool(tool)
+        self.assertEqual(code, 0, output)
+        self.assertIn(words, output)
+
+    def fails(self, tool, words):
+        code, output = self.run_tool(tool)
+        self.assertEqual(code, 1, output)
+        self.assertIn(words, output)
+
+
+class Snippets(Checkout):
+    SOURCE = "// A comment.\nint main() {\n  // [body]\n  Serve();\n\n  Stop();\n  // [/body]\n}\n"
+
+    def page(self, marker, block):
+        return "# A\n\n<!-- file: %s -->\n```cpp\n%s\n```\n\nEnd.\n" % (marker, block)
+
+    def test_a_block_with_the_text_of_its_file_passes(self):
+        self.checkout({"a.cc": self.SOURCE, "README.md": self.page("a.cc", self.SOURCE.rstrip())})
+        self.passes("snippets.py", "1 blocks quote files")
+
+    def test_a_block_that_differs_in_one_letter_fails(self):
+        self.checkout({"a.cc": self.SOURCE,
+                       "README.md": self.page("a.cc", self.SOURCE.rstrip().replace("Stop", "Stqp"))})
+        self.fails("snippets.py", "README.md:3: the block is not the text of a.cc")
+
+    def test_lines_and_regions_are_quoted_without_indentation(self):
+        self.checkout({"a.cc": self.SOURCE,
+                       "a.md": self.page("a.cc lines 2-2", "int main() {"),
+                       "b.md": self.page("a.cc region body", "Serve();\n\nStop();")})
+        self.passes("snippets.py", "2 blocks quote files")
+
+    def test_a_function_is_quoted_to_its_last_brace(self):
+        self.checkout({"a.cc": self.SOURCE + "int after;\n",
+                       "a.md": self.page("a.cc function main", self.SOURCE[len("// A comment.\n"):].rstrip())})
+        self.passes("snippets.py", "1 blocks quote files")
+
+    def test_write_renews_a_block_and_nothing_else(self):
+        self.checkout({"a.cc": self.SOURCE, "a.md": self.page("a.cc region body", "Old();")})
+        code, _ = self.run_tool("snippets.py", "--write")
+        self.assertEqual(code, 0)
+        self.assertEqual(self.text("a.md"), self.page("a.cc region body", "Serve();\n\nStop();"))
+
+    def test_what_a_marker_cannot_mean_fails(self):
+        for marker, words in (("none.cc", "there is no file none.cc"),
+                              ("a.cc lines 7-99", "a.cc has no lines 7-99"),
+                              ("a.cc region tail", "a.cc has no region tail"),
+                              ("a.cc function tail", "a.cc has no function tail"),
+                              ("a.cc line 3", "the marker cannot be read")):
+            self.checkout({"a.cc": self.SOURCE, "a.md": self.page(marker, "x")})
+            self.fails("snippets.py", words)
+
+    def test_a_marker_without_a_block_fails(self):
+        self.checkout({"a.cc": self.SOURCE, "a.md": "<!-- file: a.cc -->\nText.\n"})
+        self.fails("snippets.py", "no code block follows the marker")
+
+    def test_a_marker_in_a_code_block_is_an_example(self):
+        self.checkout({"a.md": "```\n<!-- file: none.cc -->\n```\n"})
+        self.passes("snippets.py", "0 blocks quote files")
+
+
+class Links(Checkout):
+    def test_links_to_files_folders_and_headings_pass(self):
+        self.checkout({"README.md": "[a](docs/a.md#two-words) [b](docs) [c](#top) [d](https://x.y)\n# Top\n",
+                       "docs/a.md": "# A\n\n## Two `words`\n[up](../README.md)\n"})
+        self.passes("links.py", "4 links lead somewhere")
+
+    def test_links_that_lead_nowhere_fail(self):
+        for link, words in (("b.md", "there is no docs/b.md"),
+                            ("../../x.md", "leads out of the checkout"),
+                            ("a.md#three", "docs/a.md has no heading #three")):
+            self.checkout({"docs/a.md": "# A\n[x](%s)\n" % link})
+            self.fails("links.py", words)
+
+    def test_code_has_no_links(self):
+        self.checkout({"a.md": "`[x](none)`\n```\n[y](none)\n```\n"})
+        self.passes("links.py", "0 links lead somewhere")
+
+
+class Questions(Checkout):
+    ROW = "| What is it? | this | `lib/a/b.cc` | `lib/a/README.md` |\n"
+
+    def answer(self, **files):
+        self.checkout({"README.md": "[lib](lib/README.md)", "lib/README.md": "[a](a/README.md)",
+                       "lib/a/README.md": "`b.cc`", "lib/a/b.cc": "",
+                       "docs/questions.md": self.ROW * 20, **files})
+
+    def test_a_way_from_page_to_page_passes(self):
+        self.answer()
+        self.passes("questions.py", "20 questions answered")
+
+    def test_a_way_with_a_gap_fails(self):
+        for path, text, words in (("README.md", "", "README.md does not link to lib/README.md"),
+                                  ("lib/README.md", "", "does not link to lib/a/README.md"),
+                                  ("lib/a/README.md", "", "lib/a/README.md does not name b.cc"),
+                                  ("docs/questions.md", self.ROW, "1 questions are left of 20")):
+            self.answer(**{path: text})
+            self.fails("questions.py", words)
+
+    def test_a_file_that_has_gone_fails(self):
+        self.answer()
+        os.remove(os.path.join(self.root, "lib/a/b.cc"))
+        self.fails("questions.py", "there is no lib/a/b.cc")
+
+
+class Rooms(Checkout):
+    LIST = ("set(APISERVER_ROOMS\n  # First.\n  base\n  # Second.\n  server later)\n"
+            "set(APISERVER_LEAVES\n  server.leaf)\nset(APISERVER_COMPONENT_more server)\n")
+
+    def house(self, **files):
+        self.checkout({"cmake/ApiserverRooms.cmake": self.LIST,
+                       "lib/README.md": "# A\n<!-- rooms: written by docs/rooms.py -->\n<!-- /rooms -->\nEnd.\n",
+                       "lib/base/README.md": "# base: what all use\n",
+                       "lib/base/CMakeLists.txt": "apiserver_module(base\n  LINKS OpenSSL::Crypto)\n",
+                       "lib/server/README.md": "# server: it serves\n| `server.leaf` | a leaf |\n",
+                       "lib/server/leaf/x.cc": "", "docs/design.md": "| `later` | to come |\n", **files})
+
+    def test_what_was_written_passes_until_the_list_changes(self):
+        self.house()
+        self.assertEqual(self.run_tool(ROOMS_TOOL, "--write")[0], 0)
+        self.assertEqual(self.run_tool(ROOMS_TOOL), (0, ""))
+        for words in ("OpenSSL", "what all use", "to come", "planned", "server.leaf"):
+            self.assertIn(words, self.text("docs/rooms.svg"))
+        self.assertIn("| [`server`](server/README.md) | it serves | `more` |", self.text("lib/README.md"))
+        self.put("cmake/ApiserverRooms.cmake", self.LIST.replace("server later", "later server"))
+        self.fails(ROOMS_TOOL, "docs/rooms.svg is not what docs/rooms.py --write makes")
+
+    def test_a_room_that_no_page_describes_fails(self):
+        for path, words in (("lib/base/README.md", "does not say what the room base is"),
+                            ("lib/server/README.md", "does not say what the room server is"),
+                            ("docs/design.md", "does not say what the room later is")):
+            self.house(**{path: "# Else\n"})
+            self.fails(ROOMS_TOOL, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
