@@ -24,12 +24,13 @@ bool Take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Adds a warning. A read has no recorder yet, since hardly any read has warnings.
+// Adds a warning. A read has no recorder, since hardly any read has warnings: it gets this one
+// alone, which a watch then keeps for as long as it lasts.
 void Warn(http::Exchange& exchange, const rest::WarningPtr& warning) {
   if (const auto* recorder = exchange.Find<rest::WarningRecorderPtr>()) {
     return (*recorder)->Add(warning);
   }
-  exchange.Set(std::make_shared<rest::WarningRecorder>())->Add(warning);
+  exchange.Set(rest::WarningPtr(warning));
 }
 
 // Returns the part of the path between the prefix of the group version and the resource.

@@ -38,40 +38,59 @@ http::Step Served::Serve(http::Exchange& exchange) {
   return installed_->Serve(exchange);
 }
 
+// A request that may take long, until its Context goes, where it is kept: ten thousand watches cost
+// no allocation here.
+class Served::Stay {
+ public:
+  Stay(ServedPtr served, std::weak_ptr<http::Exchange> exchange)
+      : served(std::move(served)), exchange(std::move(exchange)) {}
+  Stay(Stay&& unlinked) noexcept = default;
+  Stay& operator=(Stay&&) = delete;
+  ~Stay() {
+    if (registered) served->Leave(*this);
+  }
+
+  ServedPtr served;
+  std::weak_ptr<http::Exchange> exchange;
+  bool registered = false;
+  // Under the lock.
+  Stay* next = nullptr;
+  Stay** link = nullptr;  // The pointer to this one.
+};
+
 bool Served::Enter(http::Exchange& exchange) {
   if (!IsLongRunning(exchange)) return !ended_;
-  const Context& ctx = exchange.ctx();
-  std::uint64_t id = 0;
-  {
-    const auto state = state_.Lock();
-    if (ended_) return false;
-    id = ++state->last_id;
-    state->long_running.emplace(id, Stay{ctx, {}});
-  }
-  Context::Registration leaves = ctx.OnDone([self = shared_from_this(), id] { self->Leave(id); });
-  const auto state = state_.Lock();
-  // The request may have left already.
-  const auto stay = state->long_running.find(id);
-  if (stay != state->long_running.end()) stay->second.leaves = std::move(leaves);
+  Stay& stay = exchange.Set(Stay(shared_from_this(), exchange.Share()));
+  const auto first = long_running_.Lock();
+  if (ended_) return false;
+  stay.registered = true;
+  stay.next = *first;
+  stay.link = &*first;
+  if (stay.next != nullptr) stay.next->link = &stay.next;
+  *first = &stay;
   return true;
 }
 
-void Served::Leave(std::uint64_t id) {
-  // Destroyed without the lock: a Context's values may be large.
-  decltype(State::long_running)::node_type left;
-  left = state_.Lock()->long_running.extract(id);
+void Served::Leave(Stay& stay) {
+  const auto lock = long_running_.Lock();
+  *stay.link = stay.next;
+  if (stay.next != nullptr) stay.next->link = stay.link;
 }
 
 void Served::End() {
-  std::vector<Context> running;
+  std::vector<std::shared_ptr<http::Exchange>> running;
   {
-    const auto state = state_.Lock();
+    const auto first = long_running_.Lock();
     ended_ = true;
-    running.reserve(state->long_running.size());
-    for (const auto& [id, stay] : state->long_running) running.push_back(stay.ctx);
+    for (const Stay* stay = *first; stay != nullptr; stay = stay->next) {
+      if (auto exchange = stay->exchange.lock()) running.push_back(std::move(exchange));
+    }
   }
-  for (Context& ctx : running) {
-    ctx.Cancel({Reason::kServiceUnavailable, "the resource is not served any more"});
+  for (std::shared_ptr<http::Exchange>& each : running) {
+    Executor& loop = each->loop();
+    loop.Post([exchange = std::move(each)] {
+      exchange->ctx().Cancel({Reason::kServiceUnavailable, "the resource is not served any more"});
+    });
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -82,25 +81,17 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
   void End();
 
  private:
-  // A request that may take long, registered until its work is done, which is after its response.
-  struct Stay {
-    Context ctx;
-    Context::Registration leaves;
-  };
-  struct State {
-    std::uint64_t last_id = 0;
-    std::unordered_map<std::uint64_t, Stay> long_running;
-  };
+  class Stay;
 
   // False: it has ended.
   bool Enter(http::Exchange& exchange);
-  void Leave(std::uint64_t id);
+  void Leave(Stay& stay);
 
   const Owner& owner_;
   const std::vector<OwnedStoragePtr> storages_;
   const std::shared_ptr<const endpoints::Installed> installed_;
-  std::atomic<bool> ended_{false};  // Set under the lock.
-  Guarded<State> state_;
+  std::atomic<bool> ended_{false};        // Set under the lock.
+  Guarded<Stay*> long_running_{nullptr};  // The first of a list; linked through themselves.
 };
 using ServedPtr = std::shared_ptr<Served>;
 

@@ -1,6 +1,8 @@
 #include "apiserver/rest/warnings.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "server/filters/filters.h"
 #include "server/requests/warning_header.h"
@@ -22,9 +24,15 @@ class Warnings final : public http::Filter {
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
-    const auto* recorder = exchange.Find<rest::WarningRecorderPtr>();
-    if (!recorder) return;
-    for (std::string& header : WarningHeaders((*recorder)->Warnings())) {
+    std::vector<rest::WarningPtr> warnings;
+    if (const auto* recorder = exchange.Find<rest::WarningRecorderPtr>()) {
+      warnings = (*recorder)->Warnings();
+    } else if (const auto* only = exchange.Find<rest::WarningPtr>()) {
+      warnings.push_back(*only);
+    } else {
+      return;
+    }
+    for (std::string& header : WarningHeaders(warnings)) {
       head.headers.Add("Warning", std::move(header));
     }
   }
