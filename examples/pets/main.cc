@@ -31,7 +31,7 @@ field::ErrorList ValidatePet(const Context&, const Object& pet) {
 
 Status ServePets(server::GenericAPIServer& server, storage::kv::Engine& engine) {
   KindOptions pet{.group = "zoo.example.com", .kind = "Pet", .plural = "pets"};
-  pet.semantics = Semantics::kStructural;
+  pet.semantics = Semantics::kCustomResource;
   pet.versions = {{.version = "v1",
                    .schema = PetSchema("replicas"),
                    .columns = {{"Species", "string", ".spec.species"},

@@ -167,7 +167,7 @@ Status Settle(Object& object, const std::string& body, const std::vector<Duplica
   std::vector<runtime::UnknownMember> unknown;
   RETURN_IF_ERROR(runtime::Settle(
       object, {.growth_max = runtime::GrowthMax(body.size()), .unknown = &unknown}));
-  if (object.kind().semantics() != runtime::Semantics::kStructural) {
+  if (object.kind().semantics() != runtime::Semantics::kCustomResource) {
     AddInOrder(unknown, duplicates, strict_errors);
     return {};
   }

@@ -30,7 +30,8 @@ using runtime::Value;
 class BodyWriter {
  public:
   explicit BodyWriter(const Object& object)
-      : object_(object), sorted_(object.kind().semantics() == runtime::Semantics::kStructural) {}
+      : object_(object),
+        sorted_(object.kind().semantics() == runtime::Semantics::kCustomResource) {}
 
   EncodedBody Write() && {
     std::vector<Member> members(object_.root().members().begin(), object_.root().members().end());
@@ -110,7 +111,7 @@ Result<std::unique_ptr<Object>> ViewFor(const Object& object, std::string_view v
 }
 
 Status MakeCanonical(Object& view) {
-  if (view.kind().semantics() != runtime::Semantics::kStruct) return {};
+  if (view.kind().semantics() != runtime::Semantics::kGoType) return {};
   const Status fits = runtime::Settle(view, {.defaults = false});
   return fits.ok() ? Status() : Status(Reason::kInternalError, std::string(fits.message()));
 }

@@ -168,7 +168,7 @@ Status ReadTypeMeta(std::string_view bytes, ProtobufEnvelope& envelope) {
 
 bool HasProtobuf(const runtime::Kind& kind, std::string_view version) {
   const runtime::KindVersion* found = kind.FindVersion(version);
-  if (found == nullptr || kind.semantics() != runtime::Semantics::kStruct) return false;
+  if (found == nullptr || kind.semantics() != runtime::Semantics::kGoType) return false;
   const runtime::Schema& schema = *found->schema;
   if (schema.type != runtime::SchemaType::kStruct) return false;
   const bool other_metadata = !schema.fields().empty() && schema.fields()[0].name() == "metadata" &&

@@ -292,7 +292,7 @@ Result<KindOptions> KindOptionsFromCrd(Value crd, SchemaPool& pool) {
   options.short_names = TextsOf(names["shortNames"]);
   options.categories = TextsOf(names["categories"]);
   options.namespaced = spec["scope"].AsString() != "Cluster";
-  options.semantics = runtime::Semantics::kStructural;
+  options.semantics = runtime::Semantics::kCustomResource;
   for (const Value& json : spec["versions"].items()) {
     ASSIGN_OR_RETURN(KindVersion version, VersionFromCrd(json, spec, pool));
     // The hub is the storage version: objects from storage then need no conversion on their way to

@@ -72,7 +72,7 @@ Status LoadStored(const Object& object, Arena& arena, Value& root) {
   if (gv.version != object.version()) {
     return Status(Reason::kInternalError, "apiVersion is there twice");
   }
-  const bool structural = kind->semantics() == runtime::Semantics::kStructural;
+  const bool structural = kind->semantics() == runtime::Semantics::kCustomResource;
   const std::string revision = std::to_string(object.stored_version());
   const Value metadata = WithResourceVersion(stored.root["metadata"], revision, structural, arena);
   stored.root = runtime::With(stored.root, "metadata", metadata, arena);
@@ -215,7 +215,7 @@ static std::string ApiVersionOf(std::string_view bytes) {
 static std::string StoredVersion(const runtime::Kind& kind, std::string_view bytes) {
   if (kind.versions().size() == 1) return kind.hub_version();
   const std::string& usual = kind.storage_version();
-  const bool typed = kind.semantics() == runtime::Semantics::kStruct;
+  const bool typed = kind.semantics() == runtime::Semantics::kGoType;
   if (typed && bytes.starts_with(kind.JsonPrefix(usual))) return usual;
   const auto stored = ParseGroupVersion(ApiVersionOf(bytes));
   const bool known =

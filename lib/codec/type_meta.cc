@@ -79,7 +79,7 @@ Status CheckRegistered(const runtime::Kind& kind, const runtime::GroupVersionKin
 }
 
 std::string NoProtobufMessage(const runtime::Kind& kind, std::string_view version) {
-  const std::string type = kind.semantics() == runtime::Semantics::kStructural
+  const std::string type = kind.semantics() == runtime::Semantics::kCustomResource
                                ? "unstructured.Unstructured"
                                : std::string(version) + "." + kind.kind();
   return "object *" + type +

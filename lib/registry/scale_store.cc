@@ -29,7 +29,7 @@ struct Scaled {
   Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const {
     return runtime::Converted(ctx, object, main_kind->hub_version());
   }
-  bool structural() const { return main_kind->semantics() == runtime::Semantics::kStructural; }
+  bool structural() const { return main_kind->semantics() == runtime::Semantics::kCustomResource; }
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
     return view.ScaleOf(scale_kind, object);
   }

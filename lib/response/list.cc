@@ -64,7 +64,7 @@ Result<std::vector<runtime::EncodingPtr>> EncodingsOf(
 
 // Items of a typed list carry neither kind nor apiVersion; those of a schemaless or custom one do.
 std::string_view ItemPrefix(const Target& target) {
-  if (target.kind->semantics() != runtime::Semantics::kStructural) return "{";
+  if (target.kind->semantics() != runtime::Semantics::kCustomResource) return "{";
   return target.kind->JsonPrefix(target.version);
 }
 

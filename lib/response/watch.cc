@@ -215,7 +215,7 @@ class EventWriter {
     if (event.initial_events_end) {
       object->Edit("metadata", "annotations", "k8s.io/initial-events-end") = "true";
     }
-    if (target_.kind->semantics() == runtime::Semantics::kStruct) {
+    if (target_.kind->semantics() == runtime::Semantics::kGoType) {
       RETURN_IF_ERROR(runtime::Settle(*object, {.defaults = false}));
     }
     return AppendShaped(ctx, object, {event, nullptr}, out);

@@ -108,7 +108,7 @@ class DefaultsPass final : public RewritePass {
 Status SetDefaults(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr) return {};
-  const bool structural = object.kind().semantics() == Semantics::kStructural;
+  const bool structural = object.kind().semantics() == Semantics::kCustomResource;
   if (version->schema->type == SchemaType::kStruct &&
       (structural || version->schema->has_defaults)) {
     Value root = object.root();

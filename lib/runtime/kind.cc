@@ -136,7 +136,7 @@ Status ToStatus(const KindOptions& options, const std::vector<std::string>& prob
 Kind::Kind(KindOptions options) : options_(std::move(options)) {
   for (const KindVersion& version : options_.versions) {
     // Among sorted keys kind and apiVersion stand where they belong: in the body.
-    if (options_.semantics == Semantics::kStructural) {
+    if (options_.semantics == Semantics::kCustomResource) {
       prefixes_.emplace_back("{");
       continue;
     }
@@ -160,7 +160,7 @@ KindPtr Kind::Untyped(const GroupVersionKind& gvk) {
   KindOptions options;
   options.group = gvk.group;
   options.kind = gvk.kind;
-  options.semantics = Semantics::kStructural;
+  options.semantics = Semantics::kCustomResource;
   KindVersion version;
   version.version = gvk.version;
   version.schema = AnySchema();

@@ -304,7 +304,7 @@ void SortKeys(Arena& arena, Value& root) {
 Status Normalize(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
-  if (object.kind().semantics() == Semantics::kStructural) {
+  if (object.kind().semantics() == Semantics::kCustomResource) {
     return NormalizeStructural(object, arena_max);
   }
   Value root = object.root();

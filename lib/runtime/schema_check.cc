@@ -75,7 +75,7 @@ class Checker {
       if (!why.empty()) problems_.push_back(path + ": invalid pattern: " + why);
     }
     // Kubernetes takes such a CustomResourceDefinition.
-    if (semantics_ == Semantics::kStruct) {
+    if (semantics_ == Semantics::kGoType) {
       for (const std::string_view name : Idle(schema)) {
         problems_.push_back(path + ": " + std::string(name) + " constrains nothing here");
       }

@@ -17,7 +17,7 @@ Status Settle(Object& object, const SettleRules& rules) {
   const std::size_t arena_max = rules.growth_max > kAny - held ? kAny : held + rules.growth_max;
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
   if (rules.shape) {
-    if (object.kind().semantics() == Semantics::kStructural) Prune(object);
+    if (object.kind().semantics() == Semantics::kCustomResource) Prune(object);
     RETURN_IF_ERROR(Normalize(object, arena_max));
   }
   return rules.defaults ? SetDefaults(object, arena_max) : Status();

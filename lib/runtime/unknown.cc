@@ -38,7 +38,7 @@ std::vector<UnknownMember> UnknownMembers(const Object& object) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema == nullptr) return members;
   std::unordered_set<std::string> seen;
-  const bool structural = object.kind().semantics() == Semantics::kStructural;
+  const bool structural = object.kind().semantics() == Semantics::kCustomResource;
   Walk walk;
   walk.Run(*version->schema, object.root(),
            [&](const Schema& parent, std::string_view key, Value) -> const Schema* {

@@ -317,7 +317,7 @@ field::ErrorList Check(const Object& object, SchemaPart part, bool duplicates) {
   field::ErrorList errors;
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (part == SchemaPart::kNone || version == nullptr || version->schema == nullptr) return errors;
-  const bool is_struct = object.kind().semantics() == Semantics::kStruct;
+  const bool is_struct = object.kind().semantics() == Semantics::kGoType;
   Whole whole{is_struct, "", duplicates, errors};
   if (part == SchemaPart::kObject) {
     CheckTree(*version->schema, object.root(), whole);

@@ -209,7 +209,7 @@ runtime::KindPtr CustomKind() {
   return runtime::Kind::New({.group = "example.com",
                              .kind = "Widget",
                              .plural = "widgets",
-                             .semantics = runtime::Semantics::kStructural,
+                             .semantics = runtime::Semantics::kCustomResource,
                              .versions = {{.version = "v1", .schema = WidgetSchema("v1", "size")}}})
       .value();
 }
@@ -335,7 +335,7 @@ TEST_CASE("webhook: mutating webhooks change the object", "[admission]") {
   const std::vector<MutatingCase> cases = MutatingCases();
   for (const runtime::KindPtr& kind : {WidgetKind(), CustomKind()}) {
     for (const MutatingCase& test : cases) {
-      INFO(test.name << (kind->semantics() == runtime::Semantics::kStruct ? "" : ", CRD"));
+      INFO(test.name << (kind->semantics() == runtime::Semantics::kGoType ? "" : ", CRD"));
       std::vector<Webhook> all;
       for (const Webhook& webhook : test.webhooks) all.push_back(Mutating(webhook));
       Webhooks webhooks(all);

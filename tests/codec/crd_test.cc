@@ -208,7 +208,7 @@ class Maker {
     if (Chance()) options.short_names = {"w", "wd"};
     if (Chance()) options.categories = {"all"};
     options.namespaced = Chance();
-    options.semantics = runtime::Semantics::kStructural;
+    options.semantics = runtime::Semantics::kCustomResource;
     for (const char* const name : {"v2", "v1", "v1beta1"}) {
       options.versions.push_back(Version(name));
       if (Chance()) break;

@@ -70,7 +70,7 @@ TEST_CASE("codec: a CustomResourceDefinition makes a kind", "[codec]") {
   CHECK((*kind)->list_kind() == "WidgetList");
   CHECK((*kind)->short_names() == std::vector<std::string>{"wd"});
   CHECK((*kind)->namespaced());
-  CHECK((*kind)->semantics() == runtime::Semantics::kStructural);
+  CHECK((*kind)->semantics() == runtime::Semantics::kCustomResource);
   CHECK((*kind)->hub_version() == "v1");
   CHECK((*kind)->storage_version() == "v1");
   CHECK((*kind)->selectable_fields() == std::vector<std::string>{"spec.size"});

@@ -91,7 +91,7 @@ inline runtime::KindPtr CustomKind(const std::string& group, bool preserve) {
   return runtime::Kind::New({.group = group,
                              .kind = "Noxu",
                              .plural = "noxus",
-                             .semantics = runtime::Semantics::kStructural,
+                             .semantics = runtime::Semantics::kCustomResource,
                              .versions = {{.version = "v1beta1", .schema = schema}}})
       .value();
 }

@@ -30,7 +30,7 @@ runtime::KindPtr NewKind(bool namespaced = true) {
               .kind = "Widget",
               .plural = "widgets",
               .namespaced = namespaced,
-              .semantics = runtime::Semantics::kStructural,
+              .semantics = runtime::Semantics::kCustomResource,
               .versions = {{.version = "v1", .schema = schema},
                            {.version = "v2", .schema = schema, .status_subresource = false}}})
       .value();

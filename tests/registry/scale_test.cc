@@ -35,7 +35,7 @@ runtime::KindPtr ScaledKind(runtime::Semantics semantics) {
 }
 
 struct ScaleFixture : Fixture {
-  explicit ScaleFixture(runtime::Semantics semantics = runtime::Semantics::kStruct,
+  explicit ScaleFixture(runtime::Semantics semantics = runtime::Semantics::kGoType,
                         registry::ScaleOptions scale_options = {}) {
     kind = ScaledKind(semantics);
     Store();
@@ -113,7 +113,7 @@ TEST_CASE("registry: a Scale shows replicas and selector of the object", "[regis
   };
   for (const Row& row : rows) {
     INFO(row.object);
-    ScaleFixture fixture(runtime::Semantics::kStruct, {.label_selector_path = row.selector_path});
+    ScaleFixture fixture(runtime::Semantics::kGoType, {.label_selector_path = row.selector_path});
     fixture.Make("one", row.object);
 
     const std::string scale = fixture.ScaleOf("one");
@@ -139,12 +139,12 @@ TEST_CASE("registry: a selector that is none refuses the Scale", "[registry]") {
   };
   for (const Row& row : rows) {
     INFO(row.selector);
-    ScaleFixture fixture(runtime::Semantics::kStruct, {.label_selector_path = ".spec.selector"});
+    ScaleFixture fixture(runtime::Semantics::kGoType, {.label_selector_path = ".spec.selector"});
     fixture.Make("one", R"({"spec":{"selector":)" + row.selector + "}}");
 
     CHECK(fixture.ScaleOf("one") == row.message);
   }
-  ScaleFixture fixture(runtime::Semantics::kStruct, {.label_selector_path = ".spec.selector"});
+  ScaleFixture fixture(runtime::Semantics::kGoType, {.label_selector_path = ".spec.selector"});
   fixture.Make("one", R"({"spec":{"selector":{"matchLabels":{"a":"b,c"}}}})");
   CHECK(fixture.ScaleOf("one").starts_with(
       R"(values[0][a]: Invalid value: "b,c": a valid label must be an empty string or consist)"));
@@ -170,7 +170,7 @@ TEST_CASE("registry: a Scale has the object's identity and no more of its metada
 
 // customresource TestScaleGetWithoutSpecReplicas
 TEST_CASE("registry: a custom resource without replicas has no Scale", "[registry]") {
-  ScaleFixture fixture(runtime::Semantics::kStructural);
+  ScaleFixture fixture(runtime::Semantics::kCustomResource);
   fixture.Make("one", R"({"spec":{}})");
 
   const auto scale = fixture.can.getter->Get(fixture.ctx, "one", {});
@@ -208,7 +208,7 @@ TEST_CASE("registry: a Scale changes the object's replicas alone", "[registry]")
 
 // customresource TestScaleUpdateWithoutSpecReplicas, TestScaleUpdateWithoutResourceVersion
 TEST_CASE("registry: a Scale sets replicas that were not there", "[registry]") {
-  for (const auto semantics : {runtime::Semantics::kStruct, runtime::Semantics::kStructural}) {
+  for (const auto semantics : {runtime::Semantics::kGoType, runtime::Semantics::kCustomResource}) {
     ScaleFixture fixture(semantics);
     fixture.Make("one", R"({"spec":{}})");
 
@@ -224,7 +224,7 @@ TEST_CASE("registry: a Scale sets replicas that were not there", "[registry]") {
 }
 
 TEST_CASE("registry: a custom resource's Scale has to say how many replicas", "[registry]") {
-  ScaleFixture fixture(runtime::Semantics::kStructural);
+  ScaleFixture fixture(runtime::Semantics::kCustomResource);
   fixture.Make("one", R"({"spec":{}})");
 
   const auto scaled = fixture.ScaleTo("one", [](runtime::Object&) {});
@@ -331,7 +331,7 @@ TEST_CASE("registry: replicas that are no number have no Scale", "[registry]") {
        "map[string]interface{}"},
   };
   for (const Row& row : rows) {
-    ScaleFixture fixture(runtime::Semantics::kStruct, {.spec_replicas_path = row.path});
+    ScaleFixture fixture(runtime::Semantics::kGoType, {.spec_replicas_path = row.path});
     fixture.Make("one", R"({"spec":{"replicas":7}})");
 
     CHECK(fixture.ScaleOf("one") == row.message);

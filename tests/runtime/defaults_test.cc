@@ -44,12 +44,12 @@ std::string Defaulted(Semantics semantics, std::string_view json) {
 }
 
 TEST_CASE("runtime: defaults fill absent fields, in lists, maps and defaults too", "[runtime]") {
-  CHECK(Defaulted(Semantics::kStruct,
+  CHECK(Defaulted(Semantics::kGoType,
                   R"({"spec":{"b":0,"ports":[{"name":"x"}],"byName":{"k":{}},"plain":"p"}})") ==
         R"({"a":"A","b":0,"maybe":"M","main":{"protocol":"TCP"},)"
         R"("ports":[{"name":"x","protocol":"TCP"}],"byName":{"k":{"protocol":"TCP"}},)"
         R"("plain":"p"})");
-  CHECK(Defaulted(Semantics::kStructural, R"({"spec":{"b":0,"plain":"p"}})") ==
+  CHECK(Defaulted(Semantics::kCustomResource, R"({"spec":{"b":0,"plain":"p"}})") ==
         R"({"a":"A","b":0,"main":{"protocol":"TCP"},"maybe":"M","plain":"p"})");
 }
 
@@ -68,21 +68,21 @@ TEST_CASE("runtime: a default that is zero adds nothing that a Go type leaves ou
     return Print((*object)["spec"]);
   };
 
-  CHECK(defaulted(Semantics::kStruct) == R"({"pointer":"","always":""})");
-  CHECK(defaulted(Semantics::kStructural) == R"({"always":"","name":"","pointer":""})");
+  CHECK(defaulted(Semantics::kGoType) == R"({"pointer":"","always":""})");
+  CHECK(defaulted(Semantics::kCustomResource) == R"({"always":"","name":"","pointer":""})");
 }
 
 TEST_CASE("runtime: a zero held by value is defaulted in Go types, not in custom resources",
           "[runtime]") {
   const char* const json = R"({"spec":{"a":"","b":0,"maybe":"","main":{"protocol":"UDP"}}})";
-  CHECK(Defaulted(Semantics::kStruct, json) ==
+  CHECK(Defaulted(Semantics::kGoType, json) ==
         R"({"a":"A","b":0,"maybe":"","main":{"protocol":"UDP"}})");
-  CHECK(Defaulted(Semantics::kStructural, json) ==
+  CHECK(Defaulted(Semantics::kCustomResource, json) ==
         R"({"a":"","b":0,"maybe":"","main":{"protocol":"UDP"}})");
 }
 
 TEST_CASE("runtime: a null of a custom resource stays only where it is allowed", "[runtime]") {
-  CHECK(Defaulted(Semantics::kStructural,
+  CHECK(Defaulted(Semantics::kCustomResource,
                   R"({"spec":{"a":null,"b":2,"main":{"name":null},"maybe":null,"plain":null}})") ==
         R"({"a":"A","b":2,"main":{"protocol":"TCP"},"maybe":null})");
 }
@@ -141,7 +141,7 @@ constexpr std::string_view kTypos = R"({"metadata":{"name":"n"},"spec":{
 
 TEST_CASE("runtime: pruning drops what the schema does not know and says what", "[runtime]") {
   const SchemaPtr schema = StructBuilder("").Field("spec", Pruned()).Build();
-  const auto object = ObjectOf(WidgetKind(schema, Semantics::kStructural), kTypos);
+  const auto object = ObjectOf(WidgetKind(schema, Semantics::kCustomResource), kTypos);
   std::vector<UnknownMember> dropped;
   REQUIRE(Settle(*object, {.defaults = false, .unknown = &dropped}).ok());
   CHECK(Print(*object) ==

@@ -17,7 +17,7 @@ using testing::WithSpec;
 // The findings about {"spec":{"f":value}}, where f is a field of `schema` with `options`; or why
 // there can be no such kind.
 std::string FindingsOf(SchemaPtr schema, StructBuilder::Options options, std::string_view value,
-                       Semantics semantics = Semantics::kStructural) {
+                       Semantics semantics = Semantics::kCustomResource) {
   const SchemaPtr spec =
       StructBuilder("").Field("f", std::move(schema), std::move(options)).Build();
   auto kind = Kind::New({.group = "example.com",
@@ -113,7 +113,7 @@ TEST_CASE("runtime: constraints are of the field alone, and keep what its type h
 
 TEST_CASE("runtime: a constraint that constrains nothing is refused in a Go type", "[runtime]") {
   const auto refused = [](SchemaPtr schema, StructBuilder::Options options) {
-    return FindingsOf(std::move(schema), std::move(options), "null", Semantics::kStruct);
+    return FindingsOf(std::move(schema), std::move(options), "null", Semantics::kGoType);
   };
   const std::string nothing = "kind \"Widget\": v1.spec.f: ";
   CHECK(refused(StringSchema(), {.minimum = 1}) == nothing + "minimum constrains nothing here");

@@ -46,7 +46,8 @@ TEST_CASE("runtime: a kind fills in what follows from its name", "[runtime]") {
 
 TEST_CASE("runtime: the body of a structural kind carries kind and apiVersion itself",
           "[runtime]") {
-  const KindPtr kind = testing::WidgetKind(testing::WithSpec(AnySchema()), Semantics::kStructural);
+  const KindPtr kind =
+      testing::WidgetKind(testing::WithSpec(AnySchema()), Semantics::kCustomResource);
   CHECK(kind->JsonPrefix("v1") == "{");
   CHECK(kind->JsonPrefix("v2").empty());
   CHECK(Kind::Untyped({"", "v1", "Pod"})->JsonPrefix("v1") == "{");

@@ -326,7 +326,7 @@ TEST_CASE("runtime: a struct that preserves unknown fields has them last", "[run
 }
 
 TEST_CASE("runtime: custom resources get sorted keys and Go's metadata", "[runtime]") {
-  const KindPtr kind = WidgetKind(WithSpec(AnySchema()), Semantics::kStructural);
+  const KindPtr kind = WidgetKind(WithSpec(AnySchema()), Semantics::kCustomResource);
   CHECK(Normalized(kind, R"({"spec":{"b":{"d":0,"c":null},"a":""},"metadata":{"name":"n",
       "labels":{},"creationTimestamp":null,"typo":1}})") ==
         R"({"metadata":{"name":"n"},"spec":{"a":"","b":{"c":null,"d":0}}})");

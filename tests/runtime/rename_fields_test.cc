@@ -29,7 +29,7 @@ SchemaPtr SchemaWith(const std::vector<std::string>& root, const std::vector<std
 
 // The hub v1 has `hub`; v1beta1 has `old`, and declares `conversions`.
 Result<KindPtr> NewKind(SchemaPtr hub, SchemaPtr old, std::vector<RenameField> conversions,
-                        Semantics semantics = Semantics::kStructural) {
+                        Semantics semantics = Semantics::kCustomResource) {
   return Kind::New({.group = "example.com",
                     .kind = "Widget",
                     .plural = "widgets",
@@ -48,15 +48,15 @@ std::string There(const KindPtr& kind, std::string_view json, std::string_view f
 }
 
 TEST_CASE("runtime: a declared rename moves a value to its other name and back", "[runtime]") {
-  const auto semantics = GENERATE(Semantics::kStruct, Semantics::kStructural);
+  const auto semantics = GENERATE(Semantics::kGoType, Semantics::kCustomResource);
   const KindPtr kind =
       NewKind(SchemaWith({"top"}, {"replicas", "a"}), SchemaWith({"head"}, {"size", "a"}),
               {RenameField("spec.size", "spec.replicas"), {"head", "top"}}, semantics)
           .value();
-  const std::string old = semantics == Semantics::kStruct
+  const std::string old = semantics == Semantics::kGoType
                               ? R"({"metadata":{"name":"n"},"spec":{"size":3,"a":1},"head":7})"
                               : R"({"head":7,"metadata":{"name":"n"},"spec":{"a":1,"size":3}})";
-  const std::string hub = semantics == Semantics::kStruct
+  const std::string hub = semantics == Semantics::kGoType
                               ? R"({"metadata":{"name":"n"},"spec":{"replicas":3,"a":1},"top":7})"
                               : R"({"metadata":{"name":"n"},"spec":{"a":1,"replicas":3},"top":7})";
 

@@ -52,7 +52,7 @@ TEST_CASE("runtime: settling normalizes, then fills in defaults", "[runtime]") {
 }
 
 TEST_CASE("runtime: settling prunes a custom resource, then fills in defaults", "[runtime]") {
-  const auto object = ObjectOf(WidgetKind(WithSpec(Ports()), Semantics::kStructural),
+  const auto object = ObjectOf(WidgetKind(WithSpec(Ports()), Semantics::kCustomResource),
                                R"({"spec":{"typo":1,"ports":[{}]}})");
   std::vector<UnknownMember> unknown;
   REQUIRE(Settle(*object, {.unknown = &unknown}).ok());
@@ -62,7 +62,7 @@ TEST_CASE("runtime: settling prunes a custom resource, then fills in defaults", 
 }
 
 TEST_CASE("runtime: settling writes a custom resource's metadata as the Go type", "[runtime]") {
-  const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kStructural);
+  const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kCustomResource);
   const auto object = ObjectOf(
       kind, R"({"spec":{},"metadata":{"name":"n","labels":{},"creationTimestamp":null,"typo":1}})");
   REQUIRE(Settle(*object, {.defaults = false}).ok());
@@ -92,7 +92,7 @@ TEST_CASE("runtime: what grows beyond its limit is refused, equal items or not",
   // Each comes to have two members, and is built twice if it was empty.
   constexpr std::size_t kTooLittle = kItems * sizeof(Member);
   constexpr std::size_t kEnough = kItems * (4 * sizeof(Member) + 2 * sizeof(Value)) + (64 << 10);
-  for (const Semantics semantics : {Semantics::kStruct, Semantics::kStructural}) {
+  for (const Semantics semantics : {Semantics::kGoType, Semantics::kCustomResource}) {
     for (const std::string& items : {Repeated("{}", kItems), distinct}) {
       const KindPtr kind = WidgetKind(WithSpec(Ports()), semantics);
       const auto grown = ObjectOf(kind, PortsOf(items));

@@ -18,7 +18,7 @@ std::string Print(const Object& object);
 std::unique_ptr<Object> ObjectOf(const KindPtr& kind, std::string_view json,
                                  std::string_view version = "v1");
 // A kind "Widget" in the group "example.com" with these versions of `schema`'s fields.
-KindPtr WidgetKind(SchemaPtr schema, Semantics semantics = Semantics::kStruct);
+KindPtr WidgetKind(SchemaPtr schema, Semantics semantics = Semantics::kGoType);
 // A struct with metadata and `spec`.
 SchemaPtr WithSpec(SchemaPtr spec);
 OwnedValue Owned(std::string_view json);

@@ -25,7 +25,7 @@ SchemaPtr Changed(const SchemaPtr& schema, Change change) {
 // The findings about {"spec":{"f":value}}, where f is of `schema`.
 std::string Findings(SchemaPtr schema, std::string_view value) {
   const SchemaPtr spec = StructBuilder("").Field("f", std::move(schema)).Build();
-  const auto object = ObjectOf(WidgetKind(WithSpec(spec), Semantics::kStructural),
+  const auto object = ObjectOf(WidgetKind(WithSpec(spec), Semantics::kCustomResource),
                                "{\"spec\":{\"f\":" + std::string(value) + "}}");
   return ValidateSchema(*object).Aggregate();
 }
@@ -189,7 +189,7 @@ TEST_CASE("runtime: all findings of an object are collected", "[runtime]") {
                                .Field("status", BooleanSchema())
                                .Build();
   const auto object =
-      ObjectOf(WidgetKind(schema, Semantics::kStructural), R"({"metadata":7,"status":1})");
+      ObjectOf(WidgetKind(schema, Semantics::kCustomResource), R"({"metadata":7,"status":1})");
   const field::ErrorList errors = ValidateSchema(*object);
   REQUIRE(errors.size() == 2);
   CHECK(errors[0].Message() == "spec: Required value");
@@ -235,7 +235,7 @@ TEST_CASE("runtime: a status is checked alone, and named from there", "[runtime]
                                .Field("status", part)
                                .Build();
   const auto findings = [&](std::string_view json, SchemaPart checked) {
-    const auto object = ObjectOf(WidgetKind(schema, Semantics::kStructural), json);
+    const auto object = ObjectOf(WidgetKind(schema, Semantics::kCustomResource), json);
     return ValidateSchemaPart(*object, checked).Aggregate();
   };
   constexpr char kWrong[] = R"({"spec":{"f":4},"status":{"f":5}})";
@@ -255,7 +255,7 @@ TEST_CASE("runtime: an update may keep what a set repeats, and nothing else wron
                              .Field("names", SetOf(StringSchema()))
                              .Field("size", IntegerSchema(64))
                              .Build();
-  const KindPtr kind = WidgetKind(WithSpec(spec), Semantics::kStructural);
+  const KindPtr kind = WidgetKind(WithSpec(spec), Semantics::kCustomResource);
   const auto findings = [&](std::string_view json, std::string_view old) {
     return ValidateSchemaPart(*ObjectOf(kind, json), *ObjectOf(kind, old), SchemaPart::kObject)
         .Aggregate();

@@ -44,7 +44,7 @@ runtime::SchemaPtr BoatSchema(const std::string& crew) {
 // Served in v1, in v1beta1, which says `sailors` and has no scale, and not in v1alpha1.
 runtime::KindOptions BoatOptions() {
   runtime::KindOptions options{.group = "harbor.example.com", .kind = "Boat", .plural = "boats"};
-  options.semantics = runtime::Semantics::kStructural;
+  options.semantics = runtime::Semantics::kCustomResource;
   options.versions = {{.version = "v1",
                        .schema = BoatSchema("crew"),
                        .scale = runtime::ScalePaths{".spec.crew", ".status.crew"}},

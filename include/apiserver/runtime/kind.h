@@ -23,8 +23,8 @@ using KindPtr = std::shared_ptr<const Kind>;
 
 // Whose rules an object's JSON obeys.
 enum class Semantics : std::uint8_t {
-  kStruct,      // A Go type: declaration order, zero values and nulls as encoding/json has them.
-  kStructural,  // A custom resource: sorted keys, pruned by the schema, zeros are values.
+  kGoType,  // A Go type: declaration order, zero values and nulls as encoding/json has them.
+  kCustomResource,  // A custom resource: sorted keys, pruned by the schema, zeros are values.
 };
 
 // A column of `kubectl get`.
@@ -100,10 +100,10 @@ struct KindOptions {
   std::vector<std::string> short_names = {};
   std::vector<std::string> categories = {};
   bool namespaced = true;
-  // kStruct treats a zero as a missing value, as Go's omitempty does: a PATCH of `replicas: 0` with
-  // the default 1 is answered 200 with 1. A kind that imitates no Go type is better kStructural,
-  // where the 0 is kept and checked.
-  Semantics semantics = Semantics::kStruct;
+  // kGoType treats a zero as a missing value, as Go's omitempty does: a PATCH of `replicas: 0` with
+  // the default 1 is answered 200 with 1. A kind that imitates no Go type is better
+  // kCustomResource, where the 0 is kept and checked.
+  Semantics semantics = Semantics::kGoType;
   // Required. In priority order: the first is what clients prefer.
   std::vector<KindVersion> versions;
   // The version strategies, validation and admission see, and through which functions convert;
@@ -161,7 +161,7 @@ class Kind {
   std::vector<std::string> prefixes_;  // One per version.
 };
 
-// Constraints and types of the schema (kStructural), and `required`.
+// Constraints and types of the schema (kCustomResource), and `required`.
 field::ErrorList ValidateSchema(const Object& object);
 
 }  // namespace apiserver::inline v0::runtime

@@ -46,7 +46,7 @@ struct SettleRules {
   std::vector<UnknownMember>* unknown = nullptr;
 };
 
-// Normalizes (kStruct) or prunes (kStructural), then fills in defaults, in the version that the
+// Normalizes (kGoType) or prunes (kCustomResource), then fills in defaults, in the version that the
 // object is in. To normalize is what decoding into a Go struct and encoding again does: nulls,
 // unknown and empty fields are dropped, fields ordered, Quantity, Time and base64 written
 // canonically. To prune is to drop what the schema does not know; metadata, which is the Go type

@@ -30,7 +30,7 @@ const std::vector<PatchType>& PatchTypesOf(const runtime::Kind& kind) {
                                           PatchType::kStrategicMergePatch, PatchType::kApply};
   // Strategic merge needs the tags of a Go type, which custom resources do not have.
   const bool go_type =
-      kind.semantics() == runtime::Semantics::kStruct && kind.versions().front().schema != nullptr;
+      kind.semantics() == runtime::Semantics::kGoType && kind.versions().front().schema != nullptr;
   return go_type ? all : structural;
 }
 

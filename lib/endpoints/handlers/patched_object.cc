@@ -72,7 +72,8 @@ Status TakeType(const Patched& patched, runtime::Object& object) {
   if (!type.ok()) return Invalid(patched, std::string(type.status().message()));
   object.SetRoot(root);
   if (patched.from_unstructured) return {};
-  if (kind.semantics() == runtime::Semantics::kStructural) return CheckCustomType(*type, object);
+  if (kind.semantics() == runtime::Semantics::kCustomResource)
+    return CheckCustomType(*type, object);
   runtime::GroupVersionKind gvk = object.gvk();
   if (!type->kind.empty()) gvk.kind = type->kind;
   if (!type->api_version.empty()) {

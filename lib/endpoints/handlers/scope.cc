@@ -161,7 +161,7 @@ Status RequestScope::CheckFieldSelector(const meta::FieldSelector& selector) con
     const std::string& field = requirement.field;
     if (field == "metadata.name" || field == "metadata.namespace") continue;
     if (std::find(more.begin(), more.end(), field) != more.end()) continue;
-    if (kind->semantics() == runtime::Semantics::kStructural) {
+    if (kind->semantics() == runtime::Semantics::kCustomResource) {
       return meta::NewBadRequest("field label not supported: " + field);
     }
     std::string known = "\"metadata.name\", \"metadata.namespace\"";

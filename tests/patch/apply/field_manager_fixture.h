@@ -120,7 +120,7 @@ inline runtime::KindPtr MakeKind(std::string group, std::string name, std::strin
   runtime::KindOptions options{.group = std::move(group),
                                .kind = std::move(name),
                                .plural = std::move(plural),
-                               .semantics = runtime::Semantics::kStructural,
+                               .semantics = runtime::Semantics::kCustomResource,
                                .versions = {}};
   for (const std::string& version : versions) {
     options.versions.push_back({.version = version, .schema = schema});
