@@ -66,7 +66,12 @@ struct World {
   explicit World(Wire wire, ListenerOptions options = {})
       : service([this](Exchange& exchange) { return Serve(exchange); }),
         server(service.service, wire, std::move(options)) {}
-  ~World() { Release(); }
+  // A request may arrive after the first release, and what it holds must go before its service.
+  ~World() {
+    Release();
+    server.StopListening();
+    Release();
+  }
 
   Step Serve(Exchange& exchange) {
     const std::string& path = exchange.request().path;
