@@ -111,8 +111,8 @@ struct World {
     return opened.ok() ? Step::Done() : Step(opened);
   }
   void Release() {
-    for (Resume& resume : std::exchange(*held.Lock(), {}))
-      resume(Status(Reason::kConflict, "held"));
+    auto resumes = std::exchange(*held.Lock(), {});
+    for (Resume& resume : resumes) resume(Status(Reason::kConflict, "held"));
   }
 
   Journal steps;
