@@ -66,7 +66,12 @@ struct World {
   explicit World(Wire wire, ListenerOptions options = {})
       : service([this](Exchange& exchange) { return Serve(exchange); }),
         server(service.service, wire, std::move(options)) {}
-  ~World() { Release(); }
+  // A request may arrive after the first release, and what it holds must go before its service.
+  ~World() {
+    Release();
+    server.StopListening();
+    Release();
+  }
 
   Step Serve(Exchange& exchange) {
     const std::string& path = exchange.request().path;
@@ -106,8 +111,8 @@ struct World {
     return opened.ok() ? Step::Done() : Step(opened);
   }
   void Release() {
-    for (Resume& resume : std::exchange(*held.Lock(), {}))
-      resume(Status(Reason::kConflict, "held"));
+    auto resumes = std::exchange(*held.Lock(), {});
+    for (Resume& resume : resumes) resume(Status(Reason::kConflict, "held"));
   }
 
   Journal steps;
