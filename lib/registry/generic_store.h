@@ -73,7 +73,7 @@ class GenericStore final : public Store {
  private:
   // "/namespace/name" or "/name". kBadRequest: no namespace, no name, or one that no path can have.
   Result<std::string> KeyFor(const Context& ctx, std::string_view name) const;
-  // Where a list or watch looks, and for what.
+  // The keys and the predicate of a list or watch.
   struct Selection {
     std::string key;
     bool recursive = true;
@@ -137,7 +137,7 @@ class GenericStore final : public Store {
   const StorageConfig config_;
   const StoreOptions options_;
   const bool calls_host_;  // Reads and watches run functions that may wait.
-  // Of the kind's own columns, by version.
+  // The convertors for the kind's own columns, by version.
   const std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables_;
   const std::unique_ptr<storage::Interface> storage_;
   Context::Registration stats_shown_;

@@ -32,7 +32,7 @@ struct ReplicaOptions {
   runtime::KindPtr kind;
   const Clock* clock = nullptr;
   Random* random = nullptr;
-  // How errors call an object from elsewhere: "polled object".
+  // The term for an external object in error messages: "polled object".
   std::string word;
   // Members of metadata that an object without them keeps from the copy.
   std::vector<std::string> kept_metadata;

@@ -21,7 +21,7 @@ void KeepGeneration(runtime::Object& object, const runtime::Object& old) {
   }
 }
 
-// What the client cannot change once the server has set it.
+// Restores the fields that a client cannot change once the server has set them.
 void RestoreSystemFields(runtime::Object& object, const runtime::Object& old) {
   const auto restore = [&](std::string_view field, bool always) {
     const runtime::Value before = old.metadata()[field];

@@ -37,7 +37,7 @@ class DefaultsPass final : public RewritePass {
     return structural_ || schema->has_defaults ? schema.get() : nullptr;
   }
 
-  // Whether a member with this value is as good as absent.
+  // Returns true if a member with this value is treated as absent.
   bool CountsAsAbsent(const Field& field, const Value& value) const {
     if (structural_) return value.is_null() && !field.schema->nullable;
     if (value.is_null()) return true;
