@@ -69,7 +69,7 @@ void MarkAsDeleting(runtime::Object& object, const Clock& clock) {
 
 }  // namespace
 
-// One delete on its way; what it says of the last attempt counts.
+// The state of one delete in progress. It describes the last attempt.
 struct GenericStore::DeleteCall {
   enum class Ending : std::uint8_t { kMarked, kDeleteNow, kAlreadyDeleting, kRefused };
 

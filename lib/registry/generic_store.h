@@ -84,7 +84,8 @@ class GenericStore final : public Store {
     return InterpretError(error, verb, options_.kind->group_resource(), name);
   }
 
-  // The part of an object that its schema validates, of what a request may change.
+  // Returns the part of an object that its schema validates, among the parts that a request may
+  // change.
   runtime::SchemaPart Checked(runtime::SchemaPart part) const {
     return options_.validate_schema ? part : runtime::SchemaPart::kNone;
   }
@@ -92,7 +93,7 @@ class GenericStore final : public Store {
   // The object in the version that strategies, admission and hooks see. Errors as
   // runtime::Convert.
   Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const;
-  // Calls the host's `hook`, if there is one, with what was stored.
+  // Calls the host's `hook`, if there is one, with the stored object.
   using Hook = std::function<void(const runtime::Object&)>;
   Status Tell(const Context& ctx, const Hook& hook, const runtime::ObjectPtr& stored) const;
 

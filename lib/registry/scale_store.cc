@@ -13,8 +13,8 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// Stands in the Scale of a custom resource without replicas while a patch is applied to it, as in
-// Go: whoever leaves it there has not set them.
+// A marker in the Scale of a custom resource without replicas while a patch is applied to it, as in
+// Go. If it is still there afterwards, the patch did not set the replicas.
 constexpr std::int64_t kNoReplicas = std::numeric_limits<std::int32_t>::min();
 
 // The state that all parts of one scale subresource share.
@@ -176,7 +176,7 @@ class ScaleStore final : public rest::Storage,
   }
 
  private:
-  // Admission judges Scales, not what they were made from.
+  // Admission sees Scales, not the objects that they are made from.
   rest::ValidateObject ValidateCreate(const rest::ValidateObject& validate) const {
     if (!validate) return nullptr;
     return [this, &validate](const Context& ctx, const runtime::Object& object) -> Status {

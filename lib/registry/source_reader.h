@@ -15,7 +15,7 @@
 // The half of a source store that reads: keeps the copy in memory in line with the source.
 namespace apiserver::inline v0::registry {
 
-// Calls a function of the host's; what it throws becomes kInternalError.
+// Calls a function of the host. An exception becomes kInternalError.
 template <class F>
 auto CallSource(F function) -> decltype(function()) {
   try {

@@ -25,7 +25,7 @@ bool ShouldDeleteDuringUpdate(const runtime::Object& object, const runtime::Obje
 
 }  // namespace
 
-// One update on its way; what it says of the last attempt counts.
+// The state of one update in progress. It describes the last attempt.
 struct GenericStore::UpdateCall {
   const rest::Strategy& strategy;
   const Context& ctx;
@@ -53,7 +53,7 @@ Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& objec
     field::ErrorList errors;
     errors.InvalidPrinted(field::Path("metadata").Child("resourceVersion"), "0",
                           "must be specified for an update");
-    // The resource stands where the kind should: Go's habit.
+    // As in Go, the resource is reported in place of the kind.
     return meta::NewInvalid({resource.group, resource.resource}, call.name, errors);
   }
   if (object.resource_version() == existing.resource_version()) return {};
@@ -118,7 +118,7 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
     return rest::UpdateResult{std::move(*stored), call.creating};
   }
   if (call.emptied != nullptr && stored.status() == call.refusal) {
-    // The update was admitted as an update; nobody is asked about the delete.
+    // The request was admitted as an update; the delete does not pass admission again.
     storage::UpdateOptions options;
     options.preconditions = call.preconditions;
     const auto removed = Remove(call.ctx, key, options, nullptr, dry_run);

@@ -12,6 +12,7 @@
 namespace apiserver::v0::rest {
 namespace {
 
+// Only the strategy may change the generation, so the client's value is dropped before it runs.
 void KeepGeneration(runtime::Object& object, const runtime::Object& old) {
   if (object.generation() == old.generation()) return;
   if (old.generation() == 0) {

@@ -23,7 +23,7 @@ using Omit = Field::Omit;
 
 bool KeyLess(const Slot& a, const Slot& b) { return a.key < b.key; }
 
-// Normalizes what stands in `slot` by `schema`; a container is left to a later step.
+// Normalizes the value in `slot` by `schema`; a container is left to a later step.
 bool NormalizeSlot(const Schema& schema, Slot& slot, Arena& arena, bool& changed) {
   if (!IsContainer(schema.type)) return NormalizeScalar(schema, slot.value, arena, changed);
   if (slot.value.is_null()) {
