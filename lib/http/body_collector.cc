@@ -10,7 +10,7 @@ namespace {
 
 // A body of unknown length is charged in steps.
 constexpr std::size_t kChargeStepBytes = 256 << 10;
-// Less that nobody wants yet is not worth counting: an exchange takes as much itself.
+// Fewer unread bytes are not counted: an exchange itself takes as much memory.
 constexpr std::size_t kUnwantedBytesMin = 4 << 10;
 // The pace of a body is looked at this often. A body is too slow after so many ticks in a row that
 // brought less than so many bytes each. While others wait for its room it has one tick, and must

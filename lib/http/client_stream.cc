@@ -50,7 +50,7 @@ class StreamBuffer final : public ClientSink {
   Status Wait(const Context& ctx, Ready ready, Take take) {
     // Before the lock: unregistering waits for a callback in progress, which takes the lock.
     const Context::Registration wake = ctx.OnDone([this] {
-      (void)state_.Lock();  // Whoever is about to wait is waiting now.
+      (void)state_.Lock();  // A caller that found done() false is in its wait from here on.
       state_.NotifyAll();
     });
     auto state = state_.Lock();

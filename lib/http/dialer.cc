@@ -329,7 +329,7 @@ Result<std::unique_ptr<Connection>> LoopDialer::Dial(const Context& ctx,
     outcome->value.NotifyAll();
   });
   const Context::Registration wake = ctx.OnDone([outcome] {
-    (void)outcome->value.Lock();  // Whoever is about to wait is waiting now.
+    (void)outcome->value.Lock();  // A caller that found done() false is in its wait from here on.
     outcome->value.NotifyAll();
   });
   auto value = outcome->value.Lock();

@@ -48,8 +48,8 @@ struct ExchangeCount {
 // Drives one request over the filters and its answer back; the only implementation of Exchange.
 //
 // All state changes happen on the loop. A step runs on the loop or on the pool; what it ended with
-// is signalled back (Signal, then OnLoop). What other threads may touch meanwhile is atomic: who
-// has claimed the head, whether the exchange was ended from outside, and the signals.
+// is signalled back (Signal, then OnLoop). State that other threads may touch is atomic: the
+// claim of the head, whether the exchange was ended from outside, and the signals.
 class ExchangeDriver final : public Exchange,
                              public ResponseWriter,
                              public Wakeable,

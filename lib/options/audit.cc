@@ -115,7 +115,7 @@ Status AuditOptions::ApplyTo(server::Config& config, LogSink& log) const {
   audit::Options options = values;
   options.log_sink = &log;
   options.new_client = CallsOut(config);
-  // Upstream starts without a word.
+  // Upstream starts without an error in this case.
   if (!options.policy_file.empty() && options.log_path.empty() &&
       options.webhook_config_file.empty()) {
     Log(log, LogLevel::kWarning,

@@ -32,7 +32,7 @@ void AddStorageFlags(EtcdOptions& options, FlagSet& flags) {
              .help = "Use the file set by --encryption-provider-config anew when it changes"});
 }
 
-// Its health is the server's: without its keys nothing can be read.
+// Makes the server unready if encryption fails: without its keys no object can be read.
 Status AddHealthCheck(const storage::value::Encryption& encryption,
                       server::GenericAPIServer& server) {
   return server.AddHealthCheck(

@@ -4,16 +4,16 @@
 
 #include "apiserver/options/flag_set.h"
 
-// Flags that mean something to one kind of server only: standalone, or behind an aggregator. To the
-// other a flag that is given must not be lost without a word.
+// Checks flags that only one kind of server supports: a standalone one, or one behind an
+// aggregator. The other kind reports such a flag instead of ignoring it.
 namespace apiserver::inline v0::options {
 
-// Why a standalone server refuses one of `flags`, in one line; empty: it does not, or the server is
-// not standalone.
+// Returns one line that says why a standalone server refuses one of `flags`. Empty: it accepts
+// them, or the server is not standalone.
 std::string ProblemOfClusterFlags(bool standalone, const Flags& flags);
 
-// Why a server behind an aggregator refuses one of `flags`; `instead` says what it has in their
-// place. Empty: it does not, or the server is standalone.
+// Returns one line that says why a server behind an aggregator refuses one of `flags`; `instead`
+// names the alternative. Empty: it accepts them, or the server is standalone.
 std::string ProblemOfStandaloneFlags(bool standalone, const Flags& flags,
                                      const std::string& instead);
 

@@ -38,7 +38,7 @@ class CliFlags final : public options::FlagSet {
   // Flags of the section <title> stand in the help under the heading "<title> flags".
   void BeginSection(std::string_view title) override;
 
-  // For flags of the program's own; switches by add_flag.
+  // The CLI11 application, to which the program adds its own flags; switches by add_flag.
   CLI::App& app() { return app_; }
   // Puts a flag that app() was given under the current heading.
   void Show(CLI::Option& option) const;

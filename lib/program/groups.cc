@@ -21,7 +21,7 @@ Status InstallAuthentication(const GroupParts& parts, server::GenericAPIServer& 
   }
   RETURN_IF_ERROR(built_in.InstallIssuerDiscovery(
       api, made, parts.recommended.secure_serving.bind_address, parts.log));
-  // For `kubectl auth whoami`, and for servers that leave authentication to this one.
+  // `kubectl auth whoami` and servers that delegate authentication to this one need this group.
   return groups::authentication::Install(
       api, {.authenticator = made.authenticator, .api_audiences = made.api_audiences});
 }

@@ -11,7 +11,7 @@
 
 namespace apiserver::inline v0::program {
 
-// What the groups that go with the options are made from; all outlives the server.
+// The parts from which the API groups of the options are made. All must outlive the server.
 struct GroupParts {
   const options::RecommendedOptions& recommended;
   const options::Recommended& made;  // By recommended.ApplyTo().

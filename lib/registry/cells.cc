@@ -43,7 +43,7 @@ void AppendText(std::string_view text, std::string& packed) {
   packed += text;
 }
 
-// As nanoseconds since 1970.
+// Appends a time as nanoseconds since 1970.
 void AppendTime(Value value, std::string& packed) {
   const auto time = runtime::ParseTime(value.AsString());
   if (!value.is_string() || !time.ok()) return AppendText("<invalid>", packed);

@@ -37,7 +37,7 @@ class Cells {
   struct Column {
     std::string type;
     JsonPath path;
-    bool valid = true;  // Of a column that cannot be read every cell is null.
+    bool valid = true;  // False: the column cannot be read; its cells are null.
   };
 
   // Packs the cells of `seen`, which is `item` as the columns look at it.

@@ -22,7 +22,8 @@ bool IsCollectorFinalizer(std::string_view finalizer) {
          finalizer == meta::kFinalizerDeleteDependents;
 }
 
-// What the options, then the object's finalizers, then the strategy want.
+// Returns the propagation that the options ask for, else the object's finalizers, else the
+// strategy.
 DeletionPropagation PropagationFor(const runtime::Object& object, GarbageCollectionPolicy policy,
                                    const meta::DeleteOptions& options) {
   if (policy == GarbageCollectionPolicy::kUnsupported) return DeletionPropagation::kBackground;
@@ -52,7 +53,7 @@ void SetFinalizers(runtime::Object& object, const std::vector<std::string>& fina
   object.SetPath({"metadata", "finalizers"}, list.Build());
 }
 
-// For objects whose strategy knows no grace: they linger only because of finalizers.
+// Marks an object whose strategy grants no grace: only its finalizers delay the delete.
 void MarkAsDeleting(runtime::Object& object, const Clock& clock) {
   if (!object.deleting() && object.generation() > 0) {
     object.Edit("metadata", "generation") = object.generation() + 1;
@@ -68,7 +69,7 @@ void MarkAsDeleting(runtime::Object& object, const Clock& clock) {
 
 }  // namespace
 
-// One delete on its way; what it says of the last attempt counts.
+// The state of one delete in progress. It describes the last attempt.
 struct GenericStore::DeleteCall {
   enum class Ending : std::uint8_t { kMarked, kDeleteNow, kAlreadyDeleting, kRefused };
 
@@ -86,7 +87,7 @@ struct GenericStore::DeleteCall {
   runtime::ObjectPtr last_existing = nullptr;
 };
 
-// What marking led to.
+// The outcome of marking.
 struct GenericStore::Marked {
   bool delete_now = false;
   bool ignore_not_found = false;
@@ -164,7 +165,7 @@ Result<GenericStore::Marked> GenericStore::MarkForDeletion(DeleteCall& call,
   if (stored.ok()) {
     marked.object = std::move(*stored);
     marked.delete_now = !call.pending_finalizers && call.last_grace == 0;
-    // Somebody else may finish it first.
+    // Another request may complete the delete first.
     marked.ignore_not_found = marked.delete_now;
     return marked;
   }

@@ -9,7 +9,7 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// As if it had been written and read back.
+// Returns the object as a write and a read would return it: settled and frozen.
 Result<runtime::ObjectPtr> Settled(std::unique_ptr<runtime::Object> object) {
   RETURN_IF_ERROR(runtime::Settle(*object));
   return runtime::ObjectPtr(std::move(object));

@@ -6,8 +6,8 @@
 #include "apiserver/base/status.h"
 #include "apiserver/storage/interface.h"
 
-// What a write would do, without doing it: k8s.io/apiserver's DryRunnableStorage. Errors are
-// storage's.
+// Computes the result of a write without storing it: k8s.io/apiserver's DryRunnableStorage. Errors
+// are storage's.
 namespace apiserver::inline v0::registry {
 
 Result<runtime::ObjectPtr> RehearseCreate(storage::Interface& storage, const Context& ctx,

@@ -11,7 +11,8 @@ namespace apiserver::inline v0::registry {
 
 enum class Verb : std::uint8_t { kGet, kList, kWatch, kCreate, kUpdate, kDelete };
 
-// What is an API error already (from strategies, admission, bad options) stays as it is.
+// Converts an error of storage into the API error of `verb`. Returns errors that are API errors
+// already (from strategies, admission, bad options) unchanged.
 Status InterpretError(const Status& error, Verb verb, const runtime::GroupResource& resource,
                       std::string_view name);
 

@@ -34,8 +34,8 @@ std::string FieldOf(const runtime::Object& object, std::string_view field) {
   return TextOf(value);
 }
 
-// Whether reads and watches run functions that a host has given and that may wait. Strategies and
-// decorators run with writes only, on the pool.
+// Returns true if reads and watches call functions of the host that may block. Strategies and
+// decorators do not count, since they run with writes only, on the pool.
 bool CallsHost(const StoreOptions& options) {
   if (options.kind->converter().may_wait()) return true;
   if (options.functions_inline) return false;

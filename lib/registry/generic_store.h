@@ -73,7 +73,7 @@ class GenericStore final : public Store {
  private:
   // "/namespace/name" or "/name". kBadRequest: no namespace, no name, or one that no path can have.
   Result<std::string> KeyFor(const Context& ctx, std::string_view name) const;
-  // Where a list or watch looks, and for what.
+  // The keys and the predicate of a list or watch.
   struct Selection {
     std::string key;
     bool recursive = true;
@@ -84,7 +84,8 @@ class GenericStore final : public Store {
     return InterpretError(error, verb, options_.kind->group_resource(), name);
   }
 
-  // The part of an object that its schema validates, of what a request may change.
+  // Returns the part of an object that its schema validates, among the parts that a request may
+  // change.
   runtime::SchemaPart Checked(runtime::SchemaPart part) const {
     return options_.validate_schema ? part : runtime::SchemaPart::kNone;
   }
@@ -92,7 +93,7 @@ class GenericStore final : public Store {
   // The object in the version that strategies, admission and hooks see. Errors as
   // runtime::Convert.
   Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const;
-  // Calls the host's `hook`, if there is one, with what was stored.
+  // Calls the host's `hook`, if there is one, with the stored object.
   using Hook = std::function<void(const runtime::Object&)>;
   Status Tell(const Context& ctx, const Hook& hook, const runtime::ObjectPtr& stored) const;
 
@@ -137,7 +138,7 @@ class GenericStore final : public Store {
   const StorageConfig config_;
   const StoreOptions options_;
   const bool calls_host_;  // Reads and watches run functions that may wait.
-  // Of the kind's own columns, by version.
+  // The convertors for the kind's own columns, by version.
   const std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables_;
   const std::unique_ptr<storage::Interface> storage_;
   Context::Registration stats_shown_;

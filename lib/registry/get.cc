@@ -17,7 +17,7 @@ Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_vie
 }
 
 void GenericStore::WhenFresh(const Context& ctx, FreshDone done) {
-  // Whoever waits keeps this store alive.
+  // `this` is safe to capture: the waiting caller keeps the store alive.
   auto told = [this, done = std::move(done)](const Result<std::int64_t>& revision) mutable {
     if (!revision.ok()) return done(Interpret(revision.status(), Verb::kGet, ""));
     done(std::to_string(*revision));

@@ -13,7 +13,7 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// For a store that only polls write to; what they find is not validated.
+// The strategy of a store that only polls write to; polled objects are not validated.
 class PolledStrategy final : public rest::Strategy {
  public:
   explicit PolledStrategy(bool namespaced) : namespaced_(namespaced) {}
@@ -74,7 +74,7 @@ class Polling final : public PollingStore, public std::enable_shared_from_this<P
   struct Turn {
     bool polling = false;
     bool polled = false;  // Once, with success.
-    std::string error;    // Of the last poll.
+    std::string error;    // The error of the last poll.
     bool stopped = false;
     Executor::Cancel timer;
   };

@@ -91,6 +91,7 @@ Status Replica::Adopt(const Context& ctx, const std::string& key, runtime::Objec
   options.ignore_not_found = true;
   auto written = storage_.GuaranteedUpdate(ctx, key, options, replace);
   if (another) {
+    // Watchers must see DELETED and ADDED: an object with another uid is a new object.
     RETURN_IF_ERROR(Remove(ctx, key));
     written = storage_.GuaranteedUpdate(ctx, key, options, replace);
   }
@@ -99,6 +100,7 @@ Status Replica::Adopt(const Context& ctx, const std::string& key, runtime::Objec
 
 Status Replica::Remove(const Context& ctx, const std::string& key) const {
   const Status removed = storage_.Delete(ctx, key, {}, nullptr).status();
+  // The copy is then as it should be, whichever call removed the object.
   return removed.reason() == Reason::kNotFound ? Status() : removed;
 }
 

@@ -32,13 +32,13 @@ struct ReplicaOptions {
   runtime::KindPtr kind;
   const Clock* clock = nullptr;
   Random* random = nullptr;
-  // How errors call an object from elsewhere: "polled object".
+  // The term for an external object in error messages: "polled object".
   std::string word;
   // Members of metadata that an object without them keeps from the copy.
   std::vector<std::string> kept_metadata;
 };
 
-// Brings the copy in line with what is found elsewhere. Methods may be called from several threads,
+// Updates the copy to match the external objects. Methods may be called from several threads,
 // but for one key by one at a time.
 class Replica {
  public:
@@ -62,7 +62,7 @@ class Replica {
   // one, new ones where it brings none. An object with another uid replaces the old one as DELETED
   // and ADDED. What changes nothing is no write.
   Status Adopt(const Context& ctx, const std::string& key, runtime::Object& object) const;
-  // Removes what is at `key`, if there is anything.
+  // Removes the object at `key` if there is one.
   Status Remove(const Context& ctx, const std::string& key) const;
 
  private:

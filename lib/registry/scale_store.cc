@@ -13,11 +13,11 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// Stands in the Scale of a custom resource without replicas while a patch is applied to it, as in
-// Go: whoever leaves it there has not set them.
+// A marker in the Scale of a custom resource without replicas while a patch is applied to it, as in
+// Go. If it is still there afterwards, the patch did not set the replicas.
 constexpr std::int64_t kNoReplicas = std::numeric_limits<std::int32_t>::min();
 
-// What every part of one scale subresource needs.
+// The state that all parts of one scale subresource share.
 struct Scaled {
   std::shared_ptr<Store> main;
   runtime::KindPtr main_kind;
@@ -25,7 +25,7 @@ struct Scaled {
   ScaleView view;
   std::string spec_replicas_path;
 
-  // In the version that the view's paths are of.
+  // Returns the object in the version to which the view's paths refer.
   Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const {
     return runtime::Converted(ctx, object, main_kind->hub_version());
   }
@@ -33,8 +33,8 @@ struct Scaled {
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
     return view.ScaleOf(scale_kind, object);
   }
-  // Who owns what of `object`, as its Scale has it and back, for a request that comes by one of the
-  // kind's versions; borrows the view and the object.
+  // Translates managedFields between the object and its Scale, in the version of the request.
+  // Borrows the view and the object.
   patch::apply::ScaleHandler OwnersOf(const Context& ctx, const runtime::Object& object) const {
     std::string_view version = main_kind->hub_version();
     const auto* info = ctx.Get<request::RequestInfo>();
@@ -106,7 +106,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
                                           const runtime::Object& scale) const {
     auto object = old.Clone();
     scaled_.view.SetSpecReplicas(*object, scale["spec"]["replicas"].AsInt());
-    // Whether nothing will do is for the strategy to say; a custom resource's always agrees.
+    // Without a resourceVersion the strategy decides; that of a custom resource always accepts.
     if (!scaled_.structural() || !scale.resource_version().empty()) {
       object->Edit("metadata", "resourceVersion") = scale.resource_version();
     }
@@ -176,7 +176,7 @@ class ScaleStore final : public rest::Storage,
   }
 
  private:
-  // Admission judges Scales, not what they were made from.
+  // Admission sees Scales, not the objects that they are made from.
   rest::ValidateObject ValidateCreate(const rest::ValidateObject& validate) const {
     if (!validate) return nullptr;
     return [this, &validate](const Context& ctx, const runtime::Object& object) -> Status {

@@ -15,20 +15,20 @@
 
 namespace apiserver::inline v0::registry {
 
-// What a Scale shows of an object.
+// Reads and writes the fields of an object that its Scale shows.
 class ScaleView {
  public:
-  // kInvalid: a path is none.
+  // Makes a view. kInvalid: a path is not valid.
   static Result<ScaleView> New(const ScaleOptions& options);
 
-  // The Scale of `object`, without managedFields. An error of kUnknown: a field holds something
-  // else than it should, in the words of apimachinery's unstructured helpers.
+  // Returns the Scale of `object`, without managedFields. kUnknown: a field has another type than
+  // it should; the message is that of apimachinery's unstructured helpers.
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::KindPtr& scale_kind,
                                                    const runtime::Object& object) const;
-  // nullopt: it is not set.
+  // Returns the desired number of replicas. nullopt: it is not set.
   Result<std::optional<std::int64_t>> SpecReplicas(const runtime::Object& object) const;
   void SetSpecReplicas(runtime::Object& object, std::int64_t replicas) const;
-  // Where the replicas stand in each version of `kind`. Borrows this.
+  // Returns the path of the replicas in each version of `kind`. Borrows this.
   patch::apply::ResourcePathMappings Mappings(const runtime::Kind& kind) const;
 
  private:

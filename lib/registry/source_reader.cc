@@ -189,7 +189,7 @@ void SourceReader::ReadBatches() {
     {
       auto state = state_.Lock();
       Batch& next = state->next;
-      // What has failed waits for the retry, unless there is news.
+      // Failed reads wait for the retry timer unless there are new reports.
       const bool nothing = next.keys.empty() && !next.all;
       if (state->stopped || nothing) {
         state->posted = false;

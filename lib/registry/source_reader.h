@@ -15,7 +15,7 @@
 // The half of a source store that reads: keeps the copy in memory in line with the source.
 namespace apiserver::inline v0::registry {
 
-// Calls a function of the host's; what it throws becomes kInternalError.
+// Calls a function of the host. An exception becomes kInternalError.
 template <class F>
 auto CallSource(F function) -> decltype(function()) {
   try {
@@ -69,7 +69,7 @@ class SourceReader : public std::enable_shared_from_this<SourceReader> {
   // Asks the source for the object that `hold` is held for, and writes the answer into the copy.
   Status Read(const Context& ctx, const Hold& hold, const std::string& key);
 
-  // As SourceChanges.
+  // The functions of SourceChanges.
   void Changed(std::string key);
   void ChangedAll();
   Status Wait(const Context& ctx);
@@ -84,7 +84,7 @@ class SourceReader : public std::enable_shared_from_this<SourceReader> {
     std::set<std::string> held;
     Batch next;
     std::uint64_t reports_read = 0;
-    Status outcome;  // Of the last batch.
+    Status outcome;  // The result of the last batch.
     bool posted = false;
     bool reading = false;
     bool listed = false;  // Once, with success.

@@ -18,7 +18,7 @@ namespace {
 // them back.
 Context AfterSource() { return Context::Background(); }
 
-// Whether both are the same state of an object, or both null.
+// Returns true if both are the same state of an object, or both are null.
 bool Same(const runtime::ObjectPtr& a, const runtime::ObjectPtr& b) {
   if (a == nullptr || b == nullptr) return a == b;
   return a->uid() == b->uid() && a->resource_version() == b->resource_version();
@@ -81,7 +81,8 @@ class SourceStorage final : public storage::Interface {
   }
   // The error of a call of the source as clients see it; reads the object again.
   Status Failed(const Context& ctx, const Hold& hold, const std::string& key, const Status& error);
-  // What the source has left in `object`, made fit to be stored. `uid`: it must still have that.
+  // Checks the object that the source returned and completes it for storing. `uid`: the uid that it
+  // must still have.
   Status CheckAnswer(const std::string& key, runtime::Object& object, std::string_view uid) const;
 
   Result<runtime::ObjectPtr> CreateHeld(const Context& ctx, const Hold& hold,

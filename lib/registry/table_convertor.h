@@ -12,9 +12,9 @@
 
 namespace apiserver::inline v0::registry {
 
-// As NewColumnTableConvertor, or NewDefaultTableConvertor if there are no columns. Keeps the cells
-// with the objects, as far as there is room. An object may be given to one such convertor of a
-// version only.
+// Makes a NewColumnTableConvertor, or a NewDefaultTableConvertor if there are no columns, that
+// caches the cells with the objects as far as there is room. An object may be given to only one
+// such convertor of a version.
 std::shared_ptr<const rest::TableConvertor> NewKeptTableConvertor(
     const std::vector<runtime::PrinterColumn>& columns, Cells::Options options);
 

@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view kOptimisticLockError =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-// Whether this update takes the last finalizer off an object that only waited for that.
+// Returns true if this update removes the last finalizer of an object that is otherwise ready to be
+// deleted.
 bool ShouldDeleteDuringUpdate(const runtime::Object& object, const runtime::Object& existing) {
   if (object.finalizers().size() > 0 || !existing.deleting()) return false;
   return existing.metadata()["deletionGracePeriodSeconds"].AsInt() == 0;
@@ -24,7 +25,7 @@ bool ShouldDeleteDuringUpdate(const runtime::Object& object, const runtime::Obje
 
 }  // namespace
 
-// One update on its way; what it says of the last attempt counts.
+// The state of one update in progress. It describes the last attempt.
 struct GenericStore::UpdateCall {
   const rest::Strategy& strategy;
   const Context& ctx;
@@ -35,8 +36,8 @@ struct GenericStore::UpdateCall {
   bool allow_create = false;
 
   bool creating = false;
-  Status refusal = {};                   // What an attempt itself ended with.
-  runtime::ObjectPtr emptied = nullptr;  // To be deleted: its last finalizer went.
+  Status refusal = {};                   // The error of an attempt, not of storage.
+  runtime::ObjectPtr emptied = nullptr;  // To be deleted: its last finalizer was removed.
 };
 
 Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& object,
@@ -52,7 +53,7 @@ Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& objec
     field::ErrorList errors;
     errors.InvalidPrinted(field::Path("metadata").Child("resourceVersion"), "0",
                           "must be specified for an update");
-    // The resource stands where the kind should: Go's habit.
+    // As in Go, the resource is reported in place of the kind.
     return meta::NewInvalid({resource.group, resource.resource}, call.name, errors);
   }
   if (object.resource_version() == existing.resource_version()) return {};
@@ -117,18 +118,18 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
     return rest::UpdateResult{std::move(*stored), call.creating};
   }
   if (call.emptied != nullptr && stored.status() == call.refusal) {
-    // The update was admitted as an update; nobody is asked about the delete.
+    // The request was admitted as an update; the delete does not pass admission again.
     storage::UpdateOptions options;
     options.preconditions = call.preconditions;
     const auto removed = Remove(call.ctx, key, options, nullptr, dry_run);
-    // Somebody else may have taken it off at the same time.
+    // Another request may have removed it at the same time.
     const bool gone = !removed.ok() && removed.status().reason() == Reason::kNotFound;
     if (!removed.ok() && !gone) {
       return Interpret(removed.status(), Verb::kDelete, call.name);
     }
     const runtime::ObjectPtr deleted = gone ? call.emptied : *removed;
     RETURN_IF_ERROR(dry_run ? Status() : Tell(call.ctx, options_.after_delete, deleted));
-    // Who sent a PUT expects the object that it sent.
+    // The client of a PUT expects the object that it sent.
     return rest::UpdateResult{std::move(call.emptied), false};
   }
   if (stored.status() == call.refusal) return stored.status();

@@ -19,11 +19,11 @@ Status CheckPrecondition(const runtime::Object& object, const std::optional<std:
   why.append(what).append(" in the precondition (").append(*wanted);
   why.append(") does not match the ").append(what).append(" in record (").append(actual);
   why.append("). The object might have been ").append(hint);
-  // The kind stands where the resource should: Go's habit.
+  // As in Go, the kind is reported in place of the resource.
   return meta::NewConflict({object.kind().group(), object.kind().kind()}, object.name(), why);
 }
 
-// An object that is lingering may be told to go sooner, never later.
+// Shortens the grace period of an object that is marked already; it can never be extended.
 Result<Grace> Shorten(const runtime::Object& object, meta::DeleteOptions& options,
                       const Clock& clock) {
   const runtime::Value stored = object.metadata()["deletionGracePeriodSeconds"];
@@ -44,7 +44,7 @@ Result<Grace> Shorten(const runtime::Object& object, meta::DeleteOptions& option
   const Clock::Wall now = clock.WallNow();
   if (sooner < now) {
     sooner = now;
-    // Somebody else still has to make the last delete.
+    // 1 rather than 0: another client must still make the final delete, the one with zero grace.
     if (grace.grace_period_seconds != 0) grace.grace_period_seconds = 1;
   }
   grace.deletion_timestamp = TextOf(sooner);

@@ -9,7 +9,7 @@ namespace {
 
 using runtime::Value;
 
-// `object`'s metadata.`field` becomes `old`'s.
+// Sets `object`'s metadata.`field` to that of `old`.
 void Restore(runtime::Object& object, const runtime::Object& old, std::string_view field) {
   const Value before = old.metadata()[field];
   if (before == object.metadata()[field]) return;
@@ -17,7 +17,7 @@ void Restore(runtime::Object& object, const runtime::Object& old, std::string_vi
   object.Edit("metadata", field) = before;
 }
 
-// `old`'s metadata with the managedFields of `object`, in whose arena it lives.
+// Returns `old`'s metadata with the managedFields of `object`. It lives in `object`'s arena.
 Value MetadataWithManagers(runtime::Object& object, const runtime::Object& old) {
   runtime::MapBuilder metadata(object.arena());
   const Value managers = object.metadata()["managedFields"];

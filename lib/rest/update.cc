@@ -12,6 +12,7 @@
 namespace apiserver::v0::rest {
 namespace {
 
+// Only the strategy may change the generation, so the client's value is dropped before it runs.
 void KeepGeneration(runtime::Object& object, const runtime::Object& old) {
   if (object.generation() == old.generation()) return;
   if (old.generation() == 0) {
@@ -21,7 +22,7 @@ void KeepGeneration(runtime::Object& object, const runtime::Object& old) {
   }
 }
 
-// What the client cannot change once the server has set it.
+// Restores the fields that a client cannot change once the server has set them.
 void RestoreSystemFields(runtime::Object& object, const runtime::Object& old) {
   const auto restore = [&](std::string_view field, bool always) {
     const runtime::Value before = old.metadata()[field];

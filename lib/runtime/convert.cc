@@ -30,7 +30,7 @@ Status Call(const std::function<Status(Object&)>& convert, Object& object) {
   }
 }
 
-// Applies what the versions declare and calls their functions, through the hub.
+// Applies the versions' declared conversions and calls their functions, through the hub version.
 class Functions final : public VersionConverter {
  public:
   Status Convert(const Context& /*ctx*/, std::span<Object* const> objects,
@@ -121,7 +121,8 @@ Result<std::unique_ptr<Object>> Sharing(const Object& object) {
   return std::make_unique<Object>(object.kind_ptr(), object.version(), Arena(), object.root());
 }
 
-// Returns what is kept of `object` in `version`, which keeps the object itself; null: nothing.
+// Returns the cached form of `object` in `version`, which keeps the object alive. Null: none is
+// cached.
 ObjectPtr Kept(const ObjectPtr& object, std::string_view version) {
   const Object* const kept = object->FindConverted(version);
   return kept != nullptr ? ObjectPtr(object, kept) : nullptr;

@@ -37,7 +37,7 @@ class DefaultsPass final : public RewritePass {
     return structural_ || schema->has_defaults ? schema.get() : nullptr;
   }
 
-  // Whether a member with this value is as good as absent.
+  // Returns true if a member with this value is treated as absent.
   bool CountsAsAbsent(const Field& field, const Value& value) const {
     if (structural_) return value.is_null() && !field.schema->nullable;
     if (value.is_null()) return true;
@@ -120,7 +120,8 @@ Status SetDefaults(Object& object, std::size_t arena_max) {
   }
   if (version->set_defaults == nullptr) return {};
   version->set_defaults(object);
-  // Brings what the function added into order. What it broke is reported by whoever decodes next.
+  // Normalizes the values that the function added. A value of a wrong type is reported when the
+  // object is decoded next.
   const Status settled = Normalize(object, arena_max);
   return settled.reason() == Reason::kRequestEntityTooLarge ? settled : Status();
 }

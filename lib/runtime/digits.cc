@@ -17,6 +17,8 @@ char DigitChar(std::uint64_t digit) { return static_cast<char>('0' + digit); }
 
 }  // namespace
 
+// Zero is the empty text, so that every number has exactly one form and Compare() needs no
+// trimming.
 std::string Of(std::uint64_t number) { return number == 0 ? "" : std::to_string(number); }
 
 void TrimLeadingZeros(std::string& digits) {

@@ -4,7 +4,7 @@
 
 namespace apiserver::inline v0::runtime {
 
-// Whether `text` is of OpenAPI's `format`. True for formats that nobody checks.
+// Returns true if `text` has OpenAPI's `format`, or if that format is not checked.
 bool MatchesFormat(std::string_view format, std::string_view text);
 
 }  // namespace apiserver::inline v0::runtime

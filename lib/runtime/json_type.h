@@ -6,7 +6,7 @@
 
 namespace apiserver::inline v0::runtime {
 
-// What Go's encoding/json calls the type of `value`.
+// Returns the name that Go's encoding/json uses for the type of `value`.
 inline std::string_view JsonTypeName(const Value& value) {
   switch (value.type()) {
     case Value::Type::kBool:

@@ -107,7 +107,7 @@ void CheckVersions(const KindOptions& options, Problems& problems) {
                    "storage version " + field::Quote(options.storage_version) + " is no version");
 }
 
-// After CheckVersions: what the schemas say of the fields that conversions name.
+// Checks the fields that conversions name against the schemas. Runs after CheckVersions.
 void CheckConversions(const KindOptions& options, Problems& problems) {
   const auto hub = std::find_if(
       options.versions.begin(), options.versions.end(),

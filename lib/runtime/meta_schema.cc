@@ -12,7 +12,7 @@ std::string MetaName(std::string_view type) {
   return "io.k8s.apimachinery.pkg.apis.meta.v1." + std::string(type);
 }
 
-// Merged by strategic merge patches, by `key` if there is one.
+// Makes a list that strategic merge patches merge, by `key` if there is one.
 SchemaPtr Merged(const SchemaPtr& list, std::string key = "") {
   SchemaParts schema(*list);
   schema.patch_strategy = "merge";

@@ -18,7 +18,7 @@ std::string Trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
 }
 
-// What encoding/json calls a value; the number itself only where it says it.
+// Returns the name that encoding/json uses for a value, with the number itself only where it does.
 std::string Word(const Value& value, bool with_number) {
   switch (value.type()) {
     case Value::Type::kBool:

@@ -23,7 +23,7 @@ using Omit = Field::Omit;
 
 bool KeyLess(const Slot& a, const Slot& b) { return a.key < b.key; }
 
-// Normalizes what stands in `slot` by `schema`; a container is left to a later step.
+// Normalizes the value in `slot` by `schema`; a container is left to a later step.
 bool NormalizeSlot(const Schema& schema, Slot& slot, Arena& arena, bool& changed) {
   if (!IsContainer(schema.type)) return NormalizeScalar(schema, slot.value, arena, changed);
   if (slot.value.is_null()) {
@@ -36,7 +36,7 @@ bool NormalizeSlot(const Schema& schema, Slot& slot, Arena& arena, bool& changed
   return null || (list ? slot.value.is_list() : slot.value.is_map());
 }
 
-// Whether decoding `value` into the Go struct leaves all of it zero.
+// Returns true if decoding `value` into the Go struct leaves every field zero.
 bool IsZeroStruct(const Schema& schema, Value value) {
   std::vector<std::pair<const Schema*, Value>> pending = {{&schema, value}};
   Arena scratch;
@@ -63,7 +63,7 @@ bool IsZeroStruct(const Schema& schema, Value value) {
   return true;
 }
 
-// Whether the encoder leaves out a normalized value that the Go type holds by value.
+// Returns true if the encoder leaves out a normalized value that the Go type holds by value.
 bool LeftOut(const Field& field, const Value& value) {
   if (field.omit == Omit::kNever) return false;
   if (IsEmpty(*field.schema, value)) return true;
@@ -137,7 +137,7 @@ class StructPass final : public RewritePass {
       return true;
     }
     if (value == nullptr) {
-      // Nobody parses an absent value, though some types refuse null.
+      // An absent value is not parsed: some types refuse null, but not absence.
       slot.value = ZeroOf(*field.schema);
       if (IsContainer(field.schema->type)) slot.schema = field.schema.get();
     } else {

@@ -23,11 +23,11 @@ class Pattern {
   ~Pattern();
 
   const std::string& text() const { return text_; }
-  // Empty when the text compiles; else why it does not. The compiled form is not kept.
+  // Returns the compile error of the text; empty if it compiles. The compiled form is not kept.
   std::string Problem() const;
-  // Whether the pattern is found somewhere in `text`. True for one that does not compile.
+  // Returns true if the pattern is found anywhere in `text`, or if it does not compile.
   bool Matches(std::string_view text) const;
-  // Whether it has been matched before.
+  // Returns true if the compiled form exists, which is from the first match on.
   bool compiled() const { return compiled_.load() != nullptr; }
 
   // The schemas and pools that hold it.
@@ -45,9 +45,9 @@ class Patterns {
   Patterns();
   ~Patterns();
 
-  // Empty when `pattern` is there afterwards; else why it does not compile.
+  // Adds `pattern`. Returns its compile error; empty if it was added.
   std::string Add(const std::string& pattern);
-  // Whether `pattern` is found somewhere in `text`. True for one that was not added.
+  // Returns true if `pattern` is found anywhere in `text`, or if it was not added.
   bool Matches(std::string_view pattern, std::string_view text) const;
 
  private:

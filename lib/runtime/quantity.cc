@@ -100,7 +100,7 @@ std::optional<Unit> UnitOf(std::string_view suffix) {
   return Unit{10, static_cast<std::int32_t>(exponent), Format::kDecimalExponent};
 }
 
-// Whether Go takes its int64 path, in which the text may be kept as it is.
+// Returns true if Go takes its int64 path, in which it may keep the text unchanged.
 bool IsFast(const Unit& unit, std::int64_t whole_digits, std::int64_t fraction_digits) {
   if (unit.format != Format::kBinarySI) {
     return kFastDigits - whole_digits - fraction_digits >= 0 &&

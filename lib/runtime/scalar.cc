@@ -20,7 +20,7 @@ bool FitsInt32(std::int64_t number) {
          number <= std::numeric_limits<std::int32_t>::max();
 }
 
-// A number as people would have written it; Go has the text itself.
+// Returns a number as a person would write it; Go keeps the original text instead.
 std::string NumberText(const Value& value) {
   return value.type() == Value::Type::kInt ? std::to_string(value.AsInt())
                                            : DoubleText(value.AsDouble());
@@ -63,7 +63,7 @@ bool NormalizeBytes(Value& value, Arena& arena) {
     return size.has_value();
   }
   if (!value.is_list()) return false;
-  // As a []uint8.
+  // Go accepts a list of numbers for a []uint8.
   std::string bytes;
   for (const Value& item : value.items()) {
     const bool fits = item.is_null() || (item.type() == Value::Type::kInt && item.AsInt() >= 0 &&
@@ -77,7 +77,7 @@ bool NormalizeBytes(Value& value, Arena& arena) {
 
 bool NormalizeTime(const Schema& schema, Value& value, Arena& arena, bool& changed) {
   if (value.type() == Value::Type::kRaw && value.AsString() == "null") {
-    value = Value();  // Where a pointer to a zero time stood.
+    value = Value();  // A pointer to a zero time was encoded here.
     changed = true;
     return true;
   }
@@ -91,7 +91,7 @@ bool NormalizeTime(const Schema& schema, Value& value, Arena& arena, bool& chang
     changed = true;
     return true;
   }
-  // What could be parsed and is this long has two digits everywhere and no other zone.
+  // A text of this length that could be parsed has two digits in every part and no other zone.
   constexpr std::size_t kSecondsSize = 20;
   constexpr std::size_t kMicrosSize = 27;
   const bool canonical = text.size() == (micro ? kMicrosSize : kSecondsSize) &&

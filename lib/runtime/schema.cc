@@ -70,7 +70,7 @@ bool Override(bool& flag, bool option) {
   return option;
 }
 
-// Returns whether `options` constrain the value at all.
+// Returns true if `options` have any constraint on the value.
 bool Constrain(StructBuilder::Options& options, Constraints& constraints) {
   bool any = Override(constraints.minimum, options.minimum);
   any |= Override(constraints.maximum, options.maximum);
@@ -96,7 +96,7 @@ SchemaPtr Constrained(SchemaPtr schema, StructBuilder::Options& options) {
   if (schema == nullptr) return schema;  // Kind::New names the place.
   SchemaParts parts(*schema);
   if (!Constrain(options, parts.constraints)) return schema;
-  // A name stands for one definition in OpenAPI: what differs from it is written in place.
+  // A name refers to one definition in OpenAPI, so a schema that differs from it is written inline.
   parts.name.clear();
   return MakeSchema(parts);
 }

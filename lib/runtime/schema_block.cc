@@ -12,7 +12,7 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-// What the distances and sizes within a block can say.
+// The limits of the distances and sizes within a block.
 constexpr std::size_t kTextBytesMax = (1U << 27U) - 1;
 constexpr std::size_t kBlockBytesMax = (1U << 31U) - 1;
 
@@ -25,7 +25,8 @@ bool HoldsText(const Value& value) {
          value.type() == Value::Type::kBytes;
 }
 
-// Whether a value of the right type can be wrong. A field that is always written is never missing.
+// Returns true if a value of the right type can be invalid. A field that is always written is never
+// missing.
 bool LimitsValues(const SchemaParts& parts) {
   const Constraints& limits = parts.constraints;
   if (limits.minimum || limits.maximum || limits.multiple_of || limits.min_length ||
@@ -61,7 +62,7 @@ bool LacksProtobuf(const SchemaParts& parts) {
   });
 }
 
-// Whether `holds` of a schema that this one has as a part.
+// Returns true if `holds` is true for a schema that is a part of this one.
 template <class Holds>
 bool OfAnyPart(const SchemaParts& parts, const Holds& holds) {
   if (parts.items != nullptr && holds(*parts.items)) return true;
@@ -336,11 +337,11 @@ std::uint32_t SchemaBlock::Hash(const Schema& schema) {
   return static_cast<std::uint32_t>(hash ^ hash >> 32U);
 }
 
-// What a schema holds is taken out of it first, so that depth cannot exhaust the stack.
+// Detaches a schema's parts before it destroys the schema, so that depth cannot exhaust the stack.
 void SchemaBlock::Destroy(const Schema* schema) {
   std::vector<const Schema*> dead = {schema};
   const auto take = [&dead](const SchemaPtr& part) {
-    // The end of what holds the reference has come: nobody else can read it.
+    // The const_cast is safe: the last reference is gone, so no other thread can read the part.
     const Schema* const taken = std::exchange(const_cast<SchemaPtr&>(part).schema_, nullptr);
     if (taken == nullptr) return;
     if (taken->owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push_back(taken);

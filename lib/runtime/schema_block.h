@@ -107,7 +107,7 @@ class SchemaBlock {
   std::uint32_t slots_at_ = 0;
   std::uint32_t keys_at_ = 0;
   std::uint32_t values_at_ = 0;
-  std::uint32_t end_ = 0;  // Of what is written.
+  std::uint32_t end_ = 0;  // End of the written part.
 };
 
 }  // namespace apiserver::inline v0::runtime

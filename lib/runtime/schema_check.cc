@@ -16,8 +16,9 @@ bool OneOf(SchemaType type, std::initializer_list<SchemaType> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// The constraints of `schema` that its values can never meet or miss, in OpenAPI's words: whoever
-// wrote them in C++ meant another field. Text may stand for every type that JSON writes as one.
+// Returns OpenAPI's names of the constraints that do not apply to values of `schema`: in C++ they
+// are a mistake, probably meant for another field. Text may stand for every type that JSON writes
+// as one.
 std::vector<std::string_view> Idle(const Schema& schema) {
   using enum SchemaType;
   const ConstraintsView limits = schema.constraints();

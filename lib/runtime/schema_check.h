@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::runtime {
 
-// Appends to `problems` what makes `schema` unusable, each with the path of where it stands.
+// Appends to `problems` the errors that make `schema` unusable, each with its path.
 // `where` begins each path: "v1". In a Go type a constraint that constrains nothing is a problem
 // too.
 void CheckSchema(const SchemaPtr& schema, Semantics semantics, const std::string& where,

@@ -59,7 +59,7 @@ const Field* Schema::FindField(std::string_view json_name) const {
         return &field;
       }
     }
-    // As in Go, what stands nearer to the outside hides what is deeper.
+    // As in Go, a field further outside hides one of the same name deeper inside.
     at = inlined.empty() ? nullptr : inlined.front();
     if (at != nullptr) inlined.erase(inlined.begin());
   }
@@ -75,7 +75,7 @@ std::span<const Value> Schema::Values() const {
   return {reinterpret_cast<const Value*>(begin), count};
 }
 
-// The texts stand last, so the end is that of one of them.
+// Texts are stored last, so the end of the block is the end of one of them.
 std::size_t Schema::Size() const {
   const std::span<const Value> values = Values();
   const auto here = [this](const void* at) {

@@ -44,7 +44,7 @@ class SchemaPool::State {
   std::size_t size() const { return made_.size(); }
 
   void Sweep() {
-    // From the wholes to their parts, which may be free then too.
+    // Backwards, since schemas follow their parts: dropping one may make its parts unshared.
     for (std::size_t i = made_.size(); i-- > 0;) {
       if (!SchemaBlock::IsShared(*made_[i].schema)) made_[i].schema.reset();
     }
@@ -76,7 +76,7 @@ class SchemaPool::State {
     }
   }
 
-  // What is free by now need not be made room for.
+  // Sweeps first, so that the table does not grow for schemas that are no longer used.
   void Grow() {
     Sweep();
     table_.assign(std::bit_ceil(std::max(kTableMin, made_.size() * 4)), 0);
@@ -121,7 +121,7 @@ class SchemaPool::State {
   }
 
   Counted<SchemaSource> source_;
-  std::size_t behind_ = 0;  // What was found last.
+  std::size_t behind_ = 0;  // End of the text that Find() found last.
   std::unordered_map<std::string, SourceText> places_;
   std::map<std::string_view, Counted<Pattern>> patterns_;
   std::vector<Made> made_;

@@ -8,7 +8,7 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-// How mature a version is, its number, and the number after "alpha" or "beta".
+// The stability of a version, its number, and the number after "alpha" or "beta".
 using Rank = std::tuple<int, long, long>;
 constexpr int kAlpha = 1;
 constexpr int kBeta = 2;

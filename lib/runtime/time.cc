@@ -34,7 +34,7 @@ bool IsDate(int year, int month, int day) {
       .ok();
 }
 
-// What four digits can say.
+// The range of years with four digits.
 constexpr std::int64_t kYear0 = -62167219200;
 constexpr std::int64_t kYear10000 = 253402300800;
 
@@ -157,7 +157,8 @@ void PutTwo(unsigned number, char* out) {
   out[1] = static_cast<char>('0' + number % 10);
 }
 
-// With six digits of a fraction if `micro`. Without printf: it is called for each audited request.
+// Formats with a fraction of six digits if `micro`. Avoids printf, since it runs for each audited
+// request.
 std::string FormatUtc(UnixTime time, bool micro) {
   constexpr std::int64_t kDay = 86400;
   const std::int64_t seconds = time.seconds;

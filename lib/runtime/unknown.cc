@@ -12,7 +12,7 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-// As many as Go's decoder reports.
+// The number of fields that Go's decoder reports.
 constexpr std::size_t kReportedMax = 100;
 
 bool IsEnvelope(std::string_view key) {
@@ -51,7 +51,7 @@ std::vector<UnknownMember> UnknownMembers(const Object& object) {
              if (seen.insert(path).second) members.push_back({std::move(path), key.data()});
              return nullptr;
            });
-  // As structural pruning reports them.
+  // Structural pruning in Go reports them sorted.
   if (structural) {
     std::sort(members.begin(), members.end(),
               [](const UnknownMember& a, const UnknownMember& b) { return a.path < b.path; });

@@ -40,7 +40,7 @@ std::string CannotConvert(const Schema& schema, const Value& value) {
   return "cannot convert " + std::string(KindOf(value)) + " to " + type;
 }
 
-// What a type that decodes itself says of it.
+// Returns the error of a type that decodes itself.
 std::string DecoderError(const Schema& schema, const Value& value) {
   const Misfit misfit = WhyUnfit(schema, value);
   if (!misfit.message.empty()) return misfit.message;

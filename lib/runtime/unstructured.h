@@ -7,9 +7,10 @@
 
 namespace apiserver::inline v0::runtime {
 
-// Why a Go server cannot make a struct of this schema of `root`, in the words of apimachinery's
-// converter.go, which it uses after a strategic merge patch instead of a decoder of JSON:
-// "cannot convert int64 to string". Empty: it can.
+// Returns the error with which a Go server fails to convert `root` into a struct of `schema`, in
+// the words of apimachinery's converter.go: "cannot convert int64 to string". Go uses that
+// converter instead of the JSON decoder after a strategic merge patch. Empty: the conversion
+// succeeds.
 std::string FromUnstructuredError(const Schema& schema, const Value& root);
 
 }  // namespace apiserver::inline v0::runtime

@@ -19,7 +19,7 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-// OpenAPI's word for what a value is.
+// Returns OpenAPI's name for the type of a value.
 std::string_view TypeWord(const Value& value) {
   switch (value.type()) {
     case Value::Type::kNull:
@@ -80,8 +80,8 @@ bool IsMultiple(const Value& value, double factor) {
 // The state that all values of one check share.
 struct Whole {
   bool is_struct;
-  std::string_view begin;  // Stands before each path, but in no message; empty: the whole object.
-  bool duplicates;         // Whether sets and list maps must not repeat themselves.
+  std::string_view begin;  // Prefix of each path, left out of messages. Empty: the whole object.
+  bool duplicates;         // True: duplicate items in sets and list maps are errors.
   field::ErrorList& errors;
 };
 

@@ -195,7 +195,7 @@ bool operator==(const Value& a, const Value& b) {
 }
 
 Value Copy(Value value, Arena& arena) {
-  // Arrays are copied as they are, then what stands in them is replaced by its own copy.
+  // Copies an array as it is, then replaces each value in it by a deep copy.
   std::vector<Value*> pending = {&value};
   const auto own = [&](Value& v) {
     switch (v.type()) {

@@ -38,7 +38,7 @@ class Walk {
     }
   }
 
-  // Where the visited child stands: "spec.ports[0].name".
+  // Returns the path of the visited child: "spec.ports[0].name".
   std::string Path() const;
   const std::vector<Frame>& frames() const { return frames_; }
 

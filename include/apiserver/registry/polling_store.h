@@ -21,12 +21,13 @@
 // clients may also write, or whose data reports its changes, is a source store: source_store.h.
 namespace apiserver::inline v0::registry {
 
+// The options of a polling store.
 struct PollingOptions {
   // The whole set of objects.
   using Objects = std::vector<std::unique_ptr<runtime::Object>>;
-  // Required. Returns all objects there are, made anew at every poll, in the kind's hub version,
-  // each with a name (and a namespace if the kind is namespaced) of its own. Called on the
-  // executor, by one thread at a time; may wait until the Context is done. An error leaves the
+  // Required. Returns all existing objects, made anew at every poll, in the kind's hub version,
+  // each with a unique name (and namespace if the kind is namespaced). Called on the executor, by
+  // one thread at a time; may block until the Context is done. An error leaves the
   // objects as they were and is logged; until a first poll succeeds the store is not ready.
   //
   // An object keeps its uid and creationTimestamp as long as it is found. The store makes them
@@ -36,7 +37,7 @@ struct PollingOptions {
   runtime::KindPtr kind = nullptr;
   // The time between the end of a poll and the next. Zero: only Poll() polls.
   std::chrono::milliseconds interval = std::chrono::seconds(1);
-  // Required: runs the polls, so waiting must be allowed there. Must outlive the store.
+  // Required. Runs the polls, so blocking must be allowed there. Must outlive the store.
   // GenericAPIServer::pool() fits.
   Executor* executor = nullptr;
   // The columns of `kubectl get`. Null: the columns of the kind's version, or Name and Created At.
@@ -44,8 +45,8 @@ struct PollingOptions {
   // The same as StoreOptions::functions_inline.
   bool functions_inline = false;
 
-  // How much of the past can be watched from and listed at least; what is older is answered with
-  // 410 unless the watch cache still has it. Zero: no limit.
+  // The history that can be watched and listed at least. Requests for older revisions get 410
+  // unless the watch cache still has them. Zero: no limit.
   std::size_t history_events_max = 100'000;
   std::chrono::seconds history_window = std::chrono::minutes(5);
   // The same as StorageConfig::memory.
@@ -57,8 +58,8 @@ struct PollingOptions {
 
 // A read-only store over a function that is polled. The differences between two polls become ADDED,
 // MODIFIED and DELETED events. Reads work as for a stored resource: resourceVersion in all its
-// meanings, pages, selectors, bookmarks, sendInitialEvents, 410 for what is too old. An object that
-// a poll finds unchanged keeps its resourceVersion.
+// meanings, pages, selectors, bookmarks, sendInitialEvents, 410 for revisions that are too old. An
+// object that a poll finds unchanged keeps its resourceVersion.
 //
 // resourceVersions begin with the time of the start in microseconds, so that those of a restarted
 // process are newer than all before; the earlier ones are too old then.
@@ -82,7 +83,7 @@ class PollingStore : public rest::Storage,
   virtual Status Poll(const Context& ctx) = 0;
 };
 
-// Makes a store and begins its first poll, unless the interval is zero. kInvalid: a required option
+// Makes a store and starts its first poll unless the interval is zero. kInvalid: a required option
 // is missing.
 Result<std::shared_ptr<PollingStore>> NewPollingStore(PollingOptions options);
 

@@ -36,7 +36,7 @@ class SourceChanges {
   virtual Status Wait(const Context& ctx) = 0;
 };
 
-// The author's side: five functions over data of their own.
+// The host's data behind a store: five functions that the author implements.
 //
 // Threads: all functions run on threads that may wait, several at a time, but never two at a time
 // for one object. List runs beside any of them. They should end when their Context is done.
@@ -62,7 +62,7 @@ class Source {
   // itself keeps `changes`.
   virtual void Start(std::shared_ptr<SourceChanges> /*changes*/) {}
 
-  // Returns all objects there are, of all namespaces, in any order.
+  // Returns all existing objects of all namespaces, in any order.
   virtual Result<Objects> List(const Context& ctx) = 0;
   // Returns one object. kNotFound, or null: there is none.
   virtual Result<std::unique_ptr<runtime::Object>> Get(const Context& ctx, std::string_view space,
@@ -99,8 +99,8 @@ struct SourceOptions {
   std::chrono::milliseconds relist_interval{0};
   // The time after which a failed List or Get is tried again. Must be positive.
   std::chrono::milliseconds retry_interval = std::chrono::seconds(1);
-  // How much of the past can be watched from and listed at least; what is older is answered with
-  // 410 unless the watch cache still has it. Zero: no limit.
+  // The history that can be watched and listed at least. Requests for older revisions get 410
+  // unless the watch cache still has them. Zero: no limit.
   std::size_t history_events_max = 100'000;
   std::chrono::seconds history_window = std::chrono::minutes(5);
 };

@@ -23,21 +23,22 @@
 #include "apiserver/storage/value/transformer.h"
 #include "apiserver/storage/warm_up.h"
 
-// The generic store: any kind, any strategy, over storage::Interface.
+// The generic store of any kind with any strategy, over storage::Interface.
 // k8s.io/apiserver/pkg/registry/generic/registry.Store.
 namespace apiserver::inline v0::registry {
 
-// Where the objects of a server's resources live; shared by all its stores.
+// The storage of a server's resources; shared by all its stores.
 struct StorageConfig {
-  // Required; must outlive the stores.
+  // Required. The key-value store. Must outlive the stores.
   storage::kv::Engine* engine = nullptr;
-  // Required: timers of watch caches. Must outlive the stores.
+  // Required. Runs the timers of watch caches. Must outlive the stores.
   Executor* executor = nullptr;
-  // Prepended to every key. A resource's keys begin with
-  // "<prefix>/<group>/<plural>/", as with Go's RecommendedOptions.
+  // The prefix of every key. A resource's keys begin with "<prefix>/<group>/<plural>/", as with
+  // Go's RecommendedOptions.
   std::string prefix = "/registry";
-  // How the values of a resource are transformed before they are stored; empty, or null for a
-  // resource: not at all. See storage::value::Encryption::TransformerFor. Called by NewStore.
+  // Returns the transformer that a resource's values pass before they are stored. Empty, or it
+  // returns null: values are stored untransformed. See storage::value::Encryption::TransformerFor.
+  // Called inside NewStore, on its thread.
   std::function<storage::value::TransformerPtr(const runtime::GroupResource&)> transformer_for =
       nullptr;
   bool watch_cache = true;
@@ -45,48 +46,50 @@ struct StorageConfig {
   bool enable_garbage_collection = true;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
-  // What the watch caches may keep of the past; null: each has its own limits only.
+  // The memory budget for the watch caches' history. Null: only each cache's own limits apply.
   std::shared_ptr<MemoryBudget> memory = nullptr;
-  // Told how far each watch cache has come in reading its state; see storage::cacher::Options. On
-  // any thread; must be quick.
+  // Receives the progress of each watch cache in reading its initial state; see
+  // storage::cacher::Options. Called on any thread; must not block. Empty: no reports.
   std::function<void(const storage::WarmUp&)> on_warm_up;
-  // What the stores count; null: nothing. GenericAPIServer::metrics() shows it at /metrics.
+  // The registry of the stores' metrics. GenericAPIServer::metrics() serves them at /metrics. Null:
+  // nothing is counted.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
   LogSink* log = &NullLogSink();
 };
 
-// Functions that a host gives run on the pool, where they may wait, several at a time, and never on
-// a loop; see functions_inline.
+// The options of a generic store. The host's functions run on pool threads, where they may block,
+// several at a time; never on an event loop unless functions_inline is set.
 struct StoreOptions {
-  // Required.
+  // Required. The kind of the objects.
   runtime::KindPtr kind;
-  // Required.
+  // Required. The kind's rules for writes.
   std::shared_ptr<const rest::Strategy> strategy;
-  // Columns of `kubectl get`; null: the columns of the kind's version, or Name and Created At.
+  // The columns of `kubectl get`. Null: the columns of the kind's version, or Name and Created At.
   std::shared_ptr<const rest::TableConvertor> table_convertor = nullptr;
-  // Promises that `table_convertor`, `field_value` and the kind's functions are quick and never
-  // wait. Then reads and watches may call them on a loop. False: a store that has any of them
-  // serves reads and watches on the pool. A kind's converter says for itself whether it may wait;
-  // if so the store does that in any case.
+  // Promises that `table_convertor`, `field_value` and the kind's functions never block. Reads and
+  // watches may then call them on an event loop. False: a store that has any of them serves reads
+  // and watches on the pool. A kind's converter has its own VersionConverter::may_wait(); if that
+  // is true, the store always uses the pool.
   bool functions_inline = false;
-  // How long an object lives; absent: for ever. `update`: it exists already. On the thread of the
-  // write, before it; may be called again if the write is tried again.
+  // Returns the lifetime of an object; nullopt: it does not expire. `update`: the object exists
+  // already. Called on the thread of the write, before the write, and again for each retry. Null:
+  // objects do not expire.
   std::function<std::optional<std::chrono::seconds>(const runtime::Object&, bool update)> ttl =
       nullptr;
-  // The value of a field that field selectors may name; null: metadata.name, metadata.namespace
-  // and the kind's selectable fields.
+  // Returns the value of a field that field selectors may name. Null: metadata.name,
+  // metadata.namespace and the kind's selectable fields.
   std::function<std::string(const runtime::Object&, std::string_view field)> field_value = nullptr;
-  // Run after a write has been stored, before it is answered, on the thread of the write, which may
-  // wait; must not fail. Not called for dry runs.
+  // Called after a write has been stored and before the response, on the thread of the write; may
+  // block, must not fail. Not called for dry runs. Null: nothing is called.
   std::function<void(const runtime::Object&)> after_create = nullptr;
   std::function<void(const runtime::Object&)> after_update = nullptr;
   std::function<void(const runtime::Object&)> after_delete = nullptr;
-  // A delete answers with the object instead of a Status.
+  // Makes a delete respond with the object instead of a Status.
   bool return_deleted_object = false;
-  // Every create, update, patch and apply is validated by the kind's schema
-  // (runtime::ValidateSchema), whose errors stand before the strategy's in one answer; a status
-  // subresource's by that of the status. false: the strategy alone says what is valid, as for kinds
-  // whose markers are there to be shown in OpenAPI only.
+  // Validates every create, update, patch and apply by the kind's schema (runtime::ValidateSchema),
+  // and those of a status subresource by the schema of the status. The response lists the schema's
+  // errors before the strategy's. False: only the strategy validates, as for kinds whose
+  // constraints are only published in OpenAPI.
   bool validate_schema = true;
 };
 
@@ -112,24 +115,26 @@ class Store : public rest::Storage,
               public rest::StatsProvider,
               public rest::ResetFieldsProvider {
  public:
-  // The resource's objects below everything else; for controllers and tests.
+  // The storage below the store, without validation and hooks; for controllers and tests.
   virtual storage::Interface& storage() = 0;
-  // Update() with another strategy: what subresources are made of. `checked` is what the schema
-  // validates, if it does at all (StoreOptions::validate_schema).
+  // Updates with another strategy; subresources are implemented with it. `checked` is the part that
+  // the schema validates if StoreOptions::validate_schema is set.
   virtual Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
                                                 std::string_view name,
                                                 const rest::UpdateRequest& request,
                                                 runtime::SchemaPart checked) = 0;
 };
 
-// kInvalid: a required option is missing.
+// Makes a store. kInvalid: a required option is missing.
 Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options);
 
-// The status subresource of `main`: same objects, a strategy of its own; get and update only.
+// Makes the status subresource of `main`, for the same objects with its own strategy. It serves get
+// and update only.
 Result<std::shared_ptr<rest::Storage>> NewStatusStore(
     std::shared_ptr<Store> main, std::shared_ptr<const rest::Strategy> strategy);
 
-// Columns Name and Created At, as rest.NewDefaultTableConvertor; or the kind's own columns.
+// Return convertors with the columns Name and Created At, as rest.NewDefaultTableConvertor, or with
+// the given columns. `clock` must outlive the convertor.
 std::shared_ptr<const rest::TableConvertor> NewDefaultTableConvertor();
 std::shared_ptr<const rest::TableConvertor> NewColumnTableConvertor(
     std::vector<runtime::PrinterColumn> columns, const Clock& clock);

@@ -12,19 +12,21 @@
 
 namespace apiserver::inline v0::rest {
 
-// How an object is to go.
+// The way in which an object is deleted.
 struct Grace {
-  bool graceful = false;  // The object lingers; `Apply` says how.
-  bool pending = false;   // It is lingering already and nothing changes.
+  bool graceful = false;  // The object is only marked, by Apply().
+  bool pending = false;   // It is marked already and nothing changes.
 
-  // What of metadata changes when `graceful`.
+  // The changes of metadata if `graceful`.
   std::string deletion_timestamp;
   std::int64_t grace_period_seconds = 0;
   bool next_generation = false;
 
+  // Marks `object` as deleting.
   void Apply(runtime::Object& object) const;
 };
-// kConflict: a precondition of `options` does not hold. `options` are completed by the strategy.
+// Decides between deleting and marking an object. The strategy completes `options`. kConflict: a
+// precondition of `options` does not hold.
 Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
                            const runtime::Object& object, meta::DeleteOptions& options,
                            const Clock& clock);

@@ -11,15 +11,16 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 
-// The strategy of an ordinary kind, ready made, after customResourceStrategy of
+// The default strategy of ordinary kinds, after customResourceStrategy of
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource.
 namespace apiserver::inline v0::rest {
 
-// What a host adds to the strategy of a kind. Functions run with writes, on the pool, where they
-// may wait, several at a time. They see objects in the hub version, after the kind's schema has
-// been checked (registry::StoreOptions::validate_schema); their findings stand in the same answer.
+// A host's additions to the strategy of a kind. The functions run with writes on pool threads,
+// where they may block, several at a time. They see objects in the hub version, after the kind's
+// schema has been checked (registry::StoreOptions::validate_schema). The response lists their
+// errors together with the schema's.
 struct KindStrategyOptions {
-  // Checks an object that is created or replaced. Null: the schema alone says what is valid.
+  // Checks an object that is created or replaced. Null: only the schema validates.
   std::function<field::ErrorList(const Context&, const runtime::Object& object)> validate = nullptr;
   // Checks an object that replaces `old`, also by the status subresource. Null: `validate` does.
   std::function<field::ErrorList(const Context&, const runtime::Object& object,
@@ -28,9 +29,9 @@ struct KindStrategyOptions {
   // Warnings about a created object, sent as Warning headers. Null: none.
   std::function<std::vector<std::string>(const Context&, const runtime::Object& object)> warnings =
       nullptr;
-  // Whether a PUT of a name that does not exist creates it.
+  // Makes a PUT create an object that does not exist.
   bool allow_create_on_update = false;
-  // Whether a PUT without resourceVersion overwrites whatever is there.
+  // Makes a PUT without resourceVersion overwrite the stored object.
   bool allow_unconditional_update = false;
 };
 
@@ -40,8 +41,8 @@ struct KindStrategyOptions {
 //   metadata.
 // - If the kind has a status subresource (KindVersion::status_subresource of the request's
 // version),
-//   a create drops the status, an update keeps the one that is stored, and clients that send one do
-//   not come to own it. Without the subresource the status is a field like any other.
+//   a create drops the status, an update keeps the stored one, and a client that sends one does not
+//   become its field manager. Without the subresource the status is a field like any other.
 //
 // NewStatusStrategy() (status.h) makes the strategy of the subresource of it.
 std::shared_ptr<const Strategy> NewKindStrategy(runtime::KindPtr kind,

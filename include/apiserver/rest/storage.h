@@ -17,8 +17,8 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/storage/stats.h"
 
-// What a resource can do, one small interface per capability: k8s.io/apiserver/pkg/registry/rest,
-// rest.go. A resource implements Storage and whatever else it can do; the installer asks once
+// The capabilities of a resource, one small interface each: k8s.io/apiserver/pkg/registry/rest,
+// rest.go. A resource implements Storage and the capabilities it has; the installer asks once
 // (Capabilities::Of) and serves the verbs it found. docs/storage.md compares the ways to write one,
 // and testing/storage/rest_conformance.h judges one.
 //
@@ -34,7 +34,7 @@
 // two exceptions: those of an update run inside UpdatedObject, and all admission of a delete inside
 // `validate`. The caller has not read the stored object.
 //
-// Who does what in a write, the generic Store (registry/store.h) as the example:
+// Responsibilities in a write, with the generic Store (registry/store.h) as the example:
 //
 //   field or step              create                        update
 //   name from generateName     Create                        -
@@ -59,6 +59,7 @@ namespace apiserver::inline v0::rest {
 struct Namespace {
   std::string value;
 };
+// Returns the namespace of the request; empty if its Context has none.
 std::string_view NamespaceOf(const Context& ctx);
 
 // The capability that every resource has. rest.Storage.
@@ -286,24 +287,27 @@ class NamedCreater {
 class UpdatedObjectInfo {
  public:
   virtual ~UpdatedObjectInfo() = default;
-  // What must hold for the stored object: the uid that a PUT names. Not met: kConflict.
+  // Returns the preconditions on the stored object, such as the uid in a PUT. Not met: kConflict.
   virtual meta::Preconditions GetPreconditions() const { return {}; }
-  // Returns the new object in the hub version. `old` is what is stored, in the hub version; null:
-  // nothing. Called once for each try of a write, again whenever the stored object has changed
-  // meanwhile. Runs field ownership and mutating admission. An error ends the update with it.
+  // Returns the new object in the hub version. `old` is the stored object, in the hub version;
+  // null: there is none. Called once for each try of a write, again whenever the stored object has
+  // changed meanwhile. Runs field ownership and mutating admission. An error ends the update with
+  // it.
   virtual Result<std::unique_ptr<runtime::Object>> UpdatedObject(
       const Context& ctx, const runtime::ObjectPtr& old) const = 0;
 };
 
+// The input of Updater::Update.
 struct UpdateRequest {
   const UpdatedObjectInfo& info;
-  // For an update that creates; also asks whether the user may create.
+  // Validates an update that creates; also authorizes the create.
   const ValidateObject& validate_create;
   const ValidateObjectUpdate& validate_update;
   // Creates an absent object whatever the strategy says: server-side apply.
   bool force_allow_create = false;
   meta::UpdateOptions options;
 };
+// The outcome of Updater::Update; `created`: the response is 201.
 struct UpdateResult {
   runtime::ObjectPtr object;
   bool created = false;
@@ -330,6 +334,7 @@ class Updater {
                                       const UpdateRequest& request) = 0;
 };
 
+// The outcome of a delete.
 struct DeleteResult {
   // The object as it is now, or as it was last. Null: the answer is a Success Status made of
   // `details`, or of the request if they are empty.
@@ -393,7 +398,7 @@ class Connecter {
   // The HTTP methods that are served: "GET", "POST", …
   virtual std::vector<std::string> ConnectMethods() const = 0;
   virtual bool TakesSubpath() const { return false; }
-  // Whether a GET that begins a WebSocket needs the verb "create" too, as upstream's exec, attach
+  // True: a GET that begins a WebSocket needs the verb "create" too, as upstream's exec, attach
   // and port-forward do: it can do what a POST can. False: "get" is enough, as for upstream's
   // proxies.
   virtual bool WebSocketNeedsCreate() const { return true; }

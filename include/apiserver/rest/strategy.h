@@ -12,42 +12,46 @@
 #include "apiserver/meta/options.h"
 #include "apiserver/runtime/object.h"
 
-// What is particular to a resource's writes: rest.RESTCreateStrategy and siblings of
-// k8s.io/apiserver. Everything has the safe default; what a resource must think about is pure.
-// Strategies are stateless or thread-safe; they see objects in the hub version. What is given a
-// Context or an object runs with a write, on the pool, and may wait; the rest is asked on loops too
-// and must be quick.
+// A resource's own rules for writes: rest.RESTCreateStrategy and siblings of k8s.io/apiserver.
+// Functions with a safe default are virtual, those that every resource must define are pure.
+// Strategies are stateless or thread-safe and see objects in the hub version. Functions with a
+// Context or an object run with a write on a pool thread and may block; the others are also called
+// on event loops and must not block.
 namespace apiserver::inline v0::rest {
 
-// What becomes of dependents when the owner is deleted without saying.
+// The fate of dependents if the delete of their owner does not specify it.
 enum class GarbageCollectionPolicy : std::uint8_t {
   kDeleteDependents,
   kOrphanDependents,
   kUnsupported,
 };
 
-// Fields by apiVersion ("wardle.example.com/v1alpha1"), each as the names that lead to it from the
-// object's root, {"metadata", "labels"}; what is below one is meant too.
+// A set of fields by apiVersion ("wardle.example.com/v1alpha1"). Each is a path from the object's
+// root, {"metadata", "labels"}, and includes the fields below it.
 using ResetFields = std::map<std::string, std::vector<std::vector<std::string>>>;
 
+// The rules for creating, updating and deleting objects of a resource.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
+  // Returns true if the objects are in namespaces.
   virtual bool NamespaceScoped() const = 0;
 
-  // Before validation: sets what the server decides, drops what the client may not set.
+  // Run before validation: set the fields that the server decides and drop those that the client
+  // may not set.
   virtual void PrepareForCreate(const Context&, runtime::Object&) const {}
   virtual void PrepareForUpdate(const Context&, runtime::Object& /*object*/,
                                 const runtime::Object& /*old*/) const {}
 
+  // Return all errors of the object; empty: it is valid.
   virtual field::ErrorList Validate(const Context& ctx, const runtime::Object& object) const = 0;
   virtual field::ErrorList ValidateUpdate(const Context& ctx, const runtime::Object& object,
                                           const runtime::Object& /*old*/) const {
     return Validate(ctx, object);
   }
 
-  // Sent as Warning headers.
+  // Return warnings for the client, sent as Warning headers.
   virtual std::vector<std::string> WarningsOnCreate(const Context&, const runtime::Object&) const {
     return {};
   }
@@ -57,20 +61,21 @@ class Strategy {
     return {};
   }
 
-  // After validation: brings equal meanings to equal forms.
+  // Runs after validation: brings values of equal meaning into one form.
   virtual void Canonicalize(runtime::Object&) const {}
 
-  // What PrepareForCreate and PrepareForUpdate undo whatever a client sends: in the main resource
-  // {"status"}, in its status {"spec"}. Who writes them here does not come to own them.
+  // Returns the fields that PrepareForCreate and PrepareForUpdate reset whatever the client sends:
+  // {"status"} in the main resource, {"spec"} in its status subresource. A client that sends them
+  // does not become their field manager.
   virtual ResetFields GetResetFields() const { return {}; }
 
-  // PUT of a name that does not exist creates it.
+  // Returns true if a PUT creates an object that does not exist.
   virtual bool AllowCreateOnUpdate() const { return false; }
-  // PUT without resourceVersion overwrites whatever is there.
+  // Returns true if a PUT without resourceVersion overwrites the stored object.
   virtual bool AllowUnconditionalUpdate() const { return false; }
 
-  // Decides about grace: sets options.grace_period_seconds and returns true when the object is to
-  // linger; false deletes at once.
+  // Decides on graceful deletion. True: the object is only marked, for
+  // options.grace_period_seconds, which the function sets. False: it is deleted immediately.
   virtual bool CheckGracefulDelete(const Context&, const runtime::Object&,
                                    meta::DeleteOptions&) const {
     return false;

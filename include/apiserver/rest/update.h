@@ -17,7 +17,8 @@ Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Objec
                     const runtime::Object& old,
                     runtime::SchemaPart checked = runtime::SchemaPart::kObject);
 
-// Replaces whatever is stored by `object`; if that has a uid, only an object with the same.
+// Makes the info of an update that replaces the stored object with `object`. If `object` has a uid,
+// the stored object must have the same.
 std::unique_ptr<UpdatedObjectInfo> DefaultUpdatedObjectInfo(runtime::ObjectPtr object);
 
 }  // namespace apiserver::inline v0::rest

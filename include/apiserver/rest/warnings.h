@@ -10,16 +10,16 @@
 
 namespace apiserver::inline v0::rest {
 
-// A warning and how a response says it. Immutable; made once and shared where many requests get it.
+// A warning text with its response header. Immutable; shared if many requests get the same one.
 struct Warning {
-  // `text` longer than field::kTextBytesMax is shortened.
+  // Shortens a `text` that is longer than field::kTextBytesMax.
   explicit Warning(std::string text);
 
   std::string text;
   // `299 - "text"` with quotes escaped, as k8s.io/apimachinery/pkg/util/net NewWarningHeader writes
-  // it. Empty: no header can say the text, which is empty, no UTF-8 or has control characters.
+  // it. Empty: the text cannot be sent, since it is empty, not UTF-8 or has control characters.
   std::string header;
-  std::size_t characters = 0;  // Of `text`.
+  std::size_t characters = 0;  // The length of `text`.
 };
 using WarningPtr = std::shared_ptr<const Warning>;
 
@@ -27,9 +27,10 @@ using WarningPtr = std::shared_ptr<const Warning>;
 // the request's Context (as a shared pointer) and sends what it holds as `Warning: 299 - "text"`.
 class WarningRecorder {
  public:
+  // Add a warning unless its text was added before; the number of warnings is limited.
   void Add(std::string text);
   void Add(WarningPtr warning);
-  // In the order in which they were added.
+  // Returns the warnings in the order in which they were added.
   std::vector<WarningPtr> Warnings() const { return *warnings_.Lock(); }
   // The texts of Warnings().
   std::vector<std::string> Take() const;
@@ -39,7 +40,7 @@ class WarningRecorder {
 };
 using WarningRecorderPtr = std::shared_ptr<WarningRecorder>;
 
-// Records `text` if somebody listens; does nothing otherwise.
+// Records `text` if the request's Context has a recorder; does nothing otherwise.
 void AddWarning(const Context& ctx, std::string text);
 
 }  // namespace apiserver::inline v0::rest

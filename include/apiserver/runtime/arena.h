@@ -13,20 +13,21 @@ namespace apiserver::inline v0::runtime {
 class Arena {
  public:
   Arena() = default;
-  // The one moved from is empty and may be used again.
+  // Leaves `other` empty and usable.
   Arena(Arena&& other) noexcept { *this = std::move(other); }
   Arena& operator=(Arena&& other) noexcept;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Never null; `align` is a power of two up to 16.
+  // Returns memory that is valid as long as the arena; never null. `align` is a power of two up to
+  // 16.
   void* Allocate(std::size_t bytes, std::size_t align = 8);
-  // The text's bytes, copied here.
+  // Copies the text into the arena.
   std::string_view Copy(std::string_view text);
   // Keeps `owner` alive as long as the arena, so that strings may point into what it owns.
   void Pin(std::shared_ptr<const void> owner) { pinned_.push_back(std::move(owner)); }
 
-  // Bytes taken from the heap.
+  // The number of bytes taken from the heap.
   std::size_t bytes_reserved() const { return reserved_; }
 
  private:

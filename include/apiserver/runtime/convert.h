@@ -11,70 +11,71 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/object.h"
 
-// Turning objects from one version of their kind into another. That is a step of its own, taken
-// where the version matters, with the Context of the request that needs it: reading and parsing an
-// object never converts it.
+// Converts objects from one version of their kind into another. Conversion is a separate step, made
+// where the version matters and with the Context of the request that needs it. Reading and parsing
+// an object never converts it.
 namespace apiserver::inline v0::runtime {
 
-// How the versions of a kind turn into each other (KindOptions::converter). The one of a kind that
-// names none applies the versions' declared conversions and calls their functions
-// (KindVersion::conversions, to_hub and from_hub). Immutable; called from
-// any thread, several at a time.
+// Converts objects between the versions of a kind (KindOptions::converter). The default,
+// FunctionConverter(), applies the versions' declared conversions and calls their functions
+// (KindVersion::conversions, to_hub and from_hub). Immutable; several threads may call it at the
+// same time.
 class VersionConverter {
  public:
   virtual ~VersionConverter() = default;
 
-  // Rewrites each of `objects` into `version`: its content, which is to live in the object's own
-  // arena, and then SetVersion(version). Called by the functions below, which see to the rest:
+  // Rewrites each of `objects` into `version`: sets the content, which must live in the object's
+  // own arena, and then calls SetVersion(version). Only the functions below call it. The contract:
   //
   // - The objects are of one kind and settled (settle.h) in versions of it that are not `version`
   //   and need not be the same. There is at least one; `version` is a version of the kind.
   // - The implementation leaves them settled in `version`, but for defaults: those are of the
   //   version that content came in. Settle(object, {.defaults = false}) does that.
-  // - Of metadata it may change labels and annotations only, and it refuses whatever else it is
-  //   given back by somebody who does not know that.
-  // - All are converted, or an error is returned, which reaches the client as it is. Content and
-  //   version of all objects are then put back.
-  // - It ends when `ctx` is done. An exception is an error.
+  // - In metadata it may change labels and annotations only. If it delegates to another program
+  //   that changes anything else in metadata, it returns an error.
+  // - It converts all objects or returns an error, which reaches the client unchanged. The caller
+  //   then restores content and version of all objects.
+  // - It returns when `ctx` is done. An exception counts as an error.
   virtual Status Convert(const Context& ctx, std::span<Object* const> objects,
                          std::string_view version) const = 0;
 
-  // Returns true if Convert() may wait, as for another process. It is called only where
-  // ctx.may_block() then, never on a loop, and once for all objects that an answer, or one turn of
-  // a watch, needs. Else it is called for one object of them after the other, so that a large list
-  // need not be in memory as a whole. Must always return the same.
+  // Returns true if Convert() may block, for example on another process. Convert() is then called
+  // only where ctx.may_block(), never on an event loop, and once for all objects of a response or
+  // of one batch of watch events. If false, Convert() is called for one object at a time, so that a
+  // large list need not be in memory as a whole. Must always return the same value.
   virtual bool may_wait() const = 0;
 };
 
-// Converts what is not in `version` yet in one call of the kind's converter, if there is any. On an
-// error all objects are as they were.
+// Converts the objects that are not in `version` yet, in one call of the kind's converter. After an
+// error all objects are unchanged.
 //
-// kBadRequest: the kind has no such version. kWouldBlock: the converter may wait and `ctx` may not.
-// kInternalError: the conversion failed, or content that was to be converted cannot be read; other
-// reasons are the converter's own.
+// kBadRequest: the kind has no such version. kWouldBlock: the converter may block and `ctx` does
+// not allow it. kInternalError: the conversion failed, or content that was to be converted cannot
+// be read; other reasons are the converter's own.
 Status Convert(const Context& ctx, std::span<Object* const> objects, std::string_view version);
 Status Convert(const Context& ctx, Object& object, std::string_view version);
 
-// `object` itself if it is in `version`, else a converted copy, which shares what it can with the
-// object. The object stays parsed then and keeps the copy, so that asking again converts nothing;
-// the copy keeps the object. Null stays null. Errors as Convert().
+// Returns `object` itself if it is in `version`, else a converted copy that shares memory with it.
+// The object then stays parsed and caches the copy, so a second call converts nothing; the copy
+// keeps the object alive. A null `object` returns null. Errors as Convert().
 Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::string_view version);
-// The same of each, in their order. None may be null.
+// Returns Converted() of each object, in the same order. None may be null.
 Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const ObjectPtr> objects,
                                          std::string_view version);
 
-// Calls `visit` once with the place of each of `objects`, which are of one kind, and the object in
-// `version`: itself, or a converted copy that is gone afterwards. Copies are made in one call if
-// the converter may wait, and visited last; else there is one at a time. What cannot be read is
-// visited as it is, and reads as empty. Errors as Convert(); some may have been visited then.
+// Receives an object and its index. Runs on the calling thread, within VisitConverted().
 using Visit = std::function<void(std::size_t place, const Object&)>;
+// Calls `visit` once for each of `objects`, which are of one kind, with its index and the object in
+// `version`: the object itself, or a converted copy that is destroyed afterwards. If the converter
+// may block, all copies are made in one call and visited last; else one copy exists at a time. An
+// object that cannot be read is visited unconverted and reads as empty. Errors as Convert(); some
+// objects may have been visited by then.
 Status VisitConverted(const Context& ctx, std::span<const ObjectPtr> objects,
                       std::string_view version, const Visit& visit);
 
-// The converter of kinds that have no other: applies the versions' declared conversions and calls
-// their functions, here and now. Never
-// waits as far as the library knows; functions of a host that do are kept off loops by the stores
-// of their kinds (registry::StoreOptions::functions_inline).
+// Returns the default converter: it applies the versions' declared conversions and calls their
+// functions on the calling thread. It reports that it never blocks. Where a host's functions do
+// block, the kind's store keeps them off event loops (registry::StoreOptions::functions_inline).
 std::shared_ptr<const VersionConverter> FunctionConverter();
 
 }  // namespace apiserver::inline v0::runtime

@@ -8,16 +8,17 @@
 
 namespace apiserver::inline v0::runtime {
 
+// The format of an encoding.
 enum class Format : std::uint8_t {
   kJson,
   kProtobuf,
-  kCells,  // No body: what a row of a table shows of the object. Its maker's own form.
+  kCells,  // The cells of a table row, in a format private to the table convertor; not a body.
 };
 
-// Where the parts of an encoded body stand.
+// The byte offsets of parts of an encoded body.
 struct BodyMarks {
-  // The text of metadata.resourceVersion (JSON: between the quotes); equal: it has none, and in
-  // JSON the member would stand there (zero: nowhere).
+  // The text of metadata.resourceVersion; in JSON without the quotes. Equal: there is none, and in
+  // JSON this is the offset to insert the member at. Both zero: it cannot be inserted.
   std::uint32_t rv_begin = 0;
   std::uint32_t rv_end = 0;
   // The value of metadata, braces included.
@@ -27,41 +28,41 @@ struct BodyMarks {
   friend bool operator==(const BodyMarks&, const BodyMarks&) = default;
 };
 
-// A body that is being made.
+// A body under construction.
 struct EncodedBody : BodyMarks {
   std::string text;
 };
 
-// An object's body in one version and format, ready to be spliced into answers. JSON: what follows
-// Kind::JsonPrefix, closing brace included. Protobuf: the message without the envelope. Immutable.
+// An object's body in one version and format, ready to be copied into responses. JSON: the text
+// after Kind::JsonPrefix, including the closing brace. Protobuf: the message without the envelope.
+// Immutable.
 //
-// The bytes are kept once: a body that differs from what is stored only in its revision shares the
-// stored bytes.
+// A body that differs from the stored bytes only in its revision shares the stored bytes.
 class Encoding {
  public:
-  // Part of `bytes`, into which `inserted` is spliced.
+  // A part of `bytes` with `inserted` spliced into it.
   struct Splice {
     std::shared_ptr<const std::string> bytes;
-    std::uint32_t begin = 0;    // Of the part within `bytes`.
-    std::uint32_t size = 0;     // Of the part.
-    std::uint32_t at = 0;       // Where in the part.
+    std::uint32_t begin = 0;    // Offset of the part within `bytes`.
+    std::uint32_t size = 0;     // Size of the part.
+    std::uint32_t at = 0;       // Offset within the part at which `inserted` goes.
     std::string_view inserted;  // At most kInsertedMax bytes; copied.
   };
   static constexpr std::size_t kInsertedMax = 48;
 
   explicit Encoding(EncodedBody body);
-  // `marks` count the bytes of the whole, `inserted` among them.
+  // Makes an encoding that shares bytes. `marks` are offsets into the result, `inserted` included.
   Encoding(Splice splice, const BodyMarks& marks);
 
   const BodyMarks& marks() const { return marks_; }
   std::size_t size() const { return size_ + inserted_size_; }
-  // The body in the order of its bytes; pieces may be empty, and live as long as the encoding.
+  // Returns the body as consecutive pieces, valid as long as the encoding. Pieces may be empty.
   std::array<std::string_view, 3> pieces() const;
   void AppendTo(std::string& out) const;
-  // The bytes [begin, end) only.
+  // Appends the bytes [begin, end) only.
   void AppendTo(std::string& out, std::uint32_t begin, std::uint32_t end) const;
   std::string ToString() const;
-  // Bytes that only this keeps.
+  // The number of bytes that this encoding owns; zero if it shares stored bytes.
   std::size_t own_bytes() const { return shared_ ? 0 : size_; }
 
  private:

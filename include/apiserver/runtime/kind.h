@@ -21,9 +21,9 @@ class VersionConverter;
 class Kind;
 using KindPtr = std::shared_ptr<const Kind>;
 
-// Whose rules an object's JSON obeys.
+// The rules that an object's JSON obeys.
 enum class Semantics : std::uint8_t {
-  kGoType,  // A Go type: declaration order, zero values and nulls as encoding/json has them.
+  kGoType,          // A Go type: declaration order, zero values and nulls as in encoding/json.
   kCustomResource,  // A custom resource: sorted keys, pruned by the schema, zeros are values.
 };
 
@@ -37,9 +37,9 @@ struct PrinterColumn {
   int priority = 0;  // > 0: only in the wide view.
 };
 
-// A conversion that is declared instead of written: a field that has another name in the hub. Both
-// are paths of member names, without lists on the way, and differ in the last name alone; both
-// fields have one type. A value is kept as it is, so a round trip loses nothing.
+// Declares that a field has another name in the hub version; no conversion function is needed. Both
+// paths consist of member names, cross no list, and differ in the last name only. Both fields have
+// the same type. The value is kept unchanged, so a round trip loses nothing.
 struct RenameField {
   RenameField(std::string here, std::string hub) : here(std::move(here)), hub(std::move(hub)) {}
 
@@ -47,8 +47,8 @@ struct RenameField {
   std::string hub;   // "spec.replicas".
 };
 
-// Where a version keeps what its scale subresource shows: paths as a CustomResourceDefinition
-// writes them, of member names only.
+// The fields that the scale subresource of a version shows, as JSON paths in the notation of a
+// CustomResourceDefinition. Paths consist of member names only.
 struct ScalePaths {
   std::string spec_replicas = ".spec.replicas";      // Must hold an integer.
   std::string status_replicas = ".status.replicas";  // Must hold an integer.
@@ -61,36 +61,39 @@ struct ScalePaths {
 // One version of a kind.
 struct KindVersion {
   std::string version;  // "v1alpha1".
-  // A kStruct whose first field is metadata (ObjectMetaSchema()); without kind and apiVersion.
+  // The content's schema: a kStruct whose first field is metadata (ObjectMetaSchema()). It does not
+  // declare kind and apiVersion.
   SchemaPtr schema;
   bool served = true;
-  // Sent as a Warning on every call; empty: none.
+  // Text sent as a Warning header with every response. Empty: no warning is sent.
   std::string deprecation_warning = "";
-  // The functions run where content is read or written: on the pool, where they may wait; also on
-  // loops if registry::StoreOptions::functions_inline says that they do not. Any thread, several at
-  // a time.
+  // Sets defaults that the schema cannot express. Runs after the schema's default values. Null: the
+  // schema's defaults are the only ones.
   //
-  // Fills what markers cannot express. Runs after the schema's default values.
+  // This function and the two below run where content is read or written: on pool threads, where
+  // they may block; also on event loops if registry::StoreOptions::functions_inline promises that
+  // they do not block. Several threads may call them at the same time.
   std::function<void(Object&)> set_defaults = nullptr;
-  // Rewrite the content from this version into the hub's and back; null on the hub itself and
-  // where the shapes are the same. They keep metadata as it is. Called by FunctionConverter()
-  // (convert.h) only: a converter of the kind's own does without them.
+  // Rewrite the content from this version into the hub version and back. Null: the shapes are the
+  // same, or this is the hub version. They must not change metadata. Only FunctionConverter()
+  // (convert.h) calls them; they are ignored if the kind has its own converter.
   std::function<Status(Object&)> to_hub = nullptr;
   std::function<Status(Object&)> from_hub = nullptr;
-  // Fields that the hub calls otherwise. Applied before to_hub, and after from_hub; as they are
-  // data, they never keep reads off a loop. Empty on the hub, and if the kind has a converter.
+  // Fields that have another name in the hub version. Applied before to_hub and after from_hub.
+  // They never block, so reads may stay on an event loop. Must be empty for the hub version and if
+  // the kind has its own converter.
   std::vector<RenameField> conversions = {};
   std::vector<PrinterColumn> columns = {};
   // The subresources that server::InstallKinds serves in this version.
   //
-  // True: the status can only be changed through <plural>/<name>/status, which changes nothing
-  // else. Absent: true if the schema has a field `status`. Kind::New sets it.
+  // True: only <plural>/<name>/status changes the status, and it changes nothing else. Absent:
+  // Kind::New sets it to true if the schema has a field `status`.
   std::optional<bool> status_subresource = std::nullopt;
-  // Absent: no scale subresource.
+  // The fields of the scale subresource. Absent: there is no scale subresource.
   std::optional<ScalePaths> scale = std::nullopt;
 };
 
-// What a kind is made of; see Kind::New.
+// The options of Kind::New.
 struct KindOptions {
   std::string group;           // "wardle.example.com"; empty: the legacy group.
   std::string kind;            // Required. "Flunder".
@@ -101,35 +104,37 @@ struct KindOptions {
   std::vector<std::string> categories = {};
   bool namespaced = true;
   // kGoType treats a zero as a missing value, as Go's omitempty does: a PATCH of `replicas: 0` with
-  // the default 1 is answered 200 with 1. A kind that imitates no Go type is better
-  // kCustomResource, where the 0 is kept and checked.
+  // the default 1 is answered 200 with 1. Choose kCustomResource for a kind that imitates no Go
+  // type: it keeps and checks the 0.
   Semantics semantics = Semantics::kGoType;
-  // Required. In priority order: the first is what clients prefer.
+  // Required. The versions in priority order: clients prefer the first.
   std::vector<KindVersion> versions;
-  // The version strategies, validation and admission see, and through which functions convert;
-  // empty: the first.
+  // The version that strategies, validation and admission see, and through which the conversion
+  // functions convert. Empty: the first of `versions`.
   std::string hub_version = "";
-  // The version written to storage; empty: the hub.
+  // The version that is written to storage. Empty: the hub version.
   std::string storage_version = "";
-  // How versions turn into each other; null: FunctionConverter(), by the versions' functions. A
-  // converter that may wait makes the kind's store serve reads and watches on the pool.
+  // Converts objects between versions. Null: FunctionConverter(), which calls the versions'
+  // functions. If the converter may block, the kind's store serves reads and watches on the pool.
   std::shared_ptr<const VersionConverter> converter = nullptr;
-  // Fields beside metadata.name and metadata.namespace that field selectors may name, as JSON paths
-  // in the hub: "spec.nodeName".
+  // Fields that field selectors may name besides metadata.name and metadata.namespace, as JSON
+  // paths in the hub version: "spec.nodeName".
   std::vector<std::string> selectable_fields = {};
 };
 
-// A kind of object: its names, versions and how they turn into each other. Immutable, shared.
+// A kind of object: its names, its versions and their converter. Immutable and shared.
 class Kind {
  public:
-  // kInvalid: a name, version or schema that Kubernetes would not accept, or a declared conversion
-  // of a field that a schema does not have; the message lists all.
+  // Checks the options and makes the kind. kInvalid: Kubernetes would not accept a name, version or
+  // schema, or a declared conversion names a field that a schema does not have. The message lists
+  // all problems.
   static Result<KindPtr> New(KindOptions options);
-  // A kind without schema, for content that is passed on as it is.
+  // Makes a kind without a schema, for content that is passed on unchanged.
   static KindPtr Untyped(const GroupVersionKind& gvk);
 
   const std::string& group() const { return options_.group; }
   const std::string& kind() const { return options_.kind; }
+  // The kind of its lists: "FlunderList".
   const std::string& list_kind() const { return options_.list_kind; }
   const std::string& plural() const { return options_.plural; }
   const std::string& singular() const { return options_.singular; }
@@ -148,11 +153,11 @@ class Kind {
   }
   GroupResource group_resource() const { return {group(), plural()}; }
   GroupKind group_kind() const { return {group(), kind()}; }
-  // Null when there is none.
+  // Returns the version of that name. Null: the kind does not have it.
   const KindVersion* FindVersion(std::string_view version) const;
-  // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: what stands before a body. Of
-  // a structural kind `{`: its body carries kind and apiVersion, sorted among the other keys.
-  // Empty for an unknown version.
+  // `{"kind":"Flunder","apiVersion":"wardle.example.com/v1alpha1",`: the text in front of a body.
+  // For a structural kind it is `{`, since the body has kind and apiVersion sorted among its other
+  // keys. Empty for an unknown version.
   std::string_view JsonPrefix(std::string_view version) const;
 
  private:
@@ -161,7 +166,7 @@ class Kind {
   std::vector<std::string> prefixes_;  // One per version.
 };
 
-// Constraints and types of the schema (kCustomResource), and `required`.
+// Checks the schema's constraints and required fields, and its types for a kCustomResource.
 field::ErrorList ValidateSchema(const Object& object);
 
 }  // namespace apiserver::inline v0::runtime

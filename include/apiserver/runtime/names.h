@@ -5,17 +5,19 @@
 
 namespace apiserver::inline v0::runtime {
 
+// An API group and version, as apiVersion names them.
 struct GroupVersion {
   std::string group;  // Empty for the legacy group.
   std::string version;
 
-  // "wardle.example.com/v1alpha1"; "v1" for the legacy group: what apiVersion holds.
+  // Returns the value of apiVersion: "wardle.example.com/v1alpha1"; "v1" for the legacy group.
   std::string ToString() const { return group.empty() ? version : group + "/" + version; }
-  // The inverse; more than one '/' yields an empty version.
+  // Parses an apiVersion. More than one '/' yields an empty version.
   static GroupVersion Parse(std::string_view api_version);
   friend auto operator<=>(const GroupVersion&, const GroupVersion&) = default;  // NOLINT: no null
 };
 
+// A kind, independent of version.
 struct GroupKind {
   std::string group;
   std::string kind;
@@ -24,6 +26,7 @@ struct GroupKind {
   friend auto operator<=>(const GroupKind&, const GroupKind&) = default;
 };
 
+// A resource, independent of version; `resource` is the plural.
 struct GroupResource {
   std::string group;
   std::string resource;
@@ -32,6 +35,7 @@ struct GroupResource {
   friend auto operator<=>(const GroupResource&, const GroupResource&) = default;
 };
 
+// A kind in one version.
 struct GroupVersionKind {
   std::string group;
   std::string version;
@@ -43,6 +47,7 @@ struct GroupVersionKind {
   friend auto operator<=>(const GroupVersionKind&, const GroupVersionKind&) = default;
 };
 
+// A resource in one version.
 struct GroupVersionResource {
   std::string group;
   std::string version;

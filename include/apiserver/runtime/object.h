@@ -20,38 +20,38 @@
 namespace apiserver::inline v0::runtime {
 
 class Object;
-// What has left storage or a cache: shared and never changed again.
+// An object that storage or a cache returned: shared and never changed again.
 using ObjectPtr = std::shared_ptr<const Object>;
 
-// Makes an object's content of the bytes it is backed by.
+// Parses an object's content from the bytes that back it.
 class ContentLoader {
  public:
   virtual ~ContentLoader() = default;
-  // Returns the content, in the object's version, that its stored_bytes() hold. Never converts it,
-  // and must not touch the object's content. Must not fail for bytes that were validated when they
-  // were stored. From any thread.
+  // Parses the object's stored_bytes() into `root`, in the object's version and without converting.
+  // Must not touch the object's content. Must not fail for bytes that were validated when they were
+  // stored. Called on any thread.
   virtual Status Load(const Object& object, Arena& arena, Value& root) const = 0;
 };
 
-// A Kind plus content in one of its versions. Mutable while one owner holds it by unique_ptr (not
-// thread-safe), frozen once it is an ObjectPtr (every const method from any thread).
+// An API object: a Kind and content in one of its versions. Mutable and not thread-safe while one
+// owner holds it by unique_ptr. Frozen as an ObjectPtr: any thread may call the const methods.
 //
 // The content is the JSON object without kind and apiVersion.
 class Object {
  public:
-  // An empty object of `kind`; the version must be one of its versions.
+  // Makes an empty object. `version` must be one of the kind's versions.
   Object(KindPtr kind, std::string_view version);
-  // Content that lives in `arena`.
+  // Makes an object with the content `root`, which lives in `arena`.
   Object(KindPtr kind, std::string_view version, Arena arena, Value root);
-  // What an object is made of when it is first looked at.
+  // The bytes from which an object's content is parsed on first access.
   struct Source {
     std::shared_ptr<const std::string> bytes;
     std::int64_t resource_version = 0;
     const ContentLoader* loader = nullptr;  // Must outlive the object.
   };
-  // Backed by bytes alone, which hold content of `version` and are parsed on first touch of it
-  // (once, on whichever thread; where that fails the object reads as empty and load_status() says
-  // why).
+  // Makes an object from stored bytes with content in `version`. They are parsed once, on the
+  // thread that first accesses the content. If that fails, the object reads as empty and
+  // load_status() returns the error.
   Object(KindPtr kind, std::string_view version, Source source);
 
   Object(const Object&) = delete;
@@ -65,14 +65,16 @@ class Object {
 
   Value root() const { return content().root; }
   Value operator[](std::string_view key) const { return root()[key]; }
+  // The error of parsing the stored bytes; OK if there was none.
   Status load_status() const { return content().status; }
-  // Whether the content is there already; if not, looking at it parses and keeps it.
+  // Returns true if the content is parsed already. If not, the first access parses and keeps it.
   bool loaded() const;
-  // The bytes it was backed by when it was made; null: none.
+  // The bytes that the object was made from. Null: it was not made from bytes.
   const std::shared_ptr<const std::string>& stored_bytes() const { return source_.bytes; }
+  // The storage revision of stored_bytes().
   std::int64_t stored_version() const { return source_.resource_version; }
 
-  // metadata, read. Views live as long as the object is not changed.
+  // Read access to metadata. The views are valid until the object is changed.
   Value metadata() const { return root()["metadata"]; }
   std::string_view name() const { return metadata()["name"].AsString(); }
   std::string_view namespace_() const { return metadata()["namespace"].AsString(); }
@@ -87,13 +89,15 @@ class Object {
 
   // --- Changing; only before the object is frozen. ---
 
-  // Where new Values for this object live.
+  // The memory for new Values of this object.
   Arena& arena() { return content().arena; }
+  // Replaces the content; `root` lives in arena().
   void SetRoot(Value root);
-  // What the content is from now on written in; SetRoot usually goes with it.
+  // Sets the version that the content is in. Usually called together with SetRoot().
   void SetVersion(std::string_view version) { version_ = version; }
 
-  // Stands for one path; assigning sets it, making maps on the way. Text is copied.
+  // A path within the object. Assigning sets the value there and makes missing maps on the way;
+  // text is copied.
   class Editor {
    public:
     void operator=(std::string_view text) &&;
@@ -126,40 +130,41 @@ class Object {
   void SetPath(const std::vector<std::string>& path, Value value);  // `value` lives in arena().
   void ErasePath(const std::vector<std::string>& path);
 
-  // A copy with an arena of its own.
+  // Returns a copy that has its own arena.
   std::unique_ptr<Object> Clone() const;
 
   // --- Encodings, kept with the frozen object so that bytes are made once. ---
 
-  // Null when nobody has stored one, or it was given up. Lock-free for those that stay.
+  // Returns the encoding that was stored. Null: none was stored, or it was evicted from its share.
+  // Lock-free for encodings without a share.
   EncodingPtr FindEncoding(std::string_view version, Format format) const;
-  // FindEncoding of each of `objects`, with the memory of the next ones under way meanwhile.
+  // Returns FindEncoding() for each of `objects`, and prefetches the memory of the next ones.
   static std::vector<EncodingPtr> FindEncodings(std::span<const ObjectPtr> objects,
                                                 std::string_view version, Format format);
-  // Keeps `encoding` and returns it, or the one that was there first. With a `share`, an encoding
-  // that has bytes of its own is kept only as long as there is room in it.
+  // Keeps `encoding` and returns it, or returns the one that was stored first. With a `share`, an
+  // encoding that has its own bytes is kept only as long as the share has room for it.
   EncodingPtr StoreEncoding(std::string_view version, Format format, EncodingPtr encoding,
                             const std::shared_ptr<EvictingShare>& share = nullptr) const;
   // --- Its form in another version, kept with the frozen object (runtime::Converted). ---
 
-  // Null when none is kept in `version`. Lives as long as this.
+  // Returns the form in `version`, valid as long as this object. Null: none is kept.
   const Object* FindConverted(std::string_view version) const;
-  // Keeps `converted`, which may share this object's content, and returns it, or the one in the
-  // same version that was there first. There is room for one version: null if another one is there,
-  // and `converted` is left as it is.
+  // Keeps `converted`, which may share this object's content, and returns it, or returns the form
+  // in the same version that was stored first. Only one version is kept. Null: another version is
+  // stored already; `converted` is then left unchanged.
   const Object* StoreConverted(std::unique_ptr<Object>& converted) const;
 
-  // Bytes it is backed by, of its content, of its form in another version, and of its encodings but
-  // for those in a share.
+  // The memory in bytes of the stored bytes, the content, the form in another version, and the
+  // encodings that are not in a share.
   std::size_t bytes() const;
 
  private:
-  // An encoding that stays. Slots are never taken away before the object is.
+  // A stored encoding. Slots are deleted together with the object, never before.
   struct Slot {
     std::string version;
     Format format;
-    bool loose;            // A LooseSlot.
-    EncodingPtr encoding;  // Of one that is not loose.
+    bool loose;            // This is a LooseSlot.
+    EncodingPtr encoding;  // Set if the slot is not loose.
     Slot* next;
   };
   struct LooseSlot;
@@ -172,26 +177,26 @@ class Object {
     Value root = Value::Map({});
     Status status;
   };
-  // Parses it if that has not been done.
+  // Returns the content; parses it on first access.
   Content& content() const {
     Content* content = content_.load(std::memory_order_acquire);
     return content != nullptr && content != Loading() ? *content : Load();
   }
   Content& Load() const;
-  // Stands in content_ while one thread parses; never looked into.
+  // A marker in content_ while one thread parses; never dereferenced.
   Content* Loading() const {
     return reinterpret_cast<Content*>(const_cast<Object*>(this));  // NOLINT
   }
 
   KindPtr kind_;
   std::string version_;
-  Source source_;  // Of an object that was backed by bytes.
+  Source source_;  // Set if the object was made from bytes.
   mutable std::atomic<Content*> content_{nullptr};
   mutable std::atomic<Slot*> encodings_{nullptr};
   mutable std::atomic<const Object*> converted_{nullptr};
 };
 
-// A list as storage returns it; never a Value.
+// A list of objects as storage returns it.
 struct List {
   std::vector<ObjectPtr> items;
   std::string resource_version;

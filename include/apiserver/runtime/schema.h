@@ -11,12 +11,12 @@
 #include "apiserver/runtime/schema_node.h"
 #include "apiserver/runtime/value.h"
 
-// How a Schema is made: by the builders below, from OpenAPI or CRD YAML (codec), or from `.proto`
-// (codec). See schema_node.h for what one is.
+// Makes Schemas: with the builders below; the codec room also reads them from OpenAPI, CRD YAML and
+// `.proto` files. schema_node.h declares the Schema itself.
 namespace apiserver::inline v0::runtime {
 
-// A JSON value that belongs to a Schema (a default, an enum entry). Made of a literal, 1 or "cat",
-// or of any Value.
+// A JSON value that is part of a Schema: a default or an enum entry. Constructed from a literal (1,
+// "cat") or from any Value, which is copied.
 class OwnedValue {
  public:
   OwnedValue() = default;
@@ -37,14 +37,14 @@ class OwnedValue {
   Value value_;
 };
 
-// A piece of the bytes that schemas are read from; nothing if `size` is 0.
+// A range of the bytes that schemas are read from. Empty if `size` is 0.
 struct SourceText {
   std::uint32_t at = 0;
   std::uint32_t size = 0;
-  bool escaped = false;  // It has JSON's escapes.
+  bool escaped = false;  // The range contains JSON escapes.
 };
 
-// The parts of a Field, which says what each means.
+// The parts that a Field is made from; Field documents their meaning.
 struct FieldParts {
   using Presence = Field::Presence;
   using Omit = Field::Omit;
@@ -52,7 +52,8 @@ struct FieldParts {
   std::string name;
   SchemaPtr schema;
   std::string description = "";
-  // Instead of a `description`: one that lies in the bytes given to SchemaPool::ReadFrom().
+  // The description as a range of the bytes given to SchemaPool::ReadFrom(), instead of
+  // `description`.
   SourceText source_description = {};
   bool required = false;
   Presence presence = Presence::kValue;
@@ -81,10 +82,10 @@ struct Constraints {
   std::vector<OwnedValue> enum_values;  // Empty: any.
 };
 
-// The parts of a Schema, which says what each means.
+// The parts that a Schema is made from; Schema documents their meaning.
 struct SchemaParts {
   SchemaParts() = default;
-  // The parts of `schema`, to make one like it.
+  // Copies the parts of `schema`, as the base of a similar one.
   explicit SchemaParts(const Schema& schema);
 
   SchemaType type = SchemaType::kAny;
@@ -108,13 +109,13 @@ struct SchemaParts {
   Constraints constraints;
 };
 
-// Makes a Schema by itself; see SchemaPool for many. Throws std::length_error: a text of it is
-// longer than 128 MiB.
+// Makes a single Schema; use SchemaPool for many. Throws std::length_error: a text is longer than
+// 128 MiB.
 SchemaPtr MakeSchema(const SchemaParts& parts);
 
-// Makes schemas of which equal ones are one: sub-trees that repeat, most of a
-// CustomResourceDefinition's, take memory once, and so do patterns of the same text. A schema may
-// outlive the pool it was made in, and parts may come from elsewhere. One thread at a time.
+// Makes schemas and shares equal ones: repeated sub-trees, which are most of a
+// CustomResourceDefinition, take memory once, and so do patterns with the same text. A schema may
+// outlive its pool, and parts may come from other pools. Only one thread at a time may use it.
 class SchemaPool {
  public:
   SchemaPool();
@@ -122,16 +123,18 @@ class SchemaPool {
   SchemaPool& operator=(SchemaPool&&) noexcept;
   ~SchemaPool();
 
-  // The bytes that the next schemas are read from, at most 1 GiB, or null. The schemas whose
-  // descriptions lie there keep them alive.
+  // Sets the bytes that the next schemas are read from, at most 1 GiB. Null: there are none.
+  // Schemas whose descriptions lie in the bytes keep them alive.
   void ReadFrom(std::shared_ptr<const std::string> source);
-  // Where the bytes say `text`: there, if it is a piece of them, or else in a JSON string not far
-  // behind what was found last. Empty: neither.
+  // Finds `text` in the bytes: it is a part of them, or it is searched in a JSON string shortly
+  // after the last one found. Empty: not found.
   SourceText Find(std::string_view text);
+  // Makes a schema, or returns the equal one that the pool holds.
   SchemaPtr Make(const SchemaParts& parts);
   // The number of schemas that the pool holds.
   std::size_t size() const;
-  // Forgets the schemas and patterns that no one else holds; Make() does so now and then.
+  // Drops the schemas and patterns that only the pool references. Make() does this from time to
+  // time.
   void Sweep();
 
  private:
@@ -139,7 +142,7 @@ class SchemaPool {
   std::unique_ptr<State> state_;
 };
 
-// Schemas of what every kind shares.
+// Return the schemas of common types. See SchemaType for their JSON forms.
 SchemaPtr StringSchema();
 SchemaPtr BooleanSchema();
 SchemaPtr IntegerSchema(int bits);
@@ -154,10 +157,11 @@ SchemaPtr IntOrStringSchema();
 SchemaPtr RawExtensionSchema();
 SchemaPtr ListOf(SchemaPtr items);
 SchemaPtr MapOf(SchemaPtr values);
-// x-kubernetes-list-type: set, and map with these keys.
+// Return lists of x-kubernetes-list-type set, and of type map with the given keys.
 SchemaPtr SetOf(SchemaPtr items);
 SchemaPtr ListMapOf(SchemaPtr items, std::vector<std::string> keys);
-// meta/v1 ObjectMeta and ListMeta with Go's order, presence, omission and protobuf numbers.
+// Return the schemas of meta/v1 ObjectMeta and ListMeta with Go's field order, presence, omission
+// and protobuf numbers.
 SchemaPtr ObjectMetaSchema();
 SchemaPtr ListMetaSchema();
 
@@ -169,9 +173,9 @@ SchemaPtr ListMetaSchema();
 //       .Build();
 class StructBuilder {
  public:
-  // What a field has beside its name and type. Constraints are those of OpenAPI v3; what is not set
-  // is not checked. They are added to the field's own copy of its schema, which they then override,
-  // and are checked on every write of an object (registry::StoreOptions::validate_schema).
+  // The options of a field besides name and type. Constraints are those of OpenAPI v3; one that is
+  // not set is not checked. They override those of the field's schema, in a copy of it, and are
+  // checked on every write of an object (registry::StoreOptions::validate_schema).
   struct Options {
     std::string description = "";
     bool required = false;

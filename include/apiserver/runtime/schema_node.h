@@ -13,15 +13,15 @@
 
 #include "apiserver/runtime/value.h"
 
-// A Schema as it is read: the single description of a kind's shape. See schema.h for how one is
-// made.
+// The Schema: the single description of a kind's shape, for reading. schema.h makes Schemas.
 namespace apiserver::inline v0::runtime {
 
 class Schema;
 class Pattern;  // Private: a regular expression, compiled when it is first matched.
 
+// The type of the values that a schema describes.
 enum class SchemaType : std::uint8_t {
-  kAny,  // Whatever JSON there is, kept as it is.
+  kAny,  // Any JSON value, kept unchanged.
   kBoolean,
   kInteger,  // See Schema::bits.
   kNumber,
@@ -54,12 +54,12 @@ class SchemaPtr {
   explicit operator bool() const { return schema_ != nullptr; }
   friend bool operator==(const SchemaPtr&, const SchemaPtr&) = default;
   friend bool operator==(const SchemaPtr& a, std::nullptr_t) { return a.schema_ == nullptr; }
-  // Gives the reference back; the last one destroys the schema, however deep, without recursion.
+  // Releases the reference. The last one destroys the schema, without recursion at any depth.
   void reset();
 
  private:
   friend class SchemaBlock;
-  // Takes over a reference that is counted already.
+  // Takes over a reference that is already counted.
   explicit SchemaPtr(const Schema* schema) : schema_(schema) {}
   const Schema* schema_ = nullptr;
 };
@@ -67,25 +67,25 @@ class SchemaPtr {
 // A field of a kStruct. Lives in its Schema, 32 bytes.
 class Field {
  public:
-  // How the Go type holds the field: decides whether "absent" and "zero" differ.
+  // The way the Go type holds the field. Only kPointer tells an absent field from a zero one.
   enum class Presence : std::uint8_t { kValue, kPointer };
-  // When the Go type leaves the field out of JSON: never (zero value or null is written), when
-  // empty (omitempty: false, 0, "", nil, no elements; never for structs held by value), when zero
-  // (omitzero: also a struct whose every field is zero).
+  // The values that the Go type leaves out of JSON. kNever: none; a zero value or null is written.
+  // kWhenEmpty (omitempty): false, 0, "", nil, no elements; never a struct held by value. kWhenZero
+  // (omitzero): also a struct in which every field is zero.
   enum class Omit : std::uint8_t { kNever, kWhenEmpty, kWhenZero };
   static constexpr int kNotInProto = -1;
 
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
 
-  // Valid as long as the Schema, as is the default value.
+  // The field's name in JSON. The views of name and default value are valid as long as the Schema.
   std::string_view name() const { return {Here() + name_at_, name_size_}; }
-  // Filled in when the field is absent. Null: there is none.
+  // The value that is set when the field is absent. Null: there is no default.
   const Value* default_value() const;
 
   const SchemaPtr schema;
-  // Zero: neither the field nor what holds it has a form in protobuf. kNotInProto: protobuf leaves
-  // out this field alone.
+  // The field's number in protobuf. Zero: neither the field nor its struct can be encoded as
+  // protobuf. kNotInProto: protobuf leaves out this field only.
   const int proto_number;
 
  private:
@@ -110,7 +110,8 @@ class Field {
   const bool inlined : 1;  // The members of `schema` (a struct) stand in the outer object.
 };
 
-// Value validation as OpenAPI v3 has it; what is not set is not checked. A view of a Schema.
+// A view of a Schema's value constraints, which are those of OpenAPI v3. A constraint that is not
+// set is not checked.
 class ConstraintsView {
  public:
   explicit ConstraintsView(const Schema& schema) : schema_(&schema) {}
@@ -130,7 +131,8 @@ class ConstraintsView {
   std::optional<std::int64_t> min_properties() const;
   std::optional<std::int64_t> max_properties() const;
   std::span<const Value> enum_values() const;  // Empty: any.
-  // The compiled form of pattern(), shared by text within a SchemaPool. Null: any text is right.
+  // The compiled form of pattern(), shared by equal patterns of a SchemaPool. Null: any text is
+  // valid.
   const Pattern* compiled_pattern() const;
 
  private:
@@ -140,8 +142,9 @@ class ConstraintsView {
   const Schema* schema_;
 };
 
-// Immutable, counted and compact: 16 bytes, then its fields, then only what it has of the rare
-// parts (names, constraints, markers, defaults, texts), in one piece of memory.
+// A node of a kind's schema: a type with its fields, items and constraints. Immutable and reference
+// counted. One piece of memory: 16 bytes, the fields, then those of the rare parts (names,
+// constraints, markers, defaults, texts) that are set.
 class Schema {
  public:
   enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
@@ -149,28 +152,28 @@ class Schema {
   Schema(const Schema&) = delete;
   Schema& operator=(const Schema&) = delete;
 
-  // The OpenAPI definition's name, "com.example.wardle.v1alpha1.FlunderSpec"; empty: written in
-  // place.
+  // The name of the OpenAPI definition: "com.example.wardle.v1alpha1.FlunderSpec". Empty: the
+  // schema is written inline.
   std::string_view name() const { return Text(kName); }
   std::string description() const;
   std::string DescriptionOf(const Field& field) const;
-  // kStruct, in declaration order, which is the order of its JSON.
+  // The fields of a kStruct in declaration order, which is also the order in JSON.
   std::span<const Field> fields() const {
     return {reinterpret_cast<const Field*>(this + 1), field_count_};
   }
-  const SchemaPtr& items() const {  // kMap, kList. Of others null.
+  const SchemaPtr& items() const {  // Null unless a kMap or kList.
     const std::uint64_t* const slot = Slot(kItems);
     return slot == nullptr ? kNone : *reinterpret_cast<const SchemaPtr*>(slot);
   }
-  // Null when there is no such field; looks into inlined structs.
+  // Returns the field of that name, also in inlined structs. Null: there is none.
   const Field* FindField(std::string_view json_name) const;
   std::vector<std::string_view> list_map_keys() const;  // kList of ListType::kMap.
   // x-kubernetes-patch-strategy: "merge", "replace", ….
   std::string_view patch_strategy() const { return Text(kPatchStrategy); }
   std::string_view patch_merge_key() const { return Text(kPatchMergeKey); }
   ConstraintsView constraints() const { return ConstraintsView(*this); }
-  // Heap memory of this schema and of all below it, each counted once, without the source's bytes
-  // and compiled patterns.
+  // The heap memory in bytes of this schema and all schemas below it, each counted once, without
+  // the source's bytes and compiled patterns.
   std::size_t MemoryBytes() const;
 
  private:
@@ -218,7 +221,7 @@ class Schema {
 
   static constexpr std::uint32_t Bit(Part part) { return 1U << part; }
   bool Has(Part part) const { return (parts_ & Bit(part)) != 0; }
-  // Null: this schema has no such part.
+  // Returns the slot of `part`. Null: this schema does not have it.
   const std::uint64_t* Slot(Part part) const {
     if (!Has(part)) return nullptr;
     return Slots() + std::popcount(parts_ & (Bit(part) - 1));
@@ -229,7 +232,7 @@ class Schema {
   const char* Here() const { return reinterpret_cast<const char*>(this); }
   // The bytes of this schema's piece of memory.
   std::size_t Size() const;
-  // Default and enum values, which stand together.
+  // The default and enum values, which are stored side by side.
   std::span<const Value> Values() const;
   std::string_view Text(Part part) const;
   std::string_view TextAt(std::uint32_t at, std::uint32_t size) const;
@@ -252,14 +255,14 @@ class Schema {
   const bool proto_message : 1;
   // A field here or below has a default value.
   const bool has_defaults : 1;
-  // A value of the right Go type can be wrong, here or below.
+  // A value of the right Go type can be invalid, here or below.
   const bool limits_values : 1;
-  // Protobuf has no form for this: a field without number, a list in a list, or what holds such a
-  // thing.
+  // This cannot be encoded as protobuf: it is or contains a field without a number or a list in a
+  // list.
   const bool lacks_protobuf : 1;
 };
 
-// The word OpenAPI has for the type: "object", "integer", …; empty for kAny and kIntOrString.
+// Returns OpenAPI's name of the type: "object", "integer", …; empty for kAny and kIntOrString.
 std::string_view OpenApiType(const Schema& schema);
 
 static_assert(sizeof(SchemaPtr) == 8);

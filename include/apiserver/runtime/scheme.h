@@ -13,20 +13,20 @@
 
 namespace apiserver::inline v0::runtime {
 
-// The kinds a server knows. Changes by copying: a snapshot taken by a request stays as it is.
-// All methods from any thread.
+// The set of kinds that a server knows. A change copies the state, so a snapshot that a request has
+// taken never changes. Any thread may call all methods.
 class Scheme {
  public:
   // One state of the scheme; immutable.
   class Snapshot {
    public:
-    // Null when unknown.
+    // Return the kind of that name or plural. Null: it is unknown.
     KindPtr Find(const GroupVersionKind& gvk) const;
     KindPtr FindByResource(const GroupResource& resource) const;
-    // In the order in which they were added.
+    // The kinds in the order in which they were added.
     const std::vector<KindPtr>& kinds() const { return kinds_; }
-    // Groups in order of addition; versions of one in priority order (kube-aware: v1 > v1beta1 >
-    // v1alpha1, unless SetVersionPriority said otherwise).
+    // Return the groups in the order in which they were added, and the versions of one in priority
+    // order: kube-aware (v1 > v1beta1 > v1alpha1) unless SetVersionPriority set another.
     std::vector<std::string> groups() const;
     std::vector<std::string> versions(std::string_view group) const;
 
@@ -42,10 +42,11 @@ class Scheme {
     std::vector<std::pair<std::string, std::vector<std::string>>> priorities_;
   };
 
-  // Replaces a kind of the same group and name. kInvalid: its plural belongs to another kind.
+  // Adds a kind, or replaces the one of the same group and name. kInvalid: another kind has its
+  // plural.
   Status Add(KindPtr kind);
   void Remove(const GroupKind& kind);
-  // Highest first.
+  // Sets the priority order of a group's versions, highest first.
   void SetVersionPriority(std::string_view group, std::vector<std::string> versions);
   std::shared_ptr<const Snapshot> snapshot() const;
 
@@ -53,8 +54,8 @@ class Scheme {
   Guarded<std::shared_ptr<const Snapshot>> current_{std::make_shared<const Snapshot>()};
 };
 
-// Kube-aware order of versions: true when `a` is preferred to `b` (v2 > v1 > v1beta2 > v1beta1 >
-// v1alpha1 > anything else, alphabetically).
+// Returns true if `a` is preferred to `b` in the kube-aware order of versions (v2 > v1 > v1beta2 >
+// v1beta1 > v1alpha1 > anything else, alphabetically).
 bool VersionPreferred(std::string_view a, std::string_view b);
 
 }  // namespace apiserver::inline v0::runtime

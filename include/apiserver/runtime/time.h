@@ -8,7 +8,7 @@
 
 #include "apiserver/base/status.h"
 
-// The texts of meta/v1 Time, MicroTime and Duration. Parsing accepts what Go's time.Parse and
+// Parses and formats meta/v1 Time, MicroTime and Duration. Parsing accepts what Go's time.Parse and
 // time.ParseDuration accept; errors are kBadRequest with Go's words.
 namespace apiserver::inline v0::runtime {
 
@@ -17,28 +17,28 @@ struct UnixTime {
   std::int64_t seconds = kZeroSeconds;
   std::int32_t nanos = 0;  // [0, 1e9).
 
-  // 0001-01-01T00:00:00Z, Go's zero time.
+  // Go's zero time, 0001-01-01T00:00:00Z.
   static constexpr std::int64_t kZeroSeconds = -62135596800;
 
   static UnixTime From(std::chrono::system_clock::time_point time);
-  // The nearest that system_clock can hold.
+  // Returns the nearest time that system_clock can represent.
   std::chrono::system_clock::time_point ToSystem() const;
   bool is_zero() const { return seconds == kZeroSeconds && nanos == 0; }
   friend auto operator<=>(const UnixTime&, const UnixTime&) = default;
 };
 
-// RFC 3339 with or without a fraction, in any zone.
+// Parses RFC 3339 with or without a fraction, in any zone.
 Result<UnixTime> ParseTime(std::string_view text);
-// RFC 3339 with exactly six digits of a fraction.
+// Parses RFC 3339 with a fraction of exactly six digits.
 Result<UnixTime> ParseMicroTime(std::string_view text);
-// "2006-01-02T15:04:05Z"; fractions are cut off.
+// Returns "2006-01-02T15:04:05Z"; fractions are cut off.
 std::string FormatTime(UnixTime time);
-// "2006-01-02T15:04:05.000000Z".
+// Returns "2006-01-02T15:04:05.000000Z".
 std::string FormatMicroTime(UnixTime time);
 
-// "1h2m3s", "1.5s", "-300ms".
+// Parses "1h2m3s", "1.5s", "-300ms".
 Result<std::chrono::nanoseconds> ParseDuration(std::string_view text);
-// As Go's Duration.String: "1h0m0s", "1.5s", "2ms", "0s".
+// Formats like Go's Duration.String: "1h0m0s", "1.5s", "2ms", "0s".
 std::string FormatDuration(std::chrono::nanoseconds duration);
 
 }  // namespace apiserver::inline v0::runtime

@@ -19,6 +19,7 @@ struct Member;
 // Changing content means making new Values; see MapBuilder, With() and Object::Edit.
 class Value {
  public:
+  // The type of a value.
   enum class Type : std::uint8_t {
     kNull,
     kBool,
@@ -35,12 +36,12 @@ class Value {
   static Value Bool(bool value);
   static Value Int(std::int64_t value);
   static Value Double(double value);
-  // The views are borrowed, at most 4 GiB long.
+  // Make values that borrow text, items or members; at most 4 GiB long.
   static Value String(std::string_view text);
   static Value Raw(std::string_view json);
   static Value Bytes(std::string_view bytes);
   static Value List(std::span<const Value> items);
-  // `members` keep their order; a key stands at most once.
+  // Makes a map that borrows `members` and keeps their order. Keys must be unique.
   static Value Map(std::span<const Member> members);
 
   Type type() const { return type_; }
@@ -50,29 +51,30 @@ class Value {
   bool is_map() const { return type_ == Type::kMap; }
   bool is_number() const { return type_ == Type::kInt || type_ == Type::kDouble; }
 
-  // Of another type: the fallback.
+  // Return the value, or `fallback` if it has another type.
   bool AsBool(bool fallback = false) const;
-  std::int64_t AsInt(std::int64_t fallback = 0) const;  // A double that is whole counts too.
+  std::int64_t AsInt(std::int64_t fallback = 0) const;  // Accepts a whole double too.
   double AsDouble(double fallback = 0) const;
-  // Of kString, kRaw and kBytes; empty otherwise.
+  // Returns the text of a kString, kRaw or kBytes; empty for other types.
   std::string_view AsString() const;
 
-  // Empty unless a list, or a map.
+  // Return the items of a list and the members of a map; empty for other types.
   std::span<const Value> items() const;
   std::span<const Member> members() const;
-  // Items, members, or bytes of text.
+  // The number of items, of members, or of bytes of text.
   std::size_t size() const { return size_; }
 
-  // Null when this is no map or has no such key; a null member reads the same. Reading a missing
-  // path therefore yields null: value["spec"]["replicas"].AsInt(1).
+  // Returns the member `key`. Null: this is not a map, it has no such key, or the member is null.
+  // Reading a missing path therefore yields null: value["spec"]["replicas"].AsInt(1).
   Value operator[](std::string_view key) const;
   Value operator[](const char* key) const { return (*this)[std::string_view(key)]; }
-  // Null past the end.
+  // Returns an item of a list. Null past the end.
   Value at(std::size_t index) const;
-  // Tells a missing member (nullptr) from a null one.
+  // Returns a member, also one that is null. nullptr: it is missing.
   const Value* Find(std::string_view key) const;
 
-  // Deep; the order of a map's members does not matter, 1 and 1.0 differ. Iterative.
+  // Compares deeply and without recursion. The order of a map's members does not matter; 1 and 1.0
+  // differ.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
@@ -89,24 +91,25 @@ class Value {
 };
 static_assert(sizeof(Value) == 16);
 
+// A key and value of a map.
 struct Member {
   std::string_view key;
   Value value;
 };
 
-// A deep copy in `arena`; text included. Iterative.
+// Copies `value` deeply into `arena`, including text. Does not recurse.
 Value Copy(Value value, Arena& arena);
 
-// `map` (or null, which counts as an empty map) with `key` set, replaced in place or appended; and
-// without it. Text of `key` is copied, `value` must live in `arena` or longer.
+// Return a copy of `map` in which `key` is set (replaced in place or appended), or removed. A null
+// `map` counts as empty. The text of `key` is copied; `value` must live as long as `arena`.
 Value With(Value map, std::string_view key, Value value, Arena& arena);
 Value Without(Value map, std::string_view key, Arena& arena);
 
-// Collects members or items and puts them into an arena in one piece.
+// Collects members, then puts them into an arena in one piece.
 class MapBuilder {
  public:
   explicit MapBuilder(Arena& arena) : arena_(arena) {}
-  // Keys are borrowed; the caller sees to it that each is added once.
+  // Adds a member. The key is borrowed; the caller must add each key only once.
   void Add(std::string_view key, Value value) { members_.push_back({key, value}); }
   std::size_t size() const { return members_.size(); }
   Value Build();
@@ -115,6 +118,7 @@ class MapBuilder {
   Arena& arena_;
   std::vector<Member> members_;
 };
+// Collects items, then puts them into an arena in one piece.
 class ListBuilder {
  public:
   explicit ListBuilder(Arena& arena) : arena_(arena) {}
