@@ -507,15 +507,14 @@ TEST_CASE("flowcontrol: what is in use is told over time, as shares of the level
   has(seats_one + "\"0\"} 0");
   has(seats_one + "\"0.1\"} 2000000000");
   has(seats_one + "\"+Inf\"} 2000000000");
-  has("priority_level_seat_utilization_sum{priority_level=\"exempt\",phase=\"executing\"} "
-      "500000000");
+  has("priority_level_seat_utilization_sum{priority_level=\"exempt\",phase=\"executing\"} 5e+08");
   has("priority_level_request_utilization_bucket{priority_level=\"one\",phase=\"executing\",le="
       "\"0.01\"} 0");
   has("priority_level_request_utilization_bucket{priority_level=\"one\",phase=\"executing\",le="
       "\"0.03\"} 2000000000");
   has("priority_level_request_utilization_bucket{priority_level=\"one\",phase=\"waiting\",le="
       "\"0\"} 2000000000");
-  has("demand_seats_sum{priority_level=\"one\"} 50000000");
+  has("demand_seats_sum{priority_level=\"one\"} 5e+07");
   has("demand_seats_bucket{priority_level=\"exempt\",le=\"0.2\"} 0");
   has("demand_seats_bucket{priority_level=\"exempt\",le=\"0.4\"} 2000000000");
   // Of 41 seats, catch-all's one among them, and of 100 places in queues.
@@ -524,7 +523,7 @@ TEST_CASE("flowcontrol: what is in use is told over time, as shares of the level
   has("read_vs_write_current_requests_bucket{phase=\"executing\",request_kind=\"readOnly\",le="
       "\"0.1\"} 2000000000");
   has("read_vs_write_current_requests_sum{phase=\"waiting\",request_kind=\"mutating\"} "
-      "20000000");
+      "2e+07");
   jane->queues().Finish(jane->request);
   root->queues().Finish(root->request);
 }

@@ -38,8 +38,9 @@ ROWS = [
     Row("sources where ctags finds 90 % of them, %", figures.open_sources, HIGH, 100),
     Row("headers where ctags finds 90 % of them, %", figures.open_headers, HIGH),
     Row("test lines per line, suites and all languages", figures.test_lines_of_all, HIGH, 0.85),
-    Row("the same, only C++ in tests/", figures.test_lines, HIGH, 0.69),
-    Row("the same, only C++ in tests/, without comments", figures.test_code, HIGH),
+    # Judged without comments: explaining the library must not need more tests.
+    Row("the same, only C++ in tests/", figures.test_lines, HIGH),
+    Row("the same, only C++ in tests/, without comments", figures.test_code, HIGH, 0.75),
     Row("comments that open headless, %", language.headless, LOW, 2),
     Row("comment lines in sources, %", language.source_comments, HIGH, 5, 4.2),
     Row("comment lines in public headers, %", language.header_comments, HIGH, 27),
