@@ -37,7 +37,7 @@ static Result<int> Run() {
   });
 }
 
-int main() {
+int main() {  // NOLINT(bugprone-exception-escape): one would end the program, as it should.
   examples::BlockSignals();
   const auto code = Run();
   return code.ok() ? *code : examples::Fail(code.status());

@@ -85,7 +85,7 @@ Result<int> Run() {
 
 }  // namespace
 
-int main() {
+int main() {  // NOLINT(bugprone-exception-escape): one would end the program, as it should.
   examples::BlockSignals();
   const auto code = Run();
   return code.ok() ? *code : examples::Fail(code.status());

@@ -60,6 +60,7 @@ class Source {
 
   // Called once, before any other function, inside NewSourceStore. A source whose data changes by
   // itself keeps `changes`.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): an override moves it.
   virtual void Start(std::shared_ptr<SourceChanges> /*changes*/) {}
 
   // Returns all existing objects of all namespaces, in any order.
