@@ -50,10 +50,11 @@ class EventWriter {
   }
 
   // Makes the encodings of one turn's objects that must be converted, in one call of a converter
-  // that may wait; the objects of others are converted one by one as they are written. If that
-  // fails the first of them becomes an ERROR event, the last of `events`: false, the watch is over.
-  bool Convert(const Context& ctx, std::vector<watch::Event>& events) {
-    made_.clear();
+  // that may wait, into `made`, which stays empty if there are none; the objects of others are
+  // converted one by one as they are written. If that fails the first of them becomes an ERROR
+  // event, the last of `events`: false, the watch is over.
+  bool Convert(const Context& ctx, std::vector<watch::Event>& events,
+               std::vector<runtime::EncodingPtr>& made) {
     if (!ConvertsTogether()) return true;
     std::vector<runtime::ObjectPtr> objects;
     std::vector<std::size_t> places;
@@ -66,23 +67,24 @@ class EventWriter {
     auto encodings = runtime::Object::FindEncodings(objects, target_.version, format());
     Status status =
         codec::FillEncodings(ctx, objects, {target_.version, format(), share_}, encodings);
-    made_.resize(events.size());
+    made.resize(events.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (encodings[i] == nullptr) {
         events.resize(places[i]);
         events.push_back({.type = watch::EventType::kError, .error = std::move(status)});
         return false;
       }
-      made_[places[i]] = std::move(encodings[i]);
+      made[places[i]] = std::move(encodings[i]);
     }
     return true;
   }
 
-  // Appends one framed event, the one at `place` of those given to Convert(). An object that cannot
-  // be encoded becomes an ERROR event.
-  void Append(const Context& ctx, const watch::Event& event, std::size_t place, std::string& out) {
+  // Appends one framed event. `made`: its object's encoding; null: it is still to be made. An
+  // object that cannot be encoded becomes an ERROR event.
+  void Append(const Context& ctx, const watch::Event& event, runtime::EncodingPtr made,
+              std::string& out) {
     const std::size_t before = out.size();
-    AppendFramed(ctx, {event, place < made_.size() ? made_[place] : nullptr}, out);
+    AppendFramed(ctx, {event, std::move(made)}, out);
     counters_.Count(out.size() - before);
   }
 
@@ -241,8 +243,6 @@ class EventWriter {
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
-  // The encodings for the events of this turn. Empty: there are none.
-  std::vector<runtime::EncodingPtr> made_;
 };
 
 // The events of one watch until it ends, for all transports.
@@ -318,12 +318,14 @@ class WatchBody final : public http::BodySource {
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
     std::vector<watch::Event> events;
     http::Pull pulled = source_->Next(events, out.room(), waker);
-    if (!writer_.Convert(source_->ctx(), events)) pulled = http::Pull::kEnd;
+    std::vector<runtime::EncodingPtr> made;
+    if (!writer_.Convert(source_->ctx(), events, made)) pulled = http::Pull::kEnd;
+    made.resize(events.size());
     std::string bytes;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const std::size_t start = bytes.size();
       if (lengths_) bytes.append(sizeof(EventLength), '\0');
-      writer_.Append(source_->ctx(), events[i], i, bytes);
+      writer_.Append(source_->ctx(), events[i], std::move(made[i]), bytes);
       if (lengths_) SetLength(bytes, start);
     }
     if (!bytes.empty()) out.Take(std::move(bytes));
