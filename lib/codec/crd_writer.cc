@@ -173,29 +173,36 @@ class OpenApiWriter {
   }
 
   Status AddProperties(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
-    MapBuilder properties(arena_);
-    ListBuilder required(arena_);
-    RETURN_IF_ERROR(AddFields(schema, path, depth, properties, required));
-    if (properties.size() > 0) json.Add("properties", properties.Build());
-    if (required.size() > 0) json.Add("required", required.Build());
+    Members members{MapBuilder(arena_), ListBuilder(arena_)};
+    RETURN_IF_ERROR(AddFields(schema, path, depth, members));
+    if (members.properties.size() > 0) json.Add("properties", members.properties.Build());
+    if (members.required.size() > 0) json.Add("required", members.required.Build());
     return {};
   }
 
-  Status AddFields(const Schema& schema, const std::string& path, int depth, MapBuilder& properties,
-                   ListBuilder& required) {
+  // The members of an object that are collected, those of its inlined fields included.
+  struct Members {
+    MapBuilder properties;
+    ListBuilder required;
+  };
+
+  Status AddFields(const Schema& schema, const std::string& path, int depth, Members& members) {
     for (const Field& field : schema.fields()) {
-      if (field.inlined) {
-        RETURN_IF_ERROR(AddFields(*field.schema, path, depth + 1, properties, required));
-        continue;
-      }
       if (&schema == root_ && field.name() == "metadata") continue;
-      const std::string name(field.name());
-      const std::string child = path.empty() ? name : path + "." + name;
-      ASSIGN_OR_RETURN(const Value property,
-                       Write(*field.schema, schema.DescriptionOf(field), &field, child, depth + 1));
-      properties.Add(arena_.Copy(name), property);
-      if (field.required) required.Add(TextIn(name, arena_));
+      RETURN_IF_ERROR(field.inlined ? AddFields(*field.schema, path, depth + 1, members)
+                                    : AddField(schema, field, path, depth, members));
     }
+    return {};
+  }
+
+  Status AddField(const Schema& schema, const Field& field, std::string child, int depth,
+                  Members& members) {
+    if (!child.empty()) child += '.';
+    child += field.name();
+    ASSIGN_OR_RETURN(const Value property,
+                     Write(*field.schema, schema.DescriptionOf(field), &field, child, depth + 1));
+    members.properties.Add(arena_.Copy(field.name()), property);
+    if (field.required) members.required.Add(TextIn(field.name(), arena_));
     return {};
   }
 
