@@ -213,7 +213,7 @@ void SourceReader::ReadBatches() {
   state_.NotifyAll();
 }
 
-Status SourceReader::ReadBatch(Batch batch, Batch& failed) {
+Status SourceReader::ReadBatch(const Batch& batch, Batch& failed) {
   Status first;
   if (batch.all) {
     first = ListAll();
@@ -240,22 +240,23 @@ Status SourceReader::ListAll() {
     state->listing = true;
     state->overtaken = state->held;
   }
-  const auto list = [this]() -> Status {
-    auto objects = CallSource([&] { return source_->List(reads_); });
-    RETURN_IF_ERROR(objects.status());
-    ASSIGN_OR_RETURN(const Replica::Found found, replica_.ByKey(*std::move(objects)));
-    ASSIGN_OR_RETURN(const std::vector<std::string> keys, replica_.Keys(reads_));
-    for (const std::string& key : keys) {
-      if (!found.contains(key)) RETURN_IF_ERROR(Apply(key, nullptr));
-    }
-    for (const auto& [key, object] : found) RETURN_IF_ERROR(Apply(key, object.get()));
-    return {};
-  };
-  Status outcome = list();
+  Status outcome = CopyList();
   auto state = state_.Lock();
   state->listing = false;
   state->overtaken.clear();
   return outcome;
+}
+
+Status SourceReader::CopyList() {
+  auto objects = CallSource([&] { return source_->List(reads_); });
+  RETURN_IF_ERROR(objects.status());
+  ASSIGN_OR_RETURN(const Replica::Found found, replica_.ByKey(*std::move(objects)));
+  ASSIGN_OR_RETURN(const std::vector<std::string> keys, replica_.Keys(reads_));
+  for (const std::string& key : keys) {
+    if (!found.contains(key)) RETURN_IF_ERROR(Apply(key, nullptr));
+  }
+  for (const auto& [key, object] : found) RETURN_IF_ERROR(Apply(key, object.get()));
+  return {};
 }
 
 Status SourceReader::Apply(const std::string& key, runtime::Object* found) {

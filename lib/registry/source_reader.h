@@ -99,9 +99,10 @@ class SourceReader : public std::enable_shared_from_this<SourceReader> {
   void Release(const std::string& key);
   void Post();
   void ReadBatches();
-  Status ReadBatch(Batch batch, Batch& failed);
+  Status ReadBatch(const Batch& batch, Batch& failed);
   Status ReadKey(const std::string& key);
   Status ListAll();
+  Status CopyList();
   Status Apply(const std::string& key, runtime::Object* found);
   void Finish(const Batch& batch, const Status& outcome, Batch failed);
   void SetTimer(Executor::Cancel State::*timer, std::chrono::milliseconds delay,
