@@ -198,8 +198,8 @@ TEST_CASE("http: a client's stream does not take a bad HTTP/2 answer for a good 
   Line line(/*http2=*/true);
   Told told(line.connection->OpenStream({.target = "/"}).value());
   line.peer.Send({"\0\0\0\x04\0\0\0\0\0", 9});
-  // The request's HEADERS, for its stream is not open before.
-  line.peer.ReadUntil({"\x01\x04\0\0\0\x01", 6});
+  // The request's HEADERS (stream 1, ":method: GET" first), for its stream is not open before.
+  (void)line.peer.ReadUntil({"\0\0\0\x01\x82", 5});
   // ":status: 200", "content-length: 2".
   const std::string head("\0\0\x05\x01\x04\0\0\0\x01\x88\x0f\x0d\x01\x32", 14);
 
