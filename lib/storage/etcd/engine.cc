@@ -143,7 +143,8 @@ Status EtcdEngine::Meet() {
     (void)never.WaitUntil(RealClock().Now() + kContactPause);
   }
   // etcd answers Status to every client, but not reads of keys.
-  return CurrentRevision(Context::Background()).status();
+  const Status read = CurrentRevision(Context::Background()).status();
+  return read.ok() ? read : NewNotMetError(read);
 }
 
 Status EtcdEngine::Enter(const Context& ctx, const kv::CallGate::Pass& pass) const {
