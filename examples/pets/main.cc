@@ -22,7 +22,7 @@ SchemaPtr PetSchema(const std::string& replicas) {
       .Build();
 }
 
-// What a schema cannot say.
+// Checks a rule that no schema can state.
 field::ErrorList ValidatePet(const Context&, const Object& pet) {
   field::ErrorList errors;
   if (pet.name() == "nobody") errors.Forbidden(field::Path("metadata.name"), "pets are somebody");

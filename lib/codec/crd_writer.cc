@@ -91,7 +91,7 @@ class OpenApiWriter {
 
   void AddMarkers(const Schema& schema, MapBuilder& json) {
     AddFlag("nullable", schema.nullable, json);
-    // What can be anything says so by keeping all of it.
+    // A part of any type is written as one that keeps all of its content.
     const bool keeps = schema.preserve_unknown_fields || schema.type == SchemaType::kAny ||
                        schema.type == SchemaType::kRaw;
     AddFlag("x-kubernetes-preserve-unknown-fields", keeps, json);

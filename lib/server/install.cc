@@ -84,7 +84,7 @@ Status CheckTwice(const std::vector<Resource>& resources, std::size_t at) {
   return {};
 }
 
-// What the scale subresource of a kind shows; nullopt: it has none.
+// Returns the options of a kind's scale subresource. nullopt: it has none.
 Result<std::optional<registry::ScaleOptions>> ScaleOf(const runtime::Kind& kind,
                                                       const Clock& clock) {
   const auto& versions = kind.versions();

@@ -1,4 +1,4 @@
-// What a server costs inside a program: in a unit test, and a hundred of them in one process.
+// Measures servers inside a program: one in a unit test, and a hundred in one process.
 // Prints one JSON object; scripts/figures shows it as a table.
 
 #include <chrono>

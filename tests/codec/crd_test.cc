@@ -285,7 +285,7 @@ class Maker {
     }
   }
 
-  // What stands in a field, which has the description.
+  // Makes the schema of a field; the field has the description.
   SchemaParts Any(int depth) {
     SchemaParts parts;
     parts.nullable = Chance();

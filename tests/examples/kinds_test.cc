@@ -15,7 +15,7 @@
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
 
-// What the programs are made of.
+// The functions of the programs.
 Status ServePets(server::GenericAPIServer& server, storage::kv::Engine& engine);
 Status ServeCrd(server::GenericAPIServer& server, storage::kv::Engine& engine, const char* file);
 Result<std::unique_ptr<server::GenericAPIServer>> NewServer(const server::Standalone& users,

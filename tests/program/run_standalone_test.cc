@@ -4,7 +4,7 @@
 
 namespace apiserver::inline v0::program {
 
-// What it does with a whole program is seen from outside: tests/e2e/start.py.
+// A whole program is tested from outside: tests/e2e/start.py.
 TEST_CASE("program: a program without a name, or that installs nothing, is refused", "[program]") {
   const char* const argv[] = {"program", "--version"};
   const auto install = [](auto&, const auto&) { return Status(); };

@@ -12,7 +12,7 @@ using namespace apiserver;  // NOLINT: a test.
 
 namespace {
 
-// What the tests see of a Shelf, which belongs to its store.
+// The state of a Shelf that tests look at; the Shelf belongs to its store.
 struct ShelfState {
   std::map<std::string, std::unique_ptr<runtime::Object>> things;  // "ns/name".
   std::vector<std::string> calls;                                  // "create a".
@@ -147,7 +147,7 @@ struct Shelved {
   Result<rest::DeleteResult> Delete(std::string_view name, meta::DeleteOptions options = {}) {
     return store->Delete(ctx, name, nullptr, options);
   }
-  // What a change of the data by itself leaves behind, before it is reported.
+  // Changes the data without a report.
   void Place(std::string_view name, int size) {
     auto object = New(name, size);
     state->Lock()->things["ns/" + std::string(name)] = std::move(object);

@@ -1,4 +1,4 @@
-// What a host adds to the chain: filters and public paths.
+// The additions of a host to the chain: filters and public paths.
 #include <catch2/catch.hpp>
 
 #include "apiserver/auth/user.h"
@@ -110,7 +110,7 @@ TEST_CASE("server: a public path is answered to everybody, GET and HEAD only", "
   CHECK(server->Call("HEAD", "/ui/", "", kUnknown).code == 200);
   CHECK(server->Call("POST", "/ui/", "{}", kUnknown).code == 401);
   CHECK(server->Call("POST", "/ui/", "{}").code == 405);
-  // What lies beside it, and what stands below it without being public.
+  // The paths beside it, and a path below it that is not public.
   CHECK(server->Call("GET", "/ui", "", kUnknown).code == 401);
   CHECK(server->Call("GET", "/ui/admin", "", kUnknown).code == 401);
   CHECK(server->Call("GET", "/ui/admin").code == 200);

@@ -84,7 +84,7 @@ class WatchReader {
     const auto state = stream_->Next(events_, 100, Waker(*pool_, bell_));
     return state == watch::Stream::State::kWait && events_.empty();
   }
-  // What can be had without waiting.
+  // Returns the events that are ready.
   std::vector<watch::Event> Ready() {
     std::vector<watch::Event> events;
     while (stream_->Next(events, 1000, Waker()) == watch::Stream::State::kMore) {

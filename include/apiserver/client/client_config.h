@@ -31,7 +31,7 @@ struct ClientConfig {
   std::string origin = {};
 };
 
-// Whether cleartext http is allowed, as client-go allows it: an attacker on the network can then
+// Allows cleartext http, as client-go does: an attacker on the network can then
 // read the bodies and credentials of calls and forge responses.
 enum class Cleartext : std::uint8_t { kRefused, kAllowed };
 

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How much of an error response's body is copied into the message.
+// The limit of an error response's body in the message, in bytes.
 constexpr std::size_t kErrorTextMax = 2048;
 
 CallResult NotCalled(const std::string& why) {

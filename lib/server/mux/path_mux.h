@@ -17,7 +17,7 @@ namespace apiserver::inline v0::server {
 // k8s.io/apiserver/pkg/server/mux.PathRecorderMux. Any thread.
 class PathMux {
  public:
-  // Whether a handler reads the request's body. kPublic: it does not, and needs no authentication.
+  // The handler's use of the request's body. kPublic: none, and it needs no authentication.
   enum class Body : std::uint8_t { kRead, kLeft, kPublic };
   struct Found {
     std::shared_ptr<const http::Handler> handler = nullptr;  // Null: none is registered.

@@ -49,10 +49,10 @@ std::string Words(unsigned needs) {
   return words.empty() ? "nothing" : words;
 }
 
-// What only the cases about it show.
+// Capabilities that no interface shows: only their own cases find them missing.
 constexpr unsigned kInvisible = kFinalizers | kBookmarks;
 
-// What can be seen from outside.
+// Returns the capabilities that the storage visibly lacks.
 unsigned Missing(const RestSubject& s) {
   const rest::Capabilities& can = s.can();
   unsigned missing = 0;

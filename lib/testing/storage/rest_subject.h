@@ -10,7 +10,7 @@
 #include "apiserver/testing/storage/rest_conformance.h"
 #include "testing/storage/storage_subject.h"
 
-// What the cases for a rest::Storage are written with.
+// The helpers of the cases for a rest::Storage.
 namespace apiserver::inline v0::testing::storage::rest_kit {
 
 using runtime::Object;
@@ -41,7 +41,7 @@ class Watching {
   std::string NextText();
   // As NextText(), passing over bookmarks.
   std::string NextChange();
-  // What can be had without waiting, bookmarks left out: "ADDED a, DELETED b".
+  // Returns the events that are ready, without bookmarks: "ADDED a, DELETED b".
   std::string Ready();
 
  private:
@@ -122,7 +122,7 @@ meta::ListOptions Pages(std::int64_t limit, std::string_view token = "");
 std::uint64_t Number(std::string_view rv);
 std::string LabelOf(const Object& object);
 
-// What a case needs of a storage, as bits.
+// The capabilities that a case needs, as bits.
 enum Need : unsigned {
   kGet = 1U << 0U,
   kList = 1U << 1U,

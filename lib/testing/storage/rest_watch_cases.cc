@@ -202,7 +202,7 @@ Status AWatchGetsABookmarkBeforeItsEnd(RestSubject& s) {
   return Status::Ok();
 }
 
-// Whether `stream` ends with that error before anything else, or tells all of `changes`.
+// Checks that `stream` either ends with 410 Expired at once or delivers all of `changes`.
 Status ExpiredOr(const std::string& changes, std::unique_ptr<watch::Stream> stream) {
   Watching watch(std::move(stream));
   std::string told = watch.NextChange();

@@ -13,7 +13,7 @@ namespace {
 using runtime::Object;
 using runtime::ObjectPtr;
 
-// What another UpdatedObjectInfo makes, changed.
+// Changes the object that another UpdatedObjectInfo makes.
 class BentInfo final : public rest::UpdatedObjectInfo {
  public:
   using Bend = std::function<void(Object& object, const Object& old)>;

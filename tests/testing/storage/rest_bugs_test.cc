@@ -60,7 +60,7 @@ const Seeded kBugs[] = {
      "deletecollection: selectors"},
 };
 
-// What a storage in memory is made of, in the order of its life.
+// The parts of a storage in memory, in the order of their construction.
 struct Parts {
   ~Parts() {
     store.reset();

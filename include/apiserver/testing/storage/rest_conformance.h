@@ -41,7 +41,7 @@ struct RestHost {
   // Makes a valid object invalid. Null: the cases about validation by the storage are skipped; then
   // "validation" must be among `lacks`.
   std::function<void(runtime::Object& object)> spoil = nullptr;
-  // What the storage cannot do: "get", "list", "watch", "create", "update", "delete",
+  // The capabilities that the storage lacks: "get", "list", "watch", "create", "update", "delete",
   // "deletecollection", "namespaces" (cluster scope), "expiry", "validation", "finalizers",
   // "bookmarks" (during a watch; the one that ends initial events is always wanted). Cases that
   // need it are skipped. The case "storage: lacks what its host says, and no more" fails if the
