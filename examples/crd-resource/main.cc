@@ -2,10 +2,10 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status_macros.h"
 #include "apiserver/codec/schema_loader.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/install.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 using namespace apiserver;  // NOLINT(google-build-using-namespace): an example's main.
 
 Status ServeCrd(server::GenericAPIServer& server, storage::kv::Engine& engine, const char* file) {
@@ -21,10 +21,10 @@ static Result<int> Run(const char* file) {
   APISERVER_RETURN_IF_ERROR(ServeCrd(*server, *engine, file));
   APISERVER_RETURN_IF_ERROR(server->PrepareRun());
   APISERVER_RETURN_IF_ERROR(standalone.WriteKubeconfig("crd.kubeconfig", 6443));
-  return examples::RunUntilSignal(*server, [] {});
+  return program::RunUntilSignal(*server, [] {});
 }
 int main(int argc, char** argv) {
-  examples::BlockSignals();
+  program::BlockSignals();
   const auto code = Run(argc > 1 ? argv[1] : "pets.yaml");
-  return code.ok() ? *code : examples::Fail(code.status());
+  return code.ok() ? *code : program::Fail(code.status());
 }

@@ -6,18 +6,18 @@
 #include <chrono>
 #include <cstdio>
 
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
-#include "common/run_until_signal.h"
 #include "threads.h"
 
 using namespace apiserver;  // NOLINT(google-build-using-namespace): an example's main.
 
 int main() {
-  examples::BlockSignals();
+  program::BlockSignals();
   const auto kind = threads::NewThreadKind();
   const auto standalone = server::NewStandalone({});
-  if (!kind.ok()) return examples::Fail(kind.status());
-  if (!standalone.ok()) return examples::Fail(standalone.status());
+  if (!kind.ok()) return program::Fail(kind.status());
+  if (!standalone.ok()) return program::Fail(standalone.status());
 
   server::Config config;
   standalone->Apply(config);
@@ -25,16 +25,16 @@ int main() {
   (void)server->scheme().Add(*kind);
   const auto store = threads::NewThreadStore(*kind, threads::ProcessThreads(), server->pool(),
                                              std::chrono::seconds(1));
-  if (!store.ok()) return examples::Fail(store.status());
+  if (!store.ok()) return program::Fail(store.status());
   const Status installed =
       server->InstallAPIGroup({threads::kGroup,
                                {{"v1",
                                  {{"threads", *store},
                                   {"threads/log", threads::NewThreadLog(*store)},
                                   {"threads/connect", threads::NewThreadConnect(*store)}}}}});
-  if (!installed.ok()) return examples::Fail(installed);
-  if (const Status prepared = server->PrepareRun(); !prepared.ok()) return examples::Fail(prepared);
-  return examples::RunUntilSignal(*server, [&] {
+  if (!installed.ok()) return program::Fail(installed);
+  if (const Status prepared = server->PrepareRun(); !prepared.ok()) return program::Fail(prepared);
+  return program::RunUntilSignal(*server, [&] {
     (void)standalone->WriteKubeconfig("threads.kubeconfig", server->port());
     std::printf("try: kubectl --kubeconfig threads.kubeconfig get threads -w\n");
     std::fflush(stdout);

@@ -1,10 +1,10 @@
 // A Kubernetes-style API server for one kind, kept in memory: the smallest program there is.
 //   ./hello-resource &  kubectl --kubeconfig hello.kubeconfig get greetings
 #include "apiserver/base/status_macros.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/install.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 
 using namespace apiserver;  // NOLINT(google-build-using-namespace): an example's main.
 
@@ -31,14 +31,14 @@ static Result<int> Run() {
   const auto stores = server::InstallKinds(*server, server->Storage(*engine), {{.kind = kind}});
   APISERVER_RETURN_IF_ERROR(stores.status());
   APISERVER_RETURN_IF_ERROR(server->PrepareRun());
-  return examples::RunUntilSignal(*server, [&] {
+  return program::RunUntilSignal(*server, [&] {
     const Status written = standalone.WriteKubeconfig("hello.kubeconfig", server->port());
-    if (!written.ok()) examples::Fail(written);
+    if (!written.ok()) program::Fail(written);
   });
 }
 
 int main() {  // NOLINT(bugprone-exception-escape): one would end the program, as it should.
-  examples::BlockSignals();
+  program::BlockSignals();
   const auto code = Run();
-  return code.ok() ? *code : examples::Fail(code.status());
+  return code.ok() ? *code : program::Fail(code.status());
 }

@@ -1,11 +1,11 @@
 // A kind with a status, validation, defaults, columns and an older version, from builders.
 //   ./pets &  kubectl --kubeconfig pets.kubeconfig get pets
 #include "apiserver/base/status_macros.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/rest/kind_strategy.h"
 #include "apiserver/server/install.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 using namespace apiserver;           // NOLINT(google-build-using-namespace): an example's main.
 using namespace apiserver::runtime;  // NOLINT(google-build-using-namespace)
 // v1 says `replicas` where v1beta1 said `size`.
@@ -51,10 +51,10 @@ static Result<int> Run() {
   APISERVER_RETURN_IF_ERROR(ServePets(*server, *engine));
   APISERVER_RETURN_IF_ERROR(server->PrepareRun());
   APISERVER_RETURN_IF_ERROR(standalone.WriteKubeconfig("pets.kubeconfig", 6443));
-  return examples::RunUntilSignal(*server, [] {});
+  return program::RunUntilSignal(*server, [] {});
 }
 int main() {
-  examples::BlockSignals();
+  program::BlockSignals();
   const auto code = Run();
-  return code.ok() ? *code : examples::Fail(code.status());
+  return code.ok() ? *code : program::Fail(code.status());
 }

@@ -7,10 +7,10 @@
 #include "apiserver/base/status_macros.h"
 #include "apiserver/codec/message.h"
 #include "apiserver/codec/proto_schema.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/install.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 #include "shop/v1/order.pb.h"
 #include "shop_api.h"
 
@@ -77,16 +77,16 @@ Result<int> Run() {
                                            {{.kind = kind, .strategy = strategy}});
   APISERVER_RETURN_IF_ERROR(stores.status());
   APISERVER_RETURN_IF_ERROR(server->PrepareRun());
-  return examples::RunUntilSignal(*server, [&] {
+  return program::RunUntilSignal(*server, [&] {
     const Status written = standalone.WriteKubeconfig("orders.kubeconfig", server->port());
-    if (!written.ok()) examples::Fail(written);
+    if (!written.ok()) program::Fail(written);
   });
 }
 
 }  // namespace
 
 int main() {  // NOLINT(bugprone-exception-escape): one would end the program, as it should.
-  examples::BlockSignals();
+  program::BlockSignals();
   const auto code = Run();
-  return code.ok() ? *code : examples::Fail(code.status());
+  return code.ok() ? *code : program::Fail(code.status());
 }

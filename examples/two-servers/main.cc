@@ -1,9 +1,9 @@
 // Two servers in one process, each with a port, users and kinds of its own, over one engine.
 #include "apiserver/base/status_macros.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/install.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 using namespace apiserver;  // NOLINT(google-build-using-namespace): an example's main.
 using ServerPtr = std::unique_ptr<server::GenericAPIServer>;
 
@@ -30,10 +30,10 @@ static Result<int> Run() {
   APISERVER_RETURN_IF_ERROR(keepers.WriteKubeconfig("zoo.kubeconfig", 6443));
   APISERVER_RETURN_IF_ERROR(staff.WriteKubeconfig("shop.kubeconfig", 6444));
   APISERVER_RETURN_IF_ERROR(zoo->Start());
-  return examples::RunUntilSignal(*shop, [] {});
+  return program::RunUntilSignal(*shop, [] {});
 }
 int main() {
-  examples::BlockSignals();
+  program::BlockSignals();
   const auto code = Run();
-  return code.ok() ? *code : examples::Fail(code.status());
+  return code.ok() ? *code : program::Fail(code.status());
 }

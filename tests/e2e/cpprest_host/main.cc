@@ -18,9 +18,9 @@
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/cpprest/mount.h"
 #include "apiserver/groups/authorization.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 #include "wardle/install.h"
 
 namespace {
@@ -29,6 +29,7 @@ using apiserver::Result;
 using apiserver::Status;
 namespace cpprest = apiserver::cpprest;
 namespace http = apiserver::http;
+namespace program = apiserver::program;
 namespace server = apiserver::server;
 using web::http::experimental::listener::http_listener;
 using web::http::experimental::listener::http_listener_config;
@@ -80,22 +81,22 @@ Result<std::unique_ptr<server::GenericAPIServer>> NewServer(
 
 int Run(const std::string& folder) {
   const auto standalone = server::NewStandalone({.data_dir = folder});
-  if (!standalone.ok()) return examples::Fail(standalone.status());
+  if (!standalone.ok()) return program::Fail(standalone.status());
   const auto authority = http::NewCertificateAuthority("host-ca", apiserver::RealClock());
-  if (!authority.ok()) return examples::Fail(authority.status());
+  if (!authority.ok()) return program::Fail(authority.status());
   const auto pair =
       http::NewCertificate(*authority, {.common_name = "localhost", .ip_addresses = {"127.0.0.1"}},
                            apiserver::RealClock());
-  if (!pair.ok()) return examples::Fail(pair.status());
+  if (!pair.ok()) return program::Fail(pair.status());
   const auto engine = apiserver::storage::memory::NewEngine();
   const auto api = NewServer(*standalone, *engine, std::make_shared<wardle::BanFlunder>());
-  if (!api.ok()) return examples::Fail(api.status());
+  if (!api.ok()) return program::Fail(api.status());
 
   const int port = FreePort();
   const std::string url = "https://127.0.0.1:" + std::to_string(port);
   http_listener listener(web::uri(url + "/"), Over(*pair));
   const auto mount = cpprest::MountOn(listener, (*api)->service());
-  const int code = examples::RunUntilSignal(**api, [&] {
+  const int code = program::RunUntilSignal(**api, [&] {
     listener.open().get();
     (void)apiserver::client::WriteKubeconfigFile(
         apiserver::RealFileSystem(), folder + "/kubeconfig",
@@ -109,7 +110,7 @@ int Run(const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  examples::BlockSignals();
+  program::BlockSignals();
   std::string folder = ".";
   constexpr std::string_view kFolder = "--data-dir=";
   for (int i = 1; i < argc; ++i) {

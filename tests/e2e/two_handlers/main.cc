@@ -8,10 +8,10 @@
 #include <string>
 
 #include "apiserver/client/client.h"
+#include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
-#include "common/run_until_signal.h"
 
 namespace {
 
@@ -86,14 +86,14 @@ Status AddZoo(server::GenericAPIServer& server, const registry::StorageConfig& c
 
 int Run() {
   const auto standalone = server::NewStandalone({});
-  if (!standalone.ok()) return examples::Fail(standalone.status());
+  if (!standalone.ok()) return program::Fail(standalone.status());
   const auto engine = storage::memory::NewEngine();
   server::Config config;
   standalone->Apply(config);
   auto completed = std::move(config).Complete();
-  if (!completed.ok()) return examples::Fail(completed.status());
+  if (!completed.ok()) return program::Fail(completed.status());
   auto made = std::move(*completed).New();
-  if (!made.ok()) return examples::Fail(made.status());
+  if (!made.ok()) return program::Fail(made.status());
   server::GenericAPIServer& server = **made;
   const registry::StorageConfig storage{
       .engine = engine.get(), .executor = &server.pool(), .memory = server.memory()};
@@ -101,14 +101,14 @@ int Run() {
       Serve(server, storage, KindOf("shop.example.com", "Order", "customer", "Who pays."));
   if (status.ok()) status = AddZoo(server, storage);
   if (status.ok()) status = server.PrepareRun();
-  if (!status.ok()) return examples::Fail(status);
-  return examples::RunUntilSignal(
+  if (!status.ok()) return program::Fail(status);
+  return program::RunUntilSignal(
       server, [&] { (void)standalone->WriteKubeconfig("chain.kubeconfig", server.port()); });
 }
 
 }  // namespace
 
 int main() {
-  examples::BlockSignals();
+  program::BlockSignals();
   return Run();
 }
