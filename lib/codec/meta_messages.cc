@@ -69,6 +69,7 @@ SchemaPtr DeleteOptionsSchema() {
       .Build();
 }
 
+// The missing number 6 was includeUninitialized, as was 2 in CreateOptions.
 SchemaPtr ListOptionsSchema() {
   const SchemaPtr text = StringSchema();
   return Message("ListOptions")
