@@ -174,6 +174,7 @@ Result<ClientResponse> CallOver(Connection& connection, const Context& ctx,
   for (;;) {
     ASSIGN_OR_RETURN(std::string bytes, stream->Read(ctx));
     if (bytes.empty()) return response;
+    // A body that comes in one piece, as most do, is not copied.
     if (response.body.empty()) {
       response.body = std::move(bytes);
     } else {

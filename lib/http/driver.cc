@@ -188,6 +188,7 @@ Step ExchangeDriver::BeginAt(std::size_t index) {
   if (index > service_.filters.size()) {
     return Status(Reason::kInternalError, "the request was passed on by its last handler");
   }
+  // Set before the filter runs: its Head() and End() are called even if it fails.
   if (!handler) begun_.store(index + 1, std::memory_order_release);
   try {
     return handler ? service_.handler(*this) : service_.filters[index]->Begin(*this);
@@ -525,6 +526,8 @@ ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
       break;
     }
     PullSource();
+    // A source that neither writes nor waits would keep this loop busy: others have their turn
+    // first.
     if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
   }
   queue_.Charge();

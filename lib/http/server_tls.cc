@@ -41,6 +41,7 @@ int AcceptAnyClient(int /*verified*/, X509_STORE_CTX* /*chain*/) { return 1; }
 // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
 void OnTlsMessage(int written, int /*version*/, int type, const void* bytes, std::size_t size,
                   SSL* ssl, void* /*argument*/) {
+  // Each request for new keys costs work here, and TLS 1.3 sets no limit for them.
   if (written != 0 || type != SSL3_RT_HANDSHAKE || size == 0) return;
   if (*static_cast<const unsigned char*>(bytes) == SSL3_MT_KEY_UPDATE) {
     Socket::Of(ssl).CountKeyUpdate();
@@ -157,6 +158,7 @@ Result<SslContext> NewServerContext(const KeyPair& pair, const Settings& setting
     return SslError("tls: ciphers");
   }
   SSL_CTX_set_alpn_select_cb(context.get(), SelectAlpn, nullptr);
+  // Asks for a certificate but does not demand one: most clients have other credentials.
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, AcceptAnyClient);
   SSL_CTX_set_msg_callback(context.get(), OnTlsMessage);
   for (const Certificate& authority : client_authorities) {
