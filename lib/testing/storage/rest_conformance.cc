@@ -97,6 +97,7 @@ Status Run(const RestCaseRow& row, const RestHost& host) {
   try {
     return row.run(*subject);
   } catch (const std::exception& thrown) {
+    // A set-up that failed throws in value(); its Status says more than the exception.
     if (!subject->failure().ok()) return subject->failure();
     return Status(Reason::kInternalError, thrown.what());
   }

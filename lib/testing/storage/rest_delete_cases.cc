@@ -85,6 +85,7 @@ Status ADryRunDeletesNothing(RestSubject& s) {
 
 Status DeleteAsksWithTheObject(RestSubject& s) {
   s.Add("a", "red");
+  // Admission must be able to refuse a dry run, too.
   for (const bool dry_run : {true, false}) {
     std::string seen;
     meta::DeleteOptions options;
@@ -111,6 +112,7 @@ Status ADeletionIsToldOnce(RestSubject& s) {
   s.Add("a");
   Watching watch = s.WatchFrom(s.Now());
   EXPECT(s.Delete("a").ok());
+  // The next object's event shows that the first one's was told only once.
   s.Add("b");
   EXPECT_EQ(watch.NextChange(), "DELETED a");
   EXPECT_EQ(watch.NextChange(), "ADDED b");

@@ -44,6 +44,7 @@ Status GetTakesEveryVersionThatHasBeen(RestSubject& s) {
   s.Add("a");
   s.Relabel("a", "two");
   const std::string rv(s.Get("a").value()->resource_version());
+  // A get asks for a state that is not older, and never for one of the past.
   EXPECT_EQ(LabelOf(*s.Get("a", rv).value()), "two");
   EXPECT(s.Get("a", "0").ok());
   return Status::Ok();
@@ -71,6 +72,7 @@ Status NewIsAnEmptyObject(RestSubject& s) {
   EXPECT(object != nullptr);
   EXPECT(object->name().empty());
   EXPECT(object->uid().empty());
+  // Handlers fill the object, so that no two may share one.
   EXPECT(s.opened().storage->New() != object);
   return Status::Ok();
 }
@@ -97,6 +99,7 @@ Status AListHoldsAllByName(RestSubject& s) {
 }
 
 Status AListHoldsItsNamespace(RestSubject& s) {
+  // Each name is a prefix of another: keys without a separator would mix them up.
   s.Add("a", "one", "ns");
   s.Add("b", "one", "ns2");
   s.Add("c", "one", "n");
@@ -185,6 +188,7 @@ Status FieldSelectorsFilterAList(RestSubject& s) {
 
 Status AnyVersionMayBeAskedFor(RestSubject& s) {
   s.Add("a");
+  // A cache may answer for 0 with whatever it has; the list makes it catch up.
   (void)s.List();
   EXPECT(s.List(At("0")).ok());
   EXPECT(s.List(At("0", ResourceVersionMatch::kNotOlderThan)).ok());

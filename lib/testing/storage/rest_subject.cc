@@ -45,6 +45,7 @@ std::string Watching::NextText() {
   return event.ok() ? TextOf(*event) : std::string(event.status().message());
 }
 
+// Bookmarks may come at any time, so that no case counts them.
 std::string Watching::NextChange() {
   for (;;) {
     std::string text = NextText();

@@ -58,6 +58,7 @@ Status AnEventIsTheObjectOfItsVersion(RestSubject& s) {
   Watching watch = s.WatchFrom(s.Now());
   s.Relabel("a", "two");
   const auto two = s.List().value().items[0];
+  // The second change must not show in the first one's event.
   s.Relabel("a", "three");
   const auto event = watch.Next();
   EXPECT(event.ok());
@@ -91,6 +92,7 @@ Status VersionsOfEventsAscend(RestSubject& s) {
   for (int i = 0; i < 51; ++i) {
     const auto event = watch.Next();
     EXPECT(event.ok());
+    // A bookmark has no object, and may repeat the last revision.
     if (event->object == nullptr) continue;
     EXPECT(Number(event->resource_version) > last);
     last = Number(event->resource_version);
@@ -101,6 +103,7 @@ Status VersionsOfEventsAscend(RestSubject& s) {
 Status AWatchFromZeroBeginsWithTheState(RestSubject& s) {
   s.Add("a");
   s.Add("b");
+  // A watch from 0 may begin with whatever a cache has; the list makes it catch up.
   (void)s.List();
   Watching watch = s.WatchFrom("0");
   EXPECT_EQ(watch.NextChange(), "ADDED a");
@@ -191,6 +194,7 @@ Status AWatchGetsABookmarkBeforeItsEnd(RestSubject& s) {
   const std::string now = s.Now();
   meta::ListOptions options = At(now);
   options.allow_watch_bookmarks = true;
+  // Kubernetes sends a bookmark about two seconds before the deadline of a watch.
   auto stream = s.TryWatch(options, "ns", std::chrono::seconds(3));
   EXPECT(stream.ok());
   Watching watch(std::move(*stream));
