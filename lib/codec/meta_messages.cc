@@ -178,6 +178,7 @@ SchemaPtr APIResourceListSchema() {
       .Build();
 }
 
+// Go's WatchEvent has no omitempty: both fields are always there.
 SchemaPtr WatchEventSchema() {
   return Message("WatchEvent")
       .Field("type", StringSchema(), {.omit = runtime::Field::Omit::kNever, .proto_number = 1})
