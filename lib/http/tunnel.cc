@@ -101,8 +101,8 @@ void TunnelLink::End(Status why) {
   if (end_ == nullptr) TellRest();
 }
 
-// What the peer sent before the connection went is still told, once the sink reads again; the end
-// comes after it.
+// Bytes that came before the connection went are still told, once the sink reads again; the end
+// comes after them.
 void TunnelLink::Gone(std::string unread, const Status& why) {
   end_ = nullptr;
   if (!over_) {
