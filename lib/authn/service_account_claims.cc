@@ -144,7 +144,7 @@ Result<StoredSecret> CheckLegacySecret(const Context& ctx,
   }
   if (secret->deleted_at) return BadAccountToken("Token has been invalidated");
   const auto kept = secret->data.find("token");
-  // In constant time, so that the response's delay tells nothing of the stored token.
+  // Compares in constant time, so that the response's delay tells nothing of the stored token.
   if (kept == secret->data.end() || kept->second.size() != token.size() ||
       CRYPTO_memcmp(kept->second.data(), token.data(), token.size()) != 0) {
     return BadAccountToken("Token does not match server's copy");

@@ -261,7 +261,7 @@ class IndexedRbac final : public RbacAuthorizer {
     return held;
   }
 
-  // As HeldBy without copies: rules point into the snapshot, which `keep` holds.
+  // Does the same as HeldBy without copies: rules point into the snapshot, which `keep` holds.
   HeldRulesView ViewHeldBy(const auth::UserInfo& user, std::string_view namespace_) const override {
     const auto snapshot = Current();
     HeldRulesView held;
