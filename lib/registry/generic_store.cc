@@ -24,6 +24,7 @@ std::string PrefixFor(const StorageConfig& config, const runtime::Kind& kind) {
   return prefix.append("/").append(kind.plural());
 }
 
+// `field` is a path of member names with dots, as in fieldSelector.
 std::string FieldOf(const runtime::Object& object, std::string_view field) {
   runtime::Value value = object.root();
   while (!field.empty()) {
@@ -49,6 +50,7 @@ bool CallsHost(const StoreOptions& options) {
 
 }  // namespace
 
+// The transformer encrypts below the cache, so that the cache holds plain objects.
 std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
                                                 const runtime::KindPtr& kind) {
   storage::store::Options store;
@@ -92,6 +94,8 @@ runtime::GroupVersionKind GenericStore::StorageVersion() const {
   return options_.kind->gvk(options_.kind->storage_version());
 }
 
+// Follows NamespaceKeyFunc and NoNamespaceKeyFunc of registry/store.go. Names are checked since
+// they become parts of keys.
 Result<std::string> GenericStore::KeyFor(const Context& ctx, std::string_view name) const {
   std::string key = "/";
   if (NamespaceScoped()) {
@@ -111,6 +115,8 @@ Result<std::string> GenericStore::KeyFor(const Context& ctx, std::string_view na
   return key.append(name);
 }
 
+// A selector for one namespace or one name becomes a shorter key: the same answer from fewer
+// objects.
 GenericStore::Selection GenericStore::Select(const Context& ctx,
                                              const meta::ListOptions& options) const {
   Selection selection;

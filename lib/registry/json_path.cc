@@ -9,11 +9,14 @@
 namespace apiserver::v0::registry {
 
 // Reads a path from left to right.
+// Knows the part of Kubernetes' JSONPath that columns use: members, indexes, stars and comparing
+// filters.
 class JsonPathParser {
  public:
   explicit JsonPathParser(std::string_view text) : text_(text) {}
 
   Result<JsonPath> Parse() {
+    // Columns have the path without braces; kubectl writes them.
     if (text_.size() >= 2 && text_.front() == '{' && text_.back() == '}') {
       text_ = text_.substr(1, text_.size() - 2);
     }
@@ -82,6 +85,7 @@ class JsonPathParser {
     return step;
   }
 
+  // Negative indexes count from the end, as in client-go's jsonpath.
   std::optional<Step> Index() {
     Step step{Step::Kind::kIndex};
     const auto [end, error] =
@@ -121,6 +125,7 @@ class JsonPathParser {
 
 Result<JsonPath> JsonPath::Parse(std::string_view text) { return JsonPathParser(text).Parse(); }
 
+// An item without the member passes neither == nor !=.
 bool JsonPath::Passes(runtime::Value item, const Step& filter) {
   for (const std::string& key : filter.field) {
     const runtime::Value* member = item.Find(key);
@@ -160,6 +165,7 @@ runtime::Value JsonPath::FirstFrom(runtime::Value value, std::size_t at) const {
   return value;
 }
 
+// Formats texts without quotes and everything else as JSON; null is empty.
 std::string TextOf(runtime::Value value) {
   if (value.is_null()) return {};
   if (value.is_string() || value.type() == runtime::Value::Type::kRaw) {

@@ -76,6 +76,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
   }
 
  private:
+  // Follows ValidateScale of apis/autoscaling/validation.
   Status Validate(const runtime::Object& scale, const runtime::Object& old) const {
     const std::int64_t replicas = scale["spec"]["replicas"].AsInt();
     if (replicas == kNoReplicas && scaled_.structural()) {
@@ -118,6 +119,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
   const rest::UpdatedObjectInfo& info_;
 };
 
+// Reads and writes of the subresource are those of the main store; a Scale is stored nowhere.
 class ScaleStore final : public rest::Storage,
                          public rest::Scoper,
                          public rest::GroupVersionKindProvider,
@@ -155,6 +157,7 @@ class ScaleStore final : public rest::Storage,
     return runtime::ObjectPtr(std::move(scale));
   }
 
+  // Optimistic locking is the main object's: a Scale has its uid and resourceVersion.
   Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
                                     const rest::UpdateRequest& request) override {
     const ScaledObject info(scaled_, name, request.info);
