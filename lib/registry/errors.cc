@@ -8,7 +8,7 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// As in InterpretListError of apiserver/pkg/storage/errors.
+// In seconds, as InterpretListError of apiserver/pkg/storage/errors has it.
 constexpr int kRetryAfterSeconds = 2;
 
 std::string_view VerbWord(Verb verb) {

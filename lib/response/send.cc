@@ -120,7 +120,7 @@ std::string ListMetaJson(const std::string& resource_version, const std::string&
   return json + "}";
 }
 
-// For documents that are made once and shared by requests, such as those of discovery.
+// Used for documents that are made once and shared by requests, such as those of discovery.
 http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const std::string> json) {
   ASSIGN_OR_RETURN(const Negotiated negotiated,
                    Negotiate(exchange, /*target=*/nullptr, /*watch=*/false));

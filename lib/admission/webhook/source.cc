@@ -7,7 +7,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
-// For hosts that know their webhooks when they start, and for tests.
+// A source for hosts that know their webhooks when they start, and for tests.
 class StaticWebhooks final : public WebhookSource {
  public:
   explicit StaticWebhooks(Webhooks webhooks)
