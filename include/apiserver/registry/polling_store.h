@@ -79,7 +79,7 @@ class PollingStore : public rest::Storage,
  public:
   // Polls at once, besides the interval, and returns when watches can see the changes: for tests,
   // and for hosts that are told of changes. Returns the error of the poll, or of an object that
-  // cannot be served. Blocks while another poll runs.
+  // cannot be served. Any thread that may block: it blocks while another poll runs.
   virtual Status Poll(const Context& ctx) = 0;
 };
 

@@ -14,7 +14,8 @@
 // named cases that any test framework can run; rest_conformance_catch2.h does it for Catch2.
 namespace apiserver::inline v0::testing::storage {
 
-// One opened storage and the ways around it.
+// One opened storage and the ways around it. The functions run on the thread of the case and may
+// block.
 struct RestOpened {
   // Destroyed last: what the storage needs to live (an engine, a pool).
   std::shared_ptr<void> keep;
@@ -31,7 +32,7 @@ struct RestOpened {
   std::function<Status(std::string_view resource_version)> forget = nullptr;
 };
 
-// Describes a storage to the cases.
+// Describes a storage to the cases. The functions run on the thread of the case and may block.
 struct RestHost {
   // Required. Opens a new storage for each case. Time must pass for it as for RealClock().
   std::function<Result<RestOpened>()> open;
@@ -52,7 +53,8 @@ struct RestHost {
 
 struct RestCase {
   std::string name;  // "create: a taken name is 409 and keeps what is there".
-  // OK, or which promise was broken in which line.
+  // Returns OK, or an error with the broken promise and its source line. Blocks its thread until
+  // the case is over.
   std::function<Status(const RestHost&)> run;
 };
 
