@@ -15,6 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kSyncStep{200};
 
 // Follows the server's own objects through its loopback.
+// Runs on the hook's thread: the server is ready once its webhooks are known.
 Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webhooks) {
   webhooks.Start(client::NewClient(hook.server.LoopbackConnection()));
   while (!webhooks.WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
@@ -23,6 +24,7 @@ Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webh
 
 }  // namespace
 
+// Validation is the strategy's: upstream's messages instead of the schema's.
 Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
   server::APIGroupInfo group{.group = "admissionregistration.k8s.io"};

@@ -29,6 +29,7 @@ class Starter {
  public:
   explicit Starter(Options options) : options_(std::move(options)) {}
 
+  // Runs on the hook's thread, so that the server is not ready before the objects exist.
   Status Produce(const server::HookContext& hook) {
     const std::shared_ptr<client::Client> client =
         client::NewClient(hook.server.LoopbackConnection());
@@ -47,6 +48,7 @@ class Starter {
     return {Reason::kInternalError, "unable to initialize APF bootstrap configuration"};
   }
 
+  // Waits for the first digest: until then the built-in configuration is in force.
   Status Follow(const server::HookContext& hook) {
     auto follower = NewFollower(client::NewClient(hook.server.LoopbackConnection()),
                                 {.flow_control = hook.server.flow_control(),
