@@ -151,7 +151,7 @@ Refusal Mounted::RefusalOf(const web::http::http_request& from, const http::Requ
   return {};
 }
 
-// On the loop. Checks again: the server may have begun to stop while the body came.
+// Runs on the loop. Checks again: the server may have begun to stop while the body came.
 void Mounted::Begin(const std::shared_ptr<MountedCall>& call, http::Request request,
                     const Result<std::string>& body) {
   if (stopping) return Refuse(call, 503, kStopped);

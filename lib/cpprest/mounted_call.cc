@@ -52,7 +52,7 @@ void MountedCall::Refuse(int code, const std::string& why) {
   Reply(response);
 }
 
-// On the loop. Each step is safe if the call has ended meanwhile.
+// Runs on the loop. Each step is safe if the call has ended meanwhile.
 void MountedCall::End(const Status& why) {
   // The callbacks below may drop the last reference.
   const auto keep = shared_from_this();
@@ -134,8 +134,8 @@ void MountedCall::OnBodyReady() {
   });
 }
 
-// On the loop. Fills the pending Want with what the exchange has; without either there is nothing
-// to do.
+// Runs on the loop. Fills the pending Want with what the exchange has; without either there is
+// nothing to do.
 void MountedCall::Serve() {
   using State = http::ExchangeDriver::FillState;
   if (!want_) return;

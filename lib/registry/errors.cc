@@ -8,7 +8,7 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// In seconds, as InterpretListError of apiserver/pkg/storage/errors has it.
+// The seconds of InterpretListError in apiserver/pkg/storage/errors.
 constexpr int kRetryAfterSeconds = 2;
 
 std::string_view VerbWord(Verb verb) {

@@ -41,6 +41,7 @@ Status CheckSubresources(const Resource& resource) {
   return {};
 }
 
+// Finds what would otherwise show when the first request comes.
 Status CheckResource(const Resource& resource) {
   const runtime::Kind& kind = *resource.kind;
   const auto& versions = kind.versions();
@@ -72,6 +73,8 @@ Status CheckScheme(const runtime::Scheme::Snapshot& scheme, const runtime::KindP
   return {};
 }
 
+// The scheme does not know them yet, so they are compared with each other. Quadratic, for a short
+// list.
 Status CheckTwice(const std::vector<Resource>& resources, std::size_t at) {
   for (std::size_t i = 0; i < at; ++i) {
     const runtime::Kind& kind = *resources[at].kind;
@@ -117,6 +120,7 @@ Result<std::optional<registry::ScaleOptions>> ScaleOf(const runtime::Kind& kind,
 }
 
 // Installs what it is given, and takes all of it back unless it is kept.
+// All or nothing: a host that is told of an error need not take anything back itself.
 class Installation {
  public:
   Installation(Handler& server, const registry::StorageConfig& storage)
@@ -131,6 +135,7 @@ class Installation {
     for (const std::shared_ptr<registry::Store>& store : unserved_) store->Destroy();
   }
 
+  // Each kind is served in all its versions before the next begins.
   Result<std::shared_ptr<registry::Store>> Install(const Resource& resource) {
     ASSIGN_OR_RETURN(std::shared_ptr<registry::Store> store, NewStore(resource));
     unserved_.push_back(store);
@@ -207,6 +212,8 @@ class Installation {
 
 }  // namespace
 
+// Everything is checked before anything is installed, so that most errors change nothing even for a
+// moment.
 Result<std::vector<std::shared_ptr<registry::Store>>> InstallKinds(
     Handler& server, const registry::StorageConfig& storage, std::vector<Resource> resources) {
   for (std::size_t i = 0; i < resources.size(); ++i) {
