@@ -137,8 +137,8 @@ struct TokenObjects::Known {
 
 namespace {
 
-// The secrets of bootstrap tokens: those in memory. Never asks the storage: anybody can send the id
-// of a token, and a guess must cost no read.
+// The secrets of bootstrap tokens: those in memory. Never asks the storage: any client can send the
+// id of a token, and a guess must cost no read.
 class CachedSecrets final : public authn::SecretGetter {
  public:
   explicit CachedSecrets(std::shared_ptr<const TokenObjects::Known> known)
