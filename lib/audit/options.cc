@@ -9,8 +9,8 @@ namespace apiserver::v0::audit {
 
 namespace {
 
-// Follows AuditBatchOptions.Validate and its siblings; returns why the sink cannot be used, or an
-// empty text.
+// Follows AuditOptions.Validate of apiserver/server/options; returns why the sink cannot be used,
+// or an empty text.
 std::string ProblemOfSink(const std::string& prefix, const SinkOptions& sink) {
   if (sink.mode != "batch" && sink.mode != "blocking" && sink.mode != "blocking-strict") {
     return prefix + "mode=" + sink.mode + " is unknown; use batch, blocking or blocking-strict";

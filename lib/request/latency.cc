@@ -14,7 +14,7 @@ constexpr std::string_view kAnnotations[kLayers] = {"apiserver.latency.k8s.io/au
 
 // These layers run several times at once or again after waiting, so a sum would exceed the
 // request's time. Follows DurationTracker of endpoints/request/webhook_duration.go:
-// maxLatencyTracker or sumLatencyTracker.
+// true for newMaxLatencyTracker, false for newSumLatencyTracker.
 bool LongestCounts(Layer layer) {
   return layer == Layer::kAuthorization || layer == Layer::kAPFQueueWait ||
          layer == Layer::kValidatingWebhook;
