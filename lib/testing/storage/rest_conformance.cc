@@ -1,12 +1,10 @@
 #include "apiserver/testing/storage/rest_conformance.h"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
-#include <utility>
 
-#include "base/status_macros.h"
 #include "testing/storage/rest_subject.h"
+#include "testing/storage/run_case.h"
 
 namespace apiserver::v0::testing::storage {
 namespace rest_kit {
@@ -92,16 +90,6 @@ RestCaseTable AllCases() {
   return all;
 }
 
-Status Run(const RestCaseRow& row, const RestHost& host) {
-  ASSIGN_OR_RETURN(const auto subject, RestSubject::Open(host));
-  try {
-    return row.run(*subject);
-  } catch (const std::exception& thrown) {
-    if (!subject->failure().ok()) return subject->failure();
-    return Status(Reason::kInternalError, thrown.what());
-  }
-}
-
 }  // namespace
 }  // namespace rest_kit
 
@@ -111,7 +99,7 @@ std::vector<RestCase> RestCases(const RestHost& host) {
   for (const rest_kit::RestCaseRow& row : rest_kit::AllCases()) {
     if ((row.needs & lacks) != 0) continue;
     cases.push_back(
-        {row.name, [row](const RestHost& opened) { return rest_kit::Run(row, opened); }});
+        {row.name, [run = row.run](const RestHost& opened) { return RunCase(opened, run); }});
   }
   return cases;
 }
