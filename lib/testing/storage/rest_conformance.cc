@@ -23,6 +23,7 @@ constexpr NeedWord kNeedWords[] = {
     {kDelete, "delete"},
     {kCollection, "deletecollection"},
     {kNamespaces, "namespaces"},
+    {kLabels, "labels"},
     {kExpiry, "expiry"},
     {kValidation, "validation"},
     {kFinalizers, "finalizers"},
@@ -65,6 +66,7 @@ unsigned Missing(const RestSubject& s) {
   look(can.graceful_deleter != nullptr, kDelete);
   look(can.collection_deleter != nullptr, kCollection);
   look(s.namespaced(), kNamespaces);
+  look(s.host().mark == nullptr, kLabels);
   look(s.opened().forget != nullptr, kExpiry);
   look(s.host().spoil != nullptr, kValidation);
   return missing;
@@ -75,6 +77,13 @@ Status LacksWhatItsHostSays(RestSubject& s) {
     const bool known = std::any_of(std::begin(kNeedWords), std::end(kNeedWords),
                                    [&word](const NeedWord& row) { return word == row.word; });
     if (!known) return {Reason::kInvalid, "RestHost::lacks has the unknown word " + word};
+  }
+  const RestHost& host = s.host();
+  if ((host.mark == nullptr) != (host.mark_of == nullptr)) {
+    return {Reason::kInvalid, "RestHost::mark and RestHost::mark_of belong together"};
+  }
+  if (host.name != nullptr && s.can().creater != nullptr) {
+    return {Reason::kInvalid, "RestHost::name is for a storage without create"};
   }
   EXPECT_EQ(Words(Missing(s)), Words(LackedBy(s.host()) & ~kInvisible));
   return Status::Ok();
