@@ -40,7 +40,8 @@ struct DialOptions {
 
 // The causes in the details of errors (Status::details()): the server reset the connection; the
 // response's head was longer than a client reads; the connection ended before any of the response
-// had come.
+// had come, or the server refused the stream (REFUSED_STREAM, GOAWAY) and has done nothing, so that
+// another connection may have the request.
 inline constexpr std::string_view kConnectionResetCause = "ConnectionReset";
 inline constexpr std::string_view kAnswerTooLargeCause = "AnswerTooLarge";
 inline constexpr std::string_view kUnansweredCause = "Unanswered";
