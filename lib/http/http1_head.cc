@@ -30,6 +30,7 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
   std::string target;
   Headers headers;
   int code = 0;
+  std::string reason_phrase;
   int version = 11;
 
   bool Parse(std::string_view head) {
@@ -49,9 +50,9 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
     version = its_version;
     error = {};
   }
-  void on_response_impl(int status, BeastView /*reason*/, int its_version,
-                        ErrorCode& error) override {
+  void on_response_impl(int status, BeastView reason, int its_version, ErrorCode& error) override {
     code = status;
+    reason_phrase = ToString(reason);
     version = its_version;
     error = {};
   }
@@ -218,6 +219,7 @@ bool ParseResponseHead(std::string_view head, ResponseHead& response, Framing& f
   if (!parser.Parse(head) || !ValidFields(parser.headers)) return false;
   if (!ReadFraming(parser.headers, parser.version, framing)) return false;
   response.code = parser.code;
+  response.reason_phrase = std::move(parser.reason_phrase);
   response.headers = std::move(parser.headers);
   return true;
 }

@@ -23,6 +23,15 @@ constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
 constexpr auto kFirstRequestTime = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
 
+// Appends the text behind the code in the status line.
+void AppendReason(std::string& out, const ResponseHead& head) {
+  if (head.reason_phrase.empty()) {
+    out += ReasonPhrase(head.code);
+  } else {
+    AppendSafe(out, head.reason_phrase);
+  }
+}
+
 // The requests of one connection, one at a time.
 class Http1Server final : public Protocol, public ServerStream, public TunnelEnd {
  public:
@@ -381,7 +390,7 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
   out += "HTTP/1.1 ";
   out.append(digits.data(), std::to_chars(digits.begin(), digits.end(), head.code).ptr);
   out += ' ';
-  out += ReasonPhrase(head.code);
+  AppendReason(out, head);
   out += "\r\n";
   // The framing belongs to the transport: headers of the answer that could contradict it are
   // dropped.
@@ -418,7 +427,7 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
 // Writes a head that another server has answered. It was checked when it was given.
 void Http1Server::WriteVerbatim(const ResponseHead& head) {
   control_ += "HTTP/1.1 " + std::to_string(head.code) + " ";
-  control_ += ReasonPhrase(head.code);
+  AppendReason(control_, head);
   control_ += "\r\n";
   for (const Headers::Field& field : head.headers) {
     control_ += field.name + ": " + field.value + "\r\n";

@@ -9,6 +9,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
 #include "base/status_macros.h"
+#include "registry/declared_paths.h"
 #include "registry/json_path.h"
 #include "registry/storage_stats_metrics.h"
 #include "registry/table_convertor.h"
@@ -162,6 +163,7 @@ Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOption
   if (options.kind == nullptr) return missing("kind");
   if (options.strategy == nullptr) return missing("strategy");
   if (config.watch_cache && config.executor == nullptr) return missing("executor");
+  RETURN_IF_ERROR(CheckDeclaredPaths(options));
   auto storage = OpenStorage(config, options.kind);
   return std::make_shared<GenericStore>(config, std::move(options), std::move(storage));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/runtime/schema_path.h"
 
 namespace apiserver::v0::registry {
 
@@ -125,14 +126,52 @@ class JsonPathParser {
 
 Result<JsonPath> JsonPath::Parse(std::string_view text) { return JsonPathParser(text).Parse(); }
 
-// An item without the member passes neither == nor !=.
+std::string JsonPath::TextOf(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::kMember:
+      return "." + step.text;
+    case Step::Kind::kIndex:
+      return "[" + std::to_string(step.index) + "]";
+    case Step::Kind::kAll:
+    case Step::Kind::kFilter:
+      break;
+  }
+  return step.kind == Step::Kind::kAll ? "[*]" : "[?]";
+}
+
+Status JsonPath::Check(const runtime::Schema& schema) const {
+  const runtime::Schema* at = &schema;
+  std::string text;
+  const auto go = [&](Result<const runtime::Schema*> below) {
+    if (!below.ok()) {
+      return Status(Reason::kInvalid, text + ": " + std::string(below.status().message()));
+    }
+    at = *below;
+    return Status();
+  };
+  for (const Step& step : steps_) {
+    if (at == nullptr) return {};
+    text += TextOf(step);
+    const bool member = step.kind == Step::Kind::kMember;
+    Status gone = go(member ? MemberSchema(*at, step.text) : ItemSchema(*at));
+    const runtime::Schema* const item = at;
+    for (std::size_t i = 0; gone.ok() && at != nullptr && i < step.field.size(); ++i) {
+      text += "." + step.field[i];
+      gone = go(MemberSchema(*at, step.field[i]));
+    }
+    if (!gone.ok()) return gone;
+    at = item;
+  }
+  return {};
+}
+
 bool JsonPath::Passes(runtime::Value item, const Step& filter) {
   for (const std::string& key : filter.field) {
     const runtime::Value* member = item.Find(key);
     if (member == nullptr) return false;
     item = *member;
   }
-  return (TextOf(item) == filter.text) == filter.equal;
+  return (registry::TextOf(item) == filter.text) == filter.equal;
 }
 
 runtime::Value JsonPath::FirstFrom(runtime::Value value, std::size_t at) const {

@@ -7,6 +7,7 @@
 #include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "registry/declared_paths.h"
 #include "registry/generic_store.h"
 #include "registry/source_reader.h"
 #include "storage/errors.h"
@@ -268,6 +269,7 @@ Result<std::shared_ptr<Store>> NewSourceStore(const StorageConfig& config, Sourc
   if (options.store.strategy == nullptr) return wrong("strategy is required");
   if (options.store.ttl) return wrong("ttl must be null");
   if (options.retry_interval.count() <= 0) return wrong("retry_interval must be positive");
+  RETURN_IF_ERROR(CheckDeclaredPaths(options.store));
   StoreOptions store = options.store;
   auto reader = std::make_shared<SourceReader>(config, std::move(options), std::move(source));
   auto made = std::make_shared<GenericStore>(config, std::move(store),

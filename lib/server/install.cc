@@ -8,6 +8,7 @@
 #include "apiserver/registry/scale.h"
 #include "apiserver/rest/kind_strategy.h"
 #include "apiserver/rest/status.h"
+#include "apiserver/runtime/schema_path.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::server {
@@ -41,7 +42,31 @@ Status CheckSubresources(const Resource& resource) {
   return {};
 }
 
-// Finds what would otherwise show when the first request comes.
+Status CheckPath(const runtime::Kind& kind, const runtime::KindVersion& version,
+                 std::string_view what, std::string_view path) {
+  const auto found = runtime::SchemaAt(*version.schema, path);
+  if (found.ok()) return {};
+  std::string why = "its version " + version.version + " has ";
+  return RefusedKind(Reason::kInvalid, kind,
+                     why.append(what).append(", but ").append(found.status().message()));
+}
+
+// Checks the fields that the subresources of each version show.
+Status CheckShown(const runtime::Kind& kind) {
+  for (const runtime::KindVersion& version : kind.versions()) {
+    if (version.schema == nullptr) continue;
+    if (version.status_subresource.value_or(false)) {
+      RETURN_IF_ERROR(CheckPath(kind, version, "a status subresource", "status"));
+    }
+    if (!version.scale) continue;
+    for (const std::string* path : {&version.scale->spec_replicas, &version.scale->status_replicas,
+                                    &version.scale->label_selector}) {
+      if (!path->empty()) RETURN_IF_ERROR(CheckPath(kind, version, "a scale subresource", *path));
+    }
+  }
+  return {};
+}
+
 Status CheckResource(const Resource& resource) {
   const runtime::Kind& kind = *resource.kind;
   const auto& versions = kind.versions();
@@ -54,6 +79,7 @@ Status CheckResource(const Resource& resource) {
                        kind.namespaced() ? "its kind is in namespaces, its strategy is not"
                                          : "its strategy is in namespaces, its kind is not");
   }
+  RETURN_IF_ERROR(CheckShown(kind));
   return CheckSubresources(resource);
 }
 

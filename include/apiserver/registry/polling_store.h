@@ -84,7 +84,8 @@ class PollingStore : public rest::Storage,
 };
 
 // Makes a store and starts its first poll unless the interval is zero. kInvalid: a required option
-// is missing.
+// is missing, or the path of a column or of a selectable field leads to nothing that the kind's
+// schema has.
 Result<std::shared_ptr<PollingStore>> NewPollingStore(PollingOptions options);
 
 }  // namespace apiserver::inline v0::registry

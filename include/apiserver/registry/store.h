@@ -126,7 +126,8 @@ class Store : public rest::Storage,
                                                 runtime::SchemaPart checked) = 0;
 };
 
-// Makes a store. kInvalid: a required option is missing.
+// Makes a store. kInvalid: a required option is missing, or the path of a column or of a selectable
+// field leads to nothing that the kind's schema has.
 Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options);
 
 // Makes the status subresource of `main`, for the same objects with its own strategy. It serves get

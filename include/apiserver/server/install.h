@@ -46,7 +46,8 @@ struct Resource {
 //       server::InstallKinds(*server, server->Storage(*engine), {{.kind = pet}}).status());
 //
 // kInvalid: a kind is missing, is there twice, is served in no version, or does not go with its
-// strategy; a subresource has no valid name; what NewStore() and NewScaleStore() refuse. kConflict:
+// strategy; a version has a status or scale subresource over a field that its schema does not have;
+// a subresource has no valid name; what NewStore() and NewScaleStore() refuse. kConflict:
 // the scheme knows another kind of that name or plural, or the server serves the resource already.
 Result<std::vector<std::shared_ptr<registry::Store>>> InstallKinds(
     Handler& server, const registry::StorageConfig& storage, std::vector<Resource> resources);

@@ -28,7 +28,7 @@ Status CreateFillsSystemFields(RestSubject& s) {
   EXPECT(!(*made)->uid().empty());
   EXPECT(!(*made)->metadata()["creationTimestamp"].AsString().empty());
   EXPECT(Number((*made)->resource_version()) > 0);
-  EXPECT_EQ(LabelOf(**made), "red");
+  EXPECT_EQ(s.MarkOf(**made), "red");
   const auto got = s.Get("a").value();
   EXPECT_EQ(std::string(got->uid()), std::string((*made)->uid()));
   EXPECT_EQ(std::string(got->resource_version()), std::string((*made)->resource_version()));
@@ -41,7 +41,7 @@ Status ATakenNameIsRefused(RestSubject& s) {
   EXPECT_REASON(second, Reason::kAlreadyExists);
   EXPECT_EQ(second.status().code(), 409);
   const auto got = s.Get("a").value();
-  EXPECT_EQ(LabelOf(*got), "red");
+  EXPECT_EQ(s.MarkOf(*got), "red");
   EXPECT_EQ(std::string(got->uid()), std::string(first->uid()));
   EXPECT_EQ(std::string(got->resource_version()), std::string(first->resource_version()));
   return Status::Ok();
@@ -75,7 +75,7 @@ Status ADryRunCreatesNothing(RestSubject& s) {
   EXPECT(made.ok());
   EXPECT_EQ(std::string((*made)->name()), "a");
   EXPECT(!(*made)->uid().empty());
-  EXPECT_EQ(LabelOf(**made), "red");
+  EXPECT_EQ(s.MarkOf(**made), "red");
   EXPECT_REASON(s.Get("a"), Reason::kNotFound);
   EXPECT_EQ(s.Now(), before);
   return Status::Ok();
