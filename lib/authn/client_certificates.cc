@@ -13,13 +13,13 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
-#include <ctime>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/free_with.h"
 #include "base/status_macros.h"
+#include "http/asn1_time.h"
 #include "text/hex.h"
 
 namespace apiserver::v0::authn {
@@ -164,18 +164,11 @@ bool AllowsClients(STACK_OF(X509) * chain) {
   return true;
 }
 
-// Returns the past for a time that cannot be read: the certificate then counts as ended.
-Clock::Wall ToWall(const ASN1_TIME* time) {
-  std::tm parts{};
-  if (ASN1_TIME_to_tm(time, &parts) != 1) return Clock::Wall::min();
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
-}
-
 // Returns the earliest end of the certificates in the chain.
 Clock::Wall EndOf(STACK_OF(X509) * chain) {
   Clock::Wall end = Clock::Wall::max();
   for (int i = 0; i < sk_X509_num(chain); ++i) {
-    end = std::min(end, ToWall(X509_get0_notAfter(sk_X509_value(chain, i))));
+    end = std::min(end, http::WallOf(X509_get0_notAfter(sk_X509_value(chain, i))));
   }
   return end;
 }
@@ -261,7 +254,7 @@ Verified VerifyPeer(const PeerCertificates& peer, const Authorities& authorities
     verified.result = Refused("it is malformed");
     return verified;
   }
-  verified.end = ToWall(X509_get0_notAfter(leaf.get()));
+  verified.end = http::WallOf(X509_get0_notAfter(leaf.get()));
   verified.result = VerifyLeaf(leaf.get(), peer, authorities, now, verified.until);
   return verified;
 }

@@ -10,6 +10,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/http/tls.h"
 #include "base/status_macros.h"
+#include "http/asn1_time.h"
 #include "http/pem.h"
 #include "http/socket.h"
 #include "http/tls_context.h"
@@ -258,16 +259,11 @@ class RealServerTls final : public ServerTls {
 
 Result<Clock::Wall> ExpirationOf(const std::string& certificate_pem) {
   ASSIGN_OR_RETURN(const auto chain, ReadCertificates(certificate_pem));
-  std::time_t first = 0;
+  Clock::Wall first = Clock::Wall::max();
   for (const Certificate& certificate : chain) {
-    std::tm time{};
-    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &time) != 1) {
-      return SslError("tls: bad time in a certificate");
-    }
-    const std::time_t ends = timegm(&time);
-    first = first == 0 ? ends : std::min(first, ends);
+    first = std::min(first, WallOf(X509_get0_notAfter(certificate.get())));
   }
-  return Clock::Wall(std::chrono::seconds(first));
+  return first;
 }
 
 Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,
