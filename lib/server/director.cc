@@ -90,8 +90,8 @@ http::Step Server::BeforeBody(http::Exchange& exchange) const {
 }
 
 http::Step Server::ServePublicPath(http::Exchange& exchange) const {
-  const PathMux::Found found = mux_.Find(exchange.request().path);
-  return found.is_public ? (*found.handler)(exchange) : http::Step::Next();
+  const PathMux::Found found = mux_.FindPublic(exchange.request().path);
+  return found.handler ? (*found.handler)(exchange) : http::Step::Next();
 }
 
 http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {

@@ -77,6 +77,14 @@ TEST_CASE("server: the mux prefers exact paths, then the longest prefix", "[serv
   CHECK_FALSE(find("/a"));
   CHECK(mux.Handle("/a/b", handler("again"), true).reason() == apiserver::Reason::kConflict);
   CHECK(mux.ListedPaths() == std::vector<std::string>{"/a/", "/a/b", "/a/b/"});
+
+  // A private path below a public prefix stays private.
+  CHECK_FALSE(mux.FindPublic("/a/b").handler);
+  REQUIRE(mux.Handle("/docs/", handler("docs"), false, PathMux::Body::kPublic).ok());
+  REQUIRE(mux.Handle("/docs/internal", handler("internal"), false).ok());
+  CHECK(mux.FindPublic("/docs/page").is_public);
+  CHECK_FALSE(mux.FindPublic("/docs/internal").handler);
+  CHECK_FALSE(mux.FindPublic("/a/b").handler);
 }
 
 TEST_CASE("server: closing refuses new requests and cancels the long ones", "[server]") {

@@ -19,6 +19,7 @@ Status PathMux::Handle(std::string path, http::Handler handler, bool listed, Bod
                        .is_public = body == Body::kPublic},
                       listed});
   *entries = std::move(next);
+  if (body == Body::kPublic) any_is_public_ = true;
   return {};
 }
 
@@ -38,6 +39,12 @@ PathMux::Found PathMux::Find(std::string_view path) const {
     }
   }
   return {};
+}
+
+PathMux::Found PathMux::FindPublic(std::string_view path) const {
+  if (!any_is_public_) return {};
+  Found found = Find(path);
+  return found.is_public ? found : Found{};
 }
 
 std::vector<std::string> PathMux::ListedPaths() const {

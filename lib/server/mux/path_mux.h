@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,6 +30,9 @@ class PathMux {
   // Adds a handler; a path that ends in '/' is a prefix. kConflict: the path is taken.
   Status Handle(std::string path, http::Handler handler, bool listed, Body body = Body::kRead);
   Found Find(std::string_view path) const;
+  // Finds a handler that is public; every read asks for one, so nothing is looked up while there is
+  // none.
+  Found FindPublic(std::string_view path) const;
   // Returns the listed paths, sorted.
   std::vector<std::string> ListedPaths() const;
 
@@ -43,6 +47,7 @@ class PathMux {
 
   // Replaced as a whole, so that a request holds the lock only while it copies a pointer.
   Guarded<std::shared_ptr<const Entries>> entries_{std::make_shared<const Entries>()};
+  std::atomic<bool> any_is_public_ = false;
 };
 
 }  // namespace apiserver::inline v0::server
