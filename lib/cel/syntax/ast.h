@@ -127,6 +127,9 @@ class Ast {
   // call shares the nodes of its arguments with the expansion.
   NodeId macro_call(NodeId id) const;
 
+  // The numbers of `id` and of all nodes below it, ascending: children first.
+  std::vector<NodeId> Reachable(NodeId id) const;
+
   // Adds a name or finds it.
   NameId AddName(std::string_view name);
   NodeId AddUnspecified(std::uint32_t offset);
