@@ -15,4 +15,17 @@ std::span<const Function> Conversions();
 // size, contains, startsWith, endsWith.
 std::span<const Function> Standard();
 
+// The optional types: optional.of, hasValue, or, …; since 1.28.
+std::span<const Function> Optionals();
+// cel-go's ext.Strings; version 2 since 1.29.
+std::span<const Function> Strings();
+// cel-go's ext.Sets; since 1.29.
+std::span<const Function> Sets();
+// cel-go's ext.Lists, version 3; since 1.34.
+std::span<const Function> ListExtensions();
+
+// Kubernetes' libraries: k8s.io/apiserver/pkg/cel/library.
+// isSorted, sum, min, max, indexOf, lastIndexOf.
+std::span<const Function> Lists();
+
 }  // namespace apiserver::inline v0::cel::functions
