@@ -12,9 +12,8 @@ namespace {
 // The tables in the order in which Kubernetes adds the libraries: cel-go's standard library first,
 // then pkg/cel/environment/base.go.
 constexpr std::array kTables = {
-    functions::Operators,
-    functions::Conversions,
-    functions::Standard,
+    functions::Operators, functions::Conversions, functions::Standard, functions::Lists,
+    functions::Optionals, functions::Strings,     functions::Sets,     functions::ListExtensions,
 };
 
 bool IsOfVersion(const Function& row, int minor) { return row.since <= minor && minor < row.until; }

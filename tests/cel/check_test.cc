@@ -1,72 +1,9 @@
-#include "cel/check/checker.h"
-
 #include <catch2/catch.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "cel/syntax/parser.h"
-#include "cel/syntax/source.h"
+#include "cel/check_cases.h"
 
-using apiserver::cel::Environment;
-using apiserver::cel::Mode;
-using apiserver::cel::StructType;
-using apiserver::cel::Type;
-using apiserver::cel::check::CheckedAst;
-namespace check = apiserver::cel::check;
-namespace syntax = apiserver::cel::syntax;
-
-namespace {
-
-Environment Base(int minor = 36) {
-  return Environment::Kubernetes({1, minor}, minor == 36 ? Mode::kStored : Mode::kNew);
-}
-
-// Parses and checks; what is wrong is shown in `issues`.
-std::optional<CheckedAst> Check(const Environment& environment, std::string_view text,
-                                std::string& issues) {
-  const syntax::SourceText source(text);
-  syntax::Issues found;
-  syntax::Ast ast = syntax::Parse(source, {}, found);
-  std::optional<CheckedAst> checked;
-  if (found.empty()) checked = check::Check(environment, std::move(ast), found);
-  issues = found.Display(source);
-  return checked;
-}
-
-// Returns the type of the result; or, for what is refused, the issues without "ERROR: <input>:1:"
-// and without the lines that show the place.
-std::string TypeOf(const Environment& environment, std::string_view text) {
-  std::string issues;
-  const std::optional<CheckedAst> checked = Check(environment, text, issues);
-  if (checked.has_value()) return checked->result_type.ToString();
-  std::string short_form;
-  std::string_view rest = issues;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    constexpr std::string_view kPrefix = "ERROR: <input>:1:";
-    if (!line.starts_with(kPrefix)) continue;
-    if (!short_form.empty()) short_form += "; ";
-    short_form += line.substr(kPrefix.size());
-  }
-  return short_form;
-}
-
-struct Case {
-  std::string_view text;
-  std::string_view expected;  // As TypeOf() returns it.
-};
-
-void CheckAll(const Environment& environment, const std::vector<Case>& cases) {
-  for (const Case& each : cases) {
-    INFO(each.text);
-    CHECK(TypeOf(environment, each.text) == each.expected);
-  }
-}
-
-}  // namespace
+using cel_test::Base;
+using cel_test::CheckAll;
 TEST_CASE("cel: expressions have the types and issues of cel-go", "[cel]") {
   CheckAll(
       Base(),
