@@ -5,6 +5,93 @@
 using cel_test::Base;
 using cel_test::CheckAll;
 
+TEST_CASE("cel: literal arguments are tried out", "[cel]") {
+  CheckAll(
+      Base(),
+      {
+          {"'%s %d'.format([1])", "15: index 1 out of range"},
+          {"'%s %d'.format([[1,'a'], 'x'])",
+           "26: error during formatting: decimal clause can only be used on integers, was given "
+           "string"},
+          {"'%s'.format([1, 2])",
+           "12: too many arguments supplied to string.format (expected 1, got 2)"},
+          {"'%%'.format([])", "string"},
+          {"'%'.format([1])", "11: unexpected end of string"},
+          {"'%'.format([])", "11: unexpected end of string"},
+          {"'a%'.format([1])", "12: unexpected end of string"},
+          {"'%q'.format([1])",
+           "12: could not parse formatting clause: unrecognized formatting clause \"q\""},
+          {"'%.2f %e'.format([1.5, 2.5])", "string"},
+          {"'%.f'.format([1.5])",
+           "13: could not parse formatting clause: error while parsing precision: error while "
+           "converting precision to integer: strconv.Atoi: parsing \"\": invalid syntax"},
+          {"'%.2'.format([1.5])",
+           "13: could not parse formatting clause: error while parsing precision: could not find "
+           "end of precision specifier"},
+          {"'%f'.format([1])",
+           "14: error during formatting: fixed-point clause can only be used on doubles, was given "
+           "int"},
+          {"'%f'.format(['NaN'])", "string"},
+          {"'%e'.format([true])",
+           "14: error during formatting: scientific clause can only be used on doubles, was given "
+           "bool"},
+          {"'%x %X'.format([1, b'a'])", "string"},
+          {"'%x'.format([1.5])",
+           "14: error during formatting: only integers, byte buffers, and strings can be formatted "
+           "as hex, was given double"},
+          {"'%b'.format([true])", "string"},
+          {"'%b'.format(['a'])",
+           "14: error during formatting: only integers and bools can be formatted as binary, was "
+           "given string"},
+          {"'%o'.format([1u])", "string"},
+          {"'%o'.format(['a'])",
+           "14: error during formatting: octal clause can only be used on integers, was given "
+           "string"},
+          {"'%d'.format([dyn('a')])", "string"},
+          {"'%s'.format([optional.none()])",
+           "27: error during formatting: string clause can only be used on strings, bools, bytes, "
+           "ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type"},
+          {"'%s'.format([[1, [optional.of(1)]]])",
+           "30: error during formatting: string clause can only be used on strings, bools, bytes, "
+           "ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type"},
+          {"'%s'.format([{'a': optional.of(1), 'b': 2}])",
+           "31: error during formatting: string clause can only be used on strings, bools, bytes, "
+           "ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type"},
+          {"'%s'.format([{optional.of(1): 2}])",
+           "26: error during formatting: string clause can only be used on strings, bools, bytes, "
+           "ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type"},
+          {"'%s'.format([type(1)])", "string"},
+          {"'%s'.format([null])", "string"},
+          {"'%s'.format([timestamp('2020-01-01T00:00:00Z')])", "string"},
+          {"'%d'.format([timestamp('2020-01-01T00:00:00Z')])",
+           "23: error during formatting: decimal clause can only be used on integers, was given "
+           "google.protobuf.Timestamp"},
+          {"'%d'.format([null])",
+           "14: error during formatting: decimal clause can only be used on integers, was given "
+           "null_type"},
+          {"'%d'.format([[1]])",
+           "14: error during formatting: decimal clause can only be used on integers, was given "
+           "list"},
+          {"dyn('%d').format(['a'])", "string"},
+          {"'%d'.format(dyn(['a']))", "string"},
+          {"'%s'.format([[1, 'a']]) + string([1, 'a'].size())",
+           "38: expected type 'int' but found 'string'"},
+          {"['%s'.format([[1, 'a']]), '%d'.format(['a'])]",
+           "40: error during formatting: decimal clause can only be used on integers, was given "
+           "string"},
+          {"'%é'.format([1])",
+           "12: could not parse formatting clause: unrecognized formatting clause \"Ã\""},
+          {"'%s %s'.format([duration('x'), 1])", "26: invalid duration argument"},
+          {"duration('x')", "10: invalid duration argument"},
+          {"timestamp('x')", "11: invalid timestamp argument"},
+          {"timestamp(999999999999999)", "11: invalid timestamp argument"},
+          {"timestamp(1)", "timestamp"},
+          {"duration('1h') == duration('y')", "28: invalid duration argument"},
+          {"[duration('x')].size() == timestamp('z')",
+           "24: found no matching overload for '_==_' applied to '(int, timestamp)'"},
+      });
+}
+
 TEST_CASE("cel: functions of libraries are declared as cel-go has them", "[cel]") {
   CheckAll(
       Base(),

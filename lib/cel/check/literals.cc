@@ -11,6 +11,7 @@
 #include "apiserver/base/context.h"
 #include "apiserver/cel/arena.h"
 #include "apiserver/cel/value.h"
+#include "cel/check/format_calls.h"
 #include "cel/check/messages.h"
 #include "cel/check/solver.h"
 
@@ -71,9 +72,11 @@ void LiteralChecker::Run() {
     if (ast_.node(id).kind == NodeKind::kList) CheckElements(id);
     if (ast_.node(id).kind == NodeKind::kMap) CheckEntries(id);
   }
-  if (!checked_.environment.state().features.literal_arguments) return;
+  const LanguageFeatures& features = checked_.environment.state().features;
   for (NodeId id = 0; id < ast_.size(); ++id) {
-    if (reach_[id] != Reach::kNone && ast_.node(id).kind == NodeKind::kCall) CheckArgument(id);
+    if (reach_[id] == Reach::kNone || ast_.node(id).kind != NodeKind::kCall) continue;
+    if (features.literal_arguments) CheckArgument(id);
+    if (features.format_calls) CheckFormatCall(checked_, id, issues_);
   }
 }
 
