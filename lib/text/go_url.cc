@@ -108,6 +108,7 @@ Read<GoUserInfo> ParseUserInfo(std::string_view text) {
 }
 
 Error ParseAuthority(std::string_view authority, GoUrl& url) {
+  // The last '@' ends the user: a password may hold others.
   const std::size_t at = authority.rfind('@');
   const bool has_user = at != std::string_view::npos;
   Read<std::string> host = ParseHost(url.scheme, has_user ? authority.substr(at + 1) : authority);
@@ -121,6 +122,7 @@ Error ParseAuthority(std::string_view authority, GoUrl& url) {
 }
 
 void TakeQuery(std::string_view& rest, GoUrl& url) {
+  // A lone '?' at the end is remembered, so that String() writes it again.
   url.force_query = !rest.empty() && rest.find('?') == rest.size() - 1;
   url.raw_query = CutAt(rest, '?');
 }
@@ -150,12 +152,14 @@ Read<GoUrl> ParseBeforeFragment(std::string_view text) {
   TakeQuery(rest, url);
   const bool rooted = rest.starts_with('/');
   if (!rooted && !url.scheme.empty()) {
+    // A URL such as "mailto:x" has no path that could be split.
     url.opaque = rest;
     return url;
   }
   if (!rooted && rest.substr(0, rest.find('/')).find(':') != std::string_view::npos) {
     return BadGoUrl("first path segment in URL cannot contain colon");
   }
+  // Without a scheme "///" begins a path, as in Go's url.parse.
   if (rest.starts_with("//") && (!url.scheme.empty() || !rest.starts_with("///"))) {
     rest.remove_prefix(2);
     const std::string_view authority = rest.substr(0, rest.find('/'));

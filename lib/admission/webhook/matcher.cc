@@ -11,6 +11,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
+// Follows object.Matcher.MatchObjectSelector.
 Result<bool> MatchesObject(const Webhook& webhook, const Attributes& attributes,
                            const runtime::Object* object) {
   if (!webhook.object_selector.ok()) {
@@ -37,6 +38,7 @@ const EquivalentResource* FirstMatch(const Webhook& webhook, const Attributes& a
   return nullptr;
 }
 
+// Follows Webhook.ShouldCallHook: rules for the requested resource win over equivalents.
 std::optional<Invocation> MatchRules(const Webhook& webhook, const Attributes& attributes) {
   const bool own = std::ranges::any_of(webhook.rules, [&](const WebhookRule& rule) {
     return rule.Matches(attributes, attributes.resource);
@@ -52,6 +54,7 @@ std::optional<Invocation> MatchRules(const Webhook& webhook, const Attributes& a
 
 }  // namespace
 
+// Follows namespace.Matcher.MatchNamespaceSelector.
 Result<bool> WebhookMatcher::MatchesNamespace(const Context& ctx, const Webhook& webhook,
                                               const Attributes& attributes,
                                               const runtime::Object* object) const {
@@ -87,6 +90,7 @@ Result<bool> WebhookMatcher::MatchesNamespace(const Context& ctx, const Webhook&
   return selector.Matches(known->labels());
 }
 
+// The order is upstream's: selectors, then rules, and only then the errors of selectors.
 Result<std::optional<Invocation>> WebhookMatcher::Match(const Context& ctx, const Webhook& webhook,
                                                         const Attributes& attributes,
                                                         const runtime::Object* object) const {

@@ -104,6 +104,7 @@ Value DeleteOptionsValue(const meta::DeleteOptions& options, Arena& arena) {
   return map.Build();
 }
 
+// Null for CONNECT, whose options belong to the subresource.
 Value OptionsValue(const Attributes& attributes, Arena& arena) {
   if (const auto* deletion = std::get_if<meta::DeleteOptions>(&attributes.options)) {
     return DeleteOptionsValue(*deletion, arena);
@@ -123,6 +124,7 @@ Value OptionsValue(const Attributes& attributes, Arena& arena) {
   return map.Build();
 }
 
+// The members of admission/v1.AdmissionRequest in Go's order.
 Value RequestValue(const Attributes& attributes, const Invocation& invocation,
                    const ReviewObjects& objects, std::string_view uid, Arena& arena) {
   MapBuilder map(arena);
@@ -155,6 +157,7 @@ std::string GvkText(std::string_view api_version, std::string_view kind) {
 
 }  // namespace
 
+// The JSON is made here, so the result depends on no object of the request.
 Result<ReviewRequest> NewReview(const Attributes& attributes, const Invocation& invocation,
                                 const ReviewObjects& objects, Random& random) {
   const std::vector<std::string>& versions = invocation.webhook->review_versions;
@@ -176,6 +179,7 @@ Result<ReviewRequest> NewReview(const Attributes& attributes, const Invocation& 
   return request;
 }
 
+// Follows VerifyAdmissionResponse of webhook/request.
 Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& answer) {
   const auto refuse = [](std::string why) { return Status(Reason::kInvalid, std::move(why)); };
   if (!answer.has_response) return refuse("webhook response was absent");
@@ -212,6 +216,7 @@ Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& a
   return {};
 }
 
+// Follows ToStatusErr of webhook/errors.
 Status RefusalOf(std::string_view webhook, const ReviewAnswer& answer) {
   // An answer without a result still needs a code that is an error.
   const Status result = answer.result.value_or(Status(Reason::kUnknown, "").WithCode(400));
