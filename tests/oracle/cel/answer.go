@@ -23,6 +23,7 @@ type answer struct {
 	ProgramError string          `json:"program_error,omitempty"` // of making the program: bad constants
 	Value        any             `json:"value,omitempty"`
 	Error        string          `json:"error,omitempty"` // of the evaluation
+	Panic        string          `json:"panic,omitempty"` // Go's bug: nothing else is known
 	Cost         *uint64         `json:"cost,omitempty"`
 }
 
@@ -56,6 +57,11 @@ func (e *environmentUnderTest) compile(l *line, a *answer) (cel.Program, error) 
 
 func (e *environmentUnderTest) answer(l *line, values map[string]input) (a *answer, err error) {
 	a = &answer{ID: l.ID}
+	defer func() {
+		if r := recover(); r != nil {
+			a, err = &answer{ID: l.ID, Panic: fmt.Sprint(r)}, nil
+		}
+	}()
 	program, err := e.compile(l, a)
 	if err != nil || program == nil || l.CompileOnly {
 		return a, err
