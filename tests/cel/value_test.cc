@@ -25,7 +25,7 @@ using runtime::SchemaPtr;
 namespace {
 
 // Parses data and views it.
-struct Fixture {
+struct Values {
   Value Data(std::string_view json, const SchemaPtr& schema = nullptr) {
     const std::string& text = texts.emplace_back(json);
     values.push_back(apiserver::codec::ParseJson(text, data_arena).value());
@@ -55,7 +55,7 @@ SchemaPtr Text(const char* format) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "cel: plain data is JSON", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: plain data is JSON", "[cel]") {
   const Value object = Data(R"({"a": 1, "b": [true, null, 1.5], "c": {"d": "x"}})");
 
   CHECK(Print(Field(object, "a")) == "1");
@@ -66,7 +66,7 @@ TEST_CASE_METHOD(Fixture, "cel: plain data is JSON", "[cel]") {
   CHECK(Print(Field(Field(object, "b"), "x")) == "error: unsupported index type 'string' in list");
 }
 
-TEST_CASE_METHOD(Fixture, "cel: base64 and raw JSON of an object become text and maps", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: base64 and raw JSON of an object become text and maps", "[cel]") {
   const runtime::Value bytes = runtime::Value::Bytes("hi");
   const runtime::Value raw = runtime::Value::Raw(R"({"f:spec": {}})");
 
@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Fixture, "cel: base64 and raw JSON of an object become text and
   CHECK(Field(map, "f:spec").is_map());
 }
 
-TEST_CASE_METHOD(Fixture, "cel: a schema makes formats types", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: a schema makes formats types", "[cel]") {
   const Value time = Data(R"("2024-02-29T12:00:00.5+01:00")", Text("date-time"));
   REQUIRE(time.Is(Value::Kind::kTimestamp));
   CHECK(Print(time) == "2024-02-29T12:00:00.5+01:00");
@@ -91,7 +91,7 @@ TEST_CASE_METHOD(Fixture, "cel: a schema makes formats types", "[cel]") {
         "error: Invalid duration x: unable to parse x as duration");
 }
 
-TEST_CASE_METHOD(Fixture, "cel: data that does not fit its schema is an error", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: data that does not fit its schema is an error", "[cel]") {
   CHECK(Print(Data("1", runtime::StringSchema())) ==
         "error: invalid data, expected string, got int64");
   CHECK(Print(Data("1.5", runtime::IntegerSchema(64))) ==
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(Fixture, "cel: data that does not fit its schema is an error", 
   CHECK(Data("1", runtime::NumberSchema()).Is(Value::Kind::kDouble));
 }
 
-TEST_CASE_METHOD(Fixture, "cel: a null field of a schema is absent", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: a null field of a schema is absent", "[cel]") {
   const SchemaPtr schema = runtime::StructBuilder("T")
                                .Field("a.b", runtime::StringSchema())
                                .Field("c", runtime::StringSchema())
@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "cel: a null field of a schema is absent", "[cel]") {
   CHECK_FALSE(cel::MapKeyAt(object, 2, arena).has_value());
 }
 
-TEST_CASE_METHOD(Fixture, "cel: numbers are equal and ordered across types", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: numbers are equal and ordered across types", "[cel]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
 
   CHECK(Equal(Value::Int(1), Value::Uint(1)).AsBool());
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Fixture, "cel: numbers are equal and ordered across types", "[c
   CHECK(Print(cel::Compare(Value::Int(1), Value::String("x"))) == "error: no such overload");
 }
 
-TEST_CASE_METHOD(Fixture, "cel: lists and maps compare by content", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: lists and maps compare by content", "[cel]") {
   CHECK(Equal(Data(R"({"a": [1, {"b": 2}], "c": null})"),
               Data(R"({"c": null, "a": [1.0, {"b": 2}]})"))
             .AsBool());
@@ -148,7 +148,7 @@ TEST_CASE_METHOD(Fixture, "cel: lists and maps compare by content", "[cel]") {
         "error: no such overload");
 }
 
-TEST_CASE_METHOD(Fixture, "cel: sets and map-lists ignore order and merge", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: sets and map-lists ignore order and merge", "[cel]") {
   const SchemaPtr set = runtime::SetOf(runtime::StringSchema());
   const SchemaPtr map_list = runtime::ListMapOf(runtime::StructBuilder("E")
                                                     .Field("k", runtime::StringSchema())
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(Fixture, "cel: sets and map-lists ignore order and merge", "[ce
           .AsBool());
 }
 
-TEST_CASE_METHOD(Fixture, "cel: deep values are compared on constant stack", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: deep values are compared on constant stack", "[cel]") {
   constexpr std::size_t kDepth = 200'000;
   const auto deep = [this](std::int64_t last) {
     Value value = Value::Int(last);
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(Fixture, "cel: deep values are compared on constant stack", "[c
   CHECK(Print(deep(1)).size() < 2000);
 }
 
-TEST_CASE_METHOD(Fixture, "cel: built maps keep the kinds of keys apart but find across", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: built maps keep the kinds of keys apart but find across", "[cel]") {
   cel::MapContent map;
   for (int i = 0; i < 100; ++i) cel::MapPut(map, Value::Int(i), Value::Int(i * i), arena);
   cel::MapPut(map, Value::Uint(7), Value::String("uint"), arena);
@@ -208,7 +208,7 @@ TEST_CASE_METHOD(Fixture, "cel: built maps keep the kinds of keys apart but find
   CHECK(map.entries[8].key.AsInt() == 9);
 }
 
-TEST_CASE_METHOD(Fixture, "cel: arithmetic is checked", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: arithmetic is checked", "[cel]") {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   const auto print = [this](const std::optional<Value>& value) {
     return value.has_value() ? Print(*value) : "none";
@@ -234,7 +234,7 @@ TEST_CASE_METHOD(Fixture, "cel: arithmetic is checked", "[cel]") {
         "0.999999999s");
 }
 
-TEST_CASE_METHOD(Fixture, "cel: an index is a whole number or a key", "[cel]") {
+TEST_CASE_METHOD(Values, "cel: an index is a whole number or a key", "[cel]") {
   const Value list = Data("[10, 20]");
   const Value map = Data(R"({"a": 1})");
 
