@@ -39,8 +39,9 @@ bool IsZero(const Value& value) {
     case Kind::kBytes:
     case Kind::kList:
     case Kind::kMap:
-    case Kind::kStruct:
       return value.size() == 0;
+    case Kind::kStruct:
+      return value.struct_type().open && value.size() == 0;
     case Kind::kTimestamp:
       return value.AsTime().seconds == kMinUnixTime && value.AsTime().nanoseconds == 0;
     default:

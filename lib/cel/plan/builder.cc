@@ -124,14 +124,12 @@ void Builder::PlanMap(NodeId id, Operand dst) {
 
 void Builder::PlanMessage(NodeId id, Operand dst) {
   const auto values = ast_.children(id);
-  const std::string_view name = ast_.name_of(id);
   const Type& type = checked_.types[id];
-  if (!type.is_dyn() && type.kind() == TypeKind::kError) {
-    Refuse("unknown type: " + std::string(name));
-  }
   Label end;
   const Operand message = emitter_.NewRegister();
-  program_.types.push_back(Type::Struct(std::string(name)));
+  // Messages of protobuf become values of other types.
+  program_.types.push_back(
+      type.kind() == TypeKind::kStruct ? type : Type::Struct(std::string(ast_.name_of(id))));
   emitter_.Emit({.op = Op::kNewMessage,
                  .dst = message,
                  .target = static_cast<std::uint32_t>(program_.types.size() - 1)});

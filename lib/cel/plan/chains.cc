@@ -105,6 +105,7 @@ Operand Builder::PlanQualifier(NodeId id, Operand dst, const Chain& chain, bool 
   const bool begins = !IsAttribute(operand) || ast_.node(operand).kind == NodeKind::kIdentifier;
   if (begins) instruction.flags |= kFirst;
   if (node.kind == NodeKind::kSelect) {
+    if (checked_.types[operand].kind() == TypeKind::kStruct) instruction.flags |= kTyped;
     instruction.b = emitter_.NameOf(ast_.name_of(id));
     emitter_.EmitJump(instruction, *chain.end);
     return dst;

@@ -74,6 +74,7 @@ enum ChainFlag : std::uint8_t {
   kOptional = 2,  // Written with a question mark.
   kTest = 4,      // has(): dst = presence.
   kLast = 8,      // Wraps the result of an optional chain.
+  kTyped = 16,    // The static type of a is a struct's.
 };
 enum RelationFlag : std::uint8_t {
   kLess,

@@ -78,7 +78,7 @@ struct Pair {
   // The error of a part counts as equality: cel-go's lists and maps; those of Kubernetes, which
   // have a schema, hand it on.
   bool lenient = false;
-  std::shared_ptr<ListKeys> keys = nullptr;  // Of `a` if it is a map-list.
+  std::shared_ptr<ListKeys> keys = nullptr;  // Finds elements of `a` if it is a map-list.
 };
 
 // Compares two values without parts.
@@ -214,7 +214,13 @@ class Comparison {
     if (!pair.a.is_data()) {
       const MapEntry entry = pair.a.built_map().entries[index];
       const std::optional<Value> b = Find(pair.b, entry.key);
-      return b.has_value() ? Begin(entry.value, *b) : Answer::kFalse;
+      if (!b.has_value()) return Answer::kFalse;
+      // Fields of objects that mutating policies make are equal only with equal types.
+      if (pair.a.Is(Kind::kStruct) && pair.a.struct_type().open &&
+          entry.value.kind() != b->kind()) {
+        return Answer::kFalse;
+      }
+      return Begin(entry.value, *b);
     }
     const runtime::Member& member = pair.a.data_members()[index];
     const runtime::Schema* const schema = pair.a.schema();

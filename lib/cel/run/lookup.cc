@@ -75,7 +75,20 @@ std::optional<Value> FindIndex(const Value& object, const Value& index, Arena& a
 
 Value SelectField(const Value& object, const FieldName& name, Arena& arena) {
   if (const std::optional<Value> found = FindField(object, name, arena)) return *found;
+  // Of types with declared fields all are there: the strings of a JSONPatch are empty.
+  if (object.Is(Kind::kStruct) && !object.struct_type().open) {
+    const Type type(object.struct_type());
+    const Type* const field = type.FindField(name.name);
+    if (field != nullptr) return field->kind() == TypeKind::kString ? Value::String("") : Value();
+  }
   return NoSuchKey(Value::String(name.name), arena);
+}
+
+Value SelectTypedField(const Value& object, const FieldName& name, Arena& arena) {
+  if (!object.Is(Kind::kStruct) || !object.struct_type().open) {
+    return SelectField(object, name, arena);
+  }
+  return FindField(object, name, arena).value_or(Value());
 }
 
 Value ApplyIndex(const Value& object, const Value& index, Arena& arena) {

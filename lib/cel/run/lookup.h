@@ -17,6 +17,8 @@ struct FieldName {
 // Select a field, or apply an index. Return an error if there is none: "no such key: x", "index out
 // of bounds: 5".
 Value SelectField(const Value& object, const FieldName& name, Arena& arena);
+// The same where the static type of the object is a struct's: absent fields of Object are null.
+Value SelectTypedField(const Value& object, const FieldName& name, Arena& arena);
 Value ApplyIndex(const Value& object, const Value& index, Arena& arena);
 
 // Do the same where absence is no error: nullopt. Scalars have no fields.

@@ -117,11 +117,28 @@ Value AnyOf(const Value& message, Arena& arena) {
   return Value::Error(arena.Copy(text));
 }
 
+// Checks the fields of a JSONPatch, whose static types may be dyn.
+Value PatchOf(const Value& message, Arena& arena) {
+  for (const MapEntry& field : message.built_map().all()) {
+    if (field.key.AsText() == "value" || field.value.is_string()) continue;
+    std::string error = "unexpected type ";
+    error.append(GoNativeTypeOf(field.value)).append(" for JSONPatchType '");
+    error.append(field.key.AsText()).append("' field");
+    return Value::Error(arena.Copy(error));
+  }
+  return message;
+}
+
 }  // namespace
 
 Value FinishMessage(const Value& message, Arena& arena) {
   std::string_view name = message.struct_type().name;
-  if (!name.starts_with(kPrefix)) return message;
+  if (message.struct_type().open) return message;
+  if (name == "JSONPatch") return PatchOf(message, arena);
+  // No literal makes a value of the types that Kubernetes declares for its variables.
+  if (!name.starts_with(kPrefix)) {
+    return Value::Error(arena.Copy("unknown type '" + std::string(name) + "'"));
+  }
   name.remove_prefix(kPrefix.size());
   for (const Wrapper& wrapper : kWrappers) {
     if (wrapper.type == name) {

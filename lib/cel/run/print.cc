@@ -130,8 +130,39 @@ std::string_view GoTypeOf(const Value& value) {
       return "*types.Type";
     case Kind::kOptional:
       return "*types.Optional";
+    case Kind::kStruct:
+      return value.struct_type().open ? "*dynamic.ObjectVal" : "*mutation.JSONPatchVal";
     default:
       return "ref.Val";
+  }
+}
+
+std::string_view GoNativeTypeOf(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kNull:
+      return "structpb.NullValue";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kInt:
+      return "int64";
+    case Kind::kUint:
+      return "uint64";
+    case Kind::kDouble:
+      return "float64";
+    case Kind::kBytes:
+      return "[]uint8";
+    case Kind::kTimestamp:
+      return "time.Time";
+    case Kind::kDuration:
+      return "time.Duration";
+    case Kind::kList:
+      return value.is_data() ? "[]interface {}" : "[]ref.Val";
+    case Kind::kMap:
+    case Kind::kStruct:
+      return value.is_data() || value.Is(Kind::kStruct) ? "map[string]interface {}"
+                                                        : "map[ref.Val]ref.Val";
+    default:
+      return "string";
   }
 }
 

@@ -14,6 +14,8 @@ std::string PrintValue(const Value& value, Arena& arena);
 std::string PrintTypeOf(const Value& value);
 // Prints the Go type of a value as %T does: "types.Int".
 std::string_view GoTypeOf(const Value& value);
+// Prints the Go type of the content of a value, which Value() of cel-go returns: "int64".
+std::string_view GoNativeTypeOf(const Value& value);
 
 // Return the errors of look-ups.
 Value NoSuchKey(const Value& key, Arena& arena);

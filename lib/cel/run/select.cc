@@ -82,7 +82,8 @@ const Instruction* Select(Machine& machine, const Instruction& step) {
     return FinishMaybe(machine, step, FindField(*object, name, machine.arena), in_optional);
   }
   ++machine.cost;
-  return Finish(machine, step, SelectField(*object, name, machine.arena), false);
+  const auto select = (step.flags & plan::kTyped) != 0 ? SelectTypedField : SelectField;
+  return Finish(machine, step, select(*object, name, machine.arena), false);
 }
 
 const Instruction* Index(Machine& machine, const Instruction& step) {
