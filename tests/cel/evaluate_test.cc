@@ -252,3 +252,47 @@ TEST_CASE_METHOD(Evaluation, "cel: the order of && and || does not matter unless
     }
   }
 }
+
+namespace {
+
+// A variable of a policy: another expression, evaluated when the first one reads it.
+class OtherExpression final : public cel::LazyInput {
+ public:
+  OtherExpression(Evaluation& evaluation, std::string_view text)
+      : evaluation_(evaluation), program_(PlanDyn(text, {"o", "i"}).value()) {}
+
+  Value Get(Scratch& scratch, const Context& context) override {
+    ++asked;
+    const std::vector<Input> inputs = {
+        {Value::FromData(evaluation_.object, nullptr, scratch.arena())}, {Value::Int(5)}};
+    return cel::Evaluate(program_, inputs, evaluation_.budget, scratch, context).value;
+  }
+
+  int asked = 0;
+
+ private:
+  Evaluation& evaluation_;
+  Program program_;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Evaluation, "cel: a lazy input is evaluated when it is read", "[cel]") {
+  OtherExpression other(*this, "o.l.map(x, x * i)");
+  OtherExpression failing(*this, "o.x");
+  const auto show = [&](std::string_view text) {
+    programs.push_back(PlanDyn(text, {"v", "w"}).value());
+    const std::vector<Input> inputs = {{.lazy = &other}, {.lazy = &failing}};
+    const Outcome outcome = cel::Evaluate(programs.back(), inputs, budget, scratch, context);
+    return outcome.ok() ? cel::PrintValue(outcome.value, scratch.arena())
+                        : "error: " + std::string(outcome.error);
+  };
+
+  CHECK(show("true ? 1 : v") == "1");
+  CHECK(other.asked == 0);
+  CHECK(show("v.map(x, x + v[0])") == "[10, 15, 20]");
+  CHECK(other.asked == 4);
+  CHECK(show("w") == "error: no such key: x");
+  CHECK(show("w || true") == "true");
+  CHECK(budget.remaining < 10'000'000);
+}

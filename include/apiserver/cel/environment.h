@@ -11,7 +11,7 @@
 #include "apiserver/cel/type.h"
 #include "apiserver/runtime/schema_node.h"
 
-// What expressions may use: k8s.io/apiserver/pkg/cel/environment.
+// The things that expressions may use: k8s.io/apiserver/pkg/cel/environment.
 namespace apiserver::inline v0::cel {
 
 // A minor version of Kubernetes.
