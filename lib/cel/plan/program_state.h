@@ -23,7 +23,7 @@ class ProgramState {
   std::vector<Value> constants;
   std::vector<FieldName> names;
   std::vector<plan::Callee> callees;
-  std::vector<Type> types;  // Of constants and messages.
+  std::vector<Type> types;  // The types of constants and messages.
   std::uint32_t register_count = 0;
 
   Type result_type;
