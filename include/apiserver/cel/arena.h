@@ -40,6 +40,7 @@ class Arena {
     for (std::size_t i = 0; i < count; ++i) ::new (first + i) T();
     return {first, count};
   }
+  // Returns a copy of `value`.
   template <class T>
   T& Make(const T& value) {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -53,6 +54,7 @@ class Arena {
   // Finds a member of a map of data, by an index if the map is large and often looked into. The map
   // must live until ForgetMaps(). nullptr: it has no such member.
   const runtime::Value* FindMember(std::span<const runtime::Member> members, std::string_view key);
+  // Drops the indexes of maps: call it before the data goes away.
   void ForgetMaps();
 
   // Take steps of work that an evaluation does without counting a cost, as comparing nested values.
@@ -62,6 +64,7 @@ class Arena {
     work_left_ = left ? work_left_ - steps : 0;
     return left;
   }
+  // Tells if TakeWork() failed, or has taken the last step.
   bool out_of_work() const { return work_left_ == 0; }
   // The steps that are left. Unlimited outside of evaluations.
   std::uint64_t work_left() const { return work_left_; }

@@ -11,6 +11,7 @@
 // Text to Program.
 namespace apiserver::inline v0::cel {
 
+// The demands on an expression.
 struct CompileOptions {
   // The types that the result may have; it must be equal to one of them. Empty: any.
   std::vector<Type> result_types = {};

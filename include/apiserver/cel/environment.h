@@ -11,7 +11,7 @@
 #include "apiserver/cel/type.h"
 #include "apiserver/runtime/schema_node.h"
 
-// The things that expressions may use: k8s.io/apiserver/pkg/cel/environment.
+// The functions, types and variables of expressions: k8s.io/apiserver/pkg/cel/environment.
 namespace apiserver::inline v0::cel {
 
 // A minor version of Kubernetes.
@@ -61,6 +61,7 @@ class Environment {
 
   // The variables by index; Evaluate() takes the values in this order.
   std::size_t variable_count() const;
+  // Returns a variable. `index` is below variable_count().
   const Variable& variable(std::size_t index) const;
 
   const EnvironmentState& state() const { return *state_; }

@@ -19,8 +19,8 @@ namespace apiserver::inline v0::cel {
 struct Budget {
   // The limit of one evaluation, which stops when it is exceeded.
   std::uint64_t per_call = 1'000'000;
-  // The cost left for all evaluations that share this budget. Evaluate() subtracts the cost, also
-  // of an evaluation that failed; the caller stops when it is negative.
+  // The rest for all evaluations that share this budget. Evaluate() subtracts the cost, also of
+  // an evaluation that failed; the caller stops when it is negative.
   std::int64_t remaining = 10'000'000;
 };
 

@@ -77,12 +77,19 @@ class Type {
   static Type Timestamp() { return Of(TypeKind::kTimestamp); }
   static Type Duration() { return Of(TypeKind::kDuration); }
   static Type Null() { return Of(TypeKind::kNull); }
+  // Makes list(items).
   static Type List(const Type& items);
+  // Makes map(keys, values).
   static Type Map(const Type& keys, const Type& values);
+  // Makes optional_type(value), the type of x.?y.
   static Type Optional(const Type& value);
+  // Makes type(type), the type of type(x).
   static Type TypeOf(const Type& type);
+  // Makes the type of a scalar or null: google.protobuf.Int64Value is wrapper(int).
   static Type Wrapper(const Type& scalar);
+  // Makes a type that only functions look into: "net.IP".
   static Type Opaque(std::string name, std::span<const Type> parameters = {});
+  // Makes a type variable of a signature: "A".
   static Type Parameter(std::string name);
   // Makes a struct type. A name without fields is a type of Kubernetes: "kubernetes.URL".
   static Type Struct(StructType parts);
@@ -92,10 +99,12 @@ class Type {
   // The name of a struct, an opaque type or a type variable; the kind's word for all others: "int",
   // "list", "google.protobuf.Timestamp".
   std::string_view name() const;
+  // The parameters of the type: list(int) has one, map(string, int) two.
   std::size_t parameter_count() const { return node_->parameter_count; }
   Type parameter(std::size_t index) const { return Type(*node_->parameters[index]); }
   // dyn, any and the error type: types that go with all others.
   bool is_dyn() const { return node_->kind <= TypeKind::kAny; }
+  // Tells if this is optional_type(…).
   bool is_optional() const;
 
   // Returns the type of a struct's field by its escaped name. Null: the struct has no such field,

@@ -21,7 +21,7 @@ using syntax::NodeKind;
 
 constexpr CostRange kOne = {1, 1};
 constexpr SizeRange kSizeOne = {1, 1};
-// The range that a union of ranges begins with.
+// The range that a union begins with.
 constexpr CostRange kNoCost = {kUnbounded, 0};
 constexpr SizeRange kNoSize = {kUnbounded, 0};
 

@@ -116,7 +116,7 @@ Complaints Validate(std::string_view text) {
 // A format. Values of the type refer to one of these.
 struct Format {
   std::string_view function;  // "format.NAME".
-  std::string_view name;      // By which formats are equal.
+  std::string_view name;      // Formats of one name are equal.
   Complaints (*validate)(std::string_view text);
   // The length of the pattern that run-time cost assumes.
   std::uint64_t pattern_size;

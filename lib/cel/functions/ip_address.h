@@ -16,7 +16,7 @@ inline constexpr TypeNode kIpType = types::Opaque("net.IP");
 // An address without zone. A value type.
 struct IpAddress {
   bool v4 = false;
-  std::array<std::uint8_t, 16> bytes = {};  // Of IPv4 the first four; the others are 0.
+  std::array<std::uint8_t, 16> bytes = {};  // IPv4: the first four; the others are 0.
 
   // The length of an address: 32 or 128.
   int bits() const { return v4 ? 32 : 128; }

@@ -17,7 +17,7 @@ using namespace types;
 constexpr const TypeNode& kListOfT = kListOf<kT>;
 constexpr std::uint8_t kSince = 34;
 
-// What every call costs: the call, and the list that it makes.
+// The cost of every call: the call, and the list that it makes.
 constexpr std::uint64_t kBaseCost = 1 + kListCost;
 
 // Makes a list of `count` items in the arena. Empty: it would be too large.

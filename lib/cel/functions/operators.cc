@@ -288,7 +288,7 @@ constexpr Overload kOptionalIndex[] = {
      .signature = Free(kOptionalOf<kB>, kOptionalOf<kMapOfAToB>, kA)},
 };
 
-// The function with which transformMap and transformMapEntry build: ext.TwoVarComprehensions.
+// Steps of transformMap and transformMapEntry of ext.TwoVarComprehensions.
 constexpr Overload kMapInsert[] = {
     {.id = "@mapInsert_map_key_value", .signature = Free(kMapOfAToB, kMapOfAToB, kA, kB)},
     {.id = "@mapInsert_map_map", .signature = Free(kMapOfAToB, kMapOfAToB, kMapOfAToB)},

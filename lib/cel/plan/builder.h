@@ -65,7 +65,7 @@ class Builder {
   // Tells if cel-go plans the node as an attribute: a variable, a selection, an index, a
   // conditional.
   bool IsAttribute(NodeId id) const;
-  // The surroundings of a part of a chain of selections.
+  // A chain of selections while its parts are planned.
   struct Chain {
     Label* end;        // The end of the chain, where errors and absence lead to.
     bool charge_root;  // The variable that the chain begins with costs 1.

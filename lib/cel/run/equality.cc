@@ -78,7 +78,7 @@ struct Pair {
   // The error of a part counts as equality: cel-go's lists and maps; those of Kubernetes, which
   // have a schema, hand it on.
   bool lenient = false;
-  std::shared_ptr<ListKeys> keys = nullptr;  // Finds elements of `a` if it is a map-list.
+  std::shared_ptr<ListKeys> keys = nullptr;  // The keys of `a` if it is a map-list.
 };
 
 // Compares two values without parts.

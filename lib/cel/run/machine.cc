@@ -14,7 +14,7 @@ using plan::Op;
 
 constexpr std::size_t kOpCount = static_cast<std::size_t>(Op::kReturn) + 1;
 
-// The steps in the order of Op.
+// The steps, in the order of Op.
 constexpr std::array<Step, kOpCount> kSteps = {
     steps::Charge,
     steps::LoadInput,

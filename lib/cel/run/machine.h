@@ -15,7 +15,7 @@ namespace apiserver::inline v0::cel {
 // the cost limit does.
 inline constexpr std::size_t kArenaBytesMax = std::size_t{256} << 20U;
 inline constexpr std::uint64_t kWorkPerCost = 32;
-// The work that small limits allow nevertheless.
+// The least work that is allowed, however small the limit.
 inline constexpr std::uint64_t kWorkLeast = 1'000'000;
 
 // One run of a program.
@@ -88,7 +88,7 @@ class Machine {
   End end = End::kValue;
 
  private:
-  // The work left of the evaluation in which this one runs.
+  // The work left to the evaluation in which this one runs.
   const std::uint64_t outer_work_;
 };
 

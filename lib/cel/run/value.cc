@@ -73,7 +73,7 @@ Time Value::AsTime() const {
 }
 
 const TypeNode& Value::RuntimeType() const {
-  // The types in the order of Kind up to kMap.
+  // The types of kinds, in their order up to kMap.
   static constexpr const TypeNode* kTypes[] = {
       &types::kNull,     &types::kBool,     &types::kInt,    &types::kUint,
       &types::kDouble,   &types::kString,   &types::kBytes,  &types::kTimestamp,
