@@ -14,6 +14,7 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, ServedKinds());
   const Clock& clock = *options.storage.clock;
   std::vector<server::Resource> resources;
+  resources.reserve(kinds.size());
   for (const runtime::KindPtr& kind : kinds) {
     resources.push_back(
         kind->kind() == "Secret"
