@@ -11,7 +11,7 @@
 #include "cel/plan/planner.h"
 #include "cel/syntax/parser.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using check::GoTypeString;
@@ -75,4 +75,4 @@ Result<Program> Compile(const Environment& environment, std::string_view text,
   return Program(*std::move(program));
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

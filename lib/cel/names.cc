@@ -5,7 +5,7 @@
 
 #include "text/ascii.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 constexpr std::array<std::string_view, 21> kReserved = {
@@ -85,4 +85,4 @@ std::optional<std::string> Unescape(std::string_view escaped) {
   return property;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

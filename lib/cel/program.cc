@@ -1,8 +1,8 @@
 #include "apiserver/cel/program.h"
 
-#include "cel/plan/program_state.h"
+#include "cel/run/program_state.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 
 const Type& Program::result_type() const { return state_->result_type; }
 
@@ -17,4 +17,4 @@ const std::set<std::string, std::less<>>& Program::FieldNamesUsed() const {
 
 CostRange Program::estimate() const { return state_->estimate; }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

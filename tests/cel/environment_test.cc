@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cel/environment_state.h"
+#include "cel/environment/environment_state.h"
 #include "cel/functions/libraries.h"
 
 using apiserver::cel::Environment;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cel/function.h"
+#include "cel/declare/function.h"
 #include "cel/run/map.h"
 #include "cel/run/print.h"
 

@@ -1,4 +1,4 @@
-#include "cel/function.h"
+#include "cel/declare/function.h"
 
 #include <array>
 #include <catch2/catch.hpp>

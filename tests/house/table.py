@@ -39,9 +39,10 @@ ROWS = [
     Row("sources where ctags finds 90 % of them, %", figures.open_sources, HIGH, 100),
     Row("headers where ctags finds 90 % of them, %", figures.open_headers, HIGH),
     Row("test lines per line, suites and all languages", figures.test_lines_of_all, HIGH, 0.85),
-    # Judged without comments: explaining the library must not need more tests.
+    # Judged without comments: explaining the library must not need more tests. Below 0.75 since room
+    # cel, which four thousand rows of tests/cel/data judge with few lines of C++.
     Row("the same, only C++ in tests/", figures.test_lines, HIGH),
-    Row("the same, only C++ in tests/, without comments", figures.test_code, HIGH, 0.75),
+    Row("the same, only C++ in tests/, without comments", figures.test_code, HIGH, 0.70),
     Row("comments that open headless, %", language.headless, LOW, 2),
     Row("comment lines in sources, %", language.source_comments, HIGH, 5),
     Row("comment lines in public headers, %", language.header_comments, HIGH, 27),

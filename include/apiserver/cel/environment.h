@@ -43,7 +43,7 @@ struct Variable {
   runtime::SchemaPtr schema = nullptr;
 };
 
-class EnvironmentState;  // Private: cel/environment_state.h.
+class EnvironmentState;  // Private: cel/environment/environment_state.h.
 
 // The functions, types and variables that expressions may use. Immutable and shared: copies are
 // cheap and may be used by any thread.

@@ -19,7 +19,7 @@ struct CostRange {
   friend bool operator==(const CostRange&, const CostRange&) = default;
 };
 
-class ProgramState;  // Private: cel/plan/program_state.h.
+class ProgramState;  // Private: cel/run/program_state.h.
 
 // An expression that was parsed, checked and planned. Immutable and shared: copies are cheap and
 // may be evaluated by many threads at once.

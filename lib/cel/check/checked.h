@@ -8,7 +8,7 @@
 
 #include "apiserver/cel/environment.h"
 #include "apiserver/cel/type.h"
-#include "cel/environment_state.h"
+#include "cel/environment/environment_state.h"
 #include "cel/syntax/ast.h"
 
 // The checker's result, from which the planner and the estimator work.

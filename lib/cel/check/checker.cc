@@ -14,7 +14,7 @@
 #include "cel/check/solver.h"
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 using syntax::Ast;
@@ -571,4 +571,4 @@ std::optional<CheckedAst> Check(const Environment& environment, Ast ast, syntax:
   return checked;
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

@@ -11,7 +11,7 @@
 #include "cel/check/solver.h"
 #include "cel/functions/format_text.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 using syntax::Ast;
@@ -135,4 +135,4 @@ void CheckFormatCall(const CheckedAst& checked, NodeId call, syntax::Issues& iss
   issues.Add(ast.node(issue->node == kNoNode ? call : issue->node).offset, issue->message);
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

@@ -15,7 +15,7 @@
 #include "cel/check/messages.h"
 #include "cel/check/solver.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 using syntax::Ast;
@@ -176,4 +176,4 @@ void CheckLiterals(const CheckedAst& checked, syntax::Issues& issues) {
   LiteralChecker(checked, issues).Run();
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

@@ -2,7 +2,7 @@
 
 #include "cel/check/solver.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 // Returns the text between single quotes.
@@ -85,4 +85,4 @@ std::string InvalidArgument(std::string_view function) {
   return "invalid " + std::string(function) + " argument";
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

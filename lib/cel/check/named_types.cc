@@ -5,7 +5,7 @@
 
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 using types::kA;
@@ -175,4 +175,4 @@ std::string_view MessageOf(const TypeNode& type) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

@@ -10,7 +10,7 @@
 #include "cel/check/named_types.h"
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 using types::kInt;
@@ -134,4 +134,4 @@ Names::FieldType Names::FindField(std::string_view name, const TypeNode& type,
   return {found == nullptr ? nullptr : &found->node()};
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

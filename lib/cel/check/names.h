@@ -7,7 +7,7 @@
 
 #include "cel/check/checked.h"
 #include "cel/check/solver.h"
-#include "cel/environment_state.h"
+#include "cel/environment/environment_state.h"
 
 // The names that an Environment gives to an expression: checker/env.go of cel-go and the type
 // providers of k8s.io/apiserver/pkg/cel.

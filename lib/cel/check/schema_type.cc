@@ -10,7 +10,7 @@
 #include "apiserver/cel/names.h"
 #include "apiserver/runtime/schema.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using runtime::Field;
@@ -258,4 +258,4 @@ std::optional<Type> TypeOfSchema(const Schema& schema, std::string_view name) {
   return TypeBuilder().Build(schema, name);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

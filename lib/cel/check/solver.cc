@@ -6,7 +6,7 @@
 
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel::check {
+namespace apiserver::v0::cel::check {
 namespace {
 
 using types::kDyn;
@@ -373,4 +373,4 @@ Type Solver::ExportParameters(const TypeNode& type, std::uint32_t depth) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel::check
+}  // namespace apiserver::v0::cel::check

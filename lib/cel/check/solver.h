@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "apiserver/cel/type.h"
-#include "cel/function.h"
+#include "cel/declare/function.h"
 
 // The types of one check: checker/types.go and checker/mapping.go of cel-go.
 namespace apiserver::inline v0::cel::check {

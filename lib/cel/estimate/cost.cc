@@ -6,7 +6,7 @@
 #include "cel/estimate/sizes.h"
 #include "cel/run/size.h"
 
-namespace apiserver::inline v0::cel::estimate {
+namespace apiserver::v0::cel::estimate {
 namespace {
 
 using check::CheckedAst;
@@ -612,4 +612,4 @@ CostRange EstimateCost(const CheckedAst& checked, Sizes& sizes) {
   return Estimator(checked, sizes).Run();
 }
 
-}  // namespace apiserver::inline v0::cel::estimate
+}  // namespace apiserver::v0::cel::estimate

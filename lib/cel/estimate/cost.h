@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cel/check/checked.h"
-#include "cel/estimate/range.h"
+#include "cel/declare/range.h"
 #include "cel/estimate/sizes.h"
 
 // The static cost of expressions: checker/cost.go of cel-go 0.26.

@@ -4,9 +4,9 @@
 
 #include "apiserver/cel/names.h"
 #include "apiserver/runtime/schema.h"
-#include "cel/environment_state.h"
+#include "cel/environment/environment_state.h"
 
-namespace apiserver::inline v0::cel::estimate {
+namespace apiserver::v0::cel::estimate {
 namespace {
 
 using runtime::Schema;
@@ -234,4 +234,4 @@ std::int64_t DeclaredSizes::MinJsonSizeOf(const Schema& schema) {
   return size;
 }
 
-}  // namespace apiserver::inline v0::cel::estimate
+}  // namespace apiserver::v0::cel::estimate

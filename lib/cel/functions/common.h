@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cel/function.h"
+#include "cel/declare/function.h"
 
 // Pieces that several tables of functions share.
 namespace apiserver::inline v0::cel::functions {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cel/function.h"
+#include "cel/declare/function.h"
 
 // Format strings: ext/formatting.go of cel-go.
 namespace apiserver::inline v0::cel::functions {

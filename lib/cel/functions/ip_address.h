@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cel/function.h"
+#include "cel/declare/function.h"
 #include "cel/types/spell.h"
 
 // IP addresses and networks as values: Go's netip.Addr and netip.Prefix.

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "cel/function.h"
+#include "cel/declare/function.h"
 
 // The tables of functions, one for each library. The FunctionTable puts them together.
 namespace apiserver::inline v0::cel::functions {

@@ -1,4 +1,4 @@
-#include "cel/estimate/range.h"
+#include "cel/declare/range.h"
 #include "cel/functions/libraries.h"
 #include "cel/run/arithmetic.h"
 #include "cel/run/equality.h"
@@ -9,7 +9,7 @@
 
 // The operators of the language by their internal names. The planner turns && || ?: == != and
 // indexes into instructions of their own; those rows have no handler.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kA;
@@ -326,4 +326,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Operators() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -2,7 +2,7 @@
 
 #include "cel/plan/planner.h"
 
-namespace apiserver::inline v0::cel::plan {
+namespace apiserver::v0::cel::plan {
 
 using syntax::NodeId;
 using syntax::NodeKind;
@@ -185,4 +185,4 @@ Result<std::shared_ptr<ProgramState>> Plan(const check::CheckedAst& checked) {
   return program;
 }
 
-}  // namespace apiserver::inline v0::cel::plan
+}  // namespace apiserver::v0::cel::plan

@@ -3,7 +3,7 @@
 #include "cel/run/map.h"
 
 // Calls: interpreter/planner.go of cel-go.
-namespace apiserver::inline v0::cel::plan {
+namespace apiserver::v0::cel::plan {
 namespace {
 
 using syntax::NodeId;
@@ -165,4 +165,4 @@ void Builder::Prepare(NodeId id, Callee& callee) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel::plan
+}  // namespace apiserver::v0::cel::plan

@@ -3,7 +3,7 @@
 
 // Chains of selections, and conditionals, which cel-go plans as one attribute:
 // interpreter/attributes.go.
-namespace apiserver::inline v0::cel::plan {
+namespace apiserver::v0::cel::plan {
 namespace {
 
 using syntax::NodeId;
@@ -180,4 +180,4 @@ void Builder::PlanBranch(NodeId id, Operand dst, const Chain& chain, bool last) 
   }
 }
 
-}  // namespace apiserver::inline v0::cel::plan
+}  // namespace apiserver::v0::cel::plan

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apiserver/cel/names.h"
-#include "cel/plan/program_state.h"
+#include "cel/run/program_state.h"
 
 // The part of the planner that knows nothing of trees: instructions, registers, jumps and costs.
 namespace apiserver::inline v0::cel::plan {

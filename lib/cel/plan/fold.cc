@@ -10,7 +10,7 @@
 #include "cel/run/lossless.h"
 #include "cel/run/map.h"
 
-namespace apiserver::inline v0::cel::plan {
+namespace apiserver::v0::cel::plan {
 namespace {
 
 using check::Reference;
@@ -239,4 +239,4 @@ bool MakeSet(const Value& list, MapContent& set, Arena& arena) {
   return true;
 }
 
-}  // namespace apiserver::inline v0::cel::plan
+}  // namespace apiserver::v0::cel::plan

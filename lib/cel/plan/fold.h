@@ -5,7 +5,7 @@
 
 #include "apiserver/base/status.h"
 #include "cel/check/checked.h"
-#include "cel/plan/program_state.h"
+#include "cel/run/program_state.h"
 
 // Constant folding, of which the costs see a part: interpreter/decorators.go of cel-go.
 namespace apiserver::inline v0::cel::plan {

@@ -1,7 +1,7 @@
 #include "cel/plan/builder.h"
 
 // Comprehensions: evalFold of cel-go's interpreter.
-namespace apiserver::inline v0::cel::plan {
+namespace apiserver::v0::cel::plan {
 namespace {
 
 using syntax::NodeId;
@@ -200,4 +200,4 @@ bool Builder::PlanFilter(NodeId id, Operand accumulator) {
   return true;
 }
 
-}  // namespace apiserver::inline v0::cel::plan
+}  // namespace apiserver::v0::cel::plan

@@ -4,7 +4,7 @@
 
 #include "apiserver/base/status.h"
 #include "cel/check/checked.h"
-#include "cel/plan/program_state.h"
+#include "cel/run/program_state.h"
 
 // Turns a checked tree into a program: interpreter/planner.go and decorators.go of cel-go.
 namespace apiserver::inline v0::cel::plan {

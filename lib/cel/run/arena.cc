@@ -11,7 +11,7 @@
 #include "cel/run/member_index.h"
 #include "cel/run/views.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 constexpr std::size_t kFirstBlock = 4096;
@@ -95,4 +95,4 @@ void Arena::Reset() {
   end_ = next_ + reserved_;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -6,7 +6,7 @@
 #include "cel/run/equality.h"
 #include "cel/run/time_text.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -186,4 +186,4 @@ std::optional<Value> Negate(const Value& a) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

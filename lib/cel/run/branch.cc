@@ -1,7 +1,7 @@
 #include "cel/run/machine.h"
 
 // Jumps and the logical operators.
-namespace apiserver::inline v0::cel::steps {
+namespace apiserver::v0::cel::steps {
 namespace {
 
 using plan::Instruction;
@@ -73,4 +73,4 @@ const Instruction* OptionalValue(Machine& machine, const Instruction& step) {
   return machine.To(step.target);
 }
 
-}  // namespace apiserver::inline v0::cel::steps
+}  // namespace apiserver::v0::cel::steps

@@ -1,8 +1,8 @@
-#include "cel/function.h"
+#include "cel/declare/function.h"
 
 #include <algorithm>
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 const Value* FirstError(std::span<const Value> arguments) {
@@ -55,4 +55,4 @@ Value CallContext::NoSuchOverloadOf(std::span<const Value> arguments) {
   return Error(text);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

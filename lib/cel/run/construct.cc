@@ -4,7 +4,7 @@
 #include "cel/run/print.h"
 
 // Literals of lists, maps and messages.
-namespace apiserver::inline v0::cel::steps {
+namespace apiserver::v0::cel::steps {
 namespace {
 
 using plan::Instruction;
@@ -105,4 +105,4 @@ const Instruction* EndMessage(Machine& machine, const Instruction& step) {
   return &step + 1;
 }
 
-}  // namespace apiserver::inline v0::cel::steps
+}  // namespace apiserver::v0::cel::steps

@@ -2,7 +2,7 @@
 
 #include "cel/run/map.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // The nesting of declared types that a value is checked against: list(list(T)).
@@ -114,4 +114,4 @@ std::uint64_t CostOfCall(const plan::Callee& callee, std::span<const Value> argu
   return 1;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cel/plan/instructions.h"
+#include "cel/run/instructions.h"
 
 // Calls of functions.
 namespace apiserver::inline v0::cel {

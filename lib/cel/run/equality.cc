@@ -12,7 +12,7 @@
 #include "cel/run/order.h"
 #include "cel/run/views.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -352,4 +352,4 @@ Value AddLists(const Value& a, const Value& b, Arena& arena) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

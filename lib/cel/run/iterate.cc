@@ -7,7 +7,7 @@
 #include "cel/run/print.h"
 
 // Comprehensions.
-namespace apiserver::inline v0::cel::steps {
+namespace apiserver::v0::cel::steps {
 namespace {
 
 using plan::Instruction;
@@ -155,4 +155,4 @@ const Instruction* Insert(Machine& machine, const Instruction& step) {
   return &step + 1;
 }
 
-}  // namespace apiserver::inline v0::cel::steps
+}  // namespace apiserver::v0::cel::steps

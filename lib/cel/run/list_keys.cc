@@ -4,7 +4,7 @@
 #include "cel/run/print.h"
 #include "cel/run/views.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 
 ListKeys::ListKeys(const runtime::Schema& schema, Arena& arena) : arena_(arena) {
   if (schema.list_type == runtime::Schema::ListType::kMap) properties_ = schema.list_map_keys();
@@ -65,4 +65,4 @@ std::optional<std::uint32_t> ListKeys::Find(const Value& element) {
   return found == numbers_.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -7,7 +7,7 @@
 #include "cel/run/print.h"
 #include "cel/run/views.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -96,4 +96,4 @@ Value ApplyIndex(const Value& object, const Value& index, Arena& arena) {
   return object.is_list() ? IndexOutOfBounds(index, arena) : NoSuchKey(index, arena);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

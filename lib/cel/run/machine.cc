@@ -6,7 +6,7 @@
 #include "cel/run/marks.h"
 #include "cel/run/registers.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using plan::Instruction;
@@ -143,4 +143,4 @@ Outcome Evaluate(const Program& program, std::span<const Input> inputs, Budget& 
   return outcome;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

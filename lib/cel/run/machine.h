@@ -4,8 +4,8 @@
 #include <span>
 
 #include "apiserver/cel/evaluate.h"
-#include "cel/estimate/range.h"
-#include "cel/plan/program_state.h"
+#include "cel/declare/range.h"
+#include "cel/run/program_state.h"
 
 // The machine that runs programs.
 namespace apiserver::inline v0::cel {

@@ -12,7 +12,7 @@
 #include "cel/run/print.h"
 #include "cel/run/views.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -197,4 +197,4 @@ Value MapValueAt(const Value& map, std::size_t index, Arena& arena) {
   return Value::FromData(member.value, declared, arena);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

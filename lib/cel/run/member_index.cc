@@ -5,7 +5,7 @@
 
 #include "cel/run/views.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // Searches of one map before it gets an index, which costs as much as some of them.
@@ -41,4 +41,4 @@ void Arena::MemberIndexes::Build(Index& index, std::span<const runtime::Member> 
   }
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -8,7 +8,7 @@
 #include "cel/run/print.h"
 #include "cel/run/time_text.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -157,4 +157,4 @@ Value FinishMessage(const Value& message, Arena& arena) {
   return message;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

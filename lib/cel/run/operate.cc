@@ -6,9 +6,9 @@
 #include "cel/run/order.h"
 #include "cel/run/size.h"
 
-#include "cel/estimate/range.h"
+#include "cel/declare/range.h"
 
-namespace apiserver::inline v0::cel::steps {
+namespace apiserver::v0::cel::steps {
 namespace {
 
 using plan::Instruction;
@@ -169,4 +169,4 @@ const Instruction* CallFunction(Machine& machine, const Instruction& step) {
   return Next(machine, step);
 }
 
-}  // namespace apiserver::inline v0::cel::steps
+}  // namespace apiserver::v0::cel::steps

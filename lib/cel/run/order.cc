@@ -5,7 +5,7 @@
 
 #include "cel/run/lossless.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -118,4 +118,4 @@ Value Compare(const Value& a, const Value& b) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -5,7 +5,7 @@
 #include "cel/run/map.h"
 #include "cel/run/time_text.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -174,4 +174,4 @@ Value IndexOutOfBounds(const Value& index, Arena& arena) {
   return Value::Error(arena.Copy("index out of bounds: " + PrintValue(index, arena)));
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -2,7 +2,7 @@
 #include "cel/run/machine.h"
 #include "cel/run/marks.h"
 
-namespace apiserver::inline v0::cel::steps {
+namespace apiserver::v0::cel::steps {
 namespace {
 
 using plan::Instruction;
@@ -117,4 +117,4 @@ const Instruction* Presence(Machine& machine, const Instruction& step) {
   return &step + 1;
 }
 
-}  // namespace apiserver::inline v0::cel::steps
+}  // namespace apiserver::v0::cel::steps

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "cel/estimate/range.h"
+#include "cel/declare/range.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 
 // Counts the bytes that continue no sequence, eight at a time.
 std::uint64_t CodePoints(std::string_view text) {
@@ -51,4 +51,4 @@ std::uint64_t TraversalCost(const Value& value, double factor) {
   return MultiplyByFactor(CostSize(value), factor);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -10,7 +10,7 @@
 #include "text/ascii.h"
 #include "text/duration.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // The seconds east of UTC of a valid RFC 3339 time: its last characters are Z or ±hh:mm.
@@ -163,4 +163,4 @@ std::string FormatDouble(double number) {
   return {buffer.data(), fixed.ptr};
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

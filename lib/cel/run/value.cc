@@ -3,7 +3,7 @@
 #include "cel/run/map.h"
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 
 Value Value::Timestamp(Time time) {
   Value made(Kind::kTimestamp);
@@ -95,4 +95,4 @@ const TypeNode& Value::RuntimeType() const {
   }
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -7,7 +7,7 @@
 #include "cel/types/spell.h"
 #include "text/base64.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using runtime::Schema;
@@ -224,4 +224,4 @@ std::optional<Value> FindProperty(const Value& map, std::string_view property, A
   return Value::FromData(*found, declared, arena);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

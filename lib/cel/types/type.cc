@@ -7,7 +7,7 @@
 
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // A node that Types count. It owns its name, parameters and fields.
@@ -217,4 +217,4 @@ void Type::Release(const TypeNode* node) {
   }
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -7,7 +7,7 @@
 
 #include "apiserver/cel/environment.h"
 #include "apiserver/cel/program.h"
-#include "cel/plan/instructions.h"
+#include "cel/run/instructions.h"
 #include "cel/run/lookup.h"
 
 namespace apiserver::inline v0::cel {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "cel/environment_state.h"
-#include "cel/function.h"
+#include "cel/declare/function.h"
+#include "cel/declare/function_entry.h"
 
 // The instructions of a program. Each names registers and constants by 16-bit operands.
 namespace apiserver::inline v0::cel::plan {

@@ -11,19 +11,10 @@
 
 #include "apiserver/cel/environment.h"
 #include "apiserver/cel/type.h"
-#include "cel/function.h"
+#include "cel/declare/function_entry.h"
 
 // The inside of an Environment.
 namespace apiserver::inline v0::cel {
-
-// A function of an Environment: the rows of one name merged.
-struct FunctionEntry {
-  std::string_view name;
-  std::vector<const Overload*> overloads;  // In declaration order.
-  std::vector<const Function*> rows;
-  // The row that runs an overload: rows[row_of[i]] has overloads[i].
-  std::vector<std::uint8_t> row_of;
-};
 
 // The functions of a version and a set of libraries, shared by all Environments that extend it.
 // Rows of one name are merged in the order of the libraries, which is that of

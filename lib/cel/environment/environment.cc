@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "cel/environment_state.h"
+#include "cel/environment/environment_state.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // The version whose functions and language stored text may use: everything that is written here.
@@ -43,4 +43,4 @@ std::size_t Environment::variable_count() const { return state_->variables.size(
 
 const Variable& Environment::variable(std::size_t index) const { return state_->variables[index]; }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

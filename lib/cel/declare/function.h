@@ -13,7 +13,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/cel/arena.h"
 #include "apiserver/cel/value.h"
-#include "cel/estimate/range.h"
+#include "cel/declare/range.h"
 
 // The rows of the function tables in cel/functions/: a row declares a function, runs it, and tells
 // both of its costs. The checker reads the signatures, the planner the handlers, the machine the

@@ -1,4 +1,4 @@
-#include "cel/environment_state.h"
+#include "cel/environment/environment_state.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "cel/functions/libraries.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // The tables in the order in which Kubernetes adds the libraries: cel-go's standard library first,
@@ -87,4 +87,4 @@ std::optional<std::uint32_t> EnvironmentState::FindVariable(std::string_view nam
   return std::nullopt;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel
