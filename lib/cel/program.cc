@@ -1,5 +1,6 @@
 #include "apiserver/cel/program.h"
 
+#include "cel/environment/environment_state.h"
 #include "cel/run/program_state.h"
 
 namespace apiserver::v0::cel {

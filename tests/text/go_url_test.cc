@@ -394,9 +394,6 @@ TEST_CASE("text: a host is a name and a port", "[text]") {
   }
 }
 
-}  // namespace
-}  // namespace apiserver::inline v0::text
-
 // TestParseRequestURI, and Kubernetes' answers for CEL's url().
 TEST_CASE("text: the target of a request is an absolute URL or path", "[text]") {
   for (const std::string_view text :
@@ -424,3 +421,6 @@ TEST_CASE("text: the target of a request is an absolute URL or path", "[text]") 
   CHECK(ParseGoRequestUri("//host/path")->host.empty());
   CHECK(ParseGoRequestUri("/a#b")->path == "/a#b");
 }
+
+}  // namespace
+}  // namespace apiserver::inline v0::text
