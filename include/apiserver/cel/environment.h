@@ -19,7 +19,9 @@ struct KubernetesVersion {
   int major = 1;
   int minor = 36;
 
-  friend auto operator<=>(const KubernetesVersion&, const KubernetesVersion&) = default;
+  // clang-tidy takes the 0 of the comparison for a pointer.
+  friend auto operator<=>(const KubernetesVersion&,
+                          const KubernetesVersion&) = default;  // NOLINT: no null
 };
 
 // The purpose that an environment serves.

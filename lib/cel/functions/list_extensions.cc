@@ -12,7 +12,17 @@
 namespace apiserver::v0::cel::functions {
 namespace {
 
-using namespace types;
+using types::kBool;
+using types::kBytes;
+using types::kDouble;
+using types::kDuration;
+using types::kDyn;
+using types::kInt;
+using types::kListOf;
+using types::kString;
+using types::kT;
+using types::kTimestamp;
+using types::kUint;
 
 constexpr const TypeNode& kListOfT = kListOf<kT>;
 constexpr std::uint8_t kSince = 34;

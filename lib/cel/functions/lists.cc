@@ -9,7 +9,16 @@
 namespace apiserver::v0::cel::functions {
 namespace {
 
-using namespace types;
+using types::kA;
+using types::kBool;
+using types::kBytes;
+using types::kDouble;
+using types::kDuration;
+using types::kInt;
+using types::kListOf;
+using types::kString;
+using types::kTimestamp;
+using types::kUint;
 
 // Compares two items: −1, 0, 1, or 2 where they have no order (NaN, different kinds).
 int OrderOf(const Value& a, const Value& b) {

@@ -15,7 +15,7 @@ using plan::Instruction;
 // Iterations between two looks at the Context, as Kubernetes configures cel-go (CheckFrequency).
 constexpr std::uint64_t kCheckFrequency = 100;
 
-const Instruction* Fail(Machine& machine, const Instruction& step, std::string text) {
+const Instruction* Fail(Machine& machine, const Instruction& step, std::string_view text) {
   machine.registers[step.a] = Value::Error(machine.arena.Copy(text));
   return machine.To(step.target);
 }

@@ -34,8 +34,8 @@ constexpr std::array<Unit, 8> kUnits = {{{{"ns", "nano", ""}, 1},
                                          {{"s", "sec", ""}, kSecond},
                                          {{"m", "min", ""}, 60 * kSecond},
                                          {{"h", "hr", "hour"}, 3600 * kSecond},
-                                         {{"d", "day", ""}, 24 * 3600 * kSecond},
-                                         {{"w", "wk", "week"}, 7 * 24 * 3600 * kSecond}}};
+                                         {{"d", "day", ""}, 24 * (3600 * kSecond)},
+                                         {{"w", "wk", "week"}, 7 * (24 * (3600 * kSecond))}}};
 
 // Returns the nanoseconds that all units with this word have together: as in Go, a word counts for
 // every unit that it fits.
@@ -137,8 +137,9 @@ std::string FormatRfc3339(Time time) {
 
 std::string FormatSeconds(std::int64_t nanoseconds) {
   // Go's Duration.Seconds: whole seconds and the rest, each rounded to a double.
+  const std::int64_t whole = nanoseconds / kSecond;
   const double seconds =
-      static_cast<double>(nanoseconds / kSecond) + static_cast<double>(nanoseconds % kSecond) / 1e9;
+      static_cast<double>(whole) + static_cast<double>(nanoseconds % kSecond) / 1e9;
   std::array<char, 400> buffer;
   const auto [end, failure] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), seconds,
                                             std::chars_format::fixed);
@@ -153,7 +154,7 @@ std::string FormatDouble(double number) {
   // The exponent decides between the layouts.
   constexpr int kScientificFrom = 6;
   const auto scientific = std::to_chars(buffer.data(), last, number, std::chars_format::scientific);
-  const std::string text(buffer.data(), scientific.ptr);
+  std::string text(buffer.data(), scientific.ptr);
   const char* from = text.data() + text.find('e') + 1;
   if (*from == '+') ++from;
   int exponent = 0;

@@ -266,7 +266,7 @@ Expansion SortBy(Expander& call) {
                       "sortBy can only be applied to a list, identifier, comprehension, call or "
                       "select expression");
   }
-  const Expansion keys = MapOver(call, call.Identifier(kSortInput));
+  Expansion keys = MapOver(call, call.Identifier(kSortInput));
   if (std::holds_alternative<Issue>(keys)) return keys;
   const NodeId sorted = call.MemberCall(operators::kSortByAssociatedKeys,
                                         call.Identifier(kSortInput), {std::get<NodeId>(keys)});

@@ -40,7 +40,7 @@ Type Make(TypeKind kind, std::string name, std::span<const Type> parameters,
   const CountedNode& node = *made;
   Type type(node);
   // The Type has counted itself; the node's own count goes with the pointer.
-  made.release();
+  (void)made.release();
   node.owners.fetch_sub(1, std::memory_order_relaxed);
   return type;
 }
