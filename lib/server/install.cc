@@ -51,18 +51,16 @@ Status CheckPath(const runtime::Kind& kind, const runtime::KindVersion& version,
                      why.append(what).append(", but ").append(found.status().message()));
 }
 
-// Checks the fields that the subresources of each version show.
-Status CheckShown(const runtime::Kind& kind) {
-  for (const runtime::KindVersion& version : kind.versions()) {
-    if (version.schema == nullptr) continue;
-    if (version.status_subresource.value_or(false)) {
-      RETURN_IF_ERROR(CheckPath(kind, version, "a status subresource", "status"));
-    }
-    if (!version.scale) continue;
-    for (const std::string* path : {&version.scale->spec_replicas, &version.scale->status_replicas,
-                                    &version.scale->label_selector}) {
-      if (!path->empty()) RETURN_IF_ERROR(CheckPath(kind, version, "a scale subresource", *path));
-    }
+// Checks the fields that the subresources of a version show.
+Status CheckShown(const runtime::Kind& kind, const runtime::KindVersion& version) {
+  if (version.schema == nullptr) return {};
+  if (version.status_subresource.value_or(false)) {
+    RETURN_IF_ERROR(CheckPath(kind, version, "a status subresource", "status"));
+  }
+  if (!version.scale) return {};
+  for (const std::string* path : {&version.scale->spec_replicas, &version.scale->status_replicas,
+                                  &version.scale->label_selector}) {
+    if (!path->empty()) RETURN_IF_ERROR(CheckPath(kind, version, "a scale subresource", *path));
   }
   return {};
 }
@@ -79,7 +77,9 @@ Status CheckResource(const Resource& resource) {
                        kind.namespaced() ? "its kind is in namespaces, its strategy is not"
                                          : "its strategy is in namespaces, its kind is not");
   }
-  RETURN_IF_ERROR(CheckShown(kind));
+  for (const runtime::KindVersion& version : versions) {
+    RETURN_IF_ERROR(CheckShown(kind, version));
+  }
   return CheckSubresources(resource);
 }
 

@@ -30,6 +30,7 @@ Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webh
 Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
   std::vector<server::Resource> resources;
+  resources.reserve(kinds.size());
   for (const runtime::KindPtr& kind : kinds) {
     resources.push_back(ResourceOf(kind, NewConfigurationStrategy(),
                                    NewConfigurationColumns(*options.storage.clock)));
