@@ -32,8 +32,7 @@ enum class Mode : std::uint8_t {
 
 // A set of functions that only some callers enable. All others come with the version.
 enum class Library : std::uint8_t {
-  kAuthorizer,  // The functions of kubernetes.authorization.*: policies and webhook conditions.
-  kJsonPatch,   // jsonpatch.escapeKey and the type JSONPatch: mutating policies.
+  kJsonPatch,  // jsonpatch.escapeKey and the type JSONPatch: mutating policies.
 };
 
 // A variable that the caller gives a value when it evaluates.

@@ -237,11 +237,7 @@ constexpr Overload kToString[] = {
 };
 
 constexpr Function kFunctions[] = {
-    {.name = "cidr",
-     .overloads = kFromString,
-     .run_cost = CostTraversal,
-     .estimate = EstimateTraversal,
-     .since = kSince},
+    TraversalRow("cidr", kFromString, kSince),
     {.name = "containsIP",
      .overloads = kContainsIp,
      .run_cost = CostOfContainsIp,
@@ -257,21 +253,9 @@ constexpr Function kFunctions[] = {
      .run_cost = CostOfIp,
      .estimate = EstimateIp,
      .since = kSince},
-    {.name = "prefixLength",
-     .overloads = kPrefixLength,
-     .run_cost = CostOne,
-     .estimate = EstimateOne,
-     .since = kSince},
-    {.name = "masked",
-     .overloads = kMasked,
-     .run_cost = CostOne,
-     .estimate = EstimateOne,
-     .since = kSince},
-    {.name = "isCIDR",
-     .overloads = kIsCidr,
-     .run_cost = CostTraversal,
-     .estimate = EstimateTraversal,
-     .since = kSince},
+    UnitCostRow("prefixLength", kPrefixLength, kSince),
+    UnitCostRow("masked", kMasked, kSince),
+    TraversalRow("isCIDR", kIsCidr, kSince),
     {.name = "string", .overloads = kToString, .since = kSince},
 };
 

@@ -37,4 +37,24 @@ CostRange EstimateRegex(SizeRange text, SizeRange pattern);
 // Looks at each element of a list, or at a text.
 std::optional<CallEstimate> EstimateElements(const EstimateCall& call);
 
+// The row of a function whose every call costs one.
+constexpr Function UnitCostRow(std::string_view name, std::span<const Overload> overloads,
+                               std::uint8_t since = kStart) {
+  return {.name = name,
+          .overloads = overloads,
+          .run_cost = CostOne,
+          .estimate = EstimateOne,
+          .since = since};
+}
+
+// The row of a function that reads its first argument once.
+constexpr Function TraversalRow(std::string_view name, std::span<const Overload> overloads,
+                                std::uint8_t since = kStart) {
+  return {.name = name,
+          .overloads = overloads,
+          .run_cost = CostTraversal,
+          .estimate = EstimateTraversal,
+          .since = since};
+}
+
 }  // namespace apiserver::inline v0::cel::functions

@@ -118,39 +118,24 @@ constexpr Overload kToString[] = {
     {.id = "ip_to_string", .signature = Free(kString, kIpType), .handler = ToText},
 };
 
-constexpr Function Parsing(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name,
-          .overloads = overloads,
-          .run_cost = CostTraversal,
-          .estimate = EstimateTraversal,
-          .since = kSince};
-}
-constexpr Function Accessor(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name,
-          .overloads = overloads,
-          .run_cost = CostOne,
-          .estimate = EstimateOne,
-          .since = kSince};
-}
-
 constexpr Function kFunctions[] = {
     {.name = "ip",
      .overloads = kFromString,
      .run_cost = CostOfIp,
      .estimate = EstimateIp,
      .since = kSince},
-    Accessor("family", kFamily),
+    UnitCostRow("family", kFamily, kSince),
     {.name = "ip.isCanonical",
      .overloads = kIsCanonical,
      .run_cost = CostTwoTraversals,
      .estimate = EstimateTwoTraversals,
      .since = kSince},
-    Accessor("isUnspecified", kIsUnspecified),
-    Accessor("isLoopback", kIsLoopback),
-    Accessor("isLinkLocalMulticast", kIsLinkLocalMulticast),
-    Accessor("isLinkLocalUnicast", kIsLinkLocalUnicast),
-    Accessor("isGlobalUnicast", kIsGlobalUnicast),
-    Parsing("isIP", kIsIp),
+    UnitCostRow("isUnspecified", kIsUnspecified, kSince),
+    UnitCostRow("isLoopback", kIsLoopback, kSince),
+    UnitCostRow("isLinkLocalMulticast", kIsLinkLocalMulticast, kSince),
+    UnitCostRow("isLinkLocalUnicast", kIsLinkLocalUnicast, kSince),
+    UnitCostRow("isGlobalUnicast", kIsGlobalUnicast, kSince),
+    TraversalRow("isIP", kIsIp, kSince),
     {.name = "string", .overloads = kToString, .since = kSince},
 };
 

@@ -305,33 +305,18 @@ constexpr Overload kSub[] = {
      .handler = SubtractInt},
 };
 
-constexpr Function Parsing(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name,
-          .overloads = overloads,
-          .run_cost = CostTraversal,
-          .estimate = EstimateTraversal,
-          .since = kSince};
-}
-constexpr Function Cheap(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name,
-          .overloads = overloads,
-          .run_cost = CostOne,
-          .estimate = EstimateOne,
-          .since = kSince};
-}
-
 constexpr Function kFunctions[] = {
-    Parsing("quantity", kFromString),
-    Parsing("isQuantity", kIsQuantity),
-    Cheap("sign", kSign),
-    Cheap("isGreaterThan", kIsGreaterThan),
-    Cheap("isLessThan", kIsLessThan),
-    Cheap("compareTo", kCompareTo),
-    Cheap("asApproximateFloat", kAsApproximateFloat),
-    Cheap("asInteger", kAsInteger),
-    Cheap("isInteger", kIsInteger),
-    Cheap("add", kAdd),
-    Cheap("sub", kSub),
+    TraversalRow("quantity", kFromString, kSince),
+    TraversalRow("isQuantity", kIsQuantity, kSince),
+    UnitCostRow("sign", kSign, kSince),
+    UnitCostRow("isGreaterThan", kIsGreaterThan, kSince),
+    UnitCostRow("isLessThan", kIsLessThan, kSince),
+    UnitCostRow("compareTo", kCompareTo, kSince),
+    UnitCostRow("asApproximateFloat", kAsApproximateFloat, kSince),
+    UnitCostRow("asInteger", kAsInteger, kSince),
+    UnitCostRow("isInteger", kIsInteger, kSince),
+    UnitCostRow("add", kAdd, kSince),
+    UnitCostRow("sub", kSub, kSince),
 };
 
 }  // namespace

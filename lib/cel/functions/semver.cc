@@ -277,30 +277,15 @@ constexpr Overload kPatch[] = {
     {.id = "semver_patch", .signature = Member(kInt, kSemver), .handler = Get<&Semver::patch>},
 };
 
-constexpr Function Parsing(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name,
-          .overloads = overloads,
-          .run_cost = CostTraversal,
-          .estimate = EstimateTraversal,
-          .since = kSince};
-}
-constexpr Function Cheap(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name,
-          .overloads = overloads,
-          .run_cost = CostOne,
-          .estimate = EstimateOne,
-          .since = kSince};
-}
-
 constexpr Function kFunctions[] = {
-    Parsing("semver", kFromString),
-    Parsing("isSemver", kIsSemver),
-    Cheap("isGreaterThan", kIsGreaterThan),
-    Cheap("isLessThan", kIsLessThan),
-    Cheap("compareTo", kCompareTo),
-    Cheap("major", kMajor),
-    Cheap("minor", kMinor),
-    Cheap("patch", kPatch),
+    TraversalRow("semver", kFromString, kSince),
+    TraversalRow("isSemver", kIsSemver, kSince),
+    UnitCostRow("isGreaterThan", kIsGreaterThan, kSince),
+    UnitCostRow("isLessThan", kIsLessThan, kSince),
+    UnitCostRow("compareTo", kCompareTo, kSince),
+    UnitCostRow("major", kMajor, kSince),
+    UnitCostRow("minor", kMinor, kSince),
+    UnitCostRow("patch", kPatch, kSince),
 };
 
 }  // namespace

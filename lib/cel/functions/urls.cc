@@ -144,22 +144,18 @@ constexpr Overload kGetQuery[] = {
      .handler = GetQuery},
 };
 
-constexpr Function Accessor(std::string_view name, std::span<const Overload> overloads) {
-  return {.name = name, .overloads = overloads, .run_cost = CostOne, .estimate = EstimateOne};
-}
-
 constexpr Function kFunctions[] = {
     {.name = "url",
      .overloads = kFromString,
      .run_cost = CostTraversal,
      .estimate = EstimateTraversalAndCopy},
     {.name = "isURL", .overloads = kIsUrl},
-    Accessor("getScheme", kGetScheme),
-    Accessor("getHost", kGetHost),
-    Accessor("getHostname", kGetHostname),
-    Accessor("getPort", kGetPort),
-    Accessor("getEscapedPath", kGetEscapedPath),
-    Accessor("getQuery", kGetQuery),
+    UnitCostRow("getScheme", kGetScheme),
+    UnitCostRow("getHost", kGetHost),
+    UnitCostRow("getHostname", kGetHostname),
+    UnitCostRow("getPort", kGetPort),
+    UnitCostRow("getEscapedPath", kGetEscapedPath),
+    UnitCostRow("getQuery", kGetQuery),
 };
 
 }  // namespace

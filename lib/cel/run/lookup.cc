@@ -75,7 +75,7 @@ std::optional<Value> FindIndex(const Value& object, const Value& index, Arena& a
 
 Value SelectField(const Value& object, const FieldName& name, Arena& arena) {
   if (const std::optional<Value> found = FindField(object, name, arena)) return *found;
-  // Of types with declared fields all are there: the strings of a JSONPatch are empty.
+  // A type with declared fields has them all: the unset strings of a JSONPatch are empty.
   if (object.Is(Kind::kStruct) && !object.struct_type().open) {
     const Type type(object.struct_type());
     const Type* const field = type.FindField(name.name);
