@@ -66,6 +66,24 @@ struct Evaluation {
 
 }  // namespace
 
+TEST_CASE_METHOD(Evaluation, "cel: a map that is looked into often answers as a small one",
+                 "[cel]") {
+  std::string json = R"({"names": [)";
+  std::string members;
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string name = "\"k" + std::to_string((i * 619) % 1'000) + "\"";
+    json += (i == 0 ? "" : ",") + name;
+    members += "," + name + ":" + name;
+  }
+  json += "]" + members + "}";  // The object borrows it.
+  object = apiserver::codec::ParseJson(json, data).value();
+
+  CHECK(Show("o.names.all(k, o[k] == k)") == "true");
+  CHECK(Show("o.names.all(k, k in o)") == "true");
+  CHECK(Show("o.names.exists(k, (k + 'x') in o)") == "false");
+  CHECK(Show("o.names.map(k, o[k + 'x'])") == "error: no such key: k0x");
+}
+
 TEST_CASE_METHOD(Evaluation, "cel: operators and selections evaluate", "[cel]") {
   CHECK(Show("1 + 2 * 3") == "7");
   CHECK(Show("o.a.b + i") == "6");

@@ -48,7 +48,7 @@ const runtime::Value* Arena::FindMember(std::span<const runtime::Member> members
                                         std::string_view key) {
   if (members.size() <= kSearchedMembersMax) return cel::FindMember(members, key);
   if (member_indexes_ == nullptr) member_indexes_ = std::make_unique<MemberIndexes>();
-  return member_indexes_->Find(members, key, *this);
+  return member_indexes_->Find(members, key);
 }
 
 void Arena::ForgetMaps() { member_indexes_.reset(); }
