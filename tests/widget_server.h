@@ -74,6 +74,7 @@ inline std::unique_ptr<TestServer> StartWidgetServer(TestServerOptions options =
 }
 
 inline constexpr char kWidgets[] = "/apis/example.com/v1/namespaces/default/widgets";
+inline const std::string kWidgetA = std::string(kWidgets) + "/a";
 
 inline std::string Widget(const std::string& name, int size) {
   return R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":")" + name +

@@ -108,15 +108,16 @@ void AppendScalar(const Value& value, std::string& out) {
 }
 
 // A map or list whose parts are being written.
-struct Frame {
+struct OpenValue {
   std::vector<Member> members;  // The members of a map, sorted.
   std::span<const Value> items;
   std::size_t next = 0;
 };
 
-Frame Open(const Value& value, std::string& out) {
+OpenValue Open(const Value& value, std::string& out) {
   AppendHead(value.is_map() ? CborMajor::kMap : CborMajor::kArray, value.size(), out);
-  Frame frame{.members = {value.members().begin(), value.members().end()}, .items = value.items()};
+  OpenValue frame{.members = {value.members().begin(), value.members().end()},
+                  .items = value.items()};
   // Sorted by the encoded key, which begins with its length.
   std::sort(frame.members.begin(), frame.members.end(), [](const Member& a, const Member& b) {
     return a.key.size() != b.key.size() ? a.key.size() < b.key.size() : a.key < b.key;
@@ -128,7 +129,7 @@ Frame Open(const Value& value, std::string& out) {
 
 void AppendCbor(Value value, std::string& out) {
   Arena arena;  // Holds what raw text is parsed into.
-  std::vector<Frame> frames;
+  std::vector<OpenValue> frames;
   for (;;) {
     if (value.type() == Value::Type::kRaw) {
       const Result<Value> parsed = ParseJson(value.AsString(), arena);
@@ -144,7 +145,7 @@ void AppendCbor(Value value, std::string& out) {
       frames.pop_back();
     }
     if (frames.empty()) return;
-    Frame& frame = frames.back();
+    OpenValue& frame = frames.back();
     if (frame.items.empty()) {
       AppendBytes(frame.members[frame.next].key, out);
       value = frame.members[frame.next++].value;

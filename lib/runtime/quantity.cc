@@ -13,8 +13,6 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-using Format = Quantity::Format;
-
 constexpr int kNano = -9;
 // Numbers further apart than this are not aligned: adding them would only make zeros.
 constexpr std::int64_t kAlignMax = 100'000;
@@ -79,14 +77,14 @@ std::optional<Pieces> Split(std::string_view text) {
 struct Unit {
   int base;
   std::int64_t exponent;
-  Format format;
+  Quantity::Format format;
 };
 
 std::optional<Unit> UnitOf(std::string_view suffix) {
   for (const Suffix& known : kSuffixes) {
     if (known.text != suffix) continue;
     return Unit{known.base, known.exponent,
-                known.base == 2 ? Format::kBinarySI : Format::kDecimalSI};
+                known.base == 2 ? Quantity::Format::kBinarySI : Quantity::Format::kDecimalSI};
   }
   if (suffix.size() < 2 || (suffix[0] != 'e' && suffix[0] != 'E')) return std::nullopt;
   suffix.remove_prefix(1);
@@ -98,12 +96,12 @@ std::optional<Unit> UnitOf(std::string_view suffix) {
   const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), exponent);
   if (error != std::errc() || end != suffix.data() + suffix.size()) return std::nullopt;
   // Go's cut to int32.
-  return Unit{10, static_cast<std::int32_t>(exponent), Format::kDecimalExponent};
+  return Unit{10, static_cast<std::int32_t>(exponent), Quantity::Format::kDecimalExponent};
 }
 
 // Returns true if Go takes its int64 path, in which it may keep the text unchanged.
 bool IsFast(const Unit& unit, std::int64_t whole_digits, std::int64_t fraction_digits) {
-  if (unit.format != Format::kBinarySI) {
+  if (unit.format != Quantity::Format::kBinarySI) {
     return kFastDigits - whole_digits - fraction_digits >= 0 &&
            unit.exponent - fraction_digits >= kNano;
   }
@@ -113,7 +111,7 @@ bool IsFast(const Unit& unit, std::int64_t whole_digits, std::int64_t fraction_d
 
 // Returns true for a text that ParseQuantity takes for canonical already.
 bool KeepsText(const Unit& unit, std::string_view shifted, std::int64_t scale) {
-  if (unit.format == Format::kBinarySI) return (digits::ToUint64(shifted) & 7U) != 0;
+  if (unit.format == Quantity::Format::kBinarySI) return (digits::ToUint64(shifted) & 7U) != 0;
   return scale % 3 == 0 && !shifted.ends_with("000") && shifted.front() != '0';
 }
 

@@ -15,11 +15,11 @@ using apiserver::testing::Selector;
 
 namespace {
 
-constexpr auto kCreate = Operation::kCreate;
+constexpr auto kCreates = Operation::kCreate;
 
 admission::Attributes About(const std::string& group, const std::string& version,
                             const std::string& resource, const std::string& subresource = "",
-                            Operation operation = kCreate, const std::string& ns = "ns") {
+                            Operation operation = kCreates, const std::string& ns = "ns") {
   return {.operation = operation,
           .kind = {group, version, "k" + resource},
           .resource = {group, version, resource},
@@ -65,7 +65,7 @@ TEST_CASE("webhook: rules name operations, or all", "[admission]") {
     INFO(test.operations.front());
     admission::WebhookRule rule = EverythingRule();
     rule.operations = test.operations;
-    CHECK(Matches(rule, About("g", "v", "r", "", kCreate)) == test.create);
+    CHECK(Matches(rule, About("g", "v", "r", "", kCreates)) == test.create);
     CHECK(Matches(rule, About("g", "v", "r", "", Operation::kUpdate)) == test.update);
     CHECK(Matches(rule, About("g", "v", "r", "", Operation::kDelete)) == test.remove);
     CHECK(Matches(rule, About("g", "v", "r", "", Operation::kConnect)) == test.connect);
@@ -120,7 +120,7 @@ TEST_CASE("webhook: rules name a scope, and namespaces are of the cluster", "[ad
   for (const Case& test : cases) {
     INFO(test.resource << "/" << test.subresource << " in " << test.ns);
     const auto attributes =
-        About(test.group, test.version, test.resource, test.subresource, kCreate, test.ns);
+        About(test.group, test.version, test.resource, test.subresource, kCreates, test.ns);
     admission::WebhookRule rule = EverythingRule();
     CHECK(Matches(rule, attributes));
     rule.scope = "Cluster";
@@ -256,7 +256,7 @@ std::string MatchIn(const std::string& ns, const std::string& selector,
       .name = "x", .rules = {EverythingRule()}, .namespace_selector = Selector(selector)};
   const auto invocation = admission::WebhookMatcher(namespaces)
                               .Match(Context::Background(), webhook,
-                                     About("", "v1", resource, "", kCreate, ns), nullptr);
+                                     About("", "v1", resource, "", kCreates, ns), nullptr);
   if (!invocation.ok()) return std::string(invocation.status().message());
   return invocation->has_value() ? "called" : "skipped";
 }

@@ -28,17 +28,17 @@ class AccountTokens final : public auth::TokenAuthenticator {
   }
 };
 
-std::shared_ptr<const auth::TokenAuthenticator> Known(const std::string& token,
-                                                      const std::string& name) {
+std::shared_ptr<const auth::TokenAuthenticator> KnownTokens(const std::string& token,
+                                                            const std::string& name) {
   return NewStaticTokens({{token, {.name = name}}});
 }
 
 std::unique_ptr<auth::Authenticator> Local(const Names& api_audiences, bool anonymous = false) {
   return NewLocal({.api_audiences = api_audiences,
-                   .requests = {NewBearerToken(Known("admin", "admin"))},
-                   .tokens = {{.tokens = Known("file", "joe")},
+                   .requests = {NewBearerToken(KnownTokens("admin", "admin"))},
+                   .tokens = {{.tokens = KnownTokens("file", "joe")},
                               {.tokens = std::make_shared<AccountTokens>(), .know_audiences = true},
-                              {.tokens = Known("bootstrap", "node")}},
+                              {.tokens = KnownTokens("bootstrap", "node")}},
                    .anonymous = anonymous});
 }
 

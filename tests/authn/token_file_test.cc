@@ -47,7 +47,7 @@ struct File {
   std::unique_ptr<Executor> pool = NewThreadPool({.name = "test", .threads = 1});
 };
 
-std::string ErrorOf(const std::string& text) {
+std::string TokenFileError(const std::string& text) {
   const auto tokens = ReadTokenFile(kTokenFile, text);
   CHECK(tokens.status().reason() == Reason::kInvalid);
   return std::string(tokens.status().message());
@@ -102,13 +102,15 @@ TEST_CASE("authn: a token file's error names file, line and what must be there",
       "found ";
   const std::string remedy =
       R"(; write the line as token,user,uid or token,user,uid,"group1,group2")";
-  CHECK(ErrorOf("\ntoken1,user1,uid1\ntoken2,user2,uid2\ntoken3,user3\ntoken4\n") ==
+  CHECK(TokenFileError("\ntoken1,user1,uid1\ntoken2,user2,uid2\ntoken3,user3\ntoken4\n") ==
         columns + "2 in line 4" + remedy);
-  CHECK(ErrorOf("token4\n") == columns + "1 in line 1" + remedy);
+  CHECK(TokenFileError("token4\n") == columns + "1 in line 1" + remedy);
   const std::string parse = "token file '/etc/tokens.csv': parse error on line ";
-  CHECK(ErrorOf("a,b,c\nto\"ken,b,c") == parse + "2, column 3: bare \" in non-quoted field");
-  CHECK(ErrorOf("a,b,\"c") == parse + "1, column 7: extraneous or missing \" in quoted-field");
-  CHECK(ErrorOf("a,\"b\"x,c") == parse + "1, column 6: extraneous or missing \" in quoted-field");
+  CHECK(TokenFileError("a,b,c\nto\"ken,b,c") == parse + "2, column 3: bare \" in non-quoted field");
+  CHECK(TokenFileError("a,b,\"c") ==
+        parse + "1, column 7: extraneous or missing \" in quoted-field");
+  CHECK(TokenFileError("a,\"b\"x,c") ==
+        parse + "1, column 6: extraneous or missing \" in quoted-field");
 }
 
 // What encoding/csv makes of quotes, ends of lines and spaces.

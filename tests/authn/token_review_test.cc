@@ -20,7 +20,7 @@ class SteppedClock final : public Clock {
   std::chrono::nanoseconds elapsed{0};
 };
 
-const std::string kJane = R"({"authenticated":true,"user":{"username":"jane"}})";
+const std::string kJaneReview = R"({"authenticated":true,"user":{"username":"jane"}})";
 
 struct Reviewing {
   explicit Reviewing(TokenReviewOptions options = {}) {
@@ -152,8 +152,8 @@ TEST_CASE("authn: an answer that is no review, or lies, is an error", "[authn]")
         failed + "is not of kind TokenReview of authentication.k8s.io");
   CHECK(asked(http::ClientResponse{
             .code = 200,
-            .body = R"({"kind":"TokenReview","apiVersion":"evil/v1","status":)" + kJane + "}"}) ==
-        failed + "is not of kind TokenReview of authentication.k8s.io");
+            .body = R"({"kind":"TokenReview","apiVersion":"evil/v1","status":)" + kJaneReview +
+                    "}"}) == failed + "is not of kind TokenReview of authentication.k8s.io");
   CHECK(asked(Review(R"({"authenticated":true,"user":{"groups":["system:masters"]}})")) ==
         failed + "calls the token known, but names no user");
   CHECK(asked(Review(R"({"authenticated":true})")) ==
@@ -178,7 +178,7 @@ TEST_CASE("authn: what a review found is remembered for a while, errors are not"
   Reviewing r;
   const auto calls = [&] { return r.client->requests().size(); };
 
-  CHECK(r.AskFor(kJane, "good")->has_value());
+  CHECK(r.AskFor(kJaneReview, "good")->has_value());
   CHECK(r.Ask("good")->has_value());
   CHECK_FALSE(r.AskFor(R"({"authenticated":false})", "bad")->has_value());
   CHECK_FALSE(r.Ask("bad")->has_value());
@@ -188,7 +188,7 @@ TEST_CASE("authn: what a review found is remembered for a while, errors are not"
   CHECK(r.Ask("good")->has_value());
   CHECK(calls() == 2);
   r.clock.elapsed += std::chrono::milliseconds(1);
-  CHECK(r.AskFor(kJane, "good")->has_value());
+  CHECK(r.AskFor(kJaneReview, "good")->has_value());
   CHECK_FALSE(r.AskFor(R"({"authenticated":false})", "bad")->has_value());
   CHECK(calls() == 4);
 
@@ -233,7 +233,7 @@ TEST_CASE("authn: whoever asks for a token under review waits for the same revie
   }
   CHECK(r.client->requests().size() == 1);
 
-  r.client->Answer(Review(kJane));
+  r.client->Answer(Review(kJaneReview));
 
   for (const auto& mine : waiting) {
     CHECK_FALSE(mine->pending());
@@ -249,7 +249,7 @@ TEST_CASE("authn: too many reviews under way refuse further tokens, not known on
   const auto ask = [&](const std::string& token) {
     return r.tokens->AuthenticateToken(OfALoop(), token).status();
   };
-  CHECK(r.AskFor(kJane, "known")->has_value());
+  CHECK(r.AskFor(kJaneReview, "known")->has_value());
   CHECK(ask("a").reason() == Reason::kWouldBlock);
   CHECK(ask("b").reason() == Reason::kWouldBlock);
 
@@ -259,10 +259,10 @@ TEST_CASE("authn: too many reviews under way refuse further tokens, not known on
   CHECK(ask("known").ok());
   CHECK(ask("a").reason() == Reason::kWouldBlock);
 
-  r.client->Answer(Review(kJane));
+  r.client->Answer(Review(kJaneReview));
   CHECK(ask("c").reason() == Reason::kWouldBlock);
-  r.client->Answer(Review(kJane));
-  r.client->Answer(Review(kJane));
+  r.client->Answer(Review(kJaneReview));
+  r.client->Answer(Review(kJaneReview));
   CHECK(ask("c").ok());
 }
 
@@ -274,7 +274,7 @@ TEST_CASE("authn: a review is tried again where that may help, for a while", "[a
                  .backoff = {.duration = std::chrono::milliseconds(1), .jitter = 0},
                  .executor = pool.get()});
     for (const int code : codes) {
-      r.client->AnswerNext(code == 201 ? Review(kJane) : http::ClientResponse{.code = code});
+      r.client->AnswerNext(code == 201 ? Review(kJaneReview) : http::ClientResponse{.code = code});
     }
     const Answer answer = r.Ask("t");
     CHECK(answer.ok() == known);
@@ -291,7 +291,7 @@ TEST_CASE("authn: a review is tried again where that may help, for a while", "[a
 TEST_CASE("authn: token reviews are counted", "[authn]") {
   Reviewing r;
 
-  (void)r.AskFor(kJane, "a");
+  (void)r.AskFor(kJaneReview, "a");
   (void)r.Ask("a");
   r.client->AnswerNext(http::ClientResponse{.code = 503});
   (void)r.Ask("b");
@@ -313,7 +313,7 @@ TEST_CASE("authn: an answer that comes after the authenticator has gone goes now
   CHECK_FALSE(r.tokens->AuthenticateToken(OfALoop(), "t").ok());
 
   r.tokens.reset();
-  r.client->Answer(Review(kJane));
+  r.client->Answer(Review(kJaneReview));
 
   CHECK(r.client->waiting() == 0);
 }

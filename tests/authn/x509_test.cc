@@ -23,7 +23,7 @@ std::string SignedPem(const OddCertificate& odd, const http::KeyPair& authority)
   return MakeCertificate(spec, &authority).certificate_pem;
 }
 
-struct Fixture {
+struct CertificateFixture {
   FakeClock clock;
   http::KeyPair authority = http::NewCertificateAuthority("test-ca", clock).value();
 
@@ -44,7 +44,7 @@ Answer Ask(const auth::Authenticator& authenticator, const http::Request& reques
 }  // namespace
 
 TEST_CASE("authn: a client certificate names the user and its groups", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
 
   const Answer answer = Ask(*f.Authenticator(), From({f.Client()}));
 
@@ -61,7 +61,7 @@ TEST_CASE("authn: a client certificate names the user and its groups", "[authn]"
 }
 
 TEST_CASE("authn: a request without client certificate has no credentials", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   http::Request empty;
   empty.peer = std::make_shared<const http::PeerCertificates>();
 
@@ -70,7 +70,7 @@ TEST_CASE("authn: a request without client certificate has no credentials", "[au
 }
 
 TEST_CASE("authn: a certificate without a common name names nobody", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
 
   const Answer answer =
       Ask(*f.Authenticator(), From({SignedPem({.subject = {{"O", "dev"}}}, f.authority)}));
@@ -80,7 +80,7 @@ TEST_CASE("authn: a certificate without a common name names nobody", "[authn]") 
 }
 
 TEST_CASE("authn: a certificate may carry the user's uid", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   constexpr const char* kUid = "1.3.6.1.4.1.57683.2";
   const auto ask = [&](std::vector<std::pair<std::string, std::string>> subject) {
     return Ask(*f.Authenticator(), From({SignedPem({.subject = std::move(subject)}, f.authority)}));
@@ -92,7 +92,7 @@ TEST_CASE("authn: a certificate may carry the user's uid", "[authn]") {
 }
 
 TEST_CASE("authn: the last common name of a certificate counts", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
 
   const Answer answer = Ask(
       *f.Authenticator(), From({SignedPem({.subject = {{"CN", "a"}, {"CN", "b"}}}, f.authority)}));
@@ -101,7 +101,7 @@ TEST_CASE("authn: the last common name of a certificate counts", "[authn]") {
 }
 
 TEST_CASE("authn: a certificate for any use, or for no stated one, is a client's", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   const auto known = [&](const std::string& usage) {
     const OddCertificate odd{.subject = {{"CN", "jane"}}, .usage = usage};
     return Ask(*f.Authenticator(), From({SignedPem(odd, f.authority)})).ok();
@@ -114,8 +114,8 @@ TEST_CASE("authn: a certificate for any use, or for no stated one, is a client's
 }
 
 TEST_CASE("authn: a certificate of another authority is unauthorized", "[authn]") {
-  Fixture f;
-  Fixture other;
+  CertificateFixture f;
+  CertificateFixture other;
 
   const Answer answer = Ask(*f.Authenticator(), From({other.Client()}));
 
@@ -123,7 +123,7 @@ TEST_CASE("authn: a certificate of another authority is unauthorized", "[authn]"
 }
 
 TEST_CASE("authn: a server's certificate is no client's", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   const http::KeyPair server =
       http::NewCertificate(f.authority, {.common_name = "jane", .dns_names = {"localhost"}},
                            f.clock)
@@ -137,7 +137,7 @@ TEST_CASE("authn: a server's certificate is no client's", "[authn]") {
 }
 
 TEST_CASE("authn: a certificate that is no certificate is unauthorized", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   http::Request request;
   request.peer =
       std::make_shared<const http::PeerCertificates>(http::PeerCertificates{{"garbage"}});
@@ -147,7 +147,7 @@ TEST_CASE("authn: a certificate that is no certificate is unauthorized", "[authn
 
 TEST_CASE("authn: a certificate is refused once it has expired, on a known connection too",
           "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   const auto authenticator = f.Authenticator();
   const http::Request request =
       From({f.Client({.common_name = "jane", .valid_for = std::chrono::hours(1)})});
@@ -159,7 +159,7 @@ TEST_CASE("authn: a certificate is refused once it has expired, on a known conne
 }
 
 TEST_CASE("authn: a connection's certificate is verified once", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   const auto authenticator = f.Authenticator();
   const http::Request request = From({f.Client()});
 
@@ -171,7 +171,7 @@ TEST_CASE("authn: a connection's certificate is verified once", "[authn]") {
 }
 
 TEST_CASE("authn: two connections with one certificate are two findings", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   const auto authenticator = f.Authenticator();
   const std::string pem = f.Client();
 
@@ -180,8 +180,8 @@ TEST_CASE("authn: two connections with one certificate are two findings", "[auth
 }
 
 TEST_CASE("authn: every authority of the bundle may vouch", "[authn]") {
-  Fixture f;
-  Fixture other;
+  CertificateFixture f;
+  CertificateFixture other;
   const auto authenticator =
       NewX509({.ca_pem = other.authority.certificate_pem + f.authority.certificate_pem}).value();
 
@@ -190,7 +190,7 @@ TEST_CASE("authn: every authority of the bundle may vouch", "[authn]") {
 }
 
 TEST_CASE("authn: a bundle without a readable certificate is refused", "[authn]") {
-  Fixture f;
+  CertificateFixture f;
   std::string broken = f.authority.certificate_pem;
   broken.replace(broken.size() / 2, 8, "????????");
 

@@ -116,9 +116,9 @@ const Names kUrls{"/healthz", "/healthz/*", "/apis", "/apis*", "*", "/apis/v1", 
 const Names kRoleNames{"r0", "r1", "r2", "r3", "r4"};
 const Names kBindingNames{"b0", "b1", "b2", "b3", "b4", "b5"};
 
-class Generator {
+class RoleGenerator {
  public:
-  explicit Generator(unsigned seed) : random_(seed) {}
+  explicit RoleGenerator(unsigned seed) : random_(seed) {}
 
   std::size_t Below(std::size_t limit) { return random_() % limit; }
   bool OneIn(std::size_t n) { return Below(n) == 0; }
@@ -165,8 +165,8 @@ class Generator {
 };
 
 // A question and the texts it borrows.
-struct Asked {
-  explicit Asked(Generator& generator)
+struct GeneratedRequest {
+  explicit GeneratedRequest(RoleGenerator& generator)
       : user(asking::User(generator.OneOf(kUsers), generator.Some(kGroups, 0, 2))) {
     verb = generator.OneOf({"get", "list", "create", "delete", "*"});
     resource_request = !generator.OneIn(4);
@@ -224,7 +224,7 @@ class Both {
     }
   }
 
-  Generator generate;
+  RoleGenerator generate;
   Reference reference;
   std::unique_ptr<rbac::RbacAuthorizer> authorizer = rbac::NewRbacAuthorizer();
 };
@@ -247,7 +247,7 @@ TEST_CASE("authz: 20,000 generated decisions are those of a naive evaluator", "[
     for (int step = 0; step < 500; ++step) {
       if (step % 3 == 0) both.Change();
       while (step == 0 && both.reference.bindings.size() < 12) both.Change();
-      const Asked asked(both.generate);
+      const GeneratedRequest asked(both.generate);
       const std::set<Place> expected = both.reference.Allowing(asked.Attributes());
 
       const auto verdict =

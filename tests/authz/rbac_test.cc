@@ -16,7 +16,7 @@ using asking::Answer;
 using asking::User;
 using Names = std::vector<std::string>;
 
-rbac::PolicyRule Rule(Names verbs, Names groups, Names resources, Names urls = {}) {
+rbac::PolicyRule GrantedRule(Names verbs, Names groups, Names resources, Names urls = {}) {
   return {.verbs = std::move(verbs),
           .api_groups = std::move(groups),
           .resources = std::move(resources),
@@ -32,7 +32,7 @@ struct Asked {
   std::string namespace_;
 };
 
-std::string Ask(const rbac::RbacAuthorizer& authorizer, const Asked& asked) {
+std::string AskRbac(const rbac::RbacAuthorizer& authorizer, const Asked& asked) {
   return Answer(authorizer, {.user = User(asked.user, asked.groups),
                              .verb = asked.verb,
                              .resource_request = true,
@@ -56,7 +56,7 @@ TEST_CASE("authz: a role binding allows in its namespace alone", "[authz]") {
     std::vector<Asked> fail;
   };
   const std::vector<Row> rows{
-      {Rule({"*"}, {"*"}, {"*"}, {"*"}),
+      {GrantedRule({"*"}, {"*"}, {"*"}, {"*"}),
        {{"admin", {}, "get", "Pods", "", "ns1"},
         {"admin", {}, "watch", "Pods", "", "ns1"},
         {"admin", {"group1"}, "watch", "Foobar", "", "ns1"},
@@ -66,13 +66,13 @@ TEST_CASE("authz: a role binding allows in its namespace alone", "[authz]") {
         {"admin", {}, "GET", "Nodes", "", ""},
         {"admin", {"admins"}, "GET", "Pods", "", "ns2"},
         {"admin", {"admins"}, "GET", "Nodes", "", ""}}},
-      {Rule({"*"}, {"*"}, {"pods"}, {"*"}),
+      {GrantedRule({"*"}, {"*"}, {"pods"}, {"*"}),
        {{"admin", {}, "get", "pods", "", "ns1"}},
        {{"admin", {}, "get", "pods", "status", "ns1"}}},
-      {Rule({"*"}, {"*"}, {"pods/status"}, {"*"}),
+      {GrantedRule({"*"}, {"*"}, {"pods/status"}, {"*"}),
        {{"admin", {}, "get", "pods", "status", "ns1"}},
        {{"admin", {}, "get", "pods", "", "ns1"}}},
-      {Rule({"*"}, {"*"}, {"*/scale"}, {"*"}),
+      {GrantedRule({"*"}, {"*"}, {"*/scale"}, {"*"}),
        {{"admin", {}, "get", "pods", "scale", "ns1"}, {"admin", {}, "get", "x", "scale", "ns1"}},
        {{"admin", {}, "get", "pods", "", "ns1"},
         {"admin", {}, "get", "pods", "status", "ns1"},
@@ -86,11 +86,11 @@ TEST_CASE("authz: a role binding allows in its namespace alone", "[authz]") {
         "ns1", "b", {"ClusterRole", "admin"}, {{"User", "admin"}, {"Group", "admins"}}});
     for (const Asked& asked : row.pass) {
       INFO(asked.verb << " " << asked.resource << "/" << asked.subresource);
-      CHECK(Allowed(Ask(*authorizer, asked)));
+      CHECK(Allowed(AskRbac(*authorizer, asked)));
     }
     for (const Asked& asked : row.fail) {
       INFO(asked.verb << " " << asked.resource << "/" << asked.subresource);
-      CHECK(Ask(*authorizer, asked) == "no opinion");
+      CHECK(AskRbac(*authorizer, asked) == "no opinion");
     }
   }
 }
@@ -98,9 +98,9 @@ TEST_CASE("authz: a role binding allows in its namespace alone", "[authz]") {
 // rbac_test.go TestAuthorizer, the non-resource URLs.
 TEST_CASE("authz: a cluster role binding allows non-resource URLs", "[authz]") {
   const auto authorizer = rbac::NewRbacAuthorizer();
-  authorizer->Upsert(rbac::Role{"", "getter", {Rule({"get"}, {""}, {""}, {"/apis"})}});
-  authorizer->Upsert(rbac::Role{"", "all", {Rule({"*"}, {""}, {""}, {"/apis"})}});
-  authorizer->Upsert(rbac::Role{"", "prefix", {Rule({"get"}, {""}, {""}, {"/apis/*"})}});
+  authorizer->Upsert(rbac::Role{"", "getter", {GrantedRule({"get"}, {""}, {""}, {"/apis"})}});
+  authorizer->Upsert(rbac::Role{"", "all", {GrantedRule({"*"}, {""}, {""}, {"/apis"})}});
+  authorizer->Upsert(rbac::Role{"", "prefix", {GrantedRule({"get"}, {""}, {""}, {"/apis/*"})}});
   const auto bind = [&](const std::string& role, const std::string& user,
                         const std::string& group) {
     authorizer->Upsert(
@@ -140,15 +140,16 @@ TEST_CASE("authz: a rule allows every combination of what it lists", "[authz]") 
     std::string subresource = "";
   };
   const std::vector<Row> rows{
-      {Rule({"*"}, {"group1"}, {"resource1"}), "10001000"},
-      {Rule({"verb1"}, {"*"}, {"resource1"}), "10100000"},
-      {Rule({"verb1"}, {"group1"}, {"*"}), "11000000"},
-      {Rule({"verb1", "verb2"}, {"group1", "group2"}, {"resource1", "resource2"}), "11111111"},
-      {Rule({"*"}, {"*"}, {"resource1/subresource1"}), "10101010", "subresource1"},
-      {Rule({"*"}, {"*"}, {"resource1/subresource1"}), "00000000", "subresource2"},
-      {Rule({"*"}, {"*"}, {"resource1/subresource1"}), "00000000"},
-      {Rule({"*"}, {"*"}, {"resource1"}), "00000000", "subresource1"},
-      {Rule({"*"}, {"*"}, {"*"}), "11111111", "subresource1"},
+      {GrantedRule({"*"}, {"group1"}, {"resource1"}), "10001000"},
+      {GrantedRule({"verb1"}, {"*"}, {"resource1"}), "10100000"},
+      {GrantedRule({"verb1"}, {"group1"}, {"*"}), "11000000"},
+      {GrantedRule({"verb1", "verb2"}, {"group1", "group2"}, {"resource1", "resource2"}),
+       "11111111"},
+      {GrantedRule({"*"}, {"*"}, {"resource1/subresource1"}), "10101010", "subresource1"},
+      {GrantedRule({"*"}, {"*"}, {"resource1/subresource1"}), "00000000", "subresource2"},
+      {GrantedRule({"*"}, {"*"}, {"resource1/subresource1"}), "00000000"},
+      {GrantedRule({"*"}, {"*"}, {"resource1"}), "00000000", "subresource1"},
+      {GrantedRule({"*"}, {"*"}, {"*"}), "11111111", "subresource1"},
   };
   for (const Row& row : rows) {
     INFO(rbac::CompactString(row.rule));
@@ -181,10 +182,10 @@ TEST_CASE("authz: a rule allows the URLs it lists", "[authz]") {
     std::string verb2;
   };
   const std::vector<Row> rows{
-      {Rule({"verb1"}, {}, {}, {"*"}), "1111111", "0000000"},
-      {Rule({"verb1"}, {}, {}, {"/foo/*"}), "0111100", "0000000"},
-      {Rule({"*"}, {}, {}, {"/foo", "/foo/bar/one"}), "1001000", "1001000"},
-      {Rule({"verb2"}, {"*"}, {"*"}, {"/foo**"}), "0000000", "1111100"},
+      {GrantedRule({"verb1"}, {}, {}, {"*"}), "1111111", "0000000"},
+      {GrantedRule({"verb1"}, {}, {}, {"/foo/*"}), "0111100", "0000000"},
+      {GrantedRule({"*"}, {}, {}, {"/foo", "/foo/bar/one"}), "1001000", "1001000"},
+      {GrantedRule({"verb2"}, {"*"}, {"*"}, {"/foo**"}), "0000000", "1111100"},
   };
   for (const Row& row : rows) {
     INFO(rbac::CompactString(row.rule));
@@ -238,7 +239,7 @@ TEST_CASE("authz: a binding is for those whom its subjects name", "[authz]") {
   };
   for (const Row& row : rows) {
     const auto authorizer = rbac::NewRbacAuthorizer();
-    authorizer->Upsert(rbac::Role{"", "all", {Rule({"*"}, {"*"}, {"*"})}});
+    authorizer->Upsert(rbac::Role{"", "all", {GrantedRule({"*"}, {"*"}, {"*"})}});
     authorizer->Upsert(rbac::Binding{row.namespace_, "b", {"ClusterRole", "all"}, row.subjects});
     const std::string answer = Answer(*authorizer, {.user = row.user,
                                                     .verb = "get",
@@ -253,10 +254,10 @@ TEST_CASE("authz: a binding is for those whom its subjects name", "[authz]") {
 // rule_test.go TestDefaultRuleResolver.
 TEST_CASE("authz: who asks for her rules gets those of the namespace and of the cluster",
           "[authz]") {
-  const auto pods = Rule({"GET", "WATCH"}, {"v1"}, {"pods"});
-  const auto services = Rule({"GET", "WATCH"}, {"v1"}, {"services"});
-  const auto nodes = Rule({"PUT", "CREATE", "UPDATE"}, {"v1"}, {"nodes"});
-  const auto admin = Rule({"*"}, {"*"}, {"*"});
+  const auto pods = GrantedRule({"GET", "WATCH"}, {"v1"}, {"pods"});
+  const auto services = GrantedRule({"GET", "WATCH"}, {"v1"}, {"services"});
+  const auto nodes = GrantedRule({"PUT", "CREATE", "UPDATE"}, {"v1"}, {"nodes"});
+  const auto admin = GrantedRule({"*"}, {"*"}, {"*"});
   const auto authorizer = rbac::NewRbacAuthorizer();
   authorizer->Upsert(rbac::Role{"namespace1", "readthings", {pods, services}});
   authorizer->Upsert(rbac::Role{"", "cluster-admin", {admin}});
@@ -285,39 +286,40 @@ TEST_CASE("authz: who asks for her rules gets those of the namespace and of the 
 
 TEST_CASE("authz: the reason says which binding allowed it", "[authz]") {
   const auto authorizer = rbac::NewRbacAuthorizer();
-  authorizer->Upsert(rbac::Role{"", "y", {Rule({"get"}, {""}, {"pods"})}});
-  authorizer->Upsert(rbac::Role{"ns", "y", {Rule({"list"}, {""}, {"pods"})}});
+  authorizer->Upsert(rbac::Role{"", "y", {GrantedRule({"get"}, {""}, {"pods"})}});
+  authorizer->Upsert(rbac::Role{"ns", "y", {GrantedRule({"list"}, {""}, {"pods"})}});
   authorizer->Upsert(rbac::Binding{"", "x", {"ClusterRole", "y"}, {{"User", "z"}}});
   authorizer->Upsert(
       rbac::Binding{"ns", "x", {"Role", "y"}, {{"ServiceAccount", "bot"}, {"Group", "devs"}}});
-  CHECK(Ask(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
         R"(allow: RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "y" to User "z")");
-  CHECK(Ask(*authorizer, {"z", {"devs"}, "list", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"z", {"devs"}, "list", "pods", "", "ns"}) ==
         R"(allow: RBAC: allowed by RoleBinding "x/ns" of Role "y" to Group "devs")");
-  CHECK(Ask(*authorizer, {"system:serviceaccount:ns:bot", {"devs"}, "list", "pods", "", "ns"}) ==
-        R"(allow: RBAC: allowed by RoleBinding "x/ns" of Role "y" to ServiceAccount "bot/ns")");
+  CHECK(
+      AskRbac(*authorizer, {"system:serviceaccount:ns:bot", {"devs"}, "list", "pods", "", "ns"}) ==
+      R"(allow: RBAC: allowed by RoleBinding "x/ns" of Role "y" to ServiceAccount "bot/ns")");
   // The first subject that applies is named, although the user is looked up before her groups.
   authorizer->Upsert(rbac::Binding{
       "", "x", {"ClusterRole", "y"}, {{"Group", "devs"}, {"User", "z"}, {"User", "z"}}});
-  CHECK(Ask(*authorizer, {"z", {"devs"}, "get", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"z", {"devs"}, "get", "pods", "", "ns"}) ==
         R"(allow: RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "y" to Group "devs")");
 }
 
 TEST_CASE("authz: a role that is not there is named where nothing else allows", "[authz]") {
   const auto authorizer = rbac::NewRbacAuthorizer();
   authorizer->Upsert(rbac::Binding{"", "a", {"ClusterRole", "gone"}, {{"User", "z"}}});
-  CHECK(Ask(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
         R"(no opinion: RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
   authorizer->Upsert(rbac::Binding{"", "b", {"ClusterRole", "gone"}, {{"User", "z"}}});
   authorizer->Upsert(rbac::Binding{"ns", "c", {"Role", "lost"}, {{"User", "z"}}});
   authorizer->Upsert(rbac::Binding{"ns", "d", {"Group", "what"}, {{"User", "z"}}});
-  CHECK(Ask(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
         R"(no opinion: RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, )"
         R"(role.rbac.authorization.k8s.io "lost" not found, )"
         R"(unsupported role reference kind: "Group"])");
-  CHECK(Ask(*authorizer, {"y", {}, "get", "pods", "", "ns"}) == "no opinion");
-  authorizer->Upsert(rbac::Role{"ns", "lost", {Rule({"get"}, {""}, {"pods"})}});
-  CHECK(Allowed(Ask(*authorizer, {"z", {}, "get", "pods", "", "ns"})));
+  CHECK(AskRbac(*authorizer, {"y", {}, "get", "pods", "", "ns"}) == "no opinion");
+  authorizer->Upsert(rbac::Role{"ns", "lost", {GrantedRule({"get"}, {""}, {"pods"})}});
+  CHECK(Allowed(AskRbac(*authorizer, {"z", {}, "get", "pods", "", "ns"})));
   const rbac::HeldRules held = authorizer->HeldBy(*User("z"), "ns");
   CHECK(held.rules.size() == 1);
   CHECK(held.errors.size() == 3);
@@ -326,59 +328,59 @@ TEST_CASE("authz: a role that is not there is named where nothing else allows", 
 TEST_CASE("authz: a cluster role binding cannot name a role as if it were a cluster role",
           "[authz]") {
   const auto authorizer = rbac::NewRbacAuthorizer();
-  authorizer->Upsert(rbac::Role{"", "admin", {Rule({"*"}, {"*"}, {"*"})}});
-  authorizer->Upsert(rbac::Role{"ns", "mine", {Rule({"*"}, {"*"}, {"*"})}});
+  authorizer->Upsert(rbac::Role{"", "admin", {GrantedRule({"*"}, {"*"}, {"*"})}});
+  authorizer->Upsert(rbac::Role{"ns", "mine", {GrantedRule({"*"}, {"*"}, {"*"})}});
   authorizer->Upsert(rbac::Binding{"", "a", {"Role", "admin"}, {{"User", "z"}}});
-  CHECK(Ask(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"z", {}, "get", "pods", "", "ns"}) ==
         R"(no opinion: RBAC: role.rbac.authorization.k8s.io "admin" not found)");
   authorizer->Upsert(rbac::Binding{"ns", "b", {"ClusterRole", "mine"}, {{"User", "y"}}});
-  CHECK(Ask(*authorizer, {"y", {}, "get", "pods", "", "ns"}) ==
+  CHECK(AskRbac(*authorizer, {"y", {}, "get", "pods", "", "ns"}) ==
         R"(no opinion: RBAC: clusterrole.rbac.authorization.k8s.io "mine" not found)");
 }
 
 TEST_CASE("authz: what is taken away is allowed no more", "[authz]") {
   const auto authorizer = rbac::NewRbacAuthorizer();
   const Asked asked{"z", {"g"}, "get", "pods", "", "ns"};
-  const rbac::Role role{"", "r", {Rule({"get"}, {""}, {"pods"})}};
+  const rbac::Role role{"", "r", {GrantedRule({"get"}, {""}, {"pods"})}};
   const rbac::Binding binding{"ns", "b", {"ClusterRole", "r"}, {{"User", "z"}, {"Group", "g"}}};
   authorizer->Upsert(binding);
   authorizer->Upsert(role);
-  CHECK(Allowed(Ask(*authorizer, asked)));
+  CHECK(Allowed(AskRbac(*authorizer, asked)));
   authorizer->DeleteRole("", "r");
-  CHECK_FALSE(Allowed(Ask(*authorizer, asked)));
+  CHECK_FALSE(Allowed(AskRbac(*authorizer, asked)));
   authorizer->Upsert(role);
-  CHECK(Allowed(Ask(*authorizer, asked)));
-  authorizer->Upsert(rbac::Role{"", "r", {Rule({"list"}, {""}, {"pods"})}});
-  CHECK(Ask(*authorizer, asked) == "no opinion");
+  CHECK(Allowed(AskRbac(*authorizer, asked)));
+  authorizer->Upsert(rbac::Role{"", "r", {GrantedRule({"list"}, {""}, {"pods"})}});
+  CHECK(AskRbac(*authorizer, asked) == "no opinion");
   authorizer->Upsert(role);
   authorizer->Upsert(rbac::Binding{"ns", "b", {"ClusterRole", "r"}, {{"User", "y"}}});
-  CHECK(Ask(*authorizer, asked) == "no opinion");
+  CHECK(AskRbac(*authorizer, asked) == "no opinion");
   authorizer->Upsert(binding);
-  CHECK(Allowed(Ask(*authorizer, asked)));
+  CHECK(Allowed(AskRbac(*authorizer, asked)));
   authorizer->DeleteBinding("ns", "c");
   authorizer->DeleteBinding("", "b");
-  CHECK(Allowed(Ask(*authorizer, asked)));
+  CHECK(Allowed(AskRbac(*authorizer, asked)));
   authorizer->DeleteBinding("ns", "b");
-  CHECK(Ask(*authorizer, asked) == "no opinion");
+  CHECK(AskRbac(*authorizer, asked) == "no opinion");
 }
 
 TEST_CASE("authz: decisions go on while roles and bindings change", "[authz]") {
   const auto authorizer = rbac::NewRbacAuthorizer();
-  authorizer->Upsert(rbac::Role{"", "r", {Rule({"get"}, {""}, {"pods"})}});
+  authorizer->Upsert(rbac::Role{"", "r", {GrantedRule({"get"}, {""}, {"pods"})}});
   authorizer->Upsert(rbac::Binding{"", "stays", {"ClusterRole", "r"}, {{"User", "z"}}});
   bool always = true;
   {
     apiserver::Notification begun;
     const apiserver::Thread asking("asking", [&] {
       for (int i = 0; i < 2000; ++i) {
-        always = always && Allowed(Ask(*authorizer, {"z", {"g"}, "get", "pods", "", "ns"}));
+        always = always && Allowed(AskRbac(*authorizer, {"z", {"g"}, "get", "pods", "", "ns"}));
         if (i == 10) begun.Notify();
       }
     });
     begun.Wait();
     for (int i = 0; i < 300; ++i) {
       const std::string name = std::to_string(i % 7);
-      authorizer->Upsert(rbac::Role{"ns", name, {Rule({"get"}, {""}, {name})}});
+      authorizer->Upsert(rbac::Role{"ns", name, {GrantedRule({"get"}, {""}, {name})}});
       authorizer->Upsert(
           rbac::Binding{"ns", name, {"Role", name}, {{"User", "z"}, {"Group", "g"}}});
       if (i % 3 == 0) authorizer->DeleteBinding("ns", name);

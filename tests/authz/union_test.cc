@@ -42,7 +42,7 @@ std::shared_ptr<Fixed> Fails(const std::string& message, Reason reason = Reason:
   return std::make_shared<Fixed>(Status(reason, message));
 }
 
-std::string Ask(std::vector<std::shared_ptr<const auth::Authorizer>> authorizers) {
+std::string AskUnion(std::vector<std::shared_ptr<const auth::Authorizer>> authorizers) {
   return Answer(*authz::NewUnion(std::move(authorizers)), {.user = User("x")});
 }
 
@@ -51,20 +51,20 @@ TEST_CASE("authz: the first of a union that decides is the answer", "[authz]") {
   const auto none = Says(Decision::kNoOpinion);
   const auto allow = Says(Decision::kAllow);
   const auto deny = Says(Decision::kDeny);
-  CHECK(Ask({none, allow}) == "allow");
-  CHECK(Ask({allow, none}) == "allow");
-  CHECK(Ask({none, none}) == "no opinion");
-  CHECK(Ask({}) == "no opinion");
-  CHECK(Ask({none, allow, deny}) == "allow");
-  CHECK(Ask({none, deny, allow}) == "deny");
-  CHECK(Ask({none, Says(Decision::kDeny, "webhook failed closed"), allow}) ==
+  CHECK(AskUnion({none, allow}) == "allow");
+  CHECK(AskUnion({allow, none}) == "allow");
+  CHECK(AskUnion({none, none}) == "no opinion");
+  CHECK(AskUnion({}) == "no opinion");
+  CHECK(AskUnion({none, allow, deny}) == "allow");
+  CHECK(AskUnion({none, deny, allow}) == "deny");
+  CHECK(AskUnion({none, Says(Decision::kDeny, "webhook failed closed"), allow}) ==
         "deny: webhook failed closed");
 }
 
 TEST_CASE("authz: nobody is asked behind who has decided", "[authz]") {
   const auto allow = Says(Decision::kAllow);
   const auto behind = Says(Decision::kDeny);
-  CHECK(Ask({allow, behind}) == "allow");
+  CHECK(AskUnion({allow, behind}) == "allow");
   CHECK(allow->asked == 1);
   CHECK(behind->asked == 0);
 }
@@ -72,17 +72,17 @@ TEST_CASE("authz: nobody is asked behind who has decided", "[authz]") {
 // union_test.go TestAuthorizationError.
 TEST_CASE("authz: errors of a union are one, unless somebody decides", "[authz]") {
   const auto none = Says(Decision::kNoOpinion, "not mine");
-  CHECK(Ask({Fails("foo"), Fails("foo")}) == "error: foo");
-  CHECK(Ask({Fails("foo"), none, Fails("bar")}) == "error: [foo, bar]");
-  CHECK(Ask({Fails("foo"), Says(Decision::kAllow)}) == "allow");
-  CHECK(Ask({Fails("foo"), Says(Decision::kDeny, "no")}) == "deny: no");
+  CHECK(AskUnion({Fails("foo"), Fails("foo")}) == "error: foo");
+  CHECK(AskUnion({Fails("foo"), none, Fails("bar")}) == "error: [foo, bar]");
+  CHECK(AskUnion({Fails("foo"), Says(Decision::kAllow)}) == "allow");
+  CHECK(AskUnion({Fails("foo"), Says(Decision::kDeny, "no")}) == "deny: no");
 }
 
 TEST_CASE("authz: reasons of a union stand a line each", "[authz]") {
   const auto silent = Says(Decision::kNoOpinion);
-  CHECK(Ask({Says(Decision::kNoOpinion, "a"), silent, Says(Decision::kNoOpinion, "b")}) ==
+  CHECK(AskUnion({Says(Decision::kNoOpinion, "a"), silent, Says(Decision::kNoOpinion, "b")}) ==
         "no opinion: a\nb");
-  CHECK(Ask({Says(Decision::kNoOpinion, "a"), Says(Decision::kAllow, "b")}) == "allow: b");
+  CHECK(AskUnion({Says(Decision::kNoOpinion, "a"), Says(Decision::kAllow, "b")}) == "allow: b");
 }
 
 TEST_CASE("authz: a union waits for one before it asks the next", "[authz]") {

@@ -17,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 // What all slots of a run share. The slots live on the client's one loop; only `done` and
 // `failure` are seen by the thread that waits.
-struct Run {
-  explicit Run(const LoopOptions& run_options) : options(run_options) {
+struct LoopRun {
+  explicit LoopRun(const LoopOptions& run_options) : options(run_options) {
     result.latencies_us.reserve(options.operations);
   }
   const LoopOptions options;
@@ -34,7 +34,7 @@ struct Run {
 class Slot final : public apiserver::http::StreamObserver,
                    public std::enable_shared_from_this<Slot> {
  public:
-  Slot(std::shared_ptr<Run> run, apiserver::http::Connection& connection)
+  Slot(std::shared_ptr<LoopRun> run, apiserver::http::Connection& connection)
       : owner_(std::move(run)), run_(*owner_), connection_(connection) {}
 
   void Next() {
@@ -72,8 +72,8 @@ class Slot final : public apiserver::http::StreamObserver,
     run_.done.Notify();
   }
 
-  const std::shared_ptr<Run> owner_;  // Answers may come after the run was given up.
-  Run& run_;
+  const std::shared_ptr<LoopRun> owner_;  // Answers may come after the run was given up.
+  LoopRun& run_;
   apiserver::http::Connection& connection_;
   Clock::time_point started_;
   int code_ = 0;
@@ -95,8 +95,8 @@ Result<Connections> DialMany(apiserver::http::Dialer& dialer,
 }
 
 Result<LoopResult> RunClosedLoop(const Connections& connections, const LoopOptions& options) {
-  const auto owner = std::make_shared<Run>(options);
-  Run& run = *owner;
+  const auto owner = std::make_shared<LoopRun>(options);
+  LoopRun& run = *owner;
   std::vector<std::shared_ptr<Slot>> slots;
   for (const auto& connection : connections) {
     for (std::size_t i = 0; i < options.streams; ++i) {

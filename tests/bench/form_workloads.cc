@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kObjects = 10'000;
 constexpr std::size_t kLists = 5;  // A run.
-constexpr char kRoles[] = "/apis/rbac.authorization.k8s.io/v1";
+constexpr char kRbacApi[] = "/apis/rbac.authorization.k8s.io/v1";
 
 struct Form {
   const char* name;
@@ -89,7 +89,7 @@ Status RunForm(ServerUnderTest& server, const Form& form, const Place& place, Re
 ClientRequest PostRole(std::size_t n) {
   const std::string name = "o-" + std::to_string(n);
   return {.method = "POST",
-          .target = std::string(kRoles) + "/namespaces/" + NamespaceOf(n) + "/roles",
+          .target = std::string(kRbacApi) + "/namespaces/" + NamespaceOf(n) + "/roles",
           .headers = {{"Content-Type", "application/json"}},
           .body = R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{)"
                   R"("name":")" +
@@ -124,8 +124,8 @@ Status RunW4Protobuf(const StartServer& start, Report& report) {
                                                    .expected_code = 201,
                                                    .request = &PostRole}));
   (void)filled;
-  const Place place{std::string(kRoles) + "/roles",
-                    std::string(kRoles) + "/namespaces/" + NamespaceOf(1) + "/roles/o-1"};
+  const Place place{std::string(kRbacApi) + "/roles",
+                    std::string(kRbacApi) + "/namespaces/" + NamespaceOf(1) + "/roles/o-1"};
   return RunForm(*server, {"W4/protobuf", "application/vnd.kubernetes.protobuf"}, place, report);
 }
 

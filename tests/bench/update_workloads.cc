@@ -20,16 +20,16 @@ using apiserver::http::ClientRequest;
 using apiserver::http::Headers;
 
 // Corpus B: 64 annotations of a quarter KiB. No object is asked for twice at once.
-constexpr std::size_t kObjects = 320;
+constexpr std::size_t kBoards = 320;
 constexpr std::size_t kAnnotations = 64;
 constexpr std::size_t kAnnotationBytes = 240;
-constexpr std::size_t kConnections = 4;
+constexpr std::size_t kWriters = 4;
 constexpr std::size_t kStreams = 8;
-constexpr std::size_t kOperations = 8'000;
+constexpr std::size_t kUpdates = 8'000;
 
-std::string NameOf(std::size_t n) { return "b-" + std::to_string(n % kObjects); }
+std::string NameOf(std::size_t n) { return "b-" + std::to_string(n % kBoards); }
 std::string PathOf(std::size_t n) {
-  return CollectionOf(NamespaceOf(n % kObjects)) + "/" + NameOf(n);
+  return CollectionOf(NamespaceOf(n % kBoards)) + "/" + NameOf(n);
 }
 
 // The annotations from `first` to `last`; that of `first` says `changing`.
@@ -64,12 +64,12 @@ class Versions {
     const std::size_t found = body.find(kKey);
     if (found == std::string_view::npos) return;  // An error.
     const std::size_t begin = found + kKey.size();
-    versions_[n % kObjects] = body.substr(begin, body.find('"', begin) - begin);
+    versions_[n % kBoards] = body.substr(begin, body.find('"', begin) - begin);
   }
-  const std::string& Of(std::size_t n) const { return versions_[n % kObjects]; }
+  const std::string& Of(std::size_t n) const { return versions_[n % kBoards]; }
 
  private:
-  std::vector<std::string> versions_ = std::vector<std::string>(kObjects);
+  std::vector<std::string> versions_ = std::vector<std::string>(kBoards);
 };
 
 struct Variant {
@@ -83,7 +83,7 @@ Status Populate(const Connections& connections, Versions& versions) {
       done,
       RunClosedLoop(connections,
                     {.streams = kStreams,
-                     .operations = kObjects,
+                     .operations = kBoards,
                      .expected_code = 201,
                      .request =
                          [](std::size_t n) {
@@ -147,11 +147,11 @@ std::vector<Variant> Variants(const Versions& versions) {
       {.name = "W9/apply",
        .request =
            [](std::size_t n, const std::string& unique) {
-             return Apply(n, (n / kObjects) % 2 == 1, unique);
+             return Apply(n, (n / kBoards) % 2 == 1, unique);
            }},
       {.name = "W9/apply-same",
        .request = [](std::size_t n,
-                     const std::string&) { return Apply(n, (n / kObjects) % 2 == 1, "same"); }},
+                     const std::string&) { return Apply(n, (n / kBoards) % 2 == 1, "same"); }},
       {.name = "W9/apply-conflict",
        .expected_code = 409,
        .request =
@@ -167,7 +167,7 @@ std::vector<Variant> Variants(const Versions& versions) {
 
 Status RunW9(ServerUnderTest& server, Report& report) {
   const auto dialer = apiserver::http::NewDialer();
-  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), kConnections));
+  BENCH_ASSIGN(connections, DialMany(*dialer, server.dial(), kWriters));
   Versions versions;
   if (Status filled = Populate(connections, versions); !filled.ok()) return filled;
   for (const Variant& variant : Variants(versions)) {
@@ -175,7 +175,7 @@ Status RunW9(ServerUnderTest& server, Report& report) {
     const Status ran = series.Run(connections, [&](int run) {
       return LoopOptions{
           .streams = kStreams,
-          .operations = kOperations,
+          .operations = kUpdates,
           .expected_code = variant.expected_code,
           .request =
               [&variant, run](std::size_t n) {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::FakeHttpClient;
 
-std::string Kubeconfig(const std::string& cluster, const std::string& user) {
+std::string KubeconfigOf(const std::string& cluster, const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
          "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
          "clusters: [{name: k, cluster: {" +
@@ -25,8 +25,8 @@ std::string Kubeconfig(const std::string& cluster, const std::string& user) {
 TEST_CASE("client: a kubeconfig names files, relative to its own folder, or has their data",
           "[client]") {
   const auto files = ReadClientConfig(
-      Kubeconfig("server: 'https://a.test/x', tls-server-name: b, certificate-authority: ca.pem",
-                 "client-certificate: /c.pem, client-key: sub/k.pem, tokenFile: t"),
+      KubeconfigOf("server: 'https://a.test/x', tls-server-name: b, certificate-authority: ca.pem",
+                   "client-certificate: /c.pem, client-key: sub/k.pem, tokenFile: t"),
       "/etc/x");
   REQUIRE(files.ok());
   CHECK(files->server == "https://a.test/x");
@@ -37,8 +37,9 @@ TEST_CASE("client: a kubeconfig names files, relative to its own folder, or has 
   CHECK(files->token_file == "/etc/x/t");
 
   const auto data = ReadClientConfig(
-      Kubeconfig("server: 'https://a', certificate-authority: x, certificate-authority-data: Y2E=",
-                 "client-certificate-data: Yw==, client-key-data: aw==, token: t, tokenFile: f"),
+      KubeconfigOf(
+          "server: 'https://a', certificate-authority: x, certificate-authority-data: Y2E=",
+          "client-certificate-data: Yw==, client-key-data: aw==, token: t, tokenFile: f"),
       "/");
   REQUIRE(data.ok());
   CHECK(data->ca_pem == "ca");
@@ -59,30 +60,31 @@ TEST_CASE("client: a described server that cannot be called says why", "[client]
       {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
        "clusters: [{name: k, cluster: {server: 'https://a'}}]",
        "there is no user \"u\""},
-      {Kubeconfig("", ""), "the cluster names no server"},
-      {Kubeconfig("server: 'http://a'", ""),
+      {KubeconfigOf("", ""), "the cluster names no server"},
+      {KubeconfigOf("server: 'http://a'", ""),
        "server \"http://a\": 'https' is the only allowed URL scheme"},
-      {Kubeconfig(server + ", insecure-skip-tls-verify: true", ""),
+      {KubeconfigOf(server + ", insecure-skip-tls-verify: true", ""),
        "insecure-skip-tls-verify: a server whose certificate is not verified is not called; give "
        "its certificate-authority instead"},
-      {Kubeconfig(server + ", proxy-url: 'http://p'", ""), "proxy-url: proxies are not supported"},
-      {Kubeconfig(server + ", certificate-authority-data: '*'", ""),
+      {KubeconfigOf(server + ", proxy-url: 'http://p'", ""),
+       "proxy-url: proxies are not supported"},
+      {KubeconfigOf(server + ", certificate-authority-data: '*'", ""),
        "certificate-authority-data is not base64"},
-      {Kubeconfig(server, "exec: {command: x}"), "exec: credential plug-ins are not supported"},
-      {Kubeconfig(server, "auth-provider: {name: x}"),
+      {KubeconfigOf(server, "exec: {command: x}"), "exec: credential plug-ins are not supported"},
+      {KubeconfigOf(server, "auth-provider: {name: x}"),
        "auth-provider: auth provider not supported"},
-      {Kubeconfig(server, "username: x, password: y, token: z"),
+      {KubeconfigOf(server, "username: x, password: y, token: z"),
        "username/password or bearer token may be set, but not both"},
-      {Kubeconfig(server, "as: x"), "as: impersonation is not supported"},
-      {Kubeconfig(server, "as-groups: [x]"), "as-groups: impersonation is not supported"},
-      {Kubeconfig(server, "client-key: x"), "client-certificate and client-key come together"},
+      {KubeconfigOf(server, "as: x"), "as: impersonation is not supported"},
+      {KubeconfigOf(server, "as-groups: [x]"), "as-groups: impersonation is not supported"},
+      {KubeconfigOf(server, "client-key: x"), "client-certificate and client-key come together"},
   };
   for (const auto& [text, why] : cases) {
     CHECK(ReadClientConfig(text, "/").status() == Status(Reason::kInvalid, "kubeconfig: " + why));
   }
-  CHECK(ReadClientConfig(Kubeconfig(server + ", insecure-skip-tls-verify: false", ""), "/").ok());
+  CHECK(ReadClientConfig(KubeconfigOf(server + ", insecure-skip-tls-verify: false", ""), "/").ok());
   const auto cleartext = [](const std::string& url) {
-    return ReadClientConfig(Kubeconfig("server: '" + url + "'", ""), "/", Cleartext::kAllowed);
+    return ReadClientConfig(KubeconfigOf("server: '" + url + "'", ""), "/", Cleartext::kAllowed);
   };
   REQUIRE(cleartext("http://a").ok());
   CHECK(cleartext("http://a")->server == "http://a");
@@ -99,7 +101,7 @@ TEST_CASE("client: a described server that cannot be called says why", "[client]
 // Row 70 of docs/security.md: where TokenReviews and SubjectAccessReviews go, among others.
 TEST_CASE("client: the URL of a described server has one reading", "[client]") {
   const auto server = [](const std::string& url) {
-    const auto config = ReadClientConfig(Kubeconfig("server: '" + url + "'", ""), "/");
+    const auto config = ReadClientConfig(KubeconfigOf("server: '" + url + "'", ""), "/");
     return config.ok() ? config->server : std::string(config.status().message());
   };
   for (const std::string url :
@@ -242,7 +244,7 @@ TEST_CASE("client: a token goes to the server that it is for", "[client]") {
 
 TEST_CASE("client: a user with a password is authenticated by it", "[client]") {
   const auto config =
-      ReadClientConfig(Kubeconfig("server: 'https://a'", "username: jane, password: 'a:b'"), "/");
+      ReadClientConfig(KubeconfigOf("server: 'https://a'", "username: jane, password: 'a:b'"), "/");
   REQUIRE(config.ok());
   testing::ManualExecutor executor;
   const auto http = std::make_shared<FakeHttpClient>(

@@ -182,12 +182,13 @@ class Recorder {
   Guarded<Log> log_;
 };
 
-struct Fixture {
+struct InformerFixture {
   ScriptedClient client;
   Recorder recorder;
   std::unique_ptr<Informer> informer;
 
-  explicit Fixture(std::deque<Act> script, bool watch_list = true) : client(std::move(script)) {
+  explicit InformerFixture(std::deque<Act> script, bool watch_list = true)
+      : client(std::move(script)) {
     InformerOptions options;
     options.target = {.resource = {"g", "v1", "things"}, .namespace_ = "ns"};
     options.handlers = {recorder.handler()};
@@ -202,7 +203,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("client: an informer fills itself from the first events of a watch", "[client]") {
-  Fixture f({Watching{
+  InformerFixture f({Watching{
       .events = {Changed(EventType::kAdded, "b", "2"), Changed(EventType::kAdded, "a", "1"),
                  Bookmark("5", true), Changed(EventType::kModified, "a", "6"),
                  Changed(EventType::kDeleted, "b", "7"), Changed(EventType::kAdded, "c", "8")},
@@ -218,8 +219,8 @@ TEST_CASE("client: an informer fills itself from the first events of a watch", "
 }
 
 TEST_CASE("client: an informer has not synced before the initial events have ended", "[client]") {
-  Fixture f({Watching{.events = {Changed(EventType::kAdded, "a", "1"), Bookmark("3")},
-                      .open_end = true}});
+  InformerFixture f({Watching{.events = {Changed(EventType::kAdded, "a", "1"), Bookmark("3")},
+                              .open_end = true}});
 
   CHECK_FALSE(f.informer->WaitForSync(std::chrono::milliseconds(20)));
   CHECK_FALSE(f.informer->HasSynced());
@@ -227,16 +228,16 @@ TEST_CASE("client: an informer has not synced before the initial events have end
 }
 
 TEST_CASE("client: an informer lists where the server refuses initial events", "[client]") {
-  Fixture f({meta::NewInvalid({"meta.k8s.io", "ListOptions"}, "", {}),
-             ListOf({Thing("a", "1")}, "4", "T"), ListOf({Thing("b", "2")}, "4"),
-             Watching{.events = {Changed(EventType::kAdded, "c", "5")}, .open_end = true}});
+  InformerFixture f({meta::NewInvalid({"meta.k8s.io", "ListOptions"}, "", {}),
+                     ListOf({Thing("a", "1")}, "4", "T"), ListOf({Thing("b", "2")}, "4"),
+                     Watching{.events = {Changed(EventType::kAdded, "c", "5")}, .open_end = true}});
 
   CHECK(f.recorder.WaitFor(3) == Log{"add a@1", "add b@2", "add c@5"});
   CHECK(f.client.asked() == Log{"watchlist rv=", "list rv=0", "list rv= continue=T", "watch rv=4"});
 }
 
 TEST_CASE("client: an informer takes a watch up where the last one ended", "[client]") {
-  Fixture f(
+  InformerFixture f(
       {ListOf({}, "4"), Watching{.events = {Changed(EventType::kAdded, "a", "5")}},
        Watching{.events = {Bookmark("9")}}, Status(Reason::kServiceUnavailable, "connection lost"),
        Watching{.events = {Changed(EventType::kAdded, "b", "10")}, .open_end = true}},
@@ -252,7 +253,7 @@ TEST_CASE("client: an informer takes a watch up where the last one ended", "[cli
 TEST_CASE("client: an informer whose watch has expired lists anew and tells what changed",
           "[client]") {
   const Status expired = meta::NewResourceExpired("too old");
-  Fixture f(
+  InformerFixture f(
       {ListOf({Thing("a", "1"), Thing("b", "2"), Thing("c", "3"), Thing("d", "3", "old")}, "4"),
        Watching{.events = {Failed(expired)}},
        ListOf({Thing("a", "1"), Thing("b", "7"), Thing("d", "8", "new"), Thing("e", "9")}, "9"),
@@ -266,7 +267,7 @@ TEST_CASE("client: an informer whose watch has expired lists anew and tells what
 
 TEST_CASE("client: an informer keeps trying while the server is away", "[client]") {
   const Status away(Reason::kServiceUnavailable, "connection refused");
-  Fixture f({away, away, away, ListOf({Thing("a", "1")}, "4")}, false);
+  InformerFixture f({away, away, away, ListOf({Thing("a", "1")}, "4")}, false);
 
   CHECK(f.recorder.WaitFor(1) == Log{"add a@1"});
   CHECK(f.informer->WaitForSync(kPatience));
@@ -274,15 +275,15 @@ TEST_CASE("client: an informer keeps trying while the server is away", "[client]
 
 TEST_CASE("client: an informer starts over when a watch ends before the list is whole",
           "[client]") {
-  Fixture f({Watching{.events = {Changed(EventType::kAdded, "a", "1")}},
-             Watching{.events = {Changed(EventType::kAdded, "b", "2"), Bookmark("3", true)},
-                      .open_end = true}});
+  InformerFixture f({Watching{.events = {Changed(EventType::kAdded, "a", "1")}},
+                     Watching{.events = {Changed(EventType::kAdded, "b", "2"), Bookmark("3", true)},
+                              .open_end = true}});
 
   CHECK(f.recorder.WaitFor(1) == Log{"add b@2"});
 }
 
 TEST_CASE("client: a stopped informer has no thread and keeps what it knew", "[client]") {
-  Fixture f({ListOf({Thing("a", "1")}, "4")}, false);
+  InformerFixture f({ListOf({Thing("a", "1")}, "4")}, false);
   REQUIRE(f.informer->WaitForSync(kPatience));
 
   f.informer->Stop();

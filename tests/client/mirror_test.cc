@@ -10,7 +10,7 @@ namespace {
 
 using runtime::ObjectPtr;
 
-ObjectPtr Thing(const std::string& name, const std::string& version) {
+ObjectPtr Mirrored(const std::string& name, const std::string& version) {
   static const runtime::KindPtr kind = runtime::Kind::Untyped({"g", "v1", "Thing"});
   auto object = std::make_unique<runtime::Object>(kind, "v1");
   object->Edit("metadata", "name") = name;
@@ -22,13 +22,13 @@ ObjectPtr Thing(const std::string& name, const std::string& version) {
 TEST_CASE("client: what an informer knows can be listed while it changes", "[client]") {
   constexpr int kChanges = 3000;
   Mirror mirror({});
-  mirror.Put(Thing("always", "1"));
+  mirror.Put(Mirrored("always", "1"));
   Notification changed;
   Thread writer("writer", [&] {
     for (int i = 0; i < kChanges; ++i) {
-      mirror.Put(Thing("always", std::to_string(i)));
-      mirror.Put(Thing("sometimes-" + std::to_string(i % 7), "1"));
-      mirror.Remove(Thing("sometimes-" + std::to_string((i + 3) % 7), "1"));
+      mirror.Put(Mirrored("always", std::to_string(i)));
+      mirror.Put(Mirrored("sometimes-" + std::to_string(i % 7), "1"));
+      mirror.Remove(Mirrored("sometimes-" + std::to_string((i + 3) % 7), "1"));
     }
     changed.Notify();
   });

@@ -143,9 +143,9 @@ TEST_CASE("codec: lists of numbers are written unpacked, in their order", "[code
 }
 
 // Objects that fit a schema, from a seed.
-class Generator {
+class MessageGenerator {
  public:
-  Generator(unsigned seed, Arena& arena) : random_(seed), arena_(arena) {}
+  MessageGenerator(unsigned seed, Arena& arena) : random_(seed), arena_(arena) {}
 
   Value Make(const Schema& schema) {
     switch (schema.type) {
@@ -238,7 +238,8 @@ TEST_CASE("codec: what goes from JSON to protobuf and back is the same, to proto
   Peer peer;
   for (unsigned seed = 0; seed < 300; ++seed) {
     Arena arena;
-    const std::string json = Json(Generator(seed, arena).Make(*kind->FindVersion("v1")->schema));
+    const std::string json =
+        Json(MessageGenerator(seed, arena).Make(*kind->FindVersion("v1")->schema));
     INFO("seed " << seed << ": " << json);
     const Result<DecodedObject> sent = DecodeGadget(MediaType::kJson, json);
     INFO(sent.status().ToString());

@@ -4,7 +4,7 @@
 namespace apiserver::inline v0 {
 namespace {
 
-testing::storage::EngineHost Host() {
+testing::storage::EngineHost EtcdHost() {
   return {.open = testing::EtcdEngine(),
           .reopen = nullptr,
           .observers = false,
@@ -12,7 +12,8 @@ testing::storage::EngineHost Host() {
           .value_bytes_max = 0};
 }
 
-const bool kRegistered = testing::storage::RegisterEngineConformance("storage.etcd", Host());
+const bool kEtcdRegistered =
+    testing::storage::RegisterEngineConformance("storage.etcd", EtcdHost());
 
 }  // namespace
 }  // namespace apiserver::inline v0

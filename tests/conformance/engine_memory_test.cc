@@ -4,7 +4,7 @@
 namespace apiserver::inline v0 {
 namespace {
 
-const bool kRegistered = testing::storage::RegisterEngineConformance(
+const bool kMemoryRegistered = testing::storage::RegisterEngineConformance(
     "storage.memory",
     {.open = [](const Clock& clock) -> Result<std::unique_ptr<storage::kv::Engine>> {
        return storage::memory::NewEngine(

@@ -21,7 +21,7 @@ Result<std::unique_ptr<storage::kv::Engine>> Open(const TempDirectory& directory
                                .recent_events_max = 100});
 }
 
-testing::storage::EngineHost Host() {
+testing::storage::EngineHost RocksHost() {
   auto directory = std::make_shared<std::unique_ptr<TempDirectory>>();
   return {.open =
               [directory](const Clock& clock) {
@@ -32,7 +32,8 @@ testing::storage::EngineHost Host() {
           .value_bytes_max = 1536 * 1024};
 }
 
-const bool kRegistered = testing::storage::RegisterEngineConformance("storage.rocks", Host());
+const bool kRocksRegistered =
+    testing::storage::RegisterEngineConformance("storage.rocks", RocksHost());
 
 }  // namespace
 }  // namespace apiserver::inline v0

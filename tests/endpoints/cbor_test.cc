@@ -18,7 +18,7 @@ using apiserver::testing::Widget;
 
 constexpr const char* kCbor = "application/cbor";
 
-std::unique_ptr<TestServer> StartServer(bool cbor) {
+std::unique_ptr<TestServer> StartCborServer(bool cbor) {
   apiserver::testing::TestServerOptions options;
   options.resources = {{.kind = apiserver::testing::WidgetKind(),
                         .strategy = std::make_shared<apiserver::testing::WidgetStrategy>()}};
@@ -47,7 +47,7 @@ std::string Sorted(const std::string& json) { return Json(Cbor(json)); }
 }  // namespace
 
 TEST_CASE("endpoints: CBOR is neither read nor written unless its gate is on", "[endpoints]") {
-  const auto server = StartServer(/*cbor=*/false);
+  const auto server = StartCborServer(/*cbor=*/false);
 
   const auto read = server->Call("GET", kWidgets, "", {{"Accept", kCbor}});
   CHECK(read.code == 406);
@@ -63,7 +63,7 @@ TEST_CASE("endpoints: CBOR is neither read nor written unless its gate is on", "
 }
 
 TEST_CASE("endpoints: objects and lists go in and out as CBOR", "[endpoints]") {
-  const auto server = StartServer(/*cbor=*/true);
+  const auto server = StartCborServer(/*cbor=*/true);
 
   const auto created = server->Call("POST", kWidgets, Cbor(Widget("a", 3)),
                                     {{"Content-Type", kCbor}, {"Accept", kCbor}});
@@ -81,7 +81,7 @@ TEST_CASE("endpoints: objects and lists go in and out as CBOR", "[endpoints]") {
 }
 
 TEST_CASE("endpoints: what is wrong with a CBOR body is said in CBOR", "[endpoints]") {
-  const auto server = StartServer(/*cbor=*/true);
+  const auto server = StartCborServer(/*cbor=*/true);
   const apiserver::http::Headers headers{{"Content-Type", kCbor}, {"Accept", kCbor}};
 
   const auto malformed = server->Call("POST", kWidgets, "\xa1", headers);
@@ -106,9 +106,9 @@ TEST_CASE("endpoints: what is wrong with a CBOR body is said in CBOR", "[endpoin
 TEST_CASE("endpoints: an apply may be CBOR", "[endpoints]") {
   const std::string target = std::string(kWidgets) + "/a?fieldManager=m";
   const apiserver::http::Headers headers{{"Content-Type", "application/apply-patch+cbor"}};
-  const auto plain = StartServer(/*cbor=*/false);
+  const auto plain = StartCborServer(/*cbor=*/false);
   CHECK(plain->Call("PATCH", target, Cbor(Widget("a", 3)), headers).code == 415);
-  const auto server = StartServer(/*cbor=*/true);
+  const auto server = StartCborServer(/*cbor=*/true);
 
   const auto applied = server->Call("PATCH", target, Cbor(Widget("a", 3)), headers);
   CHECK(applied.code == 201);
@@ -122,7 +122,7 @@ TEST_CASE("endpoints: an apply may be CBOR", "[endpoints]") {
 }
 
 TEST_CASE("endpoints: DeleteOptions may be CBOR", "[endpoints]") {
-  const auto server = StartServer(/*cbor=*/true);
+  const auto server = StartCborServer(/*cbor=*/true);
   REQUIRE(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
   const std::string item = std::string(kWidgets) + "/a";
 
@@ -139,7 +139,7 @@ TEST_CASE("endpoints: DeleteOptions may be CBOR", "[endpoints]") {
 
 // RFC 8742; what an event holds is a whole message of its own, as watch.Event's RawExtension is.
 TEST_CASE("endpoints: a watch in CBOR is a sequence of self-described items", "[endpoints]") {
-  const auto server = StartServer(/*cbor=*/true);
+  const auto server = StartCborServer(/*cbor=*/true);
   const auto connection = server->server().LoopbackConnection();
   const auto deadline = [] {
     return apiserver::Context::Child(apiserver::Context::Background(),

@@ -4,21 +4,22 @@
 
 #include "apiserver/base/sync.h"
 #include "apiserver/meta/errors.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
+using testing::kJson;
+using testing::kMerge;
+using testing::kProtobuf;
+using testing::kWidgetA;
 using testing::kWidgets;
 using testing::StartWidgetServer;
 using testing::Widget;
 
 namespace {
 
-const std::string kA = std::string(kWidgets) + "/a";
-constexpr char kJson[] = "application/json";
 constexpr char kYaml[] = "application/yaml";
-constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
-const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
 
 // A DeleteOptions in the envelope, without a content type.
 std::string InProtobuf(const std::string& api_version, const std::string& message,
@@ -87,12 +88,12 @@ TEST_CASE("endpoints: DeleteOptions come in any version and encoding", "[endpoin
       CAPTURE(row.type, row.body, collection);
       const auto server = StartHeld();
 
-      const auto answer = server->Call("DELETE", collection ? kWidgets : kA, row.body,
+      const auto answer = server->Call("DELETE", collection ? kWidgets : kWidgetA, row.body,
                                        {{"Content-Type", row.type}});
 
       INFO(answer.body);
       CHECK(answer.code == row.code);
-      const std::string after = server->Call("GET", kA).body;
+      const std::string after = server->Call("GET", kWidgetA).body;
       CHECK(Contains(after, "deletionTimestamp") == (row.code == 200));
       const std::string expected = row.finalizer.empty() ? "" : R"(,")" + row.finalizer + R"(")";
       CHECK(Contains(after, R"("finalizers":["example.com/hold")" + expected + "]"));
@@ -120,7 +121,7 @@ TEST_CASE("endpoints: a body of another kind than DeleteOptions is told by name"
     for (const bool collection : {false, true}) {
       CAPTURE(row.type, row.body, collection);
 
-      const auto answer = server->Call("DELETE", collection ? kWidgets : kA, row.body,
+      const auto answer = server->Call("DELETE", collection ? kWidgets : kWidgetA, row.body,
                                        {{"Content-Type", row.type}});
 
       INFO(answer.body);
@@ -155,11 +156,11 @@ TEST_CASE("endpoints: DeleteOptions are read from the query when there is no bod
     CAPTURE(row.query, row.body);
     const auto server = StartHeld();
 
-    const auto answer = server->Call("DELETE", kA + "?" + row.query, row.body);
+    const auto answer = server->Call("DELETE", kWidgetA + "?" + row.query, row.body);
 
     INFO(answer.body);
     CHECK(answer.code == row.code);
-    const std::string after = server->Call("GET", kA).body;
+    const std::string after = server->Call("GET", kWidgetA).body;
     CHECK(Contains(after, "deletionTimestamp") == (row.code == 200));
     CHECK(Contains(after, row.finalizer + R"("])"));
   }
@@ -180,7 +181,7 @@ TEST_CASE("endpoints: a delete is accepted rather than done only for orphanDepen
     const auto server = StartHeld();
     server->Call("POST", kWidgets, Widget("b", 1));
 
-    const auto held = server->Call("DELETE", kA, row.body);
+    const auto held = server->Call("DELETE", kWidgetA, row.body);
     const auto free = server->Call("DELETE", std::string(kWidgets) + "/b", row.body);
 
     CHECK(held.code == row.held);
@@ -193,7 +194,7 @@ TEST_CASE("endpoints: the Status of a delete names what is gone, without a code"
   const auto server = StartWidgetServer();
   server->Call("POST", kWidgets, Widget("a", 3));
 
-  const std::string body = server->Call("DELETE", kA).body;
+  const std::string body = server->Call("DELETE", kWidgetA).body;
 
   CHECK(
       body.starts_with(R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success",)"
@@ -204,18 +205,18 @@ TEST_CASE("endpoints: the Status of a delete names what is gone, without a code"
 TEST_CASE("endpoints: an object that is going can be changed but not held any longer",
           "[endpoints]") {
   const auto server = StartHeld();
-  REQUIRE(server->Call("DELETE", kA).code == 200);
+  REQUIRE(server->Call("DELETE", kWidgetA).code == 200);
 
   const auto more = server->Call(
-      "PATCH", kA, R"({"metadata":{"finalizers":["example.com/hold","example.com/more"]}})",
+      "PATCH", kWidgetA, R"({"metadata":{"finalizers":["example.com/hold","example.com/more"]}})",
       kMerge);
-  const auto changed = server->Call("PATCH", kA, R"({"spec":{"color":"red"}})", kMerge);
+  const auto changed = server->Call("PATCH", kWidgetA, R"({"spec":{"color":"red"}})", kMerge);
   const auto revived =
-      server->Call("PATCH", kA, R"({"metadata":{"deletionTimestamp":null}})", kMerge);
+      server->Call("PATCH", kWidgetA, R"({"metadata":{"deletionTimestamp":null}})", kMerge);
   const auto later = server->Call(
-      "PATCH", kA, R"({"metadata":{"deletionTimestamp":"2099-01-01T00:00:00Z"}})", kMerge);
+      "PATCH", kWidgetA, R"({"metadata":{"deletionTimestamp":"2099-01-01T00:00:00Z"}})", kMerge);
   const auto longer =
-      server->Call("PATCH", kA, R"({"metadata":{"deletionGracePeriodSeconds":60}})", kMerge);
+      server->Call("PATCH", kWidgetA, R"({"metadata":{"deletionGracePeriodSeconds":60}})", kMerge);
 
   CHECK(more.code == 422);
   CHECK(Contains(more.body,
@@ -235,32 +236,32 @@ TEST_CASE("endpoints: an object that is going can be changed but not held any lo
 TEST_CASE("endpoints: taking the last finalizer off by PUT answers with what was sent",
           "[endpoints]") {
   const auto server = StartHeld();
-  std::string body = server->Call("DELETE", kA).body;
+  std::string body = server->Call("DELETE", kWidgetA).body;
   const std::string finalizers = R"("finalizers":["example.com/hold"],)";
   const std::size_t at = body.find(R"(,"finalizers":["example.com/hold"])");
   REQUIRE(at != std::string::npos);
   body.erase(at, finalizers.size());
 
-  const auto put = server->Call("PUT", kA, body);
+  const auto put = server->Call("PUT", kWidgetA, body);
 
   CHECK(put.code == 200);
   CHECK(Contains(put.body, "\"deletionTimestamp\":"));
-  CHECK(server->Call("GET", kA).code == 404);
+  CHECK(server->Call("GET", kWidgetA).code == 404);
 }
 
 TEST_CASE("endpoints: an apply that no longer has the last finalizer deletes what is going",
           "[endpoints]") {
   const auto server = StartWidgetServer();
-  const std::string path = kA + "?fieldManager=holder";
+  const std::string path = kWidgetA + "?fieldManager=holder";
   const http::Headers apply{{"Content-Type", "application/apply-patch+yaml"}};
   const std::string body = R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{)"
                            R"("name":"a","finalizers":["example.com/hold"]},"spec":{"size":1}})";
   REQUIRE(server->Call("PATCH", path, body, apply).code == 201);
-  REQUIRE(server->Call("DELETE", kA).code == 200);
+  REQUIRE(server->Call("DELETE", kWidgetA).code == 200);
 
   const auto held = server->Call("PATCH", path, body, apply);
   const auto more =
-      server->Call("PATCH", kA + "?fieldManager=other",
+      server->Call("PATCH", kWidgetA + "?fieldManager=other",
                    R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a",)"
                    R"("finalizers":["example.com/more"]}})",
                    apply);
@@ -272,7 +273,7 @@ TEST_CASE("endpoints: an apply that no longer has the last finalizer deletes wha
   CHECK(more.code == 422);
   CHECK(Contains(more.body, "no new finalizers can be added if the object is being deleted"));
   CHECK(released.code == 200);
-  CHECK(server->Call("GET", kA).code == 404);
+  CHECK(server->Call("GET", kWidgetA).code == 404);
 }
 
 TEST_CASE("endpoints: owners are judged, repeated ones dropped with a warning", "[endpoints]") {
@@ -329,10 +330,10 @@ TEST_CASE("endpoints: owners in a circle can be deleted", "[endpoints]") {
                         kMerge);
   };
 
-  CHECK(own(kA, "b", b_uid).code == 200);
+  CHECK(own(kWidgetA, "b", b_uid).code == 200);
   CHECK(own(b, "a", a_uid).code == 200);
   CHECK(own(b, "b", b_uid).code == 200);  // Its own owner.
-  const auto deleted = server->Call("DELETE", kA, R"({"propagationPolicy":"Foreground"})");
+  const auto deleted = server->Call("DELETE", kWidgetA, R"({"propagationPolicy":"Foreground"})");
 
   CHECK(deleted.code == 200);
   CHECK(Contains(deleted.body, R"("finalizers":["foregroundDeletion"])"));
@@ -392,7 +393,7 @@ TEST_CASE("endpoints: admission is asked about every object that is deleted", "[
   for (const char* name : {"a", "kept"}) server->Call("POST", kWidgets, Widget(name, 1));
 
   const auto refused = server->Call("DELETE", std::string(kWidgets) + "/kept");
-  const auto deleted = server->Call("DELETE", kA);
+  const auto deleted = server->Call("DELETE", kWidgetA);
   const auto collection = server->Call("DELETE", kWidgets);
 
   CHECK(refused.code == 403);
@@ -407,9 +408,9 @@ TEST_CASE("endpoints: a dry run of a delete answers like it and deletes nothing"
   const auto server = StartHeld();
   server->Call("POST", kWidgets, Widget("b", 1));
 
-  const auto held = server->Call("DELETE", kA + "?dryRun=All");
+  const auto held = server->Call("DELETE", kWidgetA + "?dryRun=All");
   const auto free = server->Call("DELETE", std::string(kWidgets) + "/b", R"({"dryRun":["All"]})");
-  const auto bad = server->Call("DELETE", kA, R"({"dryRun":["All","Some"]})");
+  const auto bad = server->Call("DELETE", kWidgetA, R"({"dryRun":["All","Some"]})");
   const auto all = server->Call("DELETE", std::string(kWidgets) + "?dryRun=All");
 
   CHECK(Contains(held.body, "deletionTimestamp"));
@@ -418,7 +419,7 @@ TEST_CASE("endpoints: a dry run of a delete answers like it and deletes nothing"
   CHECK(Contains(bad.body, R"(dryRun: Unsupported value: [\"All\",\"Some\"]: supported values: )"
                            R"(\"All\")"));
   CHECK(all.code == 200);
-  CHECK_FALSE(Contains(server->Call("GET", kA).body, "deletionTimestamp"));
+  CHECK_FALSE(Contains(server->Call("GET", kWidgetA).body, "deletionTimestamp"));
   CHECK(server->Call("GET", std::string(kWidgets) + "/b").code == 200);
 }
 
@@ -435,7 +436,7 @@ TEST_CASE("endpoints: deletecollection takes fields, pages and no watch", "[endp
       server->Call("DELETE", kWidgets, R"({"preconditions":{"uid":"other"}})");
 
   CHECK(field.code == 200);
-  CHECK(server->Call("GET", kA).code == 404);
+  CHECK(server->Call("GET", kWidgetA).code == 404);
   CHECK(Contains(page.body, R"("continue":")"));
   CHECK(server->Call("GET", std::string(kWidgets) + "/b").code == 404);
   CHECK(unknown.code == 400);

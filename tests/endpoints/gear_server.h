@@ -12,6 +12,7 @@
 #include "apiserver/registry/scale.h"
 #include "apiserver/rest/status.h"
 #include "apiserver/testing/server/fake_clock.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 // A kind with lists of each type, in two versions, with status and scale: what tests of server-side
@@ -21,9 +22,6 @@ namespace apiserver::inline v0::testing {
 using runtime::Value;
 
 inline constexpr std::string_view kGears = "/apis/example.com/v1/namespaces/default/gears";
-inline const http::Headers kApply{{"Content-Type", "application/apply-patch+yaml"}};
-inline const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
-inline const http::Headers kJsonPatch{{"Content-Type", "application/json-patch+json"}};
 
 class GearStrategy final : public rest::Strategy {
  public:

@@ -2,11 +2,14 @@
 #include <catch2/catch.hpp>
 
 #include "gunzip.h"
+#include "media_types.h"
 #include "watch_lines.h"
 #include "widget_server.h"
 
 using apiserver::testing::Contains;
 using apiserver::testing::Gunzip;
+using apiserver::testing::kPartialList;
+using apiserver::testing::kTable;
 using apiserver::testing::kWidgets;
 using apiserver::testing::Lines;
 using apiserver::testing::StartWidgetServer;
@@ -16,8 +19,6 @@ using apiserver::testing::Widget;
 namespace {
 
 constexpr std::size_t kThreshold = std::size_t{128} << 10;
-constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
-constexpr char kPartial[] = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 
 void Create(TestServer& server, const std::string& name, std::size_t color_bytes) {
   const std::string body = R"({"metadata":{"name":")" + name + R"("},"spec":{"color":")" +
@@ -100,7 +101,7 @@ TEST_CASE("endpoints: objects, tables, partial lists and YAML are gzipped as wel
        {Case{std::string(kWidgets) + "/large", "application/json"},
         Case{std::string(kWidgets) + "/large", "application/yaml"},
         Case{std::string(kWidgets) + "/large?pretty=1", "application/json"}, Case{kWidgets, kTable},
-        Case{kWidgets, kPartial}, Case{kWidgets, "application/yaml"}}) {
+        Case{kWidgets, kPartialList}, Case{kWidgets, "application/yaml"}}) {
     INFO(each.target << " " << each.accept);
     const auto plain = server->Call("GET", each.target, "", {{"Accept", each.accept}});
     const auto zipped = server->Call("GET", each.target, "",

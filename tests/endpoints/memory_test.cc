@@ -2,10 +2,13 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
+#include "media_types.h"
 #include "widget_server.h"
 
 using apiserver::FairShare;
 using apiserver::testing::Contains;
+using apiserver::testing::kPartialList;
+using apiserver::testing::kTable;
 using apiserver::testing::kWidgets;
 using apiserver::testing::StartWidgetServer;
 using apiserver::testing::TestServer;
@@ -13,8 +16,6 @@ using apiserver::testing::Widget;
 
 namespace {
 
-const std::string kTable = "application/json;as=Table;v=v1;g=meta.k8s.io";
-const std::string kPartial = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 constexpr char kOldWidgets[] = "/apis/example.com/v1alpha1/namespaces/default/widgets";
 
 void CreateWidgets(TestServer& server, int count) {
@@ -134,7 +135,7 @@ TEST_CASE("endpoints: without memory for answers only what must be made whole is
   memory->output.Add(memory->output.bytes_max() + 1);
 
   CHECK(Refused(server->Call("GET", kWidgets, "", AliceAccepts(kTable))));
-  CHECK(Refused(server->Call("GET", kWidgets, "", AliceAccepts(kPartial))));
+  CHECK(Refused(server->Call("GET", kWidgets, "", AliceAccepts(kPartialList))));
   CHECK(Refused(server->Call("GET", kWidgets, "", AliceAccepts("application/yaml"))));
   CHECK(Refused(server->Call("GET", std::string(kWidgets) + "?limit=3", "", kAlice)));
   CHECK(Refused(server->Call("GET", w0, "", AliceAccepts(kTable))));

@@ -5,6 +5,7 @@
 #include "codec/gadget.h"
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 namespace codec = apiserver::codec;
@@ -12,6 +13,7 @@ namespace runtime = apiserver::runtime;
 namespace wire = apiserver::codec::wire;
 using apiserver::Context;
 using apiserver::testing::Contains;
+using apiserver::testing::kProtobuf;
 using apiserver::testing::kWidgets;
 using apiserver::testing::StartWidgetServer;
 using apiserver::testing::TestServer;
@@ -19,7 +21,6 @@ using apiserver::testing::TestServer;
 namespace {
 
 constexpr char kGadgets[] = "/apis/gadget.example.com/v1/namespaces/default/gadgets";
-constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 const apiserver::http::Headers kSends{{"Content-Type", kProtobuf}};
 const apiserver::http::Headers kAccepts{{"Accept", kProtobuf}};
 const apiserver::http::Headers kBoth{{"Content-Type", kProtobuf}, {"Accept", kProtobuf}};

@@ -3,10 +3,13 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/registry/scale.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
+using testing::kJsonPatch;
+using testing::kMerge;
 
 namespace {
 
@@ -58,8 +61,6 @@ std::unique_ptr<testing::TestServer> StartDeckServer() {
 
 constexpr char kDecks[] = "/apis/example.com/v1/namespaces/default/decks";
 const std::string kScale = std::string(kDecks) + "/a/scale";
-const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
-const http::Headers kJsonPatch{{"Content-Type", "application/json-patch+json"}};
 
 std::unique_ptr<testing::TestServer> StartWithDeck() {
   auto server = StartDeckServer();

@@ -4,9 +4,12 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/schema_loader.h"
 #include "apiserver/rest/status.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: a test.
+using testing::kApply;
+using testing::kMerge;
 
 namespace {
 
@@ -68,8 +71,6 @@ std::unique_ptr<testing::TestServer> StartPetServer() {
 
 constexpr char kPets[] = "/apis/zoo.example.com/v1/namespaces/default/pets";
 const std::string kPet = std::string(kPets) + "/a";
-const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
-const http::Headers kApply{{"Content-Type", "application/apply-patch+yaml"}};
 
 std::string Pet(const std::string& name, const std::string& spec) {
   return R"({"apiVersion":"zoo.example.com/v1","kind":"Pet","metadata":{"name":")" + name +

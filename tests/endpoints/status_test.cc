@@ -2,10 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include "apiserver/rest/status.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
+using testing::kJsonPatch;
+using testing::kMerge;
 
 namespace {
 
@@ -56,8 +59,6 @@ std::unique_ptr<testing::TestServer> StartTaskServer() {
 constexpr char kTasks[] = "/apis/example.com/v1/namespaces/default/tasks";
 const std::string kTask = std::string(kTasks) + "/a";
 const std::string kStatus = kTask + "/status";
-const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
-const http::Headers kJsonPatch{{"Content-Type", "application/json-patch+json"}};
 
 std::string Replaced(std::string text, const std::string& what, const std::string& with) {
   const std::size_t at = text.find(what);

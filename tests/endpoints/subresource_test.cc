@@ -38,7 +38,7 @@ class Subresource : public rest::Storage {
   runtime::KindPtr kind_;
 };
 
-std::string Joined(const meta::QueryValues& query) {
+std::string JoinedQuery(const meta::QueryValues& query) {
   std::string text;
   for (const auto& [key, value] : query) text += key + "=" + value + ";";
   return text;
@@ -51,7 +51,7 @@ class Options final : public Subresource, public rest::GetterWithOptions {
   Result<runtime::ObjectPtr> Get(const Context&, std::string_view name,
                                  const meta::QueryValues& query,
                                  std::string_view subpath) override {
-    return runtime::ObjectPtr(Says(name, Joined(query) + std::string(subpath)));
+    return runtime::ObjectPtr(Says(name, JoinedQuery(query) + std::string(subpath)));
   }
 };
 
@@ -93,9 +93,9 @@ class Lock final : public Subresource, public rest::Getter, public rest::Updater
 };
 
 // Answers plainly.
-class Proxy final : public Subresource, public rest::Connecter {
+class ProxySubresource final : public Subresource, public rest::Connecter {
  public:
-  explicit Proxy(runtime::KindPtr kind, bool websocket_needs_create = true)
+  explicit ProxySubresource(runtime::KindPtr kind, bool websocket_needs_create = true)
       : Subresource(std::move(kind)), websocket_needs_create_(websocket_needs_create) {}
   std::vector<std::string> ConnectMethods() const override { return {"GET", "POST", "DELETE"}; }
   bool TakesSubpath() const override { return true; }
@@ -103,7 +103,7 @@ class Proxy final : public Subresource, public rest::Connecter {
   Result<http::Handler> Connect(const Context&, std::string_view name,
                                 const meta::QueryValues& query, std::string_view subpath) override {
     if (name == "gone") return meta::NewNotFound({"example.com", "widgets"}, "gone");
-    return http::Handler([answer = std::string(name) + " " + Joined(query) + " " +
+    return http::Handler([answer = std::string(name) + " " + JoinedQuery(query) + " " +
                                    std::string(subpath)](http::Exchange& exchange) {
       exchange.writer().Send({}, exchange.request().method + " " + answer + " " + *exchange.body());
       return http::Step::Done();
@@ -137,7 +137,7 @@ struct EchoSink final : public http::StreamSink {
 };
 
 // Takes the raw connection.
-class Raw final : public Subresource, public rest::Connecter {
+class RawSubresource final : public Subresource, public rest::Connecter {
  public:
   using Subresource::Subresource;
   std::vector<std::string> ConnectMethods() const override { return {"POST"}; }
@@ -290,26 +290,27 @@ class Witness final : public admission::Plugin {
   }
 };
 
-struct Served {
-  explicit Served(TestServerOptions options = {}) {
+struct ServedSubresources {
+  explicit ServedSubresources(TestServerOptions options = {}) {
     options.admission = {witness};
     server = testing::StartWidgetServer(std::move(options));
     const auto kind = testing::WidgetKind();
     const std::shared_ptr<rest::Storage> widgets(server->store("widgets"), [](auto*) {});
-    REQUIRE(server->server()
-                .ReplaceAPIGroup({"example.com",
-                                  {{"v1",
-                                    {{"widgets", widgets},
-                                     {"widgets/options", std::make_shared<Options>(kind)},
-                                     {"widgets/binding", std::make_shared<Binding>(kind)},
-                                     {"widgets/lock", std::make_shared<Lock>(kind)},
-                                     {"widgets/proxy", std::make_shared<Proxy>(kind)},
-                                     {"widgets/relay", std::make_shared<Proxy>(kind, false)},
-                                     {"widgets/echo", std::make_shared<Echo>(kind)},
-                                     {"widgets/raw", std::make_shared<Raw>(kind)},
-                                     {"widgets/upload", std::make_shared<Upload>(kind)},
-                                     {"widgets/log", std::make_shared<LogStorage>(kind, log)}}}}})
-                .ok());
+    REQUIRE(
+        server->server()
+            .ReplaceAPIGroup({"example.com",
+                              {{"v1",
+                                {{"widgets", widgets},
+                                 {"widgets/options", std::make_shared<Options>(kind)},
+                                 {"widgets/binding", std::make_shared<Binding>(kind)},
+                                 {"widgets/lock", std::make_shared<Lock>(kind)},
+                                 {"widgets/proxy", std::make_shared<ProxySubresource>(kind)},
+                                 {"widgets/relay", std::make_shared<ProxySubresource>(kind, false)},
+                                 {"widgets/echo", std::make_shared<Echo>(kind)},
+                                 {"widgets/raw", std::make_shared<RawSubresource>(kind)},
+                                 {"widgets/upload", std::make_shared<Upload>(kind)},
+                                 {"widgets/log", std::make_shared<LogStorage>(kind, log)}}}}})
+            .ok());
   }
 
   std::shared_ptr<Witness> witness = std::make_shared<Witness>();
@@ -323,7 +324,7 @@ std::string At(const std::string& rest) { return std::string(kWidgets) + "/" + r
 
 TEST_CASE("endpoints: subresources answer the methods they can, with their own objects",
           "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   struct Case {
     const char* method;
     const char* path;
@@ -360,7 +361,7 @@ TEST_CASE("endpoints: subresources answer the methods they can, with their own o
 }
 
 TEST_CASE("endpoints: a Connecter gets method, name, query, subpath and body", "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   struct Case {
     const char* method;
     const char* path;
@@ -390,7 +391,7 @@ TEST_CASE("endpoints: a Connecter gets method, name, query, subpath and body", "
 }
 
 TEST_CASE("endpoints: a Connecter that streams bodies takes one of any length", "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   const std::string body(16 << 20, 'x');
 
   const auto whole = served.server->Call("POST", At("a/proxy"), body);
@@ -403,7 +404,7 @@ TEST_CASE("endpoints: a Connecter that streams bodies takes one of any length", 
 
 TEST_CASE("endpoints: to connect is admitted, then validated, before anything is done",
           "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
 
   served.server->Call("GET", At("a/proxy"));
   served.server->Call("GET", At("a/proxy?dryRun=All"));
@@ -415,7 +416,7 @@ TEST_CASE("endpoints: to connect is admitted, then validated, before anything is
 
 TEST_CASE("endpoints: discovery lists what each method of a subresource stands for",
           "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   const std::string body = served.server->Call("GET", "/apis/example.com/v1").body;
 
   struct Case {
@@ -435,7 +436,7 @@ TEST_CASE("endpoints: discovery lists what each method of a subresource stands f
 }
 
 TEST_CASE("endpoints: OpenAPI tells of connections, and of what follows them", "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   const std::string body = served.server->Call("GET", "/openapi/v2").body;
   const std::string path = "/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/";
 
@@ -451,7 +452,7 @@ TEST_CASE("endpoints: OpenAPI tells of connections, and of what follows them", "
 }
 
 TEST_CASE("endpoints: no deadline ends a connection or a stream", "[endpoints]") {
-  const Served served({.request_timeout = std::chrono::milliseconds(50)});
+  const ServedSubresources served({.request_timeout = std::chrono::milliseconds(50)});
   const auto connection = served.server->server().LoopbackConnection();
   auto stream = connection->Open({.target = At("a/log")}).value();
   const Context soon =
@@ -469,7 +470,7 @@ TEST_CASE("endpoints: no deadline ends a connection or a stream", "[endpoints]")
 }
 
 TEST_CASE("endpoints: a log is sent as it is written, until the client goes", "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   const auto connection = served.server->server().LoopbackConnection();
   auto stream = connection->Open({.target = At("a/log")}).value();
   const Context soon =
@@ -489,7 +490,7 @@ TEST_CASE("endpoints: a log is sent as it is written, until the client goes", "[
 }
 
 TEST_CASE("endpoints: a log may be silent, untyped, or gone", "[endpoints]") {
-  const Served served;
+  const ServedSubresources served;
   served.log->End();
 
   CHECK(served.server->Call("GET", At("silent/log")).code == 204);
@@ -501,7 +502,7 @@ TEST_CASE("endpoints: a log may be silent, untyped, or gone", "[endpoints]") {
 
 TEST_CASE("endpoints: a server that stops does not wait for streams and WebSockets",
           "[endpoints]") {
-  Served served({.listen = true});
+  ServedSubresources served({.listen = true});
   Dialled dialled(*served.server);
   WebSocketClient echo(dialled.connection(), At("a/echo"));
   REQUIRE(echo.head().code == 101);
@@ -525,7 +526,7 @@ TEST_CASE("endpoints: a server that stops does not wait for streams and WebSocke
 }
 
 TEST_CASE("endpoints: a WebSocket and a raw connection go through a Connecter", "[endpoints]") {
-  Served served({.listen = true});
+  ServedSubresources served({.listen = true});
   Dialled dialled(*served.server);
 
   WebSocketClient echo(dialled.connection(), At("a/echo"));
@@ -566,7 +567,7 @@ TEST_CASE("endpoints: a log over a WebSocket comes in messages, as the subprotoc
            {0x81, ""},
            {0x81, "YWJjZA=="}},
       Case{"channel.k8s.io", 403, "", {}, {}});
-  Served served({.listen = true});
+  ServedSubresources served({.listen = true});
   Dialled dialled(*served.server);
   WebSocketClient client(dialled.connection(), At("a/log"), each.offered);
 
@@ -604,7 +605,7 @@ http::ClientResponse OpenSocket(std::vector<std::string> verbs, const std::strin
   TestServerOptions options{.authorizer = std::make_shared<OnlyVerbs>(std::move(verbs)),
                             .listen = true};
   REQUIRE(options.features.Set(gates).ok());
-  const Served served(std::move(options));
+  const ServedSubresources served(std::move(options));
   Dialled dialled(*served.server);
   return dialled.connection()
       .Call(Context::Background(), {.target = At(target),
@@ -631,7 +632,8 @@ TEST_CASE("endpoints: a WebSocket to a Connecter needs the verb create", "[endpo
   CHECK(OpenSocket({"create"}, "", "a/relay").code == 403);
 
   // What is no WebSocket needs no more than its own verb.
-  const Served served({.authorizer = std::make_shared<OnlyVerbs>(std::vector<std::string>{"get"})});
+  const ServedSubresources served(
+      {.authorizer = std::make_shared<OnlyVerbs>(std::vector<std::string>{"get"})});
   CHECK(served.server->Call("GET", At("a/proxy")).code == 200);
   CHECK(served.server->Call("POST", At("a/proxy"), "{}").code == 403);
 }

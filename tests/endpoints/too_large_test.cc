@@ -4,17 +4,18 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/testing/server/fault_engine.h"
+#include "media_types.h"
 #include "widget_server.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
+using testing::kApply;
+using testing::kMerge;
 using testing::kWidgets;
 
 namespace {
 
 const std::string kOne = std::string(kWidgets) + "/a";
-const http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
-const http::Headers kApply{{"Content-Type", "application/apply-patch+yaml"}};
 
 // A widget of more bytes than a create keeps no second copy of.
 std::string LargeWidget() {
@@ -24,8 +25,8 @@ std::string LargeWidget() {
 }
 
 // A server whose storage refuses the next write as too large, as often as a test says.
-struct Served {
-  std::unique_ptr<storage::kv::Engine> memory = storage::memory::NewEngine();
+struct ServedLarge {
+  std::unique_ptr<apiserver::storage::kv::Engine> memory = apiserver::storage::memory::NewEngine();
   std::unique_ptr<testing::FaultEngine> engine = testing::NewFaultEngine(*memory);
   std::unique_ptr<testing::TestServer> server =
       testing::StartWidgetServer({.engine = engine.get()});
@@ -52,7 +53,7 @@ struct Served {
 }  // namespace
 
 TEST_CASE("endpoints: every write but an apply is tried again without owners", "[endpoints]") {
-  Served served;
+  ServedLarge served;
   const auto created = served.Call(1, "POST", kWidgets, LargeWidget());
   CHECK(created.code == 201);
   CHECK_FALSE(Contains(created.body, "managedFields"));
@@ -75,7 +76,7 @@ TEST_CASE("endpoints: every write but an apply is tried again without owners", "
 }
 
 TEST_CASE("endpoints: a write that is too large twice is refused", "[endpoints]") {
-  Served served;
+  ServedLarge served;
   CHECK(served.Call(2, "POST", kWidgets, LargeWidget()).code == 413);
   // A small one is not tried again.
   CHECK(served.Call(1, "POST", kWidgets, testing::Widget("a", 1)).code == 413);

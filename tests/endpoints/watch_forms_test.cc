@@ -3,12 +3,15 @@
 
 #include "dialled.h"
 #include "gunzip.h"
+#include "media_types.h"
 #include "watch_lines.h"
 #include "widget_server.h"
 
 using apiserver::testing::Contains;
 using apiserver::testing::Dialled;
 using apiserver::testing::Gunzip;
+using apiserver::testing::kJson;
+using apiserver::testing::kTable;
 using apiserver::testing::kWidgets;
 using apiserver::testing::Lines;
 using apiserver::testing::ServerFrame;
@@ -19,9 +22,7 @@ using apiserver::testing::Widget;
 
 namespace {
 
-constexpr char kJson[] = "application/json";
-constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
-constexpr char kPartial[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+constexpr char kPartialObject[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kPartialProtobuf[] =
     "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 
@@ -43,7 +44,7 @@ const Form kForms[] = {
      R"({"kind":"Widget","apiVersion":"example.com/v1",)"},
     {"Table", Way::kHttp, kTable, "application/json",
      R"({"kind":"Table","apiVersion":"meta.k8s.io/v1",)"},
-    {"PartialObjectMetadata", Way::kHttp, kPartial, "application/json",
+    {"PartialObjectMetadata", Way::kHttp, kPartialObject, "application/json",
      R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",)"},
     {"protobuf PartialObjectMetadata", Way::kHttp, kPartialProtobuf,
      "application/vnd.kubernetes.protobuf;stream=watch", kProtobufObject},
@@ -57,7 +58,7 @@ const Form kForms[] = {
      R"({"kind":"Widget","apiVersion":"example.com/v1",)"},
     {"WebSocket Table", Way::kWebSocket, kTable, "",
      R"({"kind":"Table","apiVersion":"meta.k8s.io/v1",)"},
-    {"WebSocket PartialObjectMetadata", Way::kWebSocket, kPartial, "",
+    {"WebSocket PartialObjectMetadata", Way::kWebSocket, kPartialObject, "",
      R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",)"},
     {"WebSocket protobuf", Way::kWebSocket, kPartialProtobuf, "", kProtobufObject},
 };

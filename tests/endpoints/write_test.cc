@@ -1,20 +1,16 @@
 // POST, PUT and PATCH over HTTP.
 #include <catch2/catch.hpp>
 
+#include "media_types.h"
 #include "widget_server.h"
 
 using apiserver::testing::Contains;
+using apiserver::testing::kJsonPatch;
+using apiserver::testing::kMerge;
+using apiserver::testing::kWidgetA;
 using apiserver::testing::kWidgets;
 using apiserver::testing::StartWidgetServer;
 using apiserver::testing::Widget;
-
-namespace {
-
-const std::string kA = std::string(kWidgets) + "/a";
-const apiserver::http::Headers kMerge{{"Content-Type", "application/merge-patch+json"}};
-const apiserver::http::Headers kJsonPatch{{"Content-Type", "application/json-patch+json"}};
-
-}  // namespace
 
 TEST_CASE("endpoints: bad bodies are refused and nothing is stored", "[endpoints]") {
   const auto server = StartWidgetServer();
@@ -216,7 +212,7 @@ TEST_CASE("endpoints: a dry run answers like the write and stores nothing", "[en
 
   CHECK(created.code == 201);
   CHECK(unknown.code == 422);
-  CHECK(server->Call("GET", kA).code == 404);
+  CHECK(server->Call("GET", kWidgetA).code == 404);
 }
 
 TEST_CASE("endpoints: PUT needs the revision it saw", "[endpoints]") {
@@ -227,10 +223,10 @@ TEST_CASE("endpoints: PUT needs the revision it saw", "[endpoints]") {
     return body.replace(body.find("\"size\":3"), 8, "\"size\":" + size);
   };
 
-  const auto ok = server->Call("PUT", kA, replaced("4"));
-  const auto stale = server->Call("PUT", kA, replaced("5"));
-  const auto none = server->Call("PUT", kA, Widget("a", 5));
-  const auto other = server->Call("PUT", kA, Widget("b", 5));
+  const auto ok = server->Call("PUT", kWidgetA, replaced("4"));
+  const auto stale = server->Call("PUT", kWidgetA, replaced("5"));
+  const auto none = server->Call("PUT", kWidgetA, Widget("a", 5));
+  const auto other = server->Call("PUT", kWidgetA, Widget("b", 5));
 
   CHECK(ok.code == 200);
   CHECK(stale.code == 409);
@@ -248,7 +244,7 @@ TEST_CASE("endpoints: an update that changes nothing keeps the revision", "[endp
   const auto server = StartWidgetServer();
   const std::string first = server->Call("POST", kWidgets, Widget("a", 3)).body;
 
-  const auto again = server->Call("PUT", kA, first);
+  const auto again = server->Call("PUT", kWidgetA, first);
 
   CHECK(again.body == first);
 }
@@ -257,13 +253,14 @@ TEST_CASE("endpoints: JSON patch and merge patch change the stored object", "[en
   const auto server = StartWidgetServer();
   server->Call("POST", kWidgets, Widget("a", 3));
 
-  const auto merged = server->Call("PATCH", kA, R"({"spec":{"color":"red"}})", kMerge);
-  const auto patched =
-      server->Call("PATCH", kA, R"([{"op":"replace","path":"/spec/size","value":4}])", kJsonPatch);
-  const auto failed =
-      server->Call("PATCH", kA, R"([{"op":"test","path":"/spec/size","value":9}])", kJsonPatch);
-  const auto strategic = server->Call("PATCH", kA, R"({"spec":{"$patch":"replace","size":5}})",
-                                      {{"Content-Type", "application/strategic-merge-patch+json"}});
+  const auto merged = server->Call("PATCH", kWidgetA, R"({"spec":{"color":"red"}})", kMerge);
+  const auto patched = server->Call(
+      "PATCH", kWidgetA, R"([{"op":"replace","path":"/spec/size","value":4}])", kJsonPatch);
+  const auto failed = server->Call("PATCH", kWidgetA,
+                                   R"([{"op":"test","path":"/spec/size","value":9}])", kJsonPatch);
+  const auto strategic =
+      server->Call("PATCH", kWidgetA, R"({"spec":{"$patch":"replace","size":5}})",
+                   {{"Content-Type", "application/strategic-merge-patch+json"}});
   const auto missing = server->Call("PATCH", std::string(kWidgets) + "/none", "{}", kMerge);
 
   CHECK(Contains(merged.body, R"("spec":{"size":3,"color":"red"})"));

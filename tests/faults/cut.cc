@@ -17,15 +17,15 @@ namespace {
 
 namespace kv = storage::kv;
 
-constexpr char kPath[] = "/data/store";
-constexpr std::size_t kWritesMax = 4000;
+constexpr char kCutStore[] = "/data/store";
+constexpr std::size_t kCutWritesMax = 4000;
 // A store gets a new directory after so many cuts, so that verifying stays quick.
-constexpr std::size_t kLivesMax = 10;
+constexpr std::size_t kCutLivesMax = 10;
 // A cut before nothing was ever written has its place too, but seldom.
 constexpr std::uint64_t kChangesMax = 1500;
 
-storage::rocks::Options OptionsFor(bool keep_all) {
-  storage::rocks::Options options{.path = kPath};
+storage::rocks::Options CutOptionsFor(bool keep_all) {
+  storage::rocks::Options options{.path = kCutStore};
   options.history = {.window = {}, .events_max = keep_all ? 0U : 200U, .bytes_max = 0};
   options.write_buffer_bytes = 64 << 10;
   // So that tails read the disk.
@@ -41,7 +41,7 @@ class Cuts {
 
   Outcome Run() {
     for (std::size_t round = 0; round < options_.rounds; ++round) {
-      if (round % kLivesMax == 0) Renew();
+      if (round % kCutLivesMax == 0) Renew();
       const std::string wrong = Round(round);
       ++outcome_.rounds;
       outcome_.acknowledged += history_.acknowledged();
@@ -93,12 +93,12 @@ class Cuts {
     const auto env = NewDiskEnv(disk);
     if (bare()) {
       (void)env->CreateDirIfMissing("/data");
-      auto store = BareStore::Open(*env, kPath, options_.subject == Subject::kBare);
+      auto store = BareStore::Open(*env, kCutStore, options_.subject == Subject::kBare);
       if (store != nullptr) RunWriters(store->Writer(), history_, writers);
       disk.PowerOff();
       return;
     }
-    auto engine = storage::rocks::OpenOver(*env, OptionsFor(keep_all_));
+    auto engine = storage::rocks::OpenOver(*env, CutOptionsFor(keep_all_));
     if (engine.ok()) RunWriters(WriteTo(**engine), history_, writers);
     // Before it is stopped, which might sync.
     disk.PowerOff();
@@ -108,18 +108,18 @@ class Cuts {
     const auto env = NewDiskEnv(disk);
     if (bare()) {
       (void)env->CreateDirIfMissing("/data");
-      auto store = BareStore::Open(*env, kPath, true);
+      auto store = BareStore::Open(*env, kCutStore, true);
       if (store == nullptr) return Status(Reason::kInternalError, "the bare store does not open");
       return store->Read();
     }
-    auto engine = storage::rocks::OpenOver(*env, OptionsFor(keep_all_));
+    auto engine = storage::rocks::OpenOver(*env, CutOptionsFor(keep_all_));
     if (!engine.ok()) return engine.status();
     return Read(**engine);
   }
 
   const CutOptions options_;
   const std::unique_ptr<Random> random_;
-  History history_{kWritesMax};
+  History history_{kCutWritesMax};
   Disk::Files left_;
   Known known_;
   bool keep_all_ = true;
@@ -144,7 +144,7 @@ Outcome RunBoundaries(std::size_t writes) {
   Outcome outcome;
   {
     const auto env = NewDiskEnv(disk);
-    auto engine = storage::rocks::OpenOver(*env, OptionsFor(true));
+    auto engine = storage::rocks::OpenOver(*env, CutOptionsFor(true));
     Revision held = 0;
     for (std::size_t n = 0; engine.ok() && n < writes; ++n) {
       kv::TxnRequest request{.key = "/k/" + std::to_string(n / 4), .expected_mod_revision = held};
@@ -164,7 +164,7 @@ Outcome RunBoundaries(std::size_t writes) {
     cut[log].resize(size);
     Disk left(cut);
     const auto env = NewDiskEnv(left);
-    auto engine = storage::rocks::OpenOver(*env, OptionsFor(true));
+    auto engine = storage::rocks::OpenOver(*env, CutOptionsFor(true));
     std::string wrong = engine.ok() ? "" : engine.status().ToString();
     if (engine.ok()) {
       const auto contents = Read(**engine);

@@ -16,11 +16,11 @@
 namespace apiserver::inline v0::faults {
 namespace {
 
-constexpr char kPath[] = "/data/store";
+constexpr char kFlippedStore[] = "/data/store";
 constexpr std::size_t kSector = 512;
 
-storage::rocks::Options OptionsForStore() {
-  storage::rocks::Options options{.path = kPath};
+storage::rocks::Options FlippedStoreOptions() {
+  storage::rocks::Options options{.path = kFlippedStore};
   options.history = {.window = {}, .events_max = 0, .bytes_max = 0};
   options.write_buffer_bytes = 64 << 10;
   options.recent_events_max = 4;
@@ -30,7 +30,7 @@ storage::rocks::Options OptionsForStore() {
 Result<Contents> ReadStore(const Disk::Files& files, bool& opened) {
   Disk disk(files);
   const auto env = NewDiskEnv(disk);
-  auto engine = storage::rocks::OpenOver(*env, OptionsForStore());
+  auto engine = storage::rocks::OpenOver(*env, FlippedStoreOptions());
   opened = engine.ok();
   if (!opened) return engine.status();
   return Read(**engine);
@@ -40,7 +40,7 @@ Result<Contents> ReadStore(const Disk::Files& files, bool& opened) {
 Disk::Files MakeStore(std::uint64_t seed, std::size_t writes, Contents& contents) {
   Disk disk;
   const auto env = NewDiskEnv(disk);
-  auto engine = storage::rocks::OpenOver(*env, OptionsForStore());
+  auto engine = storage::rocks::OpenOver(*env, FlippedStoreOptions());
   if (!engine.ok()) return {};
   History history(writes);
   RunWriters(WriteTo(**engine), history, {.seed = seed, .writes = writes});
@@ -49,7 +49,7 @@ Disk::Files MakeStore(std::uint64_t seed, std::size_t writes, Contents& contents
   if (seed % 2 == 0) {
     // All is in tables, and the log is empty.
     (*engine)->Stop();
-    engine = storage::rocks::OpenOver(*env, OptionsForStore());
+    engine = storage::rocks::OpenOver(*env, FlippedStoreOptions());
   }
   disk.PowerOff();
   return disk.Now();

@@ -17,14 +17,14 @@ namespace {
 
 namespace kv = storage::kv;
 
-constexpr char kPath[] = "/data/store";
+constexpr char kErroringStore[] = "/data/store";
 // Enough for a flush, a compaction of history, and a second log.
 constexpr std::size_t kWrites = 60;
 constexpr std::size_t kWritesAfter = 5;
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kErrorPatience{60};
 
-storage::rocks::Options OptionsForStore() {
-  storage::rocks::Options options{.path = kPath};
+storage::rocks::Options ErrorOptions() {
+  storage::rocks::Options options{.path = kErroringStore};
   options.history = {.window = {}, .events_max = 20, .bytes_max = 0};
   options.write_buffer_bytes = 64 << 10;
   options.recent_events_max = 4;
@@ -44,7 +44,7 @@ class Life {
   // Empty: all is well.
   std::string Run() {
     disk_.Set(fault_);
-    auto engine = storage::rocks::OpenOver(*env_, OptionsForStore());
+    auto engine = storage::rocks::OpenOver(*env_, ErrorOptions());
     std::string wrong = engine.ok() ? Live(**engine) : CheckError(engine.status());
     // Its last words on the way down count too.
     if (engine.ok()) (*engine)->Stop();
@@ -53,7 +53,7 @@ class Life {
     auto random = NewSeededRandom(1);
     Disk left(disk_.AfterCut(Loss::kAll, *random));
     const auto env = NewDiskEnv(left);
-    auto again = storage::rocks::OpenOver(*env, OptionsForStore());
+    auto again = storage::rocks::OpenOver(*env, ErrorOptions());
     if (!again.ok()) return "after a cut it does not open: " + again.status().ToString();
     return VerifyNow(**again, "after a cut: ");
   }
@@ -115,7 +115,7 @@ class Life {
   }
 
   std::string AwaitReady(kv::Engine& engine) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const auto deadline = std::chrono::steady_clock::now() + kErrorPatience;
     while (!engine.Ready().ok()) {
       // RocksDB's own threads may meet the fault only now.
       if (fault_.forever && disk_.reached()) Heal();

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kWritesMax = 20'000;
 // A store is given up after so many lives, so that verifying stays quick.
 constexpr std::size_t kLivesMax = 20;
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kKillPatience{60};
 
 storage::rocks::Options OptionsFor(const std::string& path, bool keep_all) {
   storage::rocks::Options options{.path = path};
@@ -116,7 +116,7 @@ class Kills {
     const std::size_t wanted = options_.writes_min + random_->Below(options_.writes_max);
     {
       Process victim(Victim(round));
-      const auto deadline = std::chrono::steady_clock::now() + kPatience;
+      const auto deadline = std::chrono::steady_clock::now() + kKillPatience;
       while (history_->acknowledged() < wanted) {
         if (!victim.Runs()) return "the writer ended by itself";
         if (std::chrono::steady_clock::now() > deadline) return "the writer does not get on";

@@ -10,9 +10,9 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-using Outcome = MemberWrite::Outcome;
+using WriteOutcome = MemberWrite::Outcome;
 
-constexpr milliseconds kGlance{50};
+constexpr milliseconds kWatchGlance{50};
 constexpr milliseconds kBeforeReopening{100};
 constexpr std::int64_t kValuesOfWriter = 1'000'000'000;
 // Of a hundred writes to a key that is believed to be there.
@@ -38,7 +38,7 @@ class Writer {
                         : there_[slot] ? target_.Update(key, value_)
                                        : target_.Create(key, value_);
     if (result.ok()) {
-      write.outcome = Outcome::kAcknowledged;
+      write.outcome = WriteOutcome::kAcknowledged;
       write.change.revision = *result;
       scores_.Acknowledged(*result);
       there_[slot] = !erase;
@@ -47,7 +47,7 @@ class Writer {
     const Reason reason = result.status().reason();
     if (reason == Reason::kNotFound || reason == Reason::kAlreadyExists ||
         reason == Reason::kConflict) {
-      write.outcome = Outcome::kRefused;
+      write.outcome = WriteOutcome::kRefused;
       there_[slot] = reason != Reason::kNotFound;
     } else {
       scores_.Failed("write", result.status());
@@ -146,7 +146,7 @@ void WatchClient::Run() {
 void WatchClient::Read(WatchSource& source) {
   const auto opened = steady_clock::now();
   while (!Done()) {
-    const Status status = source.Next(seen_.changes, kGlance);
+    const Status status = source.Next(seen_.changes, kWatchGlance);
     if (!seen_.changes.empty()) last_ = std::max(last_, seen_.changes.back().revision);
     if (!status.ok()) {
       scores_.Failed("watch", status);

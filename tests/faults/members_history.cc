@@ -7,7 +7,7 @@
 namespace apiserver::inline v0::faults {
 namespace {
 
-using Outcome = MemberWrite::Outcome;
+using WriteOutcome = MemberWrite::Outcome;
 
 std::string TextOf(const Change& change) {
   return (change.value == 0 ? "delete of " : "write of ") + change.key +
@@ -43,7 +43,7 @@ class Judgement {
   void JudgeWriter(const std::vector<MemberWrite>& writes) {
     Revision last = 0;
     for (const MemberWrite& write : writes) {
-      if (write.outcome != Outcome::kAcknowledged) {
+      if (write.outcome != WriteOutcome::kAcknowledged) {
         JudgeOther(write);
         continue;
       }
@@ -65,7 +65,7 @@ class Judgement {
   void JudgeOther(const MemberWrite& write) {
     const Change& change = write.change;
     const bool happened = change.value != 0 && times_.contains(change.value);
-    if (write.outcome == Outcome::kRefused) {
+    if (write.outcome == WriteOutcome::kRefused) {
       ++verdict_.refused;
       if (happened) Strange("refused, but it happened", change);
       return;

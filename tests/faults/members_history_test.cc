@@ -6,18 +6,18 @@
 namespace apiserver::inline v0::faults {
 namespace {
 
-using Outcome = MemberWrite::Outcome;
+using WriteOutcome = MemberWrite::Outcome;
 
 // Two writers, three members that agree, a watch of everything and one of "a/".
 MembersHistory Good() {
   MembersHistory history;
-  history.writers = {{{Outcome::kAcknowledged, {2, "a/x", 11}},
-                      {Outcome::kUnknown, {0, "a/x", 12}},
-                      {Outcome::kUnknown, {0, "a/x", 0}},
-                      {Outcome::kUnknown, {0, "a/x", 13}}},
-                     {{Outcome::kAcknowledged, {3, "b/y", 21}},
-                      {Outcome::kRefused, {0, "b/y", 22}},
-                      {Outcome::kAcknowledged, {6, "b/y", 0}}}};
+  history.writers = {{{WriteOutcome::kAcknowledged, {2, "a/x", 11}},
+                      {WriteOutcome::kUnknown, {0, "a/x", 12}},
+                      {WriteOutcome::kUnknown, {0, "a/x", 0}},
+                      {WriteOutcome::kUnknown, {0, "a/x", 13}}},
+                     {{WriteOutcome::kAcknowledged, {3, "b/y", 21}},
+                      {WriteOutcome::kRefused, {0, "b/y", 22}},
+                      {WriteOutcome::kAcknowledged, {6, "b/y", 0}}}};
   MemberView member;
   member.log = {{2, "a/x", 11}, {3, "b/y", 21}, {4, "a/x", 12}, {5, "a/x", 0}, {6, "b/y", 0}};
   history.members = {member, member, member};
@@ -46,7 +46,7 @@ TEST_CASE("faults: a true history of a cluster has no violation", "[faults]") {
 
 TEST_CASE("faults: an acknowledged write that is not in the log is lost", "[faults]") {
   MembersHistory history = Good();
-  history.writers[1].push_back({Outcome::kAcknowledged, {7, "b/y", 23}});
+  history.writers[1].push_back({WriteOutcome::kAcknowledged, {7, "b/y", 23}});
   const MembersVerdict verdict = Judge(history);
   CHECK(verdict.lost == 1);
   CHECK(verdict.violations() == 1);
@@ -74,7 +74,7 @@ TEST_CASE("faults: an acknowledged delete that was undone is lost", "[faults]") 
 
 TEST_CASE("faults: a refused write that happened is strange", "[faults]") {
   MembersHistory history = Good();
-  history.writers[0][1].outcome = Outcome::kRefused;
+  history.writers[0][1].outcome = WriteOutcome::kRefused;
   CHECK(Judge(history).strange > 0);
 }
 

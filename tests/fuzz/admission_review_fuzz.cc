@@ -1,19 +1,16 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "admission/webhook/review.h"
+#include "require.h"
 
 // The answer of an admission webhook: whatever it is, it is an answer that can be believed or an
 // error with words; a refusal is never a success, and a patch has a type.
 namespace {
 
 namespace admission = apiserver::admission;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

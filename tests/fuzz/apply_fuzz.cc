@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/schema_loader.h"
 #include "apiserver/patch/apply/updater.h"
+#include "require.h"
 
 // Applies: the input is an OpenAPI schema (or nothing, for the deduced type), a newline, a
 // configuration, a newline, and another manager's. Both are applied, then the second once more,
@@ -18,10 +18,7 @@ namespace codec = apiserver::codec;
 namespace apply = apiserver::patch::apply;
 namespace runtime = apiserver::runtime;
 using apiserver::Result;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 class SameConverter final : public apply::Converter {
  public:

@@ -1,12 +1,12 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/audit/event.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
+#include "require.h"
 #include "server/requests/redact.h"
 #include "server/requests/source_ips.h"
 #include "text/ip.h"
@@ -15,9 +15,7 @@
 // is one line of valid JSON, and one of text, without control bytes.
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 std::string TakeLine(std::string_view& rest) {
   const std::string line(rest.substr(0, rest.find('\n')));

@@ -1,18 +1,15 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "apiserver/authn/config.h"
+#include "require.h"
 
 // The authentication configuration: a file is refused with a message, or is a valid one.
 namespace {
 
 namespace authn = apiserver::authn;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,18 +1,15 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "apiserver/authz/config.h"
+#include "require.h"
 
 // The authorization configuration: a file is refused with a message, or is a valid one.
 namespace {
 
 namespace authz = apiserver::authz;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

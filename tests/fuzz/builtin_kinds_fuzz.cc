@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/core.h"
+#include "require.h"
 
 // Bodies of a Pod, of an Event (times), of a Secret (bytes) and of a review (lists in a map): what
 // decodes can be encoded, and once it has been through an encoding it stays as it is.
@@ -18,10 +18,7 @@ namespace {
 namespace codec = apiserver::codec;
 namespace runtime = apiserver::runtime;
 using Body = std::shared_ptr<const std::string>;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 std::vector<runtime::KindPtr> Kinds() {
   std::vector<runtime::KindPtr> kinds = apiserver::groups::core::Kinds().value();

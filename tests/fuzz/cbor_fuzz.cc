@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/codec/cbor.h"
+#include "require.h"
 
 // CBOR: what parses is written in a form that parses, and is written the same again.
 namespace {
 
 namespace codec = apiserver::codec;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

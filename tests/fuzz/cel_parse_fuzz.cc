@@ -1,22 +1,19 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "cel/syntax/parser.h"
 #include "cel/syntax/unparse.h"
 #include "cel/tree_text.h"
+#include "require.h"
 
 // Any bytes are an expression or have issues that can be displayed. What is parsed can be written
 // as an expression that parses to the same tree.
 namespace {
 
 namespace syntax = apiserver::cel::syntax;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 // Whether nothing but the parentheses that were added is wrong.
 bool IsLimit(const syntax::Issues& issues) {

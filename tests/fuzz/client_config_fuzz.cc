@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,17 +7,15 @@
 #include "apiserver/client/client_config.h"
 #include "apiserver/client/webhook_config.h"
 #include "apiserver/client/webhook_users.h"
+#include "require.h"
 
 // A kubeconfig is refused with a message, or names a server over https; its users are found by the
 // server that they are for; a webhook's URL and service path are judged.
 namespace {
 
 namespace client = apiserver::client;
-using apiserver::field::Path;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+namespace field = apiserver::field;
+using apiserver_fuzz::Require;
 
 }  // namespace
 
@@ -40,9 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Require(users.status().reason() == apiserver::Reason::kInvalid);
     Require(users.status().message().starts_with("kubeconfig: "));
   }
-  const auto url = client::ValidateWebhookURL(Path("url"), text);
+  const auto url = client::ValidateWebhookURL(field::Path("url"), text);
   if (url.empty()) Require(text.find('@') == std::string::npos || text.find('/') < text.find('@'));
-  const auto path = client::ValidateWebhookService(Path("s"), "ns", "n", text, 443);
+  const auto path = client::ValidateWebhookService(field::Path("s"), "ns", "n", text, 443);
   Require(!path.empty() || text.empty() || text.starts_with('/'));
   return 0;
 }

@@ -1,18 +1,15 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "apiserver/storage/value/config.h"
+#include "require.h"
 
 // The encryption configuration: a file is refused with a message, or read and judged.
 namespace {
 
 namespace value = apiserver::storage::value;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/field_set.h"
+#include "require.h"
 
 // The fieldsV1 of managedFields, which clients may write. What is read is written as JSON that
 // reads back as the same set; sets of operations with itself are what they must be.
@@ -14,10 +14,7 @@ namespace {
 namespace codec = apiserver::codec;
 namespace apply = apiserver::patch::apply;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "require.h"
 #include "text/go_url.h"
 
 // A URL is refused with Go's words about it, or its parts make a URL that is read as the same.
@@ -13,10 +13,7 @@ namespace {
 using apiserver::text::GoUrl;
 using apiserver::text::ParseGoUrl;
 using apiserver::text::Read;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 // Whether Go itself reads it as the same. It does not take back a zone with an opening bracket or
 // bytes beyond ASCII, and in a path whose escapes had to be made anew an escaped slash or colon

@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/codec/json.h"
+#include "require.h"
 
 // JSON: what parses prints in a form that parses to the same, pretty or not.
 namespace {
 
 namespace codec = apiserver::codec;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/json_patch.h"
+#include "require_json.h"
 
 // JSON patches: the input is a document, a newline, and a patch. What comes out is JSON.
 namespace {
@@ -13,17 +13,8 @@ namespace {
 namespace codec = apiserver::codec;
 namespace patch = apiserver::patch;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-void RequireJson(runtime::Value value) {
-  runtime::Arena arena;
-  std::string json;
-  codec::AppendJson(value, json);
-  Require(codec::ParseJson(json, arena).ok());
-}
+using apiserver_fuzz::Require;
+using apiserver_fuzz::RequireJson;
 
 }  // namespace
 

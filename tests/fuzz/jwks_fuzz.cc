@@ -1,18 +1,15 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "authn/jwk_set.h"
+#include "require.h"
 
 // A key set is refused with a reason, or its keys say the same when they are written again.
 namespace {
 
 namespace authn = apiserver::authn;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "authn/distributed_claims.h"
 #include "authn/jwt.h"
+#include "require.h"
 #include "text/base64.h"
 
 // A token is refused with a reason or taken apart; nobody's key has signed one that was not signed.
 namespace {
 
 namespace authn = apiserver::authn;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

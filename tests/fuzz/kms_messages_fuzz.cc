@@ -1,8 +1,8 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
+#include "require.h"
 #include "storage/kms/envelope.h"
 
 // What a KMS plugin answers and what stands behind the prefix of a stored value: read or refused;
@@ -10,10 +10,7 @@
 namespace {
 
 namespace kms = apiserver::storage::kms;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

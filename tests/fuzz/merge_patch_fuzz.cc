@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apiserver/codec/json.h"
+#include "require_json.h"
 
 // JSON merge patches: the input is a document, a newline, and a patch, which also is what another
 // document is to become.
@@ -16,23 +16,10 @@ namespace {
 namespace codec = apiserver::codec;
 namespace patch = apiserver::patch;
 namespace runtime = apiserver::runtime;
+using apiserver::codec::testing::Json;
+using apiserver_fuzz::Require;
+using apiserver_fuzz::RequireJson;
 using runtime::Value;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-std::string Print(const Value& value) {
-  std::string json;
-  codec::AppendJson(value, json);
-  return json;
-}
-
-void RequireJson(const Value& value) {
-  runtime::Arena arena;
-  const std::string json = Print(value);
-  Require(codec::ParseJson(json, arena).ok());
-}
 
 // Where the nulls of a value are, that a merge patch cannot say as they are.
 struct Nulls {
@@ -99,11 +86,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Require(!patch::ApplyMergePatch(*document, *change, arena).ok());
     return 0;
   }
-  const std::string before = Print(*document) + Print(*change);
+  const std::string before = Json(*document) + Json(*change);
   RequireToSettle(*document, *change, arena);
   RequireWayBetween(*document, *change, arena);
   RequireWayBetween(*change, *document, arena);
   RequireWayBetween(*document, Merge(*document, *change, arena), arena);
-  Require(Print(*document) + Print(*change) == before);
+  Require(Json(*document) + Json(*change) == before);
   return 0;
 }

@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -8,16 +7,14 @@
 #include "apiserver/codec/protobuf.h"
 #include "codec/gadget.h"
 #include "codec/protobuf_message.h"
+#include "require.h"
 
 // Protobuf: what decodes can be written as JSON, and encodes to something that decodes to the same.
 namespace {
 
 namespace codec = apiserver::codec;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 void TryMessage(std::string_view bytes, const runtime::Schema& schema) {
   runtime::Arena arena;

@@ -1,19 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/http/message.h"
 #include "apiserver/request/request_info.h"
+#include "require.h"
 
 // "METHOD path?query", as a request line has it: every one is understood or refused, and what is
 // understood hangs together.
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // Runs a fuzz target over every file of a folder, and over no bytes at all:
-// <name>_seeds FOLDER
+// fuzz_seeds TARGET FOLDER
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "find_target.h"
 
 namespace {
+
+using apiserver_fuzz::Input;
 
 std::vector<std::filesystem::path> SeedsIn(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> seeds;
@@ -23,27 +25,28 @@ std::vector<std::filesystem::path> SeedsIn(const std::filesystem::path& folder) 
   return seeds;
 }
 
-void Run(const std::string& bytes) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+void Run(Input target, const std::string& bytes) {
+  target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 || !std::filesystem::is_directory(argv[1])) {
-    std::cerr << "usage: " << argv[0] << " FOLDER\n";
+  const Input target = argc == 3 ? apiserver_fuzz::FindTarget(argv[1]) : nullptr;
+  if (target == nullptr || !std::filesystem::is_directory(argv[2])) {
+    std::cerr << "usage: " << argv[0] << " TARGET FOLDER\n";
     return 2;
   }
-  const std::vector<std::filesystem::path> seeds = SeedsIn(argv[1]);
+  const std::vector<std::filesystem::path> seeds = SeedsIn(argv[2]);
   if (seeds.empty()) {
-    std::cerr << argv[1] << " holds no seeds\n";
+    std::cerr << argv[2] << " holds no seeds\n";
     return 1;
   }
-  Run("");
+  Run(target, "");
   for (const std::filesystem::path& seed : seeds) {
     std::cout << seed.string() << '\n' << std::flush;  // The last one named is the one that failed.
     std::ifstream in(seed, std::ios::binary);
-    Run(std::string(std::istreambuf_iterator<char>(in), {}));
+    Run(target, std::string(std::istreambuf_iterator<char>(in), {}));
   }
   return 0;
 }

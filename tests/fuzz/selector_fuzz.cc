@@ -1,11 +1,11 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/meta/options.h"
 #include "apiserver/meta/selector.h"
+#include "require.h"
 
 // Label and field selectors: what parses prints in a form that parses to the same, and matching
 // never fails.
@@ -13,10 +13,7 @@ namespace {
 
 namespace meta = apiserver::meta;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 void TryLabels(std::string_view text) {
   const auto selector = meta::LabelSelector::Parse(text);

@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "apiserver/patch/apply/field_manager.h"
 #include "apiserver/patch/apply/managed_fields.h"
 #include "apiserver/runtime/settle.h"
+#include "require.h"
 
 // Server-side apply: the input is a live object with its managedFields, a newline, and what is
 // applied to it, in JSON. What can be applied can be applied again, and then changes nothing.
@@ -17,11 +17,8 @@ namespace {
 
 using namespace apiserver;                // NOLINT(google-build-using-namespace)
 using namespace apiserver::patch::apply;  // NOLINT(google-build-using-namespace)
+using apiserver_fuzz::Require;
 using runtime::Value;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 runtime::KindPtr GearKind() {
   using namespace runtime;  // NOLINT(google-build-using-namespace)
@@ -47,7 +44,7 @@ runtime::KindPtr GearKind() {
       .value();
 }
 
-std::string JsonOf(const runtime::Object& object) {
+std::string RootOf(const runtime::Object& object) {
   std::string json;
   codec::AppendJson(object.root(), json);
   return json;
@@ -85,14 +82,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto ctx = apiserver::Context::Background();
   auto once = manager.Apply(ctx, live, applied, "fuzzer", /*force=*/true);
   if (!once.ok()) return 0;
-  const std::string before = JsonOf(**once);
+  const std::string before = RootOf(**once);
   const runtime::ObjectPtr result = *std::move(once);
   Require(ValidateManagedFields(result->metadata()["managedFields"]).ok());
   if (!IsWritten(kind, applied->root)) return 0;
   const auto twice = manager.Apply(ctx, result, applied, "fuzzer", /*force=*/false);
-  Require(twice.ok() && JsonOf(**twice) == before);
+  Require(twice.ok() && RootOf(**twice) == before);
   const auto updated = result->Clone();
   manager.Update(ctx, result.get(), *updated, "updater");
-  Require(JsonOf(*updated) == before);
+  Require(RootOf(*updated) == before);
   return 0;
 }

@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/storage/value/transformer.h"
+#include "require.h"
 
 // Stored values: whatever stands in the engine is read or refused. What an authenticating provider
 // reads, it must have written, and nothing here was written with these keys.
 namespace {
 
 namespace value = apiserver::storage::value;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 const value::TransformerPtr& AllProviders() {
   static const value::TransformerPtr all = [] {

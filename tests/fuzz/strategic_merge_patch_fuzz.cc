@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/codec/json.h"
 #include "patch/merge_item.h"
+#include "require_json.h"
 
 // Strategic merge patches: the input is a document, a newline, and a patch. What comes out is JSON,
 // nothing that came in is changed, and the work is bounded.
@@ -16,21 +16,9 @@ namespace {
 namespace codec = apiserver::codec;
 namespace patch = apiserver::patch;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-std::string Print(runtime::Value value) {
-  std::string json;
-  codec::AppendJson(value, json);
-  return json;
-}
-
-void RequireJson(runtime::Value value) {
-  runtime::Arena arena;
-  Require(codec::ParseJson(Print(value), arena).ok());
-}
+using apiserver::codec::testing::Json;
+using apiserver_fuzz::Require;
+using apiserver_fuzz::RequireJson;
 
 }  // namespace
 
@@ -43,10 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto document = codec::ParseJson(input.substr(0, newline), arena);
   const auto patch = codec::ParseJson(input.substr(newline + 1), arena);
   if (!document.ok() || !patch.ok() || !document->is_map() || !patch->is_map()) return 0;
-  const std::string before = Print(*document) + Print(*patch);
+  const std::string before = Json(*document) + Json(*patch);
   const auto merged =
       patch::ApplyStrategicMergePatch(*document, *patch, *schema, arena, {.visits_max = 100'000});
-  Require(Print(*document) + Print(*patch) == before);
+  Require(Json(*document) + Json(*patch) == before);
   if (!merged.ok()) return 0;
   RequireJson(merged->object);
   RequireJson(merged->patch);

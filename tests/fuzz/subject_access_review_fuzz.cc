@@ -1,21 +1,18 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "apiserver/codec/json.h"
 #include "authz/webhook/review.h"
+#include "require.h"
 
 // An answer of an authorization webhook is refused, or says what its JSON says; a question is JSON
 // whatever stands in it.
 namespace {
 
 namespace authz = apiserver::authz;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/authn/token_file.h"
+#include "require.h"
 
 // A token file is refused with file and reason, or its tokens stand for the same users when they
 // are written again.
 namespace {
 
 namespace authn = apiserver::authn;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 std::string Quoted(std::string_view field) {
   std::string quoted = "\"";

@@ -1,16 +1,14 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "authn/token_review_messages.h"
+#include "require.h"
 
 // Whatever a webhook answers is an error with a reason, nobody, or somebody with a name.
 namespace {
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/base/trace.h"
+#include "require.h"
 
 // The first line is a traceparent, the rest a tracestate. What is taken is the same when it is
 // written and read again.
 namespace {
 
 namespace trace = apiserver::trace;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

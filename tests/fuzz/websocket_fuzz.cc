@@ -31,7 +31,7 @@ class Sink final : public WebSocketReader::Sink {
   std::string said;
 };
 
-std::string Read(std::string_view bytes, std::size_t piece) {
+std::string ReadInPieces(std::string_view bytes, std::size_t piece) {
   WebSocketReader reader(kMessageBytesMax);
   Sink sink;
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -46,6 +46,6 @@ std::string Read(std::string_view bytes, std::size_t piece) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (size > 0 && Read(bytes, size) != Read(bytes, 1)) std::abort();
+  if (size > 0 && ReadInPieces(bytes, size) != ReadInPieces(bytes, 1)) std::abort();
   return 0;
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "apiserver/authn/websocket.h"
 #include "apiserver/http/message.h"
+#include "require.h"
 #include "text/utf8.h"
 
 // Of a WebSocket's subprotocols, given a line each as header fields, a token that is taken for one
@@ -17,12 +17,9 @@ namespace {
 
 namespace auth = apiserver::auth;
 namespace authn = apiserver::authn;
+using apiserver_fuzz::Require;
 
 constexpr std::string_view kHeader = "Sec-WebSocket-Protocol";
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 class Checking final : public auth::TokenAuthenticator {
  public:

@@ -1,20 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "apiserver/codec/yaml.h"
+#include "require.h"
 
 // YAML: what parses prints as YAML that parses to the same JSON.
 namespace {
 
 namespace codec = apiserver::codec;
 namespace runtime = apiserver::runtime;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
+using apiserver_fuzz::Require;
 
 }  // namespace
 

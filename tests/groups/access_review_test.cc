@@ -8,6 +8,7 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/testing/server/test_server.h"
+#include "codec/text.h"
 
 namespace {
 
@@ -15,6 +16,7 @@ namespace auth = apiserver::auth;
 using apiserver::Context;
 using apiserver::Result;
 using apiserver::Status;
+using apiserver::codec::testing::Json;
 using apiserver::runtime::KindPtr;
 using apiserver::runtime::ObjectPtr;
 
@@ -53,12 +55,6 @@ class Oracle final : public auth::Authorizer {
 
 std::shared_ptr<Oracle> Says(auth::Decision decision, std::string reason = "") {
   return std::make_shared<Oracle>(auth::Verdict{.decision = decision, .reason = std::move(reason)});
-}
-
-std::string Json(const apiserver::runtime::Value& value) {
-  std::string text;
-  apiserver::codec::AppendJson(value, text);
-  return text;
 }
 
 // What creating `review` says: its status, or the error.
@@ -249,7 +245,8 @@ TEST_CASE("groups: of a selector counts what is understood", "[groups]") {
 
 // --- Through a server. ---
 
-std::unique_ptr<apiserver::testing::TestServer> Start(std::shared_ptr<const auth::Authorizer> who) {
+std::unique_ptr<apiserver::testing::TestServer> StartWithAuthorizer(
+    std::shared_ptr<const auth::Authorizer> who) {
   auto server = std::move(apiserver::testing::StartTestServer({})).value();
   const Status installed =
       apiserver::groups::authorization::Install(server->server(), std::move(who));
@@ -258,7 +255,7 @@ std::unique_ptr<apiserver::testing::TestServer> Start(std::shared_ptr<const auth
   return server;
 }
 
-const std::string kPath = "/apis/authorization.k8s.io/v1/";
+const std::string kAccessReviews = "/apis/authorization.k8s.io/v1/";
 // What kubectl auth can-i sends, as JSON up to 1.31.
 const std::string kCanI =
     R"({"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1",)"
@@ -274,9 +271,9 @@ std::string StatusOf(const std::string& json) {
 
 TEST_CASE("groups: kubectl auth can-i is answered in JSON", "[groups]") {
   const auto oracle = Says(auth::Decision::kDeny, "not today");
-  const auto server = Start(oracle);
+  const auto server = StartWithAuthorizer(oracle);
 
-  const auto answer = server->Call("POST", kPath + kSelf, kCanI);
+  const auto answer = server->Call("POST", kAccessReviews + kSelf, kCanI);
 
   INFO(answer.body);
   CHECK(answer.code == 201);
@@ -287,7 +284,7 @@ TEST_CASE("groups: kubectl auth can-i is answered in JSON", "[groups]") {
 }
 
 TEST_CASE("groups: kubectl auth can-i is answered in protobuf", "[groups]") {
-  const auto server = Start(nullptr);
+  const auto server = StartWithAuthorizer(nullptr);
   const auto kinds = apiserver::groups::authorization::Kinds();
   REQUIRE(kinds.ok());
   const KindPtr kind = (*kinds)[1];
@@ -301,7 +298,7 @@ TEST_CASE("groups: kubectl auth can-i is answered in protobuf", "[groups]") {
   const std::string media_type = "application/vnd.kubernetes.protobuf";
 
   const auto answer =
-      server->Call("POST", kPath + kSelf, body,
+      server->Call("POST", kAccessReviews + kSelf, body,
                    {{"Content-Type", media_type}, {"Accept", media_type + ",application/json"}});
 
   REQUIRE(answer.code == 201);
@@ -317,23 +314,23 @@ TEST_CASE("groups: kubectl auth can-i is answered in protobuf", "[groups]") {
 }
 
 TEST_CASE("groups: access reviews can be created and nothing else", "[groups]") {
-  const auto server = Start(nullptr);
-  const std::string local = kPath + "namespaces/a/" + kLocal;
+  const auto server = StartWithAuthorizer(nullptr);
+  const std::string local = kAccessReviews + "namespaces/a/" + kLocal;
   const std::string spec = R"("spec":{"user":"u","resourceAttributes":{"namespace":"a"}})";
 
-  CHECK(server->Call("GET", kPath + kSelf).code == 405);
-  CHECK(server->Call("DELETE", kPath + kSelf + "/x").code == 404);
-  CHECK(server->Call("POST", kPath + kSubject, "{" + spec + "}").code == 201);
+  CHECK(server->Call("GET", kAccessReviews + kSelf).code == 405);
+  CHECK(server->Call("DELETE", kAccessReviews + kSelf + "/x").code == 404);
+  CHECK(server->Call("POST", kAccessReviews + kSubject, "{" + spec + "}").code == 201);
   CHECK(server->Call("POST", local, "{" + spec + "}").code == 201);
   CHECK(server->Call("POST", local, R"({"metadata":{"namespace":"b"},)" + spec + "}").code == 400);
-  const auto invalid = server->Call("POST", kPath + kSelf, "{}");
+  const auto invalid = server->Call("POST", kAccessReviews + kSelf, "{}");
   CHECK(invalid.code == 422);
   CHECK(invalid.body.find(R"(".authorization.k8s.io \"\" is invalid: spec.resourceAttributes)") !=
         std::string::npos);
 }
 
 TEST_CASE("groups: access reviews are listed in discovery and described in OpenAPI", "[groups]") {
-  const auto server = Start(nullptr);
+  const auto server = StartWithAuthorizer(nullptr);
 
   const std::string resources = server->Call("GET", "/apis/authorization.k8s.io/v1").body;
   CHECK(resources.find(
@@ -353,9 +350,9 @@ TEST_CASE("groups: access reviews are listed in discovery and described in OpenA
 // selfsubjectrulesreview/rest.go: without an authorizer everything is allowed.
 TEST_CASE("groups: an authorizer whose rules nobody can list serves no rules review", "[groups]") {
   const std::string asked = R"({"spec":{"namespace":"a"}})";
-  const std::string rules = kPath + "selfsubjectrulesreviews";
-  CHECK(Start(Says(auth::Decision::kAllow))->Call("POST", rules, asked).code == 404);
-  const auto answer = Start(nullptr)->Call("POST", rules, asked);
+  const std::string rules = kAccessReviews + "selfsubjectrulesreviews";
+  CHECK(StartWithAuthorizer(Says(auth::Decision::kAllow))->Call("POST", rules, asked).code == 404);
+  const auto answer = StartWithAuthorizer(nullptr)->Call("POST", rules, asked);
   CHECK(answer.code == 201);
   CHECK(
       answer.body.find(

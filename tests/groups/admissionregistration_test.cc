@@ -16,7 +16,7 @@ namespace {
 
 namespace group = groups::admissionregistration;
 
-runtime::KindPtr KindOf(bool mutating) {
+runtime::KindPtr ConfigurationKind(bool mutating) {
   static const std::vector<runtime::KindPtr> kinds = group::Kinds().value();
   for (const auto& kind : kinds) {
     if (kind->kind().starts_with("Mutating") == mutating) return kind;
@@ -26,7 +26,7 @@ runtime::KindPtr KindOf(bool mutating) {
 
 // Not defaulted, as upstream's tables.
 std::unique_ptr<runtime::Object> Configuration(const std::string& webhooks, bool mutating = false) {
-  auto object = std::make_unique<runtime::Object>(KindOf(mutating), "v1");
+  auto object = std::make_unique<runtime::Object>(ConfigurationKind(mutating), "v1");
   const std::string json = R"({"metadata":{"name":"config"},"webhooks":[)" + webhooks + "]}";
   runtime::Arena arena;
   const auto parsed = codec::ParseJson(json, arena);
@@ -58,13 +58,13 @@ std::string Service(const std::string& path, int port = 443) {
          R"(","port":)" + std::to_string(port) + "}}";
 }
 
-struct Case {
+struct WebhookCase {
   const char* name;
   std::string webhooks;
   std::string error;  // Contained in what is wrong; empty: nothing is.
 };
 
-std::vector<Case> NameAndRuleCases() {
+std::vector<WebhookCase> NameAndRuleCases() {
   const std::string no_rules = R"("rules":[{"operations":[],"apiGroups":["a"],"apiVersions":["a"],)"
                                R"("resources":["a"]},{"apiGroups":["a"],"apiVersions":["a"],)"
                                R"("resources":["a"]}])";
@@ -118,7 +118,7 @@ std::vector<Case> NameAndRuleCases() {
        "specify x/a"}};
 }
 
-std::vector<Case> PolicyAndPlaceCases() {
+std::vector<WebhookCase> PolicyAndPlaceCases() {
   return {
       {"resource */* cannot mix with other resources",
        Hook({kUrl, kUnknown, kBeta, Rule(R"("CREATE")", R"("*/*","a")")}),
@@ -159,7 +159,7 @@ std::vector<Case> PolicyAndPlaceCases() {
        "host must be specified"}};
 }
 
-std::vector<Case> ServiceAndTimeoutCases() {
+std::vector<WebhookCase> ServiceAndTimeoutCases() {
   return {
       {"path must start with slash", Hook({Service("foo/"), kBeta}),
        "clientConfig.service.path: Invalid value: \"foo/\": must start with a '/'"},
@@ -211,10 +211,10 @@ std::vector<Case> ServiceAndTimeoutCases() {
        "narrow the rules, namespaceSelector or objectSelector instead"}};
 }
 
-std::vector<Case> Cases() {
-  std::vector<Case> all = NameAndRuleCases();
+std::vector<WebhookCase> Cases() {
+  std::vector<WebhookCase> all = NameAndRuleCases();
   for (auto* more : {&PolicyAndPlaceCases, &ServiceAndTimeoutCases}) {
-    for (Case& test : more()) all.push_back(std::move(test));
+    for (WebhookCase& test : more()) all.push_back(std::move(test));
   }
   return all;
 }
@@ -228,7 +228,7 @@ std::string Wrong(const field::ErrorList& errors) {
 // TestValidateValidatingWebhookConfiguration, TestValidateMutatingWebhookConfiguration
 TEST_CASE("admissionregistration: configurations are validated as upstream", "[groups]") {
   for (const bool mutating : {false, true}) {
-    for (const Case& test : Cases()) {
+    for (const WebhookCase& test : Cases()) {
       INFO(test.name << (mutating ? ", mutating" : ""));
       const std::string wrong =
           Wrong(group::ValidateConfiguration(*Configuration(test.webhooks, mutating)));
@@ -299,7 +299,7 @@ TEST_CASE("admissionregistration: what is not said has the defaults of v1", "[gr
         R"(","webhooks":[{"name":"a","clientConfig":{"service":{"namespace":"n","name":"s"}},)"
         R"("rules":[{"operations":["*"]}]}]})");
     const auto decoded =
-        codec::DecodeObject(codec::MediaType::kJson, body, {KindOf(mutating), "v1"});
+        codec::DecodeObject(codec::MediaType::kJson, body, {ConfigurationKind(mutating), "v1"});
     REQUIRE(decoded.ok());
     std::string json;
     codec::AppendJson((*decoded->object)["webhooks"], json);

@@ -14,16 +14,18 @@
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/groups/authentication.h"
 #include "apiserver/testing/server/test_server.h"
+#include "codec/text.h"
 
 namespace {
 
 namespace auth = apiserver::auth;
 namespace authn = apiserver::authn;
-namespace groups = apiserver::groups::authentication;
+namespace authentication = apiserver::groups::authentication;
 using apiserver::Context;
 using apiserver::Reason;
 using apiserver::Result;
 using apiserver::Status;
+using apiserver::codec::testing::Json;
 using apiserver::runtime::KindPtr;
 using Names = std::vector<std::string>;
 using Found = Result<std::optional<auth::AuthenticateResponse>>;
@@ -52,14 +54,8 @@ Found Jane(Names audiences = {}) {
       std::move(audiences)});
 }
 
-std::string Json(const apiserver::runtime::Value& value) {
-  std::string text;
-  apiserver::codec::AppendJson(value, text);
-  return text;
-}
-
-KindPtr KindOf(const std::string& name) {
-  const std::vector<KindPtr> kinds = groups::Kinds().value();
+KindPtr ReviewKind(const std::string& name) {
+  const std::vector<KindPtr> kinds = authentication::Kinds().value();
   for (const KindPtr& kind : kinds) {
     if (kind->kind() == name) return kind;
   }
@@ -70,7 +66,7 @@ KindPtr KindOf(const std::string& name) {
 std::unique_ptr<apiserver::runtime::Object> Read(const std::string& kind, const std::string& json) {
   auto decoded = apiserver::codec::DecodeObject(apiserver::codec::MediaType::kJson,
                                                 std::make_shared<const std::string>(json),
-                                                {.kind = KindOf(kind), .version = "v1"});
+                                                {.kind = ReviewKind(kind), .version = "v1"});
   INFO(decoded.status().ToString());
   REQUIRE(decoded.ok());
   return std::move(decoded->object);
@@ -79,8 +75,8 @@ std::unique_ptr<apiserver::runtime::Object> Read(const std::string& kind, const 
 // The answer's status, or the error's message.
 std::string Review(const std::shared_ptr<TokenOracle>& tokens, const std::string& json,
                    const Names& api_audiences = {}) {
-  const auto storages = groups::Reviews(
-      groups::Kinds().value(),
+  const auto storages = authentication::Reviews(
+      authentication::Kinds().value(),
       {.authenticator = authn::NewBearerToken(tokens), .api_audiences = api_audiences});
   auto* const creater = dynamic_cast<apiserver::rest::Creater*>(storages.at("tokenreviews").get());
   REQUIRE(creater != nullptr);
@@ -90,7 +86,7 @@ std::string Review(const std::shared_ptr<TokenOracle>& tokens, const std::string
 }
 
 const std::string kAsk = R"({"spec":{"token":"t"},"status":{"authenticated":true,"error":"x"}})";
-const std::string kJane =
+const std::string kJaneUser =
     R"({"username":"jane","uid":"7","groups":["dev","ops"],"extra":{"scopes":["a","b"]}})";
 
 }  // namespace
@@ -99,7 +95,7 @@ TEST_CASE("groups: a token review says who bears the token, if anybody does", "[
   const auto jane = std::make_shared<TokenOracle>(Jane());
 
   // Members stand where the answer was made first; what is sent is in the schema's order.
-  CHECK(Review(jane, kAsk) == R"({"user":)" + kJane + R"(,"authenticated":true})");
+  CHECK(Review(jane, kAsk) == R"({"user":)" + kJaneUser + R"(,"authenticated":true})");
   CHECK(jane->asked == "t");
   CHECK(Review(std::make_shared<TokenOracle>(std::nullopt), kAsk) ==
         R"({"user":{},"error":"invalid bearer token"})");
@@ -114,7 +110,7 @@ TEST_CASE("groups: a token review says who bears the token, if anybody does", "[
 TEST_CASE("groups: a token review is for its own audiences, else for the server's", "[groups]") {
   const auto api = std::make_shared<TokenOracle>(Jane({"api", "kubernetes"}));
   const std::string of_api =
-      R"({"user":)" + kJane + R"(,"authenticated":true,"audiences":["api","kubernetes"]})";
+      R"({"user":)" + kJaneUser + R"(,"authenticated":true,"audiences":["api","kubernetes"]})";
 
   CHECK(Review(api, kAsk, {"api", "kubernetes"}) == of_api);
   CHECK(api->asked == "t for api for kubernetes");
@@ -127,8 +123,8 @@ TEST_CASE("groups: a token review is for its own audiences, else for the server'
 }
 
 TEST_CASE("groups: a token review calls no token anonymous", "[groups]") {
-  const auto storages =
-      groups::Reviews(groups::Kinds().value(), {.authenticator = authn::NewAnonymous()});
+  const auto storages = authentication::Reviews(authentication::Kinds().value(),
+                                                {.authenticator = authn::NewAnonymous()});
   auto* const creater = dynamic_cast<apiserver::rest::Creater*>(storages.at("tokenreviews").get());
 
   const auto created =
@@ -138,7 +134,7 @@ TEST_CASE("groups: a token review calls no token anonymous", "[groups]") {
 }
 
 TEST_CASE("groups: without an authenticator there are no token reviews", "[groups]") {
-  const auto storages = groups::Reviews(groups::Kinds().value(), {});
+  const auto storages = authentication::Reviews(authentication::Kinds().value(), {});
 
   CHECK(storages.size() == 1);
   CHECK(storages.contains("selfsubjectreviews"));
@@ -170,7 +166,7 @@ TEST_CASE("groups: a token review's bytes are those of Go's types", "[groups]") 
         std::string::npos);
   const auto back = apiserver::codec::DecodeObject(
       apiserver::codec::MediaType::kProtobuf, std::make_shared<const std::string>(*protobuf),
-      {.kind = KindOf("TokenReview"), .version = "v1"});
+      {.kind = ReviewKind("TokenReview"), .version = "v1"});
   REQUIRE(back.ok());
   CHECK(Json((*back->object)["status"]) == Json((*object)["status"]));
 }
@@ -179,15 +175,15 @@ TEST_CASE("groups: a token review's bytes are those of Go's types", "[groups]") 
 
 namespace {
 
-std::unique_ptr<apiserver::testing::TestServer> Serving(const groups::Options& options) {
+std::unique_ptr<apiserver::testing::TestServer> Serving(const authentication::Options& options) {
   auto server = std::move(apiserver::testing::StartTestServer({})).value();
-  const Status installed = groups::Install(server->server(), options);
+  const Status installed = authentication::Install(server->server(), options);
   INFO(installed.ToString());
   REQUIRE(installed.ok());
   return server;
 }
 
-const std::string kPath = "/apis/authentication.k8s.io/v1/";
+const std::string kReviews = "/apis/authentication.k8s.io/v1/";
 
 }  // namespace
 
@@ -195,7 +191,7 @@ TEST_CASE("groups: kubectl auth whoami is answered", "[groups]") {
   const auto server = Serving({});
 
   const auto answer =
-      server->Call("POST", kPath + "selfsubjectreviews",
+      server->Call("POST", kReviews + "selfsubjectreviews",
                    R"({"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1",)"
                    R"("metadata":{"name":"gone"},"status":{"userInfo":{"username":"mallory"}}})");
 
@@ -212,15 +208,15 @@ TEST_CASE("groups: reviews of identity can be created and nothing else", "[group
   const auto tokens = std::make_shared<TokenOracle>(Jane());
   const auto server = Serving({.authenticator = authn::NewBearerToken(tokens)});
 
-  const auto answer = server->Call("POST", kPath + "tokenreviews", kAsk);
+  const auto answer = server->Call("POST", kReviews + "tokenreviews", kAsk);
 
   CHECK(answer.code == 201);
-  CHECK(answer.body.find(R"("status":{"authenticated":true,"user":)" + kJane + "}") !=
+  CHECK(answer.body.find(R"("status":{"authenticated":true,"user":)" + kJaneUser + "}") !=
         std::string::npos);
-  CHECK(server->Call("POST", kPath + "tokenreviews", "{}").code == 400);
-  CHECK(server->Call("GET", kPath + "tokenreviews").code == 405);
-  CHECK(server->Call("GET", kPath + "selfsubjectreviews").code == 405);
-  CHECK(server->Call("DELETE", kPath + "tokenreviews/x").code == 404);
+  CHECK(server->Call("POST", kReviews + "tokenreviews", "{}").code == 400);
+  CHECK(server->Call("GET", kReviews + "tokenreviews").code == 405);
+  CHECK(server->Call("GET", kReviews + "selfsubjectreviews").code == 405);
+  CHECK(server->Call("DELETE", kReviews + "tokenreviews/x").code == 404);
   const std::string resources = server->Call("GET", "/apis/authentication.k8s.io/v1").body;
   CHECK(resources.find(R"({"name":"tokenreviews","singularName":"tokenreview","namespaced":false,)"
                        R"("kind":"TokenReview","verbs":["create"]})") != std::string::npos);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apiserver/codec/json.h"
+#include "codec/text.h"
 #include "groups/core/kinds.h"
 #include "groups/core/strategy.h"
 #include "groups/core/validation.h"
@@ -15,12 +16,13 @@ namespace {
 
 namespace core = apiserver::groups::core;
 using apiserver::Context;
+using apiserver::codec::testing::Json;
 using apiserver::field::ErrorList;
 using apiserver::runtime::Object;
 using apiserver::testing::Findings;
 using apiserver::testing::Lines;
 
-std::unique_ptr<Object> Parse(const std::string& kind_name, const std::string& json) {
+std::unique_ptr<Object> ParseCore(const std::string& kind_name, const std::string& json) {
   return apiserver::testing::ParseRow(core::ServedKinds(), kind_name, json);
 }
 
@@ -40,22 +42,16 @@ std::string Datum(const std::string& key, std::string_view value) {
   return "\"" + key + R"(":")" + Base64(value) + "\"";
 }
 
-std::string Json(const apiserver::runtime::Value& value) {
-  std::string text;
-  apiserver::codec::AppendJson(value, text);
-  return text;
-}
-
-struct Row {
+struct CoreRow {
   std::string what;
   std::string object;
   Lines findings = {};
 };
 
-void CheckSecrets(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void CheckSecrets(const std::vector<CoreRow>& rows) {
+  for (const CoreRow& row : rows) {
     INFO(row.what);
-    CHECK(Findings(core::ValidateSecret(*Parse("Secret", row.object))) == row.findings);
+    CHECK(Findings(core::ValidateSecret(*ParseCore("Secret", row.object))) == row.findings);
   }
 }
 
@@ -140,8 +136,8 @@ TEST_CASE("groups: secrets of known types hold what their type says", "[groups]"
 }
 
 TEST_CASE("groups: what a secret holds is not in what is said of it", "[groups]") {
-  const auto errors = core::ValidateSecret(
-      *Parse("Secret", SecretOfType("kubernetes.io/dockercfg", Datum(".dockercfg", "pa55word"))));
+  const auto errors = core::ValidateSecret(*ParseCore(
+      "Secret", SecretOfType("kubernetes.io/dockercfg", Datum(".dockercfg", "pa55word"))));
 
   REQUIRE(errors.size() == 1);
   CHECK(errors[0].Message().find("pa55word") == std::string::npos);
@@ -152,9 +148,10 @@ TEST_CASE("groups: what a secret holds is not in what is said of it", "[groups]"
 // validation_test.go TestValidateSecretUpdate, its rows on `immutable`.
 TEST_CASE("groups: a secret keeps its type, and an immutable one its data", "[groups]") {
   const auto secret = [](const std::string& more, const std::string& type = "Opaque") {
-    return Parse("Secret", R"({"metadata":{"name":"foo","namespace":"bar","resourceVersion":"1"},)"
-                           R"("type":")" +
-                               type + "\"" + more + "}");
+    return ParseCore("Secret",
+                     R"({"metadata":{"name":"foo","namespace":"bar","resourceVersion":"1"},)"
+                     R"("type":")" +
+                         type + "\"" + more + "}");
   };
   const auto findings = [](const auto& now, const auto& before) {
     return Findings(core::ValidateSecretUpdate(*now, *before));
@@ -177,9 +174,9 @@ TEST_CASE("groups: a secret keeps its type, and an immutable one its data", "[gr
 }
 
 TEST_CASE("groups: a secret's text goes to its data, and wins over it", "[groups]") {
-  const auto secret = Parse("Secret", "{" + kMeta +
-                                          R"(,"data":{"b":"b2xk","c":"Yw=="},)"
-                                          R"("stringData":{"a":"new","b":"new"}})");
+  const auto secret = ParseCore("Secret", "{" + kMeta +
+                                              R"(,"data":{"b":"b2xk","c":"Yw=="},)"
+                                              R"("stringData":{"a":"new","b":"new"}})");
 
   CHECK(Json((*secret)["data"]) == R"({"a":"bmV3","b":"bmV3","c":"Yw=="})");
   CHECK((*secret)["stringData"].is_null());
@@ -189,9 +186,9 @@ TEST_CASE("groups: a secret's text goes to its data, and wins over it", "[groups
 TEST_CASE("groups: a service account refers to secrets by their names alone", "[groups]") {
   const auto strategy = core::NewServiceAccountStrategy();
   const auto account =
-      Parse("ServiceAccount", "{" + kMeta +
-                                  R"(,"secrets":[{"kind":"Secret","name":"s","uid":"1"}],)"
-                                  R"("imagePullSecrets":[{"name":"pull"}]})");
+      ParseCore("ServiceAccount", "{" + kMeta +
+                                      R"(,"secrets":[{"kind":"Secret","name":"s","uid":"1"}],)"
+                                      R"("imagePullSecrets":[{"name":"pull"}]})");
 
   strategy->PrepareForCreate(Context::Background(), *account);
 
@@ -199,17 +196,17 @@ TEST_CASE("groups: a service account refers to secrets by their names alone", "[
   CHECK(Json((*account)["imagePullSecrets"]) == R"([{"name":"pull"}])");
   CHECK(strategy->Validate(Context::Background(), *account).empty());
   CHECK(Findings(core::ValidateServiceAccount(
-            *Parse("ServiceAccount", R"({"metadata":{"name":"A","namespace":"bar"}})"))) ==
+            *ParseCore("ServiceAccount", R"({"metadata":{"name":"A","namespace":"bar"}})"))) ==
         Lines{"FieldValueInvalid metadata.name"});
 }
 
 TEST_CASE("groups: an annotation that is going away is warned about once", "[groups]") {
   const auto strategy = core::NewServiceAccountStrategy();
   const Context ctx = Context::Background();
-  const auto plain = Parse("ServiceAccount", "{" + kMeta + "}");
+  const auto plain = ParseCore("ServiceAccount", "{" + kMeta + "}");
   const auto with =
-      Parse("ServiceAccount", R"({"metadata":{"name":"foo","namespace":"bar","annotations":{)"
-                              R"("kubernetes.io/enforce-mountable-secrets":"true"}}})");
+      ParseCore("ServiceAccount", R"({"metadata":{"name":"foo","namespace":"bar","annotations":{)"
+                                  R"("kubernetes.io/enforce-mountable-secrets":"true"}}})");
 
   CHECK(strategy->WarningsOnCreate(ctx, *plain).empty());
   CHECK(strategy->WarningsOnCreate(ctx, *with) ==

@@ -189,7 +189,7 @@ struct Extension {
 };
 
 // The answer's body, or its code.
-std::string Who(http::Connection& connection, http::Headers headers = {}) {
+std::string WhoAnswers(http::Connection& connection, http::Headers headers = {}) {
   const auto answer =
       connection.Call(Context::Background(), {.target = "/who", .headers = std::move(headers)});
   REQUIRE(answer.ok());
@@ -223,32 +223,33 @@ TEST_CASE("groups: a server leaves authentication to a cluster", "[groups]") {
   const auto alice = extension.Connect(users.Client("alice"));
   const auto nobody = extension.Connect();
 
-  CHECK(Who(*proxy, kBob) == "bob ops system:authenticated");
-  CHECK(Who(*mallory, kBob) == "401");
+  CHECK(WhoAnswers(*proxy, kBob) == "bob ops system:authenticated");
+  CHECK(WhoAnswers(*mallory, kBob) == "401");
   // A user's certificate speaks for the user, whatever the headers say.
-  CHECK(Who(*alice, kBob) == "alice system:authenticated");
-  CHECK(Who(*nobody, kBob) == "401");
-  CHECK(Who(*nobody, {{"Authorization", "Bearer janes"}}) == "jane dev system:authenticated");
-  CHECK(Who(*nobody, {{"Authorization", "Bearer stolen"}}) == "401");
+  CHECK(WhoAnswers(*alice, kBob) == "alice system:authenticated");
+  CHECK(WhoAnswers(*nobody, kBob) == "401");
+  CHECK(WhoAnswers(*nobody, {{"Authorization", "Bearer janes"}}) ==
+        "jane dev system:authenticated");
+  CHECK(WhoAnswers(*nobody, {{"Authorization", "Bearer stolen"}}) == "401");
   CHECK(extension.self->metrics()->Serialize().find(
             R"(apiserver_delegated_authn_request_total{code="201"} 2)") != std::string::npos);
 
   // What changes in the cluster counts here, also on connections that exist.
   const ClientAuthority next("next users");
   const auto carol = extension.Connect(next.Client("carol"));
-  CHECK(Who(*carol) == "401");
+  CHECK(WhoAnswers(*carol) == "401");
   cluster.UpdateMap(MapOf(next.pem(), proxies.pem(), R"(["mallory"])"));
-  CHECK(Soon([&] { return Who(*carol) == "carol system:authenticated"; }));
-  CHECK(Who(*alice) == "401");
-  CHECK(Who(*proxy, kBob) == "401");
-  CHECK(Who(*mallory, kBob) == "bob ops system:authenticated");
+  CHECK(Soon([&] { return WhoAnswers(*carol) == "carol system:authenticated"; }));
+  CHECK(WhoAnswers(*alice) == "401");
+  CHECK(WhoAnswers(*proxy, kBob) == "401");
+  CHECK(WhoAnswers(*mallory, kBob) == "bob ops system:authenticated");
 
   // A map that is spoilt, or gone, changes nothing.
   cluster.UpdateMap(MapOf("hello", proxies.pem()));
   REQUIRE(cluster.serving->Call("DELETE", kMap).code == 200);
   cluster.CreateMap(MapOf(next.pem(), proxies.pem(), R"(["mallory","aggregator"])"));
-  CHECK(Soon([&] { return Who(*proxy, kBob) == "bob ops system:authenticated"; }));
-  CHECK(Who(*carol) == "carol system:authenticated");
+  CHECK(Soon([&] { return WhoAnswers(*proxy, kBob) == "bob ops system:authenticated"; }));
+  CHECK(WhoAnswers(*carol) == "carol system:authenticated");
 }
 
 TEST_CASE("groups: a cluster's authentication configuration may come later", "[groups]") {
@@ -263,11 +264,11 @@ TEST_CASE("groups: a cluster's authentication configuration may come later", "[g
   REQUIRE(authentication.ok());
   const Extension extension(*authentication);
   const auto alice = extension.Connect(users.Client("alice"));
-  CHECK(Who(*alice) == "system:anonymous system:unauthenticated");
+  CHECK(WhoAnswers(*alice) == "system:anonymous system:unauthenticated");
 
   cluster.CreateMap(MapOf(users.pem(), users.pem()));
 
-  CHECK(Soon([&] { return Who(*alice) == "alice system:authenticated"; }));
+  CHECK(Soon([&] { return WhoAnswers(*alice) == "alice system:authenticated"; }));
 }
 
 TEST_CASE("groups: authorities may come from files, which are followed", "[groups]") {
@@ -291,12 +292,12 @@ TEST_CASE("groups: authorities may come from files, which are followed", "[group
   const auto alice = extension.Connect(users.Client("alice"));
   const auto carol = extension.Connect(next.Client("carol"));
 
-  CHECK(Who(*alice) == "alice system:authenticated");
-  CHECK(Who(*extension.Connect(proxies.Client("aggregator")), kBob) ==
+  CHECK(WhoAnswers(*alice) == "alice system:authenticated");
+  CHECK(WhoAnswers(*extension.Connect(proxies.Client("aggregator")), kBob) ==
         "bob ops system:authenticated");
   REQUIRE(around.files->WriteAtomically("/users.pem", next.pem(), 0600).ok());
-  CHECK(Soon([&] { return Who(*carol) == "carol system:authenticated"; }));
-  CHECK(Who(*alice) == "401");
+  CHECK(Soon([&] { return WhoAnswers(*carol) == "carol system:authenticated"; }));
+  CHECK(WhoAnswers(*alice) == "401");
 }
 
 TEST_CASE("groups: a standalone server has front proxies beside its own users", "[groups]") {
@@ -330,13 +331,13 @@ TEST_CASE("groups: a standalone server has front proxies beside its own users", 
   const auto admin = extension.Connect(standalone.admin);
   const auto nobody = extension.Connect();
 
-  CHECK(Who(*proxy, kBob) == "bob ops system:authenticated");
-  CHECK(Who(*proxy, {{"X-Teller", "eve"}}) == "eve system:authenticated");
-  CHECK(Who(*proxy) == "401");
-  CHECK(Who(*mallory, kBob) == "401");
-  CHECK(Who(*nobody, kBob) == "401");
-  CHECK(Who(*admin, kBob) == "admin system:masters system:authenticated");
-  CHECK(Who(*nobody, {{"Authorization", "Bearer " + standalone.token}}) ==
+  CHECK(WhoAnswers(*proxy, kBob) == "bob ops system:authenticated");
+  CHECK(WhoAnswers(*proxy, {{"X-Teller", "eve"}}) == "eve system:authenticated");
+  CHECK(WhoAnswers(*proxy) == "401");
+  CHECK(WhoAnswers(*mallory, kBob) == "401");
+  CHECK(WhoAnswers(*nobody, kBob) == "401");
+  CHECK(WhoAnswers(*admin, kBob) == "admin system:masters system:authenticated");
+  CHECK(WhoAnswers(*nobody, {{"Authorization", "Bearer " + standalone.token}}) ==
         "admin system:masters system:authenticated");
 }
 

@@ -7,17 +7,17 @@
 
 namespace {
 
+using rbac_server::kBindings;
+using rbac_server::kClusterBindings;
+using rbac_server::kClusterRoles;
+using rbac_server::kGroup;
+using rbac_server::kJane;
+using rbac_server::kRoles;
+using rbac_server::kRoot;
 using rbac_server::RbacServer;
 using Who = RbacServer::Who;
 
-const std::string kGroup = "/apis/rbac.authorization.k8s.io/v1";
-const std::string kRoles = kGroup + "/namespaces/ns/roles";
-const std::string kBindings = kGroup + "/namespaces/ns/rolebindings";
-const std::string kClusterRoles = kGroup + "/clusterroles";
-const std::string kClusterBindings = kGroup + "/clusterrolebindings";
 const std::string kMerge = "application/merge-patch+json";
-const Who kRoot = RbacServer::Root();
-const Who kJane{"jane"};
 
 std::string NamedRole(const std::string& name, const std::string& rules) {
   return R"({"metadata":{"name":")" + name + R"("},"rules":[)" + rules + "]}";

@@ -9,19 +9,18 @@
 namespace {
 
 using apiserver::testing::Contains;
+using rbac_server::kBindings;
+using rbac_server::kClusterBindings;
+using rbac_server::kClusterRoles;
+using rbac_server::kGroup;
+using rbac_server::kJane;
+using rbac_server::kRoles;
+using rbac_server::kRoot;
 using rbac_server::RbacServer;
 using Who = RbacServer::Who;
 
-const std::string kGroup = "/apis/rbac.authorization.k8s.io/v1";
-const std::string kRoles = kGroup + "/namespaces/ns/roles";
-const std::string kBindings = kGroup + "/namespaces/ns/rolebindings";
-const std::string kClusterRoles = kGroup + "/clusterroles";
-const std::string kClusterBindings = kGroup + "/clusterrolebindings";
-const Who kRoot = RbacServer::Root();
-const Who kJane{"jane"};
-
-std::string Rule(const std::string& verbs, const std::string& resources,
-                 const std::string& group = "rbac.authorization.k8s.io") {
+std::string RoleRule(const std::string& verbs, const std::string& resources,
+                     const std::string& group = "rbac.authorization.k8s.io") {
   return R"({"verbs":[)" + verbs + R"(],"apiGroups":[")" + group + R"("],"resources":[)" +
          resources + "]}";
 }
@@ -39,8 +38,9 @@ TEST_CASE("groups: what roles and bindings say is what somebody may", "[groups]"
   RbacServer server;
   CHECK(server.Call(kJane, "GET", kRoles).code == 403);
 
-  REQUIRE(server.Call(kRoot, "POST", kRoles, Role("reader", Rule(R"("list","get")", R"("roles")")))
-              .code == 201);
+  REQUIRE(
+      server.Call(kRoot, "POST", kRoles, Role("reader", RoleRule(R"("list","get")", R"("roles")")))
+          .code == 201);
   REQUIRE(server.Call(kRoot, "POST", kBindings, Binding("b", "Role", "reader", "jane")).code ==
           201);
 
@@ -53,7 +53,7 @@ TEST_CASE("groups: what roles and bindings say is what somebody may", "[groups]"
   // A rule more, and then no binding any more.
   REQUIRE(server
               .Call(kRoot, "PATCH", kRoles + "/reader",
-                    R"({"rules":[)" + Rule(R"("list")", R"("rolebindings")") + "]}",
+                    R"({"rules":[)" + RoleRule(R"("list")", R"("rolebindings")") + "]}",
                     "application/merge-patch+json")
               .code == 200);
   CHECK(server.Eventually(true, kJane, "GET", kBindings));
@@ -103,7 +103,7 @@ TEST_CASE("groups: admin, edit and view are aggregated, and a host's role become
                  R"("manager":"clusterrole-aggregation-controller","operation":"Apply")"));
   REQUIRE(server
               .Call(kRoot, "POST", kClusterRoles,
-                    Role("wardle:view", Rule(R"("get")", R"("flunders")", "wardle.example.com"),
+                    Role("wardle:view", RoleRule(R"("get")", R"("flunders")", "wardle.example.com"),
                          R"({"rbac.authorization.k8s.io/aggregate-to-view":"true"})"))
               .code == 201);
   CHECK(server.EventuallyContains(kClusterRoles + "/view", "flunders"));
@@ -175,18 +175,19 @@ TEST_CASE("groups: kubectl get shows what a binding binds", "[groups]") {
   CHECK(Contains(server.Table(kRoles), R"("name":"Created At")"));
 }
 
-const std::string kReview = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+const std::string kRulesReview = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 const std::string kAsked = R"({"spec":{"namespace":"ns"}})";
 
 TEST_CASE("groups: somebody may ask for all she may", "[groups]") {
   RbacServer server;
-  REQUIRE(server.Call(kRoot, "POST", kRoles, Role("reader", Rule(R"("get")", R"("roles")"))).code ==
-          201);
+  REQUIRE(
+      server.Call(kRoot, "POST", kRoles, Role("reader", RoleRule(R"("get")", R"("roles")"))).code ==
+      201);
   REQUIRE(server.Call(kRoot, "POST", kBindings, Binding("b", "Role", "reader", "jane")).code ==
           201);
   REQUIRE(server.Eventually(true, kJane, "GET", kRoles + "/reader"));
 
-  const auto jane = server.Call(kJane, "POST", kReview, kAsked);
+  const auto jane = server.Call(kJane, "POST", kRulesReview, kAsked);
   CHECK(jane.code == 201);
   CHECK(Contains(jane.body, R"({"verbs":["get"],"apiGroups":["rbac.authorization.k8s.io"],)"
                             R"("resources":["roles"]})"));
@@ -195,10 +196,10 @@ TEST_CASE("groups: somebody may ask for all she may", "[groups]") {
   CHECK(Contains(jane.body, R"("/openapi/*")"));
   CHECK(Contains(jane.body, R"("incomplete":false})"));
   CHECK(Contains(jane.body, R"("spec":{},)"));
-  CHECK(Contains(server.Call(kJane, "POST", kReview, R"({"spec":{}})").body,
+  CHECK(Contains(server.Call(kJane, "POST", kRulesReview, R"({"spec":{}})").body,
                  "no namespace on request"));
 
-  const auto nobody = server.Call({"x", {}}, "POST", kReview, kAsked);
+  const auto nobody = server.Call({"x", {}}, "POST", kRulesReview, kAsked);
   CHECK(nobody.code == 403);
   // Her access review says the same.
   const auto access = server.Call(
@@ -213,7 +214,8 @@ TEST_CASE("groups: somebody may ask for all she may", "[groups]") {
 // Row 12 of docs/security.md, CVE-2019-11247: rights in a namespace are none on what lives in none.
 TEST_CASE("groups: a cluster-scoped object is not reached through a namespace", "[groups]") {
   RbacServer server;
-  REQUIRE(server.Call(kRoot, "POST", kRoles, Role("all", Rule(R"("*")", R"("*")"))).code == 201);
+  REQUIRE(server.Call(kRoot, "POST", kRoles, Role("all", RoleRule(R"("*")", R"("*")"))).code ==
+          201);
   REQUIRE(server.Call(kRoot, "POST", kBindings, Binding("b", "Role", "all", "jane")).code == 201);
   REQUIRE(server.Eventually(true, kJane, "GET", kRoles));
 

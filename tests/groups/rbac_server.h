@@ -61,4 +61,13 @@ class RbacServer {
   std::unique_ptr<apiserver::http::Connection> connection_;
 };
 
+// Paths of the group, and users.
+inline const std::string kGroup = "/apis/rbac.authorization.k8s.io/v1";
+inline const std::string kRoles = kGroup + "/namespaces/ns/roles";
+inline const std::string kBindings = kGroup + "/namespaces/ns/rolebindings";
+inline const std::string kClusterRoles = kGroup + "/clusterroles";
+inline const std::string kClusterBindings = kGroup + "/clusterrolebindings";
+inline const RbacServer::Who kRoot = RbacServer::Root();
+inline const RbacServer::Who kJane{"jane"};
+
 }  // namespace rbac_server

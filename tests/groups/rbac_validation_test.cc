@@ -15,11 +15,11 @@ using apiserver::runtime::ObjectPtr;
 using apiserver::testing::Findings;
 using apiserver::testing::Lines;
 
-ObjectPtr Parse(const std::string& kind_name, const std::string& json) {
+ObjectPtr ParseRbac(const std::string& kind_name, const std::string& json) {
   return apiserver::testing::ParseRow(rbac::Kinds(), kind_name, json);
 }
 
-struct Row {
+struct RbacRow {
   std::string what;
   std::string object;
   Lines findings = {};
@@ -36,7 +36,7 @@ std::string Subjects(const std::string& subjects) { return R"(,"subjects":[)" + 
 // validation_test.go TestValidateClusterRoleBinding.
 TEST_CASE("groups: cluster role bindings are refused as a Go server refuses them", "[groups]") {
   const std::string ref = Ref("ClusterRole");
-  const std::vector<Row> rows{
+  const std::vector<RbacRow> rows{
       {"valid", kName + ref +
                     Subjects(R"({"name":"validsaname","namespace":"foo","kind":"ServiceAccount"},)"
                              R"({"name":"valid@username","kind":"User"},)"
@@ -69,17 +69,17 @@ TEST_CASE("groups: cluster role bindings are refused as a Go server refuses them
        {"FieldValueNotSupported subjects[0].apiGroup", "FieldValueRequired subjects[1].name",
         "FieldValueInvalid subjects[1].name"}},
   };
-  for (const Row& row : rows) {
+  for (const RbacRow& row : rows) {
     INFO(row.what);
-    CHECK(Findings(rbac::ValidateBinding(*Parse("ClusterRoleBinding", "{" + row.object + "}"))) ==
-          row.findings);
+    CHECK(Findings(rbac::ValidateBinding(
+              *ParseRbac("ClusterRoleBinding", "{" + row.object + "}"))) == row.findings);
   }
 }
 
 // validation_test.go TestValidateRoleBinding.
 TEST_CASE("groups: role bindings are refused as a Go server refuses them", "[groups]") {
   const std::string ref = Ref("Role");
-  const std::vector<Row> rows{
+  const std::vector<RbacRow> rows{
       {"valid", kPlaced + ref +
                     Subjects(R"({"name":"validsaname","kind":"ServiceAccount"},)"
                              R"({"name":"valid@username","kind":"User"},)"
@@ -103,9 +103,9 @@ TEST_CASE("groups: role bindings are refused as a Go server refuses them", "[gro
        kPlaced + ref + Subjects(R"({"kind":"ServiceAccount"})"),
        {"FieldValueRequired subjects[0].name"}},
   };
-  for (const Row& row : rows) {
+  for (const RbacRow& row : rows) {
     INFO(row.what);
-    CHECK(Findings(rbac::ValidateBinding(*Parse("RoleBinding", "{" + row.object + "}"))) ==
+    CHECK(Findings(rbac::ValidateBinding(*ParseRbac("RoleBinding", "{" + row.object + "}"))) ==
           row.findings);
   }
 }
@@ -114,9 +114,9 @@ TEST_CASE("groups: role bindings are refused as a Go server refuses them", "[gro
 TEST_CASE("groups: the role of a binding cannot be changed", "[groups]") {
   const std::string versioned =
       R"({"metadata":{"namespace":"default","name":"master","resourceVersion":"1"},)";
-  const auto old = Parse("RoleBinding", versioned + Ref("Role") + "}");
+  const auto old = ParseRbac("RoleBinding", versioned + Ref("Role") + "}");
   CHECK(rbac::ValidateBindingUpdate(*old, *old).empty());
-  const auto changed = Parse("RoleBinding", versioned + Ref("Role", "changed") + "}");
+  const auto changed = ParseRbac("RoleBinding", versioned + Ref("Role", "changed") + "}");
   CHECK(rbac::ValidateBindingUpdate(*changed, *old).Aggregate() ==
         R"(roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role",)"
         R"("Name":"changed"}: cannot change roleRef)");
@@ -169,7 +169,8 @@ TEST_CASE("groups: roles are refused as a Go server refuses them", "[groups]") {
   };
   for (const RoleRow& row : rows) {
     INFO(row.test);
-    CHECK(Findings(rbac::ValidateRole(*Parse(row.kind, "{" + row.object + "}"))) == row.findings);
+    CHECK(Findings(rbac::ValidateRole(*ParseRbac(row.kind, "{" + row.object + "}"))) ==
+          row.findings);
   }
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("groups: roles are refused as a Go server refuses them", "[groups]") {
 TEST_CASE("groups: an aggregation rule must select something", "[groups]") {
   const auto check = [](const std::string& aggregation) {
     return rbac::ValidateRole(
-               *Parse("ClusterRole", "{" + kName + R"("aggregationRule":)" + aggregation + "}"))
+               *ParseRbac("ClusterRole", "{" + kName + R"("aggregationRule":)" + aggregation + "}"))
         .Aggregate();
   };
   const std::string path = "aggregationRule.clusterRoleSelectors";
@@ -204,11 +205,11 @@ TEST_CASE("groups: an aggregation rule must select something", "[groups]") {
 TEST_CASE("groups: the groups of a binding's role and subjects are filled in", "[groups]") {
   for (const char* kind : {"RoleBinding", "ClusterRoleBinding"}) {
     const auto binding =
-        Parse(kind, "{" + kName + Ref("ClusterRole") +
-                        Subjects(R"({"kind":"User","name":"u"},{"kind":"Group","name":"g"},)"
-                                 R"({"kind":"ServiceAccount","name":"s","namespace":"n"},)"
-                                 R"({"kind":"User","apiGroup":"x","name":"u"})") +
-                        "}");
+        ParseRbac(kind, "{" + kName + Ref("ClusterRole") +
+                            Subjects(R"({"kind":"User","name":"u"},{"kind":"Group","name":"g"},)"
+                                     R"({"kind":"ServiceAccount","name":"s","namespace":"n"},)"
+                                     R"({"kind":"User","apiGroup":"x","name":"u"})") +
+                            "}");
     const std::string own = "rbac.authorization.k8s.io";
     CHECK((*binding)["roleRef"]["apiGroup"].AsString() == own);
     const auto subjects = (*binding)["subjects"];

@@ -7,10 +7,8 @@
 namespace http_test {
 namespace {
 
-constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-
 // Sends a request's body back as its answer, as it comes. Holds one piece.
-struct Echo final : StreamSink, BodySource {
+struct Echoing final : StreamSink, BodySource {
   void OnData(std::string_view bytes) override {
     waiting += bytes;
     body->Pause();
@@ -32,7 +30,7 @@ struct Echo final : StreamSink, BodySource {
     return failed ? Pull::kAbort : Pull::kEnd;
   }
 
-  std::weak_ptr<Echo> self;
+  std::weak_ptr<Echoing> self;
   std::unique_ptr<ReadStream> body;
   std::optional<Waker> waker;
   std::string waiting;
@@ -76,7 +74,7 @@ struct World {
   Step Serve(Exchange& exchange) {
     const std::string& path = exchange.request().path;
     if (path == "/echo") {
-      const auto echo = std::make_shared<Echo>();
+      const auto echo = std::make_shared<Echoing>();
       echo->self = echo;
       echo->body = exchange.OpenBody({.paced = false}).value();
       exchange.writer().Stream({}, std::make_unique<Shared>(echo));
@@ -126,7 +124,7 @@ ClientRequestHead Post(std::string target, std::optional<std::uint64_t> bytes = 
   return {.method = "POST", .target = std::move(target), .body_bytes = bytes};
 }
 
-ClientRequestHead UpgradeHead() {
+ClientRequestHead EchoUpgradeHead() {
   return {.target = "/tunnel",
           .headers = {{"Host", "x"}, {"Connection", "Upgrade"}, {"Upgrade", "raw"}}};
 }
@@ -170,7 +168,7 @@ TEST_CASE("http: 64 MiB go each way through a client's upgrade, and nearly nothi
   const auto talker = std::make_shared<Talker>(world.server.dialer().loop(), 64 * kMegabyte,
                                                std::chrono::seconds(0));
 
-  talker->Begin(connection->OpenUpgrade(UpgradeHead()).value());
+  talker->Begin(connection->OpenUpgrade(EchoUpgradeHead()).value());
   REQUIRE(talker->stopped.WaitFor(kPatience));
   talker->Resume();
 

@@ -9,7 +9,7 @@ namespace {
 const std::string kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 // GET / over http, authority "x", as HPACK; and POST.
 const std::string kGet = "\x82\x86\x84\x41\x01x";
-const std::string kPost = "\x83\x86\x84\x41\x01x";
+const std::string kPostBlock = "\x83\x86\x84\x41\x01x";
 
 enum FrameType : char {
   kData = 0,
@@ -86,7 +86,7 @@ TEST_CASE("http: resets that the client makes the server send end the connection
   RawClient client(counting.server.listener().port());
   std::string flood = kPreface + Frame(kSettings, 0, 0);
   for (std::uint32_t id = 1; id < 40'000; id += 2) {
-    flood += Frame(kHeaders, 4, id, kPost) + Frame(kWindowUpdate, 0, id, Number(0));
+    flood += Frame(kHeaders, 4, id, kPostBlock) + Frame(kWindowUpdate, 0, id, Number(0));
   }
 
   client.Send(flood);
@@ -116,7 +116,7 @@ TEST_CASE("http: a flood of what asks for no work ends the connection", "[http]"
   RawClient client(counting.server.listener().port());
   const std::string frame = GENERATE(Frame(kPriority, 0, 1, Number(0) + '\x10'), Frame(kData, 0, 1),
                                      Frame(kSettings, kAck, 0), Frame(kPing, kAck, 0, "12345678"));
-  std::string flood = kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPost);
+  std::string flood = kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPostBlock);
   for (int i = 0; i < 100'000; ++i) flood += frame;
 
   client.Send(flood);
@@ -156,7 +156,7 @@ TEST_CASE("http: a head with 257 fields or over the byte limit is 431", "[http]"
 TEST_CASE("http: what follows a complete answer is dropped and starts nothing", "[http]") {
   CountingServer counting;
   RawClient client(counting.server.listener().port());
-  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPost));
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPostBlock));
   std::string said = client.ReadUntil("ok");
   const std::string trailers("\x00\x01\x61\x01\x62", 5);
 
@@ -172,7 +172,7 @@ TEST_CASE("http: what follows a complete answer is dropped and starts nothing", 
 TEST_CASE("http: a request that never ends is reset a second after its answer", "[http]") {
   CountingServer counting;
   RawClient client(counting.server.listener().port());
-  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPost));
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, kPostBlock));
   const std::string reset = Frame(kReset, 0, 1, Number(0));
 
   CHECK(client.ReadUntil(reset).find(reset) != std::string::npos);

@@ -8,8 +8,6 @@
 namespace http_test {
 namespace {
 
-constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-
 // Reads one body, counts it and answers with the count. On the exchange's loop.
 struct Reader : std::enable_shared_from_this<Reader> {
   explicit Reader(Exchange& exchange) : exchange_(exchange.Share()) {}

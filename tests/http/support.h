@@ -27,6 +27,7 @@ using namespace apiserver;        // NOLINT: tests only.
 using namespace apiserver::http;  // NOLINT: tests only.
 
 inline constexpr auto kPatience = std::chrono::seconds(60);
+inline constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
 // A context that ends by itself, so that a failing test does not hang.
 inline Context Soon() {

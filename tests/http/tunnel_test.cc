@@ -6,7 +6,6 @@
 namespace http_test {
 namespace {
 
-constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 constexpr std::string_view kUpgrade =
     "GET /tunnel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: raw\r\n\r\n";
 

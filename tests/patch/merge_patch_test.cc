@@ -3,27 +3,23 @@
 #include <catch2/catch.hpp>
 
 #include "apiserver/codec/json.h"
+#include "codec/text.h"
 
 namespace apiserver::inline v0::patch {
 namespace {
 
+using codec::testing::Json;
 using runtime::Arena;
 using runtime::Value;
 
-std::string Print(const Value& value) {
-  std::string out;
-  codec::AppendJson(value, out);
-  return out;
-}
-
-struct Row {
+struct MergeRow {
   std::string first;
   std::string second;
   std::string expected;
 };
 
 TEST_CASE("patch: merge patches apply as evanphx/json-patch v4 applies them", "[patch]") {
-  const Row rows[] = {
+  const MergeRow rows[] = {
       {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
       {R"({"a":"b"})", R"({"b":"c"})", R"({"a":"b","b":"c"})"},
       {R"({"a":"b"})", R"({"a":null})", R"({})"},
@@ -40,12 +36,12 @@ TEST_CASE("patch: merge patches apply as evanphx/json-patch v4 applies them", "[
       {R"({"a":1})", R"({"a":{"b":null,"c":1}})", R"({"a":{"c":1}})"},
       {R"({"a":1})", R"({})", R"({"a":1})"},
   };
-  for (const Row& row : rows) {
+  for (const MergeRow& row : rows) {
     INFO(row.first << " " << row.second);
     Arena arena;
     const Value document = codec::ParseJson(row.first, arena).value();
     const Value patch = codec::ParseJson(row.second, arena).value();
-    CHECK(Print(ApplyMergePatch(document, patch, arena).value()) == row.expected);
+    CHECK(Json(ApplyMergePatch(document, patch, arena).value()) == row.expected);
   }
 }
 
@@ -53,7 +49,7 @@ TEST_CASE("patch: a merge patch merges into raw JSON", "[patch]") {
   Arena arena;
   const runtime::Member members[] = {{"raw", Value::Raw(R"({"a":{"b":1},"c":2})")}};
   const Value patch = codec::ParseJson(R"({"raw":{"a":{"d":3},"c":null}})", arena).value();
-  CHECK(Print(ApplyMergePatch(Value::Map(members), patch, arena).value()) ==
+  CHECK(Json(ApplyMergePatch(Value::Map(members), patch, arena).value()) ==
         R"({"raw":{"a":{"b":1,"d":3}}})");
 }
 
@@ -68,7 +64,7 @@ TEST_CASE("patch: a merge patch must be a map", "[patch]") {
 }
 
 TEST_CASE("patch: a merge patch is made of what differs, and makes it so", "[patch]") {
-  const Row rows[] = {
+  const MergeRow rows[] = {
       {R"({"a":1})", R"({"a":1})", R"({})"},
       {R"({"a":1})", R"({"a":2})", R"({"a":2})"},
       {R"({"a":1,"b":2})", R"({"b":2})", R"({"a":null})"},
@@ -77,7 +73,7 @@ TEST_CASE("patch: a merge patch is made of what differs, and makes it so", "[pat
       {R"({"a":[1,2]})", R"({"a":[1,3]})", R"({"a":[1,3]})"},
       {R"({})", R"({"a":{"b":{}}})", R"({"a":{"b":{}}})"},
   };
-  for (const Row& row : rows) {
+  for (const MergeRow& row : rows) {
     INFO(row.first << " " << row.second);
     Arena arena;
     const Value original = codec::ParseJson(row.first, arena).value();
@@ -85,7 +81,7 @@ TEST_CASE("patch: a merge patch is made of what differs, and makes it so", "[pat
 
     const Value patch = CreateMergePatch(original, modified, arena);
 
-    CHECK(Print(patch) == row.expected);
+    CHECK(Json(patch) == row.expected);
     CHECK(ApplyMergePatch(original, patch, arena).value() == modified);
   }
 }

@@ -6,19 +6,15 @@
 #include "apiserver/codec/yaml.h"
 #include "apiserver/patch/json_patch.h"
 #include "apiserver/patch/merge_patch.h"
+#include "codec/text.h"
 
 // tests/testdata/json_patch/README.md says where the tables come from.
 namespace apiserver::inline v0::patch {
 namespace {
 
+using codec::testing::Json;
 using runtime::Arena;
 using runtime::Value;
-
-std::string Print(const Value& value) {
-  std::string out;
-  codec::AppendJson(value, out);
-  return out;
-}
 
 Value ReadTable(const std::string& name, Arena& arena) {
   std::ifstream file(std::string(APISERVER_TESTDATA) + "/json_patch/" + name, std::ios::binary);
@@ -29,17 +25,17 @@ Value ReadTable(const std::string& name, Arena& arena) {
 }
 
 void CheckResult(const Value& each, const Result<Value>& result) {
-  INFO(each["test"].AsString() << ": " << Print(each["document"]));
-  INFO("patched with " << Print(each["patch"]));
+  INFO(each["test"].AsString() << ": " << Json(each["document"]));
+  INFO("patched with " << Json(each["patch"]));
   if (each.Find("error") != nullptr) {
     REQUIRE_FALSE(result.ok());
     CHECK(result.status().code() == 422);
     return;
   }
   REQUIRE(result.status() == Status());
-  INFO("is " << Print(*result));
+  INFO("is " << Json(*result));
   if (const Value* expected = each.Find("result")) CHECK(*result == *expected);
-  if (const Value* text = each.Find("text")) CHECK(Print(*result) == text->AsString());
+  if (const Value* text = each.Find("text")) CHECK(Json(*result) == text->AsString());
 }
 
 // jsonpatch TestAllCases, TestAllTest
@@ -49,7 +45,7 @@ TEST_CASE("patch: JSON patches of the Go tests give what they give in Go", "[pat
   CHECK(table.size() == 62);
   for (const Value& each : table.items()) {
     const auto copy_bytes_max = static_cast<std::size_t>(each["copy_bytes_max"].AsInt());
-    CheckResult(each, ApplyJsonPatch(each["document"], Print(each["patch"]), arena,
+    CheckResult(each, ApplyJsonPatch(each["document"], Json(each["patch"]), arena,
                                      {.copy_bytes_max = copy_bytes_max}));
   }
 }
@@ -81,7 +77,7 @@ TEST_CASE("patch: recorded patches give the very text they give in Go", "[patch]
   CHECK(table.size() == 240);
   for (const Value& each : table.items()) {
     const bool json = each["test"].AsString() == "json";
-    CheckResult(each, json ? ApplyJsonPatch(each["document"], Print(each["patch"]), arena)
+    CheckResult(each, json ? ApplyJsonPatch(each["document"], Json(each["patch"]), arena)
                            : ApplyMergePatch(each["document"], each["patch"], arena));
   }
 }

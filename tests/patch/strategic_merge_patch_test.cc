@@ -8,20 +8,16 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 
+#include "codec/text.h"
 #include "patch/merge_item.h"
 
 // tests/testdata/strategic_merge_patch/README.md says where the tables come from.
 namespace apiserver::inline v0::patch {
 namespace {
 
+using codec::testing::Json;
 using runtime::Arena;
 using runtime::Value;
-
-std::string Print(const Value& value) {
-  std::string out;
-  codec::AppendJson(value, out);
-  return out;
-}
 
 Value Parse(std::string_view json, Arena& arena) { return codec::ParseJson(json, arena).value(); }
 
@@ -67,7 +63,7 @@ int CodeOf(std::string_view error) {
 
 void CheckCase(const Value& each) {
   INFO(each["test"].AsString() << ": " << each["name"].AsString());
-  INFO(Print(each["document"]) << " patched with " << Print(each["patch"]));
+  INFO(Json(each["document"]) << " patched with " << Json(each["patch"]));
   Arena arena;
   const auto merged =
       ApplyStrategicMergePatch(each["document"], each["patch"], Table::SchemaOf(each), arena);
@@ -82,7 +78,7 @@ void CheckCase(const Value& each) {
     return;
   }
   REQUIRE(merged.status() == Status());
-  INFO("is " << Print(merged->object));
+  INFO("is " << Json(merged->object));
   CHECK(merged->object == each["result"]);
 }
 
@@ -106,10 +102,10 @@ TEST_CASE("patch: a strategic merge patch leaves document and patch as they were
     const Table table(name);
     for (const Value& each : table.cases()) {
       INFO(each["name"].AsString());
-      const std::string before = Print(each);
+      const std::string before = Json(each);
       Arena arena;
       (void)ApplyStrategicMergePatch(each["document"], each["patch"], Table::SchemaOf(each), arena);
-      CHECK(Print(each) == before);
+      CHECK(Json(each) == before);
     }
   }
 }
@@ -143,7 +139,7 @@ TEST_CASE("patch: merging without deletions or order twice is merging once", "[p
   std::size_t seen = 0;
   const Table table("recorded.yaml");
   for (const Value& each : table.cases()) {
-    if (Print(each["patch"]).find('$') != std::string::npos || each.Find("error") != nullptr) {
+    if (Json(each["patch"]).find('$') != std::string::npos || each.Find("error") != nullptr) {
       continue;
     }
     // A second patch merges what the first one had nothing to merge with.
@@ -151,7 +147,7 @@ TEST_CASE("patch: merging without deletions or order twice is merging once", "[p
     const bool added_twice =
         name.find("not there: ") != std::string::npos &&
         (name.find("twice") != std::string::npos || name.find("thrice") != std::string::npos);
-    if (added_twice || Print(each["patch"]).find("null") != std::string::npos) continue;
+    if (added_twice || Json(each["patch"]).find("null") != std::string::npos) continue;
     INFO(name);
     Arena arena;
     const auto twice =
@@ -163,14 +159,14 @@ TEST_CASE("patch: merging without deletions or order twice is merging once", "[p
   CHECK(seen >= 80);
 }
 
-struct Row {
+struct StrategicRow {
   std::string document;
   std::string patch;
   std::string expected;  // The object, or the message.
 };
 
 TEST_CASE("patch: what makes a Go server panic is refused", "[patch]") {
-  const Row rows[] = {
+  const StrategicRow rows[] = {
       {R"({"mergingIntList":[1]})", R"({"mergingIntList":[null]})",
        "list element types are not identical: [[1] [<nil>]]"},
       {R"({"mergingList":[{"name":"a"}]})", R"({"mergingList":[{"name":{}}]})",
@@ -187,7 +183,7 @@ TEST_CASE("patch: what makes a Go server panic is refused", "[patch]") {
       {R"({"simpleMap":{"a":"b"}})", R"({"simpleMap":{"$retainKeys":[["a"]]}})",
        "invalid patch format of retainKeys"},
   };
-  for (const Row& row : rows) {
+  for (const StrategicRow& row : rows) {
     INFO(row.document << " " << row.patch);
     Arena arena;
     const auto merged = ApplyStrategicMergePatch(
@@ -198,7 +194,7 @@ TEST_CASE("patch: what makes a Go server panic is refused", "[patch]") {
 }
 
 TEST_CASE("patch: what is left of a strategic merge patch lacks what was obeyed", "[patch]") {
-  const Row rows[] = {
+  const StrategicRow rows[] = {
       {R"({"name":"a"})", R"({"value":"b"})", R"({"value":"b"})"},
       {R"({"mergingIntList":[1]})",
        R"({"$setElementOrder/mergingIntList":[2,1],"mergingIntList":[2],"value":"x"})",
@@ -209,13 +205,13 @@ TEST_CASE("patch: what is left of a strategic merge patch lacks what was obeyed"
        R"({"simpleMap":{"c":"d"}})"},
       {R"({})", R"({"simpleMap":{"a":null,"c":"d"}})", R"({"simpleMap":{"c":"d"}})"},
   };
-  for (const Row& row : rows) {
+  for (const StrategicRow& row : rows) {
     INFO(row.document << " " << row.patch);
     Arena arena;
     const auto merged = ApplyStrategicMergePatch(
         Parse(row.document, arena), Parse(row.patch, arena), *MergeItemSchema(), arena);
     REQUIRE(merged.ok());
-    CHECK(Print(merged->patch) == row.expected);
+    CHECK(Json(merged->patch) == row.expected);
   }
 }
 
@@ -227,7 +223,7 @@ TEST_CASE("patch: raw JSON and bytes are merged as what they say", "[patch]") {
   const auto merged = ApplyStrategicMergePatch(
       document, Parse(R"({"jsonItem":{"b":3},"value":"eA=="})", arena), *MergeItemSchema(), arena);
   REQUIRE(merged.ok());
-  CHECK(Print(merged->object) == R"({"jsonItem":{"a":1,"b":3},"value":"eA=="})");
+  CHECK(Json(merged->object) == R"({"jsonItem":{"a":1,"b":3},"value":"eA=="})");
 }
 
 TEST_CASE("patch: a strategic merge patch must be a map, as its document", "[patch]") {
@@ -313,7 +309,7 @@ TEST_CASE("patch: strategic merging is deep without recursion", "[patch]") {
   const auto merged =
       ApplyStrategicMergePatch(Value::Map({}), Parse(deep, arena), *MergeItemSchema(), arena);
   REQUIRE(merged.ok());
-  CHECK(Print(merged->object) == text + "{\"name\":\"a\"}" + std::string(9'990, '}'));
+  CHECK(Json(merged->object) == text + "{\"name\":\"a\"}" + std::string(9'990, '}'));
   // Below the depth that the schema knows there is no struct.
   CHECK(ApplyStrategicMergePatch(Parse(deep, arena), Parse(deep, arena), *MergeItemSchema(), arena)
             .status()

@@ -18,7 +18,7 @@ std::unique_ptr<runtime::Object> FromJson(std::string_view json) {
   return object;
 }
 
-std::string Json(const runtime::Object& object) {
+std::string JsonOf(const runtime::Object& object) {
   std::string json;
   codec::AppendJson(object.root(), json);
   return json;
@@ -117,8 +117,8 @@ TEST_CASE("rest: a status update changes the status alone", "[registry]") {
 
     rest::KeepAllButStatus(*object, *old);
 
-    CHECK(Json(*object) == row.expected);
-    CHECK(Json(*old) == row.old);
+    CHECK(JsonOf(*object) == row.expected);
+    CHECK(JsonOf(*old) == row.old);
   }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("rest: an update of the resource keeps the status", "[registry]") {
 
     MainStrategy().PrepareForUpdate(Context::Background(), *object, *FromJson(row.old));
 
-    CHECK(Json(*object) == row.expected);
+    CHECK(JsonOf(*object) == row.expected);
   }
 }
 

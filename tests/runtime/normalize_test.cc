@@ -200,7 +200,7 @@ SchemaPtr FlunderSpec() {
       .Build();
 }
 
-KindPtr Flunder() {
+KindPtr NormalizedFlunder() {
   return WidgetKind(StructBuilder("com.example.v1alpha1.Flunder")
                         .Field("metadata", ObjectMetaSchema())
                         .Field("spec", FlunderSpec())
@@ -209,12 +209,13 @@ KindPtr Flunder() {
 }
 
 TEST_CASE("runtime: fields come in declaration order, unknown and empty ones go", "[runtime]") {
-  CHECK(Normalized(Flunder(), R"({"spec":{"typo":1,"ports":[{"number":1,"name":"a","x":{}}],
+  CHECK(
+      Normalized(NormalizedFlunder(), R"({"spec":{"typo":1,"ports":[{"number":1,"name":"a","x":{}}],
       "Name":"case matters","name":"","replicas":0},"zzz":[],"metadata":{"labels":{"b":"2","a":"1"},
       "name":"n","creationTimestamp":null,"annotations":{}}})") ==
-        R"({"metadata":{"name":"n","labels":{"a":"1","b":"2"}},)"
-        R"("spec":{"replicas":0,"ports":[{"name":"a","number":1}]},"status":{}})");
-  CHECK(Normalized(Flunder(), "{}") == R"({"metadata":{},"spec":{},"status":{}})");
+      R"({"metadata":{"name":"n","labels":{"a":"1","b":"2"}},)"
+      R"("spec":{"replicas":0,"ports":[{"name":"a","number":1}]},"status":{}})");
+  CHECK(Normalized(NormalizedFlunder(), "{}") == R"({"metadata":{},"spec":{},"status":{}})");
 }
 
 TEST_CASE("runtime: what does not fit is refused in Go's words", "[runtime]") {
@@ -276,26 +277,26 @@ TEST_CASE("runtime: what does not fit is refused in Go's words", "[runtime]") {
        "json: cannot unmarshal number into Go struct field FlunderSpec.spec.blob of type "
        "[]uint8"},
   };
-  for (const Row& row : kRows) CHECK(Normalized(Flunder(), row.json) == row.message);
+  for (const Row& row : kRows) CHECK(Normalized(NormalizedFlunder(), row.json) == row.message);
 }
 
 TEST_CASE("runtime: the first misfit of a document is reported, a parser's error before it",
           "[runtime]") {
-  CHECK(Normalized(Flunder(), R"({"spec":{"name":1,"on":2},"metadata":3})") ==
+  CHECK(Normalized(NormalizedFlunder(), R"({"spec":{"name":1,"on":2},"metadata":3})") ==
         "json: cannot unmarshal number into Go struct field FlunderSpec.spec.name of type string");
-  CHECK(Normalized(Flunder(), R"({"spec":{"name":1,"wait":"x","on":2}})") ==
+  CHECK(Normalized(NormalizedFlunder(), R"({"spec":{"name":1,"wait":"x","on":2}})") ==
         "time: invalid duration \"x\"");
 }
 
 TEST_CASE("runtime: an object that is refused stays as it was", "[runtime]") {
-  const auto object = ObjectOf(Flunder(), R"({"spec":{"typo":1,"name":1}})");
+  const auto object = ObjectOf(NormalizedFlunder(), R"({"spec":{"typo":1,"name":1}})");
   CHECK_FALSE(Settle(*object, {.defaults = false}).ok());
   CHECK(Print(*object) == R"({"spec":{"typo":1,"name":1}})");
 }
 
 TEST_CASE("runtime: content that is right already is left untouched", "[runtime]") {
-  const auto object =
-      ObjectOf(Flunder(), R"({"metadata":{"name":"n","creationTimestamp":"2020-01-01T00:00:00Z",
+  const auto object = ObjectOf(
+      NormalizedFlunder(), R"({"metadata":{"name":"n","creationTimestamp":"2020-01-01T00:00:00Z",
       "labels":{"a":"1","b":"2"}},"spec":{"replicas":0,"ports":[{"name":"a","number":1}],
       "ratio":0.5,"size":"1500m","wait":"1m0s"},"status":{}})");
   const void* const before = object->root().members().data();

@@ -16,7 +16,7 @@ using testing::Widget;
 namespace {
 
 // The marks that outlive a storage, for its test.
-struct Seen {
+struct SeenGroup {
   int destroyed = 0;
 };
 
@@ -26,7 +26,7 @@ class Sick final : public rest::Storage,
                    public rest::SingularNameProvider,
                    public rest::StorageWithReadiness {
  public:
-  Sick(runtime::KindPtr kind, std::shared_ptr<Seen> seen)
+  Sick(runtime::KindPtr kind, std::shared_ptr<SeenGroup> seen)
       : kind_(std::move(kind)), seen_(std::move(seen)) {}
   std::unique_ptr<runtime::Object> New() const override {
     return std::make_unique<runtime::Object>(kind_, "v1");
@@ -38,7 +38,7 @@ class Sick final : public rest::Storage,
 
  private:
   runtime::KindPtr kind_;
-  std::shared_ptr<Seen> seen_;
+  std::shared_ptr<SeenGroup> seen_;
 };
 
 runtime::KindPtr GadgetKind() {
@@ -55,7 +55,7 @@ runtime::KindPtr GadgetKind() {
 }  // namespace
 
 TEST_CASE("server: a group that is refused leaves nothing behind", "[server]") {
-  const auto seen = std::make_shared<Seen>();
+  const auto seen = std::make_shared<SeenGroup>();
   const auto sick = std::make_shared<Sick>(GadgetKind(), seen);
   {
     const auto server = StartWidgetServer();
@@ -71,7 +71,7 @@ TEST_CASE("server: a group that is refused leaves nothing behind", "[server]") {
 
 TEST_CASE("server: a group version is installed once, and replaced when that is asked for",
           "[server]") {
-  const auto seen = std::make_shared<Seen>();
+  const auto seen = std::make_shared<SeenGroup>();
   const auto server = StartWidgetServer();
   REQUIRE(server->Call("POST", kWidgets, Widget("a", 1)).code == 201);
   const auto sick = std::make_shared<Sick>(testing::WidgetKind(), seen);

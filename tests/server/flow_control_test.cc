@@ -262,7 +262,7 @@ std::size_t BytesOf(const Harness::Stream& stream) {
   }
 }
 
-const http::Headers kJane = {{"User", "jane"}};
+const http::Headers kAsJane = {{"User", "jane"}};
 const http::Headers kJoe = {{"User", "joe"}};
 const http::Headers kMaster = {{"User", "root"}, {"Group", "system:masters"}};
 
@@ -275,20 +275,20 @@ TEST_CASE("server: one read too many is refused at once", "[server]") {
                    .max_mutating_requests_in_flight = 1});
   std::vector<Harness::Stream> streams;
   for (int i = 0; i < 3; ++i) {
-    streams.push_back(harness.Open("GET", "/api/v1/namespaces/default/wait?watch=true", kJane));
+    streams.push_back(harness.Open("GET", "/api/v1/namespaces/default/wait?watch=true", kAsJane));
   }
   REQUIRE(harness.Holds(3));
   // Watches do not count.
-  CHECK(harness.Call("GET", "/dontwait", kJane).code == 200);
-  for (int i = 0; i < 3; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  CHECK(harness.Call("GET", "/dontwait", kAsJane).code == 200);
+  for (int i = 0; i < 3; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Holds(6));
-  for (int i = 0; i < 2; ++i) CheckRefusal(harness.Call("GET", "/", kJane), "1");
-  streams.push_back(harness.Open("GET", "/api/v1/watch/namespaces/default/dontwait", kJane));
+  for (int i = 0; i < 2; ++i) CheckRefusal(harness.Call("GET", "/", kAsJane), "1");
+  streams.push_back(harness.Open("GET", "/api/v1/watch/namespaces/default/dontwait", kAsJane));
   CHECK(harness.Holds(7));
-  CHECK(harness.Call("POST", "/dontwait", kJane).code == 200);
+  CHECK(harness.Call("POST", "/dontwait", kAsJane).code == 200);
   CHECK(harness.Release() == 7);
   for (const auto& stream : streams) CHECK(Harness::CodeOf(stream) == 200);
-  CHECK(harness.IsServedAgain("GET", "/", kJane));
+  CHECK(harness.IsServedAgain("GET", "/", kAsJane));
 }
 
 // TestMaxInFlightMutating, TestMaxInFlightSkipsMasters.
@@ -297,14 +297,14 @@ TEST_CASE("server: one write too many is refused, but not a master's", "[server]
                    .max_requests_in_flight = 1,
                    .max_mutating_requests_in_flight = 3});
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 3; ++i) streams.push_back(harness.Open("POST", "/wait", kJane));
+  for (int i = 0; i < 3; ++i) streams.push_back(harness.Open("POST", "/wait", kAsJane));
   REQUIRE(harness.Holds(3));
-  for (int i = 0; i < 2; ++i) CheckRefusal(harness.Call("POST", "/foo/bar/", kJane), "1");
-  CHECK(harness.Call("GET", "/dontwait", kJane).code == 200);
+  for (int i = 0; i < 2; ++i) CheckRefusal(harness.Call("POST", "/foo/bar/", kAsJane), "1");
+  CHECK(harness.Call("GET", "/dontwait", kAsJane).code == 200);
   CHECK(harness.Call("POST", "/dontwait", kMaster).code == 200);
   CHECK(harness.Release() == 3);
   for (const auto& stream : streams) CHECK(Harness::CodeOf(stream) == 200);
-  CHECK(harness.IsServedAgain("POST", "/foo/bar", kJane));
+  CHECK(harness.IsServedAgain("POST", "/foo/bar", kAsJane));
 }
 
 TEST_CASE("server: zero in flight is no limit", "[server]") {
@@ -312,7 +312,7 @@ TEST_CASE("server: zero in flight is no limit", "[server]") {
                    .max_requests_in_flight = 0,
                    .max_mutating_requests_in_flight = 0});
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 20; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  for (int i = 0; i < 20; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   CHECK(harness.Holds(20));
 }
 
@@ -320,12 +320,12 @@ TEST_CASE("server: a request that finds no seat waits for one, without a thread"
   Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
   harness.ConfigureTwoLevels();
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Holds(2));
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("POST", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("POST", "/wait", kAsJane));
   REQUIRE(harness.Waits(2));
   // The queue is full; another level is not, nor is whoever is exempt.
-  CheckRefusal(harness.Call("GET", "/", kJane), "1");
+  CheckRefusal(harness.Call("GET", "/", kAsJane), "1");
   const auto other = harness.Call("GET", "/", kJoe);
   CHECK(other.code == 200);
   CHECK(other.headers.Get("X-Kubernetes-PF-FlowSchema-UID") == "uid-of-joe");
@@ -378,9 +378,9 @@ TEST_CASE("server: a request whose body has come waits for a seat like any other
   Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
   harness.ConfigureTwoLevels();
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("POST", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("POST", "/wait", kAsJane));
   REQUIRE(harness.Holds(2));
-  streams.push_back(harness.Open("POST", "/wait", kJane, "body"));
+  streams.push_back(harness.Open("POST", "/wait", kAsJane, "body"));
   REQUIRE(harness.Waits(1));
 
   CHECK(harness.Release() == 2);
@@ -390,7 +390,7 @@ TEST_CASE("server: a request whose body has come waits for a seat like any other
   for (const auto& stream : streams) CHECK(Harness::CodeOf(stream) == 200);
   CHECK(harness.Waits(0));
   // Seats are counted once a request, given up or not.
-  CHECK(harness.IsServedAgain("GET", "/", kJane));
+  CHECK(harness.IsServedAgain("GET", "/", kAsJane));
   const std::string text = harness.registry->Serialize();
   CHECK_THAT(text,
              Catch::Matchers::Contains("apiserver_flowcontrol_dispatched_requests_total{"
@@ -419,10 +419,10 @@ TEST_CASE("server: how long a request waits for its seat is known to whoever ser
   Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
   harness.ConfigureTwoLevels();
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Holds(2));
   CHECK(harness.Waited() == std::vector<std::chrono::nanoseconds>{0s, 0s});
-  streams.push_back(harness.Open("GET", "/wait", kJane));
+  streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Waits(1));
   harness.filter_clock.Advance(25s);
   CHECK(harness.Release() == 2);
@@ -437,9 +437,9 @@ TEST_CASE("server: reads and writes that are served or wait are told over time",
       {.mode = mode, .max_requests_in_flight = 2, .max_mutating_requests_in_flight = 1});
   if (queues) harness.ConfigureTwoLevels();
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Holds(2));
-  if (queues) streams.push_back(harness.Open("PUT", "/wait", kJane));
+  if (queues) streams.push_back(harness.Open("PUT", "/wait", kAsJane));
   if (queues) REQUIRE(harness.Waits(1));
   harness.filter_clock.Advance(3s);
   const auto sum = [&harness](const std::string& phase, const std::string& kind) {
@@ -509,10 +509,10 @@ TEST_CASE("server: nobody waits longer than a quarter of the time there is", "[s
   Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0}, 200ms);
   harness.ConfigureTwoLevels();
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Holds(2));
   const auto asked = RealClock().Now();
-  CheckRefusal(harness.Call("GET", "/", kJane), "1");
+  CheckRefusal(harness.Call("GET", "/", kAsJane), "1");
   CHECK(RealClock().Now() - asked >= 50ms);
   CHECK(harness.Waits(0));
   CHECK(harness.registry->Serialize().find(
@@ -524,9 +524,9 @@ TEST_CASE("server: who goes away while waiting frees its place", "[server]") {
   Harness harness({.max_requests_in_flight = 3, .max_mutating_requests_in_flight = 0});
   harness.ConfigureTwoLevels();
   std::vector<Harness::Stream> streams;
-  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kJane));
+  for (int i = 0; i < 2; ++i) streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Holds(2));
-  streams.push_back(harness.Open("GET", "/wait", kJane));
+  streams.push_back(harness.Open("GET", "/wait", kAsJane));
   REQUIRE(harness.Waits(1));
   streams.back()->Cancel();
   CHECK(harness.Waits(0));

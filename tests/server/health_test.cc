@@ -49,7 +49,7 @@ apiserver::server::HealthCheck Stuck(Latch& latch, std::chrono::milliseconds tim
 }
 
 // A server whose connections all live on one loop.
-std::unique_ptr<TestServer> StartWith(std::vector<apiserver::server::HealthCheck> checks) {
+std::unique_ptr<TestServer> StartWithChecks(std::vector<apiserver::server::HealthCheck> checks) {
   auto options = apiserver::testing::OnOneLoop();
   options.install = [&checks](apiserver::server::GenericAPIServer& api) {
     Status added;
@@ -147,7 +147,7 @@ TEST_CASE("server: a health check that waits holds neither its loop nor other ch
   const std::string path = GENERATE("/livez", "/healthz/stuck");
   INFO(path);
   Latch latch;
-  const auto server = StartWith(
+  const auto server = StartWithChecks(
       {Stuck(latch), {.name = "quick", .check = [](const Context&) { return Status(); }}});
   Meanwhile check([&] { return GetAlone(*server, path).body; });
   REQUIRE(latch.WaitUntilEntered());
@@ -172,8 +172,8 @@ TEST_CASE("server: health checks of one request run side by side", "[server]") {
     };
   };
   const auto server =
-      StartWith({{.name = "a", .check = meets(first, second), .timeout = kPatient},
-                 {.name = "b", .check = meets(second, first), .timeout = kPatient}});
+      StartWithChecks({{.name = "a", .check = meets(first, second), .timeout = kPatient},
+                       {.name = "b", .check = meets(second, first), .timeout = kPatient}});
 
   const auto answer = server->Call("GET", "/livez?verbose");
   CHECK(answer.code == 200);
@@ -183,7 +183,7 @@ TEST_CASE("server: health checks of one request run side by side", "[server]") {
 TEST_CASE("server: a health check that does not answer in time has failed until it returns",
           "[server]") {
   Latch latch;
-  const auto server = StartWith({Stuck(latch, std::chrono::milliseconds(1))});
+  const auto server = StartWithChecks({Stuck(latch, std::chrono::milliseconds(1))});
 
   const auto all = server->Call("GET", "/livez");
   CHECK(all.code == 500);

@@ -39,7 +39,8 @@ class Teapot final : public http::Filter {
   mutable Guarded<int> ended_{0};
 };
 
-std::unique_ptr<testing::TestServer> StartWith(std::function<void(server::Config&)> configure) {
+std::unique_ptr<testing::TestServer> StartWithFilters(
+    std::function<void(server::Config&)> configure) {
   TestServerOptions options;
   options.configure = std::move(configure);
   return StartWidgetServer(std::move(options));
@@ -54,8 +55,8 @@ http::Step SayPage(http::Exchange& exchange) {
 
 TEST_CASE("server: a host's filter in front of authentication meets every request", "[server]") {
   const auto teapot = std::make_shared<Teapot>();
-  const auto server =
-      StartWith([&](server::Config& config) { config.filters.before_authentication = {teapot}; });
+  const auto server = StartWithFilters(
+      [&](server::Config& config) { config.filters.before_authentication = {teapot}; });
 
   const auto answered = server->Call("GET", "/teapot", "", kUnknown);
   const auto refused = server->Call("GET", kWidgets, "", kUnknown);
@@ -73,8 +74,8 @@ TEST_CASE("server: a host's filter behind authorization knows the user", "[serve
   const auto configure = [&](server::Config& config) {
     config.filters.after_authorization = {teapot};
   };
-  const auto server = StartWith(configure);
-  const auto shares_it = StartWith(configure);
+  const auto server = StartWithFilters(configure);
+  const auto shares_it = StartWithFilters(configure);
 
   CHECK(server->Call("GET", "/teapot", "", kUnknown).code == 401);
   CHECK(teapot->seen().empty());

@@ -61,7 +61,7 @@ class Columns final : public apiserver::rest::TableConvertor {
 
 enum class What { kColumns, kFields, kConversion, kDefaults, kTtl, kAfterWrites };
 
-runtime::KindPtr ThingKind(Host& host, What what) {
+runtime::KindPtr HostThingKind(Host& host, What what) {
   const auto work = [&host](runtime::Object&) {
     host.Work();
     return Status();
@@ -102,9 +102,9 @@ void Configure(Host& host, What what, registry::StoreOptions& store) {
 }
 
 // Serves one Thing, on one loop.
-std::unique_ptr<TestServer> StartWith(Host& host, What what) {
+std::unique_ptr<TestServer> StartWithHost(Host& host, What what) {
   auto options = apiserver::testing::OnOneLoop();
-  options.resources = {{.kind = ThingKind(host, what),
+  options.resources = {{.kind = HostThingKind(host, what),
                         .strategy = std::make_shared<apiserver::testing::WidgetStrategy>(),
                         .configure = [&host, what](registry::StoreOptions& store) {
                           Configure(host, what, store);
@@ -138,7 +138,7 @@ std::string WatchAOverWebSocket(TestServer& server, const std::string& target) {
   return socket.Read().payload;
 }
 
-struct Place {
+struct CallSite {
   std::string name;
   What what;
   enum class Way { kCall, kWatch, kWebSocket } way;
@@ -148,8 +148,8 @@ struct Place {
   std::string body = "";
 };
 
-std::vector<Place> Places() {
-  using Way = Place::Way;
+std::vector<CallSite> CallSites() {
+  using Way = CallSite::Way;
   const std::string things = kThings;
   const std::string old = kOldThings;
   const std::string watch = "?watch=1&resourceVersion=0";
@@ -176,9 +176,9 @@ std::vector<Place> Places() {
   };
 }
 
-std::string Ask(TestServer& server, const Place& place) {
+std::string AskAt(TestServer& server, const CallSite& place) {
   switch (place.way) {
-    case Place::Way::kCall:
+    case CallSite::Way::kCall:
       return CallAlone(server, {.method = place.method,
                                 .target = place.target,
                                 .headers = {{"Accept", place.accept},
@@ -187,9 +187,9 @@ std::string Ask(TestServer& server, const Place& place) {
                                                                  : "application/json"}},
                                 .body = place.body})
           .body;
-    case Place::Way::kWatch:
+    case CallSite::Way::kWatch:
       return WatchA(server, place.target, {{"Accept", place.accept}});
-    case Place::Way::kWebSocket:
+    case CallSite::Way::kWebSocket:
       return WatchAOverWebSocket(server, place.target);
   }
   return "";
@@ -199,12 +199,12 @@ std::string Ask(TestServer& server, const Place& place) {
 
 // Row 87.
 TEST_CASE("server: a function of the host that waits holds no loop", "[server]") {
-  const Place place = GENERATE(from_range(Places()));
+  const CallSite place = GENERATE(from_range(CallSites()));
   INFO(place.name);
   Host host;
-  const auto server = StartWith(host, place.what);
+  const auto server = StartWithHost(host, place.what);
   host.watched = true;
-  Meanwhile asked([&] { return Ask(*server, place); });
+  Meanwhile asked([&] { return AskAt(*server, place); });
   REQUIRE(host.latch.WaitUntilEntered());
 
   CHECK(GetAlone(*server, "/version").code == 200);
@@ -217,12 +217,12 @@ TEST_CASE("server: a function of the host that waits holds no loop", "[server]")
 
 // Two seconds a place; run by name.
 TEST_CASE("server: what others wait while a function of the host sleeps", "[.p99]") {
-  const Place place = GENERATE(from_range(Places()));
+  const CallSite place = GENERATE(from_range(CallSites()));
   Host host;
-  const auto server = StartWith(host, place.what);
+  const auto server = StartWithHost(host, place.what);
   host.watched = true;
   Dialled dialled(*server);
-  Meanwhile asked([&] { return Ask(*server, place); });
+  Meanwhile asked([&] { return AskAt(*server, place); });
   REQUIRE(host.latch.WaitUntilEntered());
 
   std::vector<std::chrono::nanoseconds> waited;
@@ -260,7 +260,7 @@ TEST_CASE("server: a watch made on the pool tells on its loop that it has begun"
       told.Notify();
     }});
     return response::WriteWatch(exchange, std::make_unique<Silence>(),
-                                {.kind = ThingKind(host, What::kColumns), .version = "v1"},
+                                {.kind = HostThingKind(host, What::kColumns), .version = "v1"},
                                 {.timeout = std::chrono::minutes(10), .on_pool = true});
   };
 
@@ -275,7 +275,7 @@ TEST_CASE("server: a store answers on the loop if its functions are data, or qui
   const auto inline_with = [](std::function<void(registry::StoreOptions&)> configure, What what) {
     Host host;
     apiserver::testing::TestServerOptions options;
-    options.resources = {{.kind = ThingKind(host, what),
+    options.resources = {{.kind = HostThingKind(host, what),
                           .strategy = std::make_shared<apiserver::testing::WidgetStrategy>(),
                           .configure = std::move(configure)}};
     const auto server = apiserver::testing::StartTestServer(std::move(options)).value();

@@ -13,8 +13,8 @@ namespace runtime = apiserver::runtime;
 
 namespace {
 
-constexpr char kThings[] = "/apis/example.com/v1/namespaces/default/things";
-constexpr char kOldThings[] = "/apis/example.com/v1alpha1/namespaces/default/things";
+constexpr char kManyThings[] = "/apis/example.com/v1/namespaces/default/things";
+constexpr char kManyOldThings[] = "/apis/example.com/v1alpha1/namespaces/default/things";
 
 // Where things were converted, which happens when an answer is made in the other version.
 struct Conversions {
@@ -23,7 +23,7 @@ struct Conversions {
   std::atomic<int> on_loop = 0;
 };
 
-runtime::KindPtr ThingKind(Conversions& conversions) {
+runtime::KindPtr ManyThingsKind(Conversions& conversions) {
   const auto count = [&conversions](runtime::Object&) {
     if (apiserver::Executor* const pool = conversions.pool) {
       ++(pool->Inside() ? conversions.on_pool : conversions.on_loop);
@@ -42,15 +42,15 @@ runtime::KindPtr ThingKind(Conversions& conversions) {
       .value();
 }
 
-std::unique_ptr<TestServer> StartWith(Conversions& conversions, int things) {
+std::unique_ptr<TestServer> StartWithThings(Conversions& conversions, int things) {
   auto options = apiserver::testing::OnOneLoop();
-  options.resources = {{.kind = ThingKind(conversions),
+  options.resources = {{.kind = ManyThingsKind(conversions),
                         .strategy = std::make_shared<apiserver::testing::WidgetStrategy>(),
                         .configure = [](auto& store) { store.functions_inline = true; }}};
   auto server = std::move(apiserver::testing::StartTestServer(std::move(options))).value();
   for (int i = 0; i < things; ++i) {
     const std::string name = "t" + std::to_string(i);
-    REQUIRE(server->Call("POST", kThings, R"({"metadata":{"name":")" + name + R"("}})").code ==
+    REQUIRE(server->Call("POST", kManyThings, R"({"metadata":{"name":")" + name + R"("}})").code ==
             201);
   }
   conversions.pool = &server->server().pool();
@@ -79,16 +79,16 @@ TEST_CASE("server: a short list is made on its loop, a long one on the pool, in 
   Conversions conversions;
 
   {
-    const auto server = StartWith(conversions, 3);
-    CHECK(GetAlone(*server, kOldThings + form.query, {{"Accept", form.accept}}).code == 200);
+    const auto server = StartWithThings(conversions, 3);
+    CHECK(GetAlone(*server, kManyOldThings + form.query, {{"Accept", form.accept}}).code == 200);
     CHECK(conversions.on_loop > 0);
     CHECK(conversions.on_pool == 0);
   }
   conversions.pool = nullptr;
   conversions.on_loop = 0;
   {
-    const auto server = StartWith(conversions, 40);
-    CHECK(GetAlone(*server, kOldThings + form.query, {{"Accept", form.accept}}).code == 200);
+    const auto server = StartWithThings(conversions, 40);
+    CHECK(GetAlone(*server, kManyOldThings + form.query, {{"Accept", form.accept}}).code == 200);
     CHECK(conversions.on_loop == 0);
     CHECK(conversions.on_pool == 40);
   }

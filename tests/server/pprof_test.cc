@@ -38,7 +38,7 @@ namespace server = apiserver::server;
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kProfilePatience = std::chrono::seconds(60);
 constexpr char kInUse[] = "Could not enable CPU profiling: cpu profiling already in use\n";
 
 // Whether this kernel lets a process look at itself: asked here, not of what is tested.
@@ -107,7 +107,8 @@ class PprofFixture {
   }
   bool WaitUntilBegun(int profiles) {
     auto begun = begun_.Lock();
-    return begun.WaitUntil(RealClock().Now() + kPatience, [&] { return *begun == profiles; });
+    return begun.WaitUntil(RealClock().Now() + kProfilePatience,
+                           [&] { return *begun == profiles; });
   }
 
   SettableClock clock;
@@ -236,7 +237,7 @@ TEST_CASE("server: a client that goes away makes way for the next profile", "[se
   first->Cancel();
 
   int code = 0;
-  const auto until = RealClock().Now() + kPatience;
+  const auto until = RealClock().Now() + kProfilePatience;
   while (code != 200 && RealClock().Now() < until) {
     code = fixture.Call("/debug/pprof/profile?seconds=1").code;
   }
@@ -345,7 +346,7 @@ TEST_CASE("server: a server that stops ends a profile, which is whole", "[server
   const auto loopback = server->server().LoopbackConnection();
   const bool allowed = KernelAllowsProfiles();
   std::unique_ptr<http::ClientStream> stream;
-  const auto until = RealClock().Now() + kPatience;
+  const auto until = RealClock().Now() + kProfilePatience;
   bool begun = false;
   while (!begun && RealClock().Now() < until) {
     stream = loopback->Open({.target = "/debug/pprof/profile?seconds=3600"}).value();

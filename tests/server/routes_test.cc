@@ -26,7 +26,7 @@ namespace {
 constexpr char kThingsVersion[] = "/apis/things.example.com/v1";
 
 // A kind that no scheme knows: "Thing7", "things7".
-runtime::KindPtr ThingKind(int number) {
+runtime::KindPtr NumberedKind(int number) {
   const std::string suffix = std::to_string(number);
   const auto schema = runtime::StructBuilder("com.example.things.v1.Thing" + suffix)
                           .Field("metadata", runtime::ObjectMetaSchema())
@@ -61,7 +61,7 @@ std::string Thing(int number, const std::string& name) {
 server::APIResourceInfo NewThings(TestServer& server, int number) {
   const std::shared_ptr<rest::Storage> store =
       registry::NewStore({.engine = &server.engine(), .executor = &server.server().pool()},
-                         {.kind = ThingKind(number),
+                         {.kind = NumberedKind(number),
                           .strategy = std::make_shared<ThingStrategy>(),
                           .functions_inline = true})
           .value();
@@ -69,7 +69,8 @@ server::APIResourceInfo NewThings(TestServer& server, int number) {
 }
 
 // A watch that has begun.
-std::unique_ptr<http::ClientStream> WatchOf(http::Connection& connection, const std::string& path) {
+std::unique_ptr<http::ClientStream> WatchNumbered(http::Connection& connection,
+                                                  const std::string& path) {
   auto stream = connection.Open({.target = path + "?watch=1"}).value();
   REQUIRE(stream->Head(Context::Background()).value().code == 200);
   return stream;
@@ -146,8 +147,8 @@ TEST_CASE("server: watches of a resource that goes end, and others go on", "[ser
   REQUIRE(server->server().InstallAPIResource(NewThings(*server, 1)).ok());
   REQUIRE(server->server().InstallAPIResource(NewThings(*server, 2)).ok());
   const auto connection = server->server().LoopbackConnection();
-  const auto first = WatchOf(*connection, PathOf(1));
-  const auto second = WatchOf(*connection, PathOf(2));
+  const auto first = WatchNumbered(*connection, PathOf(1));
+  const auto second = WatchNumbered(*connection, PathOf(2));
 
   REQUIRE(server->server().RemoveAPIResource(Things(1)).ok());
   // Its clean end.
@@ -180,10 +181,10 @@ TEST_CASE("server: one version of a resource goes, and its store serves the othe
 namespace {
 
 // A resource that is read slowly.
-class Slow final : public rest::Storage,
-                   public rest::Scoper,
-                   public rest::SingularNameProvider,
-                   public rest::Getter {
+class SlowStorage final : public rest::Storage,
+                          public rest::Scoper,
+                          public rest::SingularNameProvider,
+                          public rest::Getter {
  public:
   std::unique_ptr<runtime::Object> New() const override {
     return std::make_unique<runtime::Object>(kind_, "v1");
@@ -206,14 +207,14 @@ class Slow final : public rest::Storage,
   Guarded<int> destroyed{0};
 
  private:
-  const runtime::KindPtr kind_ = ThingKind(1);
+  const runtime::KindPtr kind_ = NumberedKind(1);
 };
 
 }  // namespace
 
 TEST_CASE("server: a storage is destroyed after the last request that is in it", "[server]") {
   const auto server = StartWidgetServer();
-  const auto slow = std::make_shared<Slow>();
+  const auto slow = std::make_shared<SlowStorage>();
   REQUIRE(server->server().InstallAPIResource({Things(1), {{"things1", slow}}}).ok());
   Meanwhile read([&] { return std::to_string(server->Call("GET", PathOf(1) + "/a").code); });
   REQUIRE(slow->latch.WaitUntilEntered());

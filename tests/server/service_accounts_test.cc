@@ -34,8 +34,8 @@ const std::string& PublicKey() {
 }
 
 // Files by name: `good.pem`, `bad.pem`.
-struct Files {
-  Files() {
+struct KeyFiles {
+  KeyFiles() {
     REQUIRE(memory->WriteAtomically("good.pem", PublicKey(), 0600).ok());
     REQUIRE(memory->WriteAtomically("bad.pem", "no key", 0600).ok());
   }
@@ -91,7 +91,7 @@ TEST_CASE("server: flags of service accounts are checked in kube-apiserver's wor
 }
 
 TEST_CASE("server: a key file of service accounts that cannot be used is named", "[server]") {
-  const Files files;
+  const KeyFiles files;
   server::ServiceAccountOptions options = files.Options();
   options.key_files = {"good.pem", "gone.pem"};
   CHECK(files.ErrorOf(options).starts_with("--service-account-key-file: gone.pem: cannot be read"));
@@ -106,7 +106,7 @@ TEST_CASE("server: a key file of service accounts that cannot be used is named",
 }
 
 TEST_CASE("server: tokens are for the issuers unless told otherwise", "[server]") {
-  const Files files;
+  const KeyFiles files;
   server::ServiceAccountOptions options = files.Options();
   options.issuers = {"https://issuer", "https://issuer-before"};
 
@@ -118,7 +118,7 @@ TEST_CASE("server: tokens are for the issuers unless told otherwise", "[server]"
 
 // openidmetadata_test.go TestServeConfiguration, TestServeKeys, TestURLBoundaries.
 TEST_CASE("server: an issuer's metadata are served as they are, for caches to keep", "[server]") {
-  const Files files;
+  const KeyFiles files;
   const auto made = server::NewServiceAccountAuthentication(files.Options());
   REQUIRE(made.status() == Status());
   const auto metadata = made->Metadata("192.0.2.1:6443");
@@ -145,7 +145,7 @@ TEST_CASE("server: an issuer's metadata are served as they are, for caches to ke
 }
 
 TEST_CASE("server: an issuer that is no https URL has no metadata, but its tokens", "[server]") {
-  const Files files;
+  const KeyFiles files;
   server::ServiceAccountOptions options = files.Options();
   options.issuers = {"kubernetes"};
 

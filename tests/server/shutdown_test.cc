@@ -22,7 +22,7 @@ namespace server = apiserver::server;
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kShutdownPatience = std::chrono::seconds(60);
 
 // The phases as the log tells them.
 class PhaseLog final : public apiserver::LogSink {
@@ -36,7 +36,7 @@ class PhaseLog final : public apiserver::LogSink {
   }
   bool Await(const std::string& phase) {
     auto phases = phases_.Lock();
-    return phases.WaitUntil(apiserver::RealClock().Now() + kPatience, [&] {
+    return phases.WaitUntil(apiserver::RealClock().Now() + kShutdownPatience, [&] {
       return std::find(phases->begin(), phases->end(), phase) != phases->end();
     });
   }
@@ -47,14 +47,14 @@ class PhaseLog final : public apiserver::LogSink {
 };
 
 // A server on a free port with a slow path, "/slow", that answers when it may.
-class Slow {
+class SlowServer {
  public:
-  explicit Slow(const std::function<void(server::Config&)>& change = nullptr) {
+  explicit SlowServer(const std::function<void(server::Config&)>& change = nullptr) {
     standalone_ = server::NewStandalone({}).value();
     server::Config config;
     standalone_.Apply(config);
     config.log = &log;
-    config.shutdown_grace = kPatience;
+    config.shutdown_grace = kShutdownPatience;
     if (change) change(config);
     api = std::move(*std::move(config).Complete()).New().value();
     const auto slow = [this](http::Exchange& exchange) {
@@ -72,7 +72,7 @@ class Slow {
     };
     REQUIRE(api->HandlePath("/fast", fast, /*listed=*/true).ok());
   }
-  ~Slow() { go_on.Notify(); }
+  ~SlowServer() { go_on.Notify(); }
 
   void Start() {
     REQUIRE(api->PrepareRun().ok());
@@ -94,7 +94,7 @@ class Slow {
   static apiserver::Result<http::ClientResponse> Get(http::Connection& connection,
                                                      const std::string& target) {
     return connection.Call(
-        Context::Child(Context::Background(), apiserver::RealClock().Now() + kPatience),
+        Context::Child(Context::Background(), apiserver::RealClock().Now() + kShutdownPatience),
         {.target = target});
   }
 
@@ -114,7 +114,7 @@ class Slow {
 // TestGracefulTerminationWithKeepListeningDuringGracefulTerminationDisabled
 TEST_CASE("server: a server that stops closes connections first, and answers what it has taken",
           "[server][slow]") {
-  Slow slow([](server::Config& config) { config.shutdown_delay = std::chrono::seconds(3); });
+  SlowServer slow([](server::Config& config) { config.shutdown_delay = std::chrono::seconds(3); });
   Notification hook_may_end;
   REQUIRE(slow.api
               ->AddPreShutdownHook("hook",
@@ -159,7 +159,7 @@ TEST_CASE("server: a server that stops closes connections first, and answers wha
 
 // TestGracefulTerminationWithKeepListeningDuringGracefulTerminationEnabled
 TEST_CASE("server: with retry-after it listens until what it has taken is answered", "[server]") {
-  Slow slow([](server::Config& config) { config.shutdown_send_retry_after = true; });
+  SlowServer slow([](server::Config& config) { config.shutdown_send_retry_after = true; });
   slow.Start();
   const auto connection = slow.Dial();
   const auto pending = connection->Open({.target = "/slow"}).value();
@@ -189,7 +189,7 @@ TEST_CASE("server: a request on a connection that is idle when the server stops 
           "[server]") {
   const bool http2 = GENERATE(true, false);
   INFO("http2: " << http2);
-  Slow slow;
+  SlowServer slow;
   slow.Start();
   const auto idle = slow.Dial(http2);
   REQUIRE(slow.Get(*idle, "/fast")->code == 200);
@@ -215,7 +215,7 @@ TEST_CASE("server: a request on a connection that is idle when the server stops 
 
 // TestMuxAndDiscoveryComplete, TestPreShutdownHooks
 TEST_CASE("server: a pre-shutdown hook that fails does not keep the server", "[server]") {
-  Slow slow;
+  SlowServer slow;
   std::atomic<bool> served = false;
   REQUIRE(slow.api
               ->AddPreShutdownHook("asks",

@@ -28,7 +28,7 @@ namespace {
 constexpr char kHub[] = "/apis/example.com/v1/namespaces/default/widgets";
 constexpr char kStored[] = "/apis/example.com/v1alpha1/namespaces/default/widgets";
 constexpr char kFailure[] = "conversion webhook failed: nobody answers";
-constexpr char kTable[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
+constexpr char kTableForm[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 // Widgets, stored in v1alpha1 and judged in v1.
 struct Served {
@@ -158,10 +158,10 @@ TEST_CASE("server: the events of one turn of a watch are converted in one call",
   served.CreateThree();
 
   const std::string watch = std::string(kHub) + "?watch=1&resourceVersion=0";
-  const std::string form = GENERATE(std::string("application/json"), std::string(kTable));
+  const std::string form = GENERATE(std::string("application/json"), std::string(kTableForm));
   const std::string events = WatchFor(*served.server, watch, 3, form);
 
-  if (form != kTable) {
+  if (form != kTableForm) {
     for (const char* size : {"\"size\":1", "\"size\":2", "\"size\":3"}) {
       CHECK(Contains(events, size));
     }
@@ -178,14 +178,14 @@ TEST_CASE("server: columns show the version that the rules see", "[server]") {
   Served served;
   served.CreateThree();
 
-  const auto table = served.Get(std::string(kStored) + "?includeObject=None", kTable);
+  const auto table = served.Get(std::string(kStored) + "?includeObject=None", kTableForm);
   CHECK(Contains(table.body, R"("name":"Size")"));
   CHECK(Contains(table.body, R"("cells":["b",2])"));
   CHECK(served.converter->TakeCalls() == 1);
   CHECK(served.converter->TakeObjects() == 3);
 
   // Cells are kept with the objects.
-  CHECK(served.Get(std::string(kStored) + "?includeObject=None", kTable).body == table.body);
+  CHECK(served.Get(std::string(kStored) + "?includeObject=None", kTableForm).body == table.body);
   CHECK(served.converter->TakeCalls() == 0);
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("server: a converter that fails is the answer, and nothing else is los
       served.Get(hub_a),
       served.Get(kHub),
       served.Get(of_list),
-      served.Get(kHub, kTable),
+      served.Get(kHub, kTableForm),
       served.server->Call("POST", kHub, Widget("d", 4)),
       served.server->Call("POST", kStored, R"({"metadata":{"name":"d"},"spec":{"length":4}})"),
       served.server->Call("PUT", hub_a, Widget("a", 4)),
@@ -287,7 +287,7 @@ TEST_CASE("server: a converter that fails is the answer, and nothing else is los
   CHECK(served.Get(std::string(kStored) + "/d").code == 404);
 }
 
-struct Place {
+struct ConvertedPlace {
   std::string name;
   std::string method;
   std::string target;
@@ -295,7 +295,7 @@ struct Place {
   std::string accept = "application/json";
 };
 
-std::vector<Place> Places() {
+std::vector<ConvertedPlace> ConvertedPlaces() {
   const std::string hub = kHub;
   const std::string stored = kStored;
   const std::string watch = "?watch=1&resourceVersion=0";
@@ -305,7 +305,7 @@ std::vector<Place> Places() {
   return {
       {"an object", "GET", hub + "/a"},
       {"a list", "GET", hub},
-      {"a list as Table", "GET", stored + "?includeObject=None", "", kTable},
+      {"a list as Table", "GET", stored + "?includeObject=None", "", kTableForm},
       {"a list by a field", "GET", stored + "?" + red},
       {"a watch", "WATCH", hub + watch},
       {"a watch by a field", "WATCH", stored + watch + "&" + red},
@@ -317,7 +317,7 @@ std::vector<Place> Places() {
   };
 }
 
-std::string Ask(TestServer& server, const Place& place) {
+std::string AskConverted(TestServer& server, const ConvertedPlace& place) {
   if (place.method == "WATCH") return WatchFor(server, place.target, 1);
   const bool apply = place.method == "APPLY";
   const std::string type = apply                     ? "application/apply-patch+yaml"
@@ -331,14 +331,14 @@ std::string Ask(TestServer& server, const Place& place) {
 }
 
 TEST_CASE("server: a converter that waits holds no loop, whatever asks it", "[server]") {
-  const Place place = GENERATE(from_range(Places()));
+  const ConvertedPlace place = GENERATE(from_range(ConvertedPlaces()));
   INFO(place.name);
   Served served;
   served.CreateThree();
   Dialled beside(*served.server);
   REQUIRE(beside.connection().Call(apiserver::Context::Background(), {.target = kStored}).ok());
   served.watched = true;
-  Meanwhile asked([&] { return Ask(*served.server, place); });
+  Meanwhile asked([&] { return AskConverted(*served.server, place); });
   REQUIRE(served.latch.WaitUntilEntered());
 
   // The same loop, a connection that was there before, and the same resource.
@@ -349,7 +349,7 @@ TEST_CASE("server: a converter that waits holds no loop, whatever asks it", "[se
   CHECK_FALSE(asked.done());
 
   served.latch.LetGo();
-  CHECK(Contains(asked.Await(), place.accept == kTable ? R"("a")" : R"("name":"a)"));
+  CHECK(Contains(asked.Await(), place.accept == kTableForm ? R"("a")" : R"("name":"a)"));
   CHECK(served.elsewhere == 0);
   CHECK(served.converter->where_nothing_may_wait() == 0);
 }

@@ -8,16 +8,16 @@ namespace {
 // Limits the events of one Next(), except that an answer of etcd is not split.
 constexpr std::size_t kBatchEvents = 256;
 
-std::size_t BytesOf(const kv::Event& event) {
+std::size_t SizeOf(const kv::Event& event) {
   std::size_t bytes = sizeof(event) + event.kv.key.size() * 2;
   if (event.kv.value != nullptr) bytes += event.kv.value->size();
   if (event.previous.value != nullptr) bytes += event.previous.value->size();
   return bytes;
 }
 
-std::size_t BytesOf(const kv::EventBatch& batch) {
+std::size_t SizeOf(const kv::EventBatch& batch) {
   std::size_t bytes = 0;
-  for (const kv::Event& event : batch.events) bytes += BytesOf(event);
+  for (const kv::Event& event : batch.events) bytes += SizeOf(event);
   return bytes;
 }
 
@@ -37,7 +37,7 @@ Waker TailQueue::Offer(const std::vector<kv::Event>& events, kv::Revision comple
   if (batch.events.empty() && !hurry) return {};
   if (!batch.events.empty()) {
     batch.complete_up_to = batch.events.back().kv.mod_revision;
-    state->bytes += BytesOf(batch);
+    state->bytes += SizeOf(batch);
     state->batches.push_back(std::move(batch));
   }
   return std::exchange(state->waker, {});
@@ -76,7 +76,7 @@ TailQueue::Read TailQueue::Next(kv::EventBatch& batch, const Waker& waker) {
          (batch.events.empty() ||
           batch.events.size() + state->batches.front().events.size() <= kBatchEvents)) {
     kv::EventBatch& front = state->batches.front();
-    state->bytes -= BytesOf(front);
+    state->bytes -= SizeOf(front);
     if (batch.events.empty()) {
       batch.events = std::move(front.events);
     } else {

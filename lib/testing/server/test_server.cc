@@ -18,7 +18,7 @@ class Running final : public TestServer {
 
   Status Start() {
     if (!options_.engine) {
-      owned_engine_ = storage::memory::NewEngine({.clock = *options_.clock});
+      owned_engine_ = apiserver::storage::memory::NewEngine({.clock = *options_.clock});
       options_.engine = owned_engine_.get();
     }
     ASSIGN_OR_RETURN(standalone_, server::NewStandalone({}));

@@ -29,7 +29,7 @@ std::string Annotated(std::string_view yaml, std::string_view last_applied) {
   return json;
 }
 
-std::string AsJson(std::string_view yaml) {
+std::string YamlAsJson(std::string_view yaml) {
   runtime::Arena arena;
   std::string json;
   codec::AppendJson(*codec::ParseYaml(yaml, arena), json);
@@ -200,7 +200,7 @@ TEST_CASE("field manager: kubectl goes over from client-side apply without a con
       "metadata": {"name": "d", "labels": {"app": "my-app"}}, "spec": {"replicas": 100,
       "selector": {"matchLabels": {"app": "my-app"}}, "template": {"metadata": {"labels":
       {"app": "my-app"}}, "spec": {"containers": [{"name": "my-c", "image": "my-image-v1"}]}}}})";
-  f.Update(Annotated(created, AsJson(created)), "kubectl-client-side-apply-test");
+  f.Update(Annotated(created, YamlAsJson(created)), "kubectl-client-side-apply-test");
   REQUIRE(f.Apply(R"({"apiVersion": "apps/v1", "kind": "Deployment",
       "metadata": {"name": "d", "labels": {"app": "my-app-v2"}}, "spec": {"replicas": 8,
       "selector": {"matchLabels": {"app": "my-app-v2"}}, "template":
@@ -225,7 +225,7 @@ TEST_CASE("field manager: an object that exists without owners is tracked from i
            "test_kubectl_replace");
   // Upstream's first reset is of an object without uid as well.
   CHECK(f.managed_fields().is_null());
-  auto replaced = f.Parse(Annotated(deployment, AsJson(deployment)));
+  auto replaced = f.Parse(Annotated(deployment, YamlAsJson(deployment)));
   replaced->Edit("metadata", "uid") = "nonempty";
   f.Update(std::move(replaced), "test_k_client_side_apply");
   CHECK(f.managed_fields().is_null());

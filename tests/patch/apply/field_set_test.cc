@@ -12,7 +12,7 @@ using patch::apply::NewFieldSet;
 using patch::apply::PathElement;
 using runtime::Arena;
 
-std::string Encoded(FieldSet set) {
+std::string EncodedSet(FieldSet set) {
   std::string out;
   patch::apply::AppendFieldsV1(set, out);
   return out;
@@ -22,7 +22,7 @@ std::string Encoded(FieldSet set) {
 std::string There(std::string_view json) {
   Arena arena;
   const auto set = DecodeFieldsV1(json, arena);
-  return set.ok() ? Encoded(*set) : std::string(set.status().message());
+  return set.ok() ? EncodedSet(*set) : std::string(set.status().message());
 }
 
 std::string Nested(std::size_t depth) {

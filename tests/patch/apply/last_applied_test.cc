@@ -34,7 +34,7 @@ std::string Yaml(const Spec& spec) {
   return yaml;
 }
 
-struct Case {
+struct LastAppliedCase {
   std::string name;
   runtime::KindPtr kind;
   std::string manager;
@@ -68,7 +68,7 @@ bool Derives(Value expected, Value actual) {
   return true;
 }
 
-void Check(const Case& c) {
+void Check(const LastAppliedCase& c) {
   INFO(c.name);
   TestFieldManager f(c.kind);
   auto object = f.Parse(c.original);
@@ -102,7 +102,7 @@ TEST_CASE("last applied: kubectl may change what its annotation covers", "[apply
       Yaml({"my-new-label", 333, "my-new-label", "my-new-label", {{"my-c", "my-image-new"}}});
   const std::string three = Yaml({.replicas = 3});
   const std::string hundred = Yaml({.replicas = 100});
-  const std::vector<Case> cases = {
+  const std::vector<LastAppliedCase> cases = {
       {"fields not allowed by last-applied",
        kind,
        "kubectl",
@@ -151,7 +151,7 @@ TEST_CASE("last applied: kubectl may change what its annotation covers", "[apply
        {replicas},
        "apiVerison: foo\nkind: bar\nspec: expect conflict due to invalid object\n"},
       {"last-applied is empty", kind, "kubectl", three, hundred, {replicas}, ""}};
-  for (const Case& c : cases) Check(c);
+  for (const LastAppliedCase& c : cases) Check(c);
 }
 
 // internal TestServiceApply
@@ -163,7 +163,7 @@ TEST_CASE("last applied: a Service's ports and selector", "[apply]") {
            std::to_string(target) + "}\n  selector: " + selector + "\n";
   };
   const std::string original = service(8443, "{old: test}");
-  const std::vector<Case> cases = {
+  const std::vector<LastAppliedCase> cases = {
       {"the same manager", kind, "kubectl", original, service(8444, "{new: test}")},
       {"the same manager removes selectors", kind, "kubectl", original, service(8444, "{}")},
       {"another manager",
@@ -172,7 +172,7 @@ TEST_CASE("last applied: a Service's ports and selector", "[apply]") {
        original,
        service(8444, "{new: test}"),
        {".spec.selector", R"(.spec.ports[port=443,protocol="TCP"].targetPort)"}}};
-  for (const Case& c : cases) Check(c);
+  for (const LastAppliedCase& c : cases) Check(c);
 }
 
 // internal TestReplicationControllerApply
@@ -207,7 +207,7 @@ TEST_CASE("last applied: a Pod's node selector is atomic", "[apply]") {
   const std::string master = R"(node-role.kubernetes.io/master: "")";
   const std::string original = pod(control, master);
   const std::string selector = ".spec.nodeSelector";
-  const std::vector<Case> cases = {
+  const std::vector<LastAppliedCase> cases = {
       {"the same manager", kind, "kubectl", original,
        pod("", R"(node-role.kubernetes.io/worker: "")")},
       {"another manager",
@@ -223,7 +223,7 @@ TEST_CASE("last applied: a Pod's node selector is atomic", "[apply]") {
        pod("another", ""),
        {".spec.nodeName", selector}},
       {"the same manager purges the selector", kind, "kubectl", original, pod("another", "")}};
-  for (const Case& c : cases) Check(c);
+  for (const LastAppliedCase& c : cases) Check(c);
 }
 
 // internal TestLastAppliedUpdater

@@ -13,13 +13,13 @@ using namespace patch::apply;  // NOLINT: all of it is used.
 using runtime::Arena;
 using runtime::Value;
 
-Value Parse(const std::string& json, Arena& arena) {
+Value ParseObject(const std::string& json, Arena& arena) {
   const auto value = codec::ParseJson(arena.Copy(json), arena);
   REQUIRE(value.ok());
   return *value;
 }
 
-std::string Nested(std::size_t depth) {
+std::string NestedObject(std::size_t depth) {
   std::string json;
   for (std::size_t i = 0; i < depth; ++i) json += "{\"a\":";
   return json + "1" + std::string(depth, '}');
@@ -44,24 +44,24 @@ Result<Updater::Applied> ApplyTo(Value live, Value config, const ParseableType& 
 TEST_CASE("patch.apply: what is nested too deeply is refused, not walked", "[patch.apply]") {
   Arena arena;
   const ParseableType type;
-  const Value deep = Parse(Nested(9000), arena);
+  const Value deep = ParseObject(NestedObject(9000), arena);
   const auto applied = ApplyTo({}, deep, type, arena);
   CHECK(applied.status().message() == "failed to get field set: exceeded max depth");
   const auto both = ApplyTo(deep, deep, type, arena);
   CHECK(both.status().message() == "failed to merge config: exceeded max depth");
-  const Value other = Parse(Nested(9001), arena);
+  const Value other = ParseObject(NestedObject(9001), arena);
   const auto changes = TypedValue(deep, type).Compare(TypedValue(other, type), arena);
   CHECK(changes.status().message() == "exceeded max depth");
-  CHECK(ValuesEqual(deep, Parse(Nested(9000), arena)));
-  CHECK(ApplyTo({}, Parse(Nested(FieldSet::kDepthMax), arena), type, arena).ok());
+  CHECK(ValuesEqual(deep, ParseObject(NestedObject(9000), arena)));
+  CHECK(ApplyTo({}, ParseObject(NestedObject(FieldSet::kDepthMax), arena), type, arena).ok());
 }
 
 TEST_CASE("patch.apply: lists of many items are merged in time near their length",
           "[patch.apply]") {
   Arena arena;
   const ParseableType type(testing::ApplySchema());
-  const Value live = Parse(Containers(30'000, ",\"image\":\"a\""), arena);
-  const Value config = Parse(Containers(29'999, ",\"image\":\"b\""), arena);
+  const Value live = ParseObject(Containers(30'000, ",\"image\":\"a\""), arena);
+  const Value config = ParseObject(Containers(29'999, ",\"image\":\"b\""), arena);
   REQUIRE(AsTyped(config, type).ok());
   const auto applied = ApplyTo(live, config, type, arena);
   REQUIRE(applied.ok());
@@ -71,16 +71,16 @@ TEST_CASE("patch.apply: lists of many items are merged in time near their length
 TEST_CASE("patch.apply: errors of many items are cut off", "[patch.apply]") {
   Arena arena;
   const ParseableType type(testing::ApplySchema());
-  const Value config = Parse(Containers(30'000, ",\"image\":1"), arena);
+  const Value config = ParseObject(Containers(30'000, ",\"image\":1"), arena);
   const auto typed = AsTyped(config, type);
   CHECK_FALSE(typed.ok());
   CHECK(typed.status().message().size() < 200'000);
   const std::string name(1'000'000, 'x');
   const auto longer =
-      AsTyped(Parse("{\"spec\":{\"replicas\":\"" + name + "\"}}", arena), type).status();
+      AsTyped(ParseObject("{\"spec\":{\"replicas\":\"" + name + "\"}}", arena), type).status();
   CHECK(longer.message() == ".spec.replicas: expected numeric (int or float), got string");
   const auto text =
-      AsTyped(Parse("{\"spec\":{\"containers\":\"" + name + "\"}}", arena), type).status();
+      AsTyped(ParseObject("{\"spec\":{\"containers\":\"" + name + "\"}}", arena), type).status();
   CHECK(text.message().size() < 20'000);
 }
 
@@ -88,7 +88,8 @@ TEST_CASE("patch.apply: items that cannot be told apart are named", "[patch.appl
   Arena arena;
   const ParseableType type(testing::ApplySchema());
   const auto error = [&](const std::string& spec) {
-    return std::string(AsTyped(Parse("{\"spec\":" + spec + "}", arena), type).status().message());
+    return std::string(
+        AsTyped(ParseObject("{\"spec\":" + spec + "}", arena), type).status().message());
   };
   CHECK(error(R"({"containers":[{"name":"a"},{"name":"a"}]})") ==
         R"(.spec.containers: duplicate entries for key [name="a"])");
@@ -116,7 +117,8 @@ TEST_CASE("patch.apply: keys that contradict the items are refused or told apart
         StructBuilder("Root").Field("list", ListMapOf(std::move(items), std::move(keys))).Build());
   };
   const auto error = [&](const ParseableType& type, const std::string& list) {
-    return std::string(AsTyped(Parse("{\"list\":" + list + "}", arena), type).status().message());
+    return std::string(
+        AsTyped(ParseObject("{\"list\":" + list + "}", arena), type).status().message());
   };
   // The same key twice is that key; one that items do not have is never there.
   CHECK(error(list_of(item, {"name", "name"}), R"([{"name":"a"},{"name":"b"}])").empty());
@@ -134,23 +136,23 @@ TEST_CASE("patch.apply: keys that contradict the items are refused or told apart
 
 TEST_CASE("patch.apply: raw JSON and bytes are what they say", "[patch.apply]") {
   Arena arena;
-  CHECK(ValuesEqual(Value::Raw(R"({"a": [1,2.0]})"), Parse(R"({"a":[1.0,2]})", arena)));
-  CHECK_FALSE(ValuesEqual(Value::Raw(R"({"a":1})"), Parse(R"({"a":2})", arena)));
+  CHECK(ValuesEqual(Value::Raw(R"({"a": [1,2.0]})"), ParseObject(R"({"a":[1.0,2]})", arena)));
+  CHECK_FALSE(ValuesEqual(Value::Raw(R"({"a":1})"), ParseObject(R"({"a":2})", arena)));
   CHECK(ValuesEqual(Value::Bytes("abc"), Value::String("YWJj")));
   CHECK(ValuesEqual(Value::Int(1), Value::Double(1)));
-  CHECK_FALSE(ValuesEqual(Parse("{}", arena), Value()));
+  CHECK_FALSE(ValuesEqual(ParseObject("{}", arena), Value()));
 }
 
 TEST_CASE("patch.apply: a kind without a schema takes whatever is applied", "[patch.apply]") {
   Arena arena;
   const ParseableType type;
-  const Value config = Parse(R"({"a":{"b":[{"c":1}],"d":null},"e":1.5,"f":{}})", arena);
+  const Value config = ParseObject(R"({"a":{"b":[{"c":1}],"d":null},"e":1.5,"f":{}})", arena);
   const auto applied = ApplyTo({}, config, type, arena);
   REQUIRE(applied.ok());
   std::string json;
   AppendFieldsV1(applied->managers.at("m").set, json);
   CHECK(json == R"({"f:a":{".":{},"f:b":{},"f:d":{}},"f:e":{},"f:f":{}})");
-  CHECK(ApplyTo(Parse("[1]", arena), Value::String("x"), type, arena).ok());
+  CHECK(ApplyTo(ParseObject("[1]", arena), Value::String("x"), type, arena).ok());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/patch/apply/updater.h"
+#include "codec/text.h"
 #include "patch/apply/apply_types.h"
 
 // What must hold whatever the objects are.
@@ -11,6 +12,7 @@ namespace apiserver::inline v0 {
 namespace {
 
 using namespace patch::apply;  // NOLINT: all of it is used.
+using codec::testing::Json;
 using runtime::Arena;
 using runtime::Value;
 
@@ -95,12 +97,6 @@ class Objects {
   std::mt19937 random_;
   Arena& arena_;
 };
-
-std::string Json(Value value) {
-  std::string json;
-  codec::AppendJson(value, json);
-  return json;
-}
 
 // Some writes, of which applies are forced, by three managers.
 struct History {

@@ -13,7 +13,7 @@ namespace {
 using namespace patch::apply;
 
 // An entry of managedFields: "u:" an Update, "a:" an Apply; the fields below spec by comma.
-struct Who {
+struct ScaleWho {
   std::string manager;
   char operation = 'a';
   std::string version;
@@ -23,10 +23,10 @@ struct Who {
   std::string below = "spec";
 };
 
-std::string Json(const std::vector<Who>& entries) {
+std::string Json(const std::vector<ScaleWho>& entries) {
   if (entries.empty()) return "null";
   std::string json;
-  for (const Who& who : entries) {
+  for (const ScaleWho& who : entries) {
     json += json.empty() ? '[' : ',';
     json += R"({"manager":")" + who.manager + R"(","operation":")" +
             (who.operation == 'a' ? "Apply" : "Update") + R"(","apiVersion":")" + who.version + '"';
@@ -57,11 +57,11 @@ std::string Text(const Result<runtime::Value>& value) {
   return json;
 }
 
-struct Case {
+struct ScaleCase {
   std::string name;
-  std::vector<Who> parent;
-  std::vector<Who> scale;
-  std::vector<Who> expected;
+  std::vector<ScaleWho> parent;
+  std::vector<ScaleWho> scale;
+  std::vector<ScaleWho> expected;
   std::string version = "apps/v1";
   ResourcePathMappings mappings = {{"apps/v1", Below("replicas")}};
 };
@@ -71,7 +71,7 @@ struct Case {
 // managedfields TestTransformManagedFieldsToSubresource
 TEST_CASE("scale handler: a scale shows who owns the replicas", "[apply]") {
   const std::string time = "2013-02-03T00:00:00Z";
-  const std::vector<Case> cases = {
+  const std::vector<ScaleCase> cases = {
       {"filter one entry",
        {{"manager-1", 'a', "apps/v1", "another-field"},
         {"manager-2", 'a', "apps/v1", "replicas", false, time}},
@@ -86,7 +86,7 @@ TEST_CASE("scale handler: a scale shows who owns the replicas", "[apply]") {
         {"manager-2", 'a', "autoscaling/v1", "replicas"},
         {"manager-3", 'a', "autoscaling/v1", "replicas", true}}},
       {"an unknown version", {{"manager-1", 'a', "apps/v10", "replicas"}}, {}, {}}};
-  for (const Case& c : cases) {
+  for (const ScaleCase& c : cases) {
     INFO(c.name);
     runtime::Arena arena;
     const std::string parent = Json(c.parent);
@@ -97,16 +97,17 @@ TEST_CASE("scale handler: a scale shows who owns the replicas", "[apply]") {
 
 namespace {
 
-Who Whole(char operation) { return {"test", operation, "apps/v1", "replicas,selector"}; }
-Who Rest(char operation) { return {"test", operation, "apps/v1", "selector"}; }
-Who By(std::string manager, char operation, std::string version, std::string field = "replicas") {
+ScaleWho Whole(char operation) { return {"test", operation, "apps/v1", "replicas,selector"}; }
+ScaleWho Rest(char operation) { return {"test", operation, "apps/v1", "selector"}; }
+ScaleWho By(std::string manager, char operation, std::string version,
+            std::string field = "replicas") {
   return {std::move(manager), operation, std::move(version), std::move(field), true};
 }
 
 constexpr char kScale[] = "autoscaling/v1";
 
-void CheckToParent(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void CheckToParent(const std::vector<ScaleCase>& cases) {
+  for (const ScaleCase& c : cases) {
     INFO(c.name);
     runtime::Arena arena;
     const std::string parent = Json(c.parent);

@@ -4,12 +4,14 @@
 #include <string>
 
 #include "apiserver/codec/json.h"
+#include "codec/text.h"
 #include "patch/apply/apply_types.h"
 
 namespace apiserver::inline v0 {
 namespace {
 
 using namespace patch::apply;  // NOLINT: all of it is used.
+using codec::testing::Json;
 using runtime::Arena;
 using runtime::Value;
 
@@ -17,12 +19,6 @@ Value Parse(const std::string& json, Arena& arena) {
   const auto value = codec::ParseJson(arena.Copy(json), arena);
   REQUIRE(value.ok());
   return *value;
-}
-
-std::string Json(Value value) {
-  std::string json;
-  codec::AppendJson(value, json);
-  return json;
 }
 
 struct Thing {

@@ -16,10 +16,10 @@
 namespace apiserver::inline v0::storage::rocks {
 namespace {
 
-const kv::HistoryOptions kKeepAll{.window = {}, .events_max = 0, .bytes_max = 0};
+const kv::HistoryOptions kKeepAllEvents{.window = {}, .events_max = 0, .bytes_max = 0};
 
 Options OptionsFor(const TempDirectory& directory) {
-  return {.path = directory.path(), .history = kKeepAll};
+  return {.path = directory.path(), .history = kKeepAllEvents};
 }
 
 Result<kv::TxnResponse> Put(kv::Engine& engine, const std::string& key, const std::string& value,

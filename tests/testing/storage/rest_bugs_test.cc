@@ -11,14 +11,14 @@ namespace kit = apiserver::testing::storage;
 
 namespace {
 
-struct Seeded {
+struct SeededRestBug {
   const char* name;
   RestBug bug;
   // The beginning of one of the cases that must fail.
   const char* found_by;
 };
 
-const Seeded kBugs[] = {
+const SeededRestBug kRestBugs[] = {
     {"get ignores the namespace", RestBug::kGetIgnoresNamespace, "get: looks in"},
     {"get of an absent object is 500", RestBug::kGetOfNothingIs500, "get: an absent"},
     {"get takes a bad resourceVersion", RestBug::kGetTakesBadVersion, "get: a bad"},
@@ -105,7 +105,7 @@ Status RunCase(const kit::RestHost& host, std::string_view beginning) {
 }  // namespace
 
 TEST_CASE("testing.storage: every seeded bug of a rest::Storage is found", "[testing.storage]") {
-  for (const Seeded& seeded : kBugs) {
+  for (const SeededRestBug& seeded : kRestBugs) {
     DYNAMIC_SECTION(seeded.name) {
       const Status outcome = RunCase(HostWith(seeded.bug), seeded.found_by);
       INFO(outcome.ToString());
@@ -117,7 +117,7 @@ TEST_CASE("testing.storage: every seeded bug of a rest::Storage is found", "[tes
 
 TEST_CASE("testing.storage: a good rest::Storage passes every case that finds a bug",
           "[testing.storage]") {
-  for (const Seeded& seeded : kBugs) {
+  for (const SeededRestBug& seeded : kRestBugs) {
     const Status outcome = RunCase(HostWith(RestBug::kNone), seeded.found_by);
     INFO(seeded.found_by << ": " << outcome.ToString());
     CHECK(outcome.ok());
