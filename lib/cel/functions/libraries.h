@@ -16,6 +16,8 @@ std::span<const Function> Conversions();
 std::span<const Function> Standard();
 // matches.
 std::span<const Function> Matches();
+// getFullYear, getHours, …: parts of timestamps and durations.
+std::span<const Function> Times();
 
 // The optional types: optional.of, hasValue, or, …; since 1.28.
 std::span<const Function> Optionals();
