@@ -11,7 +11,7 @@
 #include "cel/types/spell.h"
 
 // k8s.io/apiserver/pkg/cel/library/authz.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -288,9 +288,9 @@ constexpr Function kSelectors[] = {
 std::span<const Function> Authorizers() { return kFunctions; }
 std::span<const Function> AuthorizerSelectors() { return kSelectors; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 
 Type AuthorizerType() { return Type(functions::kAuthorizer); }
 Type ResourceCheckType() { return Type(functions::kResourceCheck); }
@@ -309,4 +309,4 @@ Value ResourceCheckValue(const UserAuthorizer& user, const RequestResource& reso
   return functions::Make(functions::kResourceCheckKind, check, arena);
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

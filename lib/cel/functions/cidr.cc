@@ -9,7 +9,7 @@
 #include "text/quote.h"
 
 // k8s.io/apiserver/pkg/cel/library/cidr.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -281,4 +281,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Cidrs() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -5,7 +5,7 @@
 #include "cel/run/map.h"
 #include "cel/run/size.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 // A list or map of which the parts before `next` were counted.
@@ -131,4 +131,4 @@ std::optional<CallEstimate> EstimateElements(const EstimateCall& call) {
   return CallEstimate{.cost = CostOf(call.Size(0), each)};
 }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -14,7 +14,7 @@
 #include "text/utf8.h"
 
 // Conversions between types, as ConvertToType of cel-go's common/types.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kA;
@@ -328,4 +328,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Conversions() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -9,7 +9,7 @@
 
 #include "cel/run/size.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 // Go's parser of verbs gives up on longer numbers.
@@ -91,4 +91,4 @@ std::string EnglishScientific(double number, std::uint64_t width) {
   return characters < padded ? std::string(padded - characters, ' ') + text : text;
 }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

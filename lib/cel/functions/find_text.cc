@@ -6,7 +6,7 @@
 
 #include "text/utf8.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
@@ -85,4 +85,4 @@ std::string_view TrimSpace(std::string_view text) {
   return text;
 }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -16,7 +16,7 @@
 #include "text/quote.h"
 #include "text/utf8.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using Kind = Value::Kind;
@@ -382,4 +382,4 @@ Value FormatString(CallContext& call, std::span<const Value> arguments) {
   return Formatter(call).Format(arguments[0].AsText(), arguments[1]);
 }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -15,7 +15,7 @@
 #include "text/go_url.h"
 
 // k8s.io/apiserver/pkg/cel/library/format.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kListOf;
@@ -239,4 +239,4 @@ constexpr auto kFunctions = MakeFunctions(std::make_index_sequence<kFormatCount>
 
 std::span<const Function> Formats() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -3,7 +3,7 @@
 #include "cel/functions/libraries.h"
 
 // k8s.io/apiserver/pkg/cel/library/ip.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -162,4 +162,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Ips() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -9,7 +9,7 @@
 #include "text/ip.h"
 #include "text/quote.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 constexpr std::size_t kGroups = 8;
@@ -125,4 +125,4 @@ std::optional<CallEstimate> EstimateIp(const EstimateCall& call) {
   return call.overload().id == kIpOfCidr ? EstimateOne(call) : EstimateTraversal(call);
 }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -3,7 +3,7 @@
 #include "cel/types/spell.h"
 
 // k8s.io/apiserver/pkg/cel/library/jsonpatch.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kString;
@@ -42,4 +42,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> JsonPatch() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -9,7 +9,7 @@
 #include "cel/types/spell.h"
 
 // ext/lists.go of cel-go, version 3.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using namespace types;
@@ -362,4 +362,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> ListExtensions() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

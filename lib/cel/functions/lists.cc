@@ -6,7 +6,7 @@
 #include "cel/types/spell.h"
 
 // k8s.io/apiserver/pkg/cel/library/lists.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using namespace types;
@@ -198,4 +198,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Lists() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -9,7 +9,7 @@
 
 // The operators of the language by their internal names. The planner turns && || ?: == != and
 // indexes into instructions of their own; those rows have no handler.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kA;
@@ -323,4 +323,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Operators() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

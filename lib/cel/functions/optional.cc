@@ -6,7 +6,7 @@
 
 // The optional types of cel-go, version 2: cel/library.go. Selections and indexes are in
 // operators.cc.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kA;
@@ -156,4 +156,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Optionals() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

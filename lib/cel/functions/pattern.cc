@@ -7,7 +7,7 @@
 
 #include "text/ascii.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 // RE2's words for errors are others than those of Go's regexp/syntax.
@@ -165,4 +165,4 @@ std::optional<std::string_view> Pattern::FindFrom(std::string_view text, std::si
   return text.substr(static_cast<std::size_t>(match.data() - text.data()), match.size());
 }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -10,7 +10,7 @@
 #include "text/ascii.h"
 
 // k8s.io/apiserver/pkg/cel/library/quantity.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -345,4 +345,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Quantities() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -9,7 +9,7 @@
 
 // "matches" of cel-go, and k8s.io/apiserver/pkg/cel/library/regex.go. Constant patterns are
 // compiled with the program.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -169,4 +169,4 @@ constexpr Function kFunctions[] = {
 std::span<const Function> Matches() { return kStandard; }
 std::span<const Function> Regex() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -9,7 +9,7 @@
 #include "text/quote.h"
 
 // k8s.io/apiserver/pkg/cel/library/semverlib.go, version 1, and github.com/blang/semver/v4.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -309,4 +309,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Semvers() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -4,7 +4,7 @@
 #include "cel/types/spell.h"
 
 // ext/sets.go of cel-go: lists as sets.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -84,4 +84,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Sets() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

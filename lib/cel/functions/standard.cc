@@ -2,7 +2,7 @@
 #include "cel/run/size.h"
 #include "cel/types/spell.h"
 
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kA;
@@ -101,4 +101,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Standard() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

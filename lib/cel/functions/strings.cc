@@ -11,7 +11,7 @@
 #include "cel/types/spell.h"
 
 // ext/strings.go of cel-go, version 2; version 0 up to Kubernetes 1.28 has fewer functions.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kInt;
@@ -422,4 +422,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Strings() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

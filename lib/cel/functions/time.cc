@@ -11,7 +11,7 @@
 #include "text/quote.h"
 
 // Parts of timestamps and durations: common/stdlib/standard.go of cel-go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kDuration;
@@ -207,4 +207,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Times() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

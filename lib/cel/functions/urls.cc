@@ -9,7 +9,7 @@
 #include "text/percent.h"
 
 // k8s.io/apiserver/pkg/cel/library/urls.go and pkg/cel/url.go.
-namespace apiserver::inline v0::cel::functions {
+namespace apiserver::v0::cel::functions {
 namespace {
 
 using types::kBool;
@@ -166,4 +166,4 @@ constexpr Function kFunctions[] = {
 
 std::span<const Function> Urls() { return kFunctions; }
 
-}  // namespace apiserver::inline v0::cel::functions
+}  // namespace apiserver::v0::cel::functions

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 // Takes big-endian numbers and parts from the front of a file. Once it is too short, failed().
@@ -190,4 +190,4 @@ Result<TimeZone> LoadTimeZone(const FileSystem& files, std::string_view name) {
   return Status(Reason::kNotFound, "unknown time zone " + std::string(name));
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

@@ -6,7 +6,7 @@
 
 #include "text/ascii.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 constexpr int kMinute = 60;
@@ -183,4 +183,4 @@ std::int64_t ZoneRule::OffsetAt(std::int64_t unix_seconds) const {
   return second >= begin && second < end ? inside : outside;
 }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel
