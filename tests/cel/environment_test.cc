@@ -40,6 +40,36 @@ TEST_CASE("cel: an environment has the functions that its version knows", "[cel]
   CHECK(Environment::Kubernetes({1, 99}, Mode::kNew).state().version == stored.state().version);
 }
 
+TEST_CASE("cel: libraries appear with their versions", "[cel]") {
+  struct Row {
+    std::string_view function;
+    int since;
+  };
+  for (const Row& row : {Row{"url", 23}, Row{"find", 23}, Row{"isSorted", 23}, Row{"getHours", 23},
+                         Row{"matches", 23}, Row{"path", 27}, Row{"check", 27}, Row{"quantity", 28},
+                         Row{"optional.of", 28}, Row{"sets.contains", 29}, Row{"ip", 30},
+                         Row{"cidr", 30}, Row{"format.named", 31}, Row{"fieldSelector", 31},
+                         Row{"labelSelector", 31}, Row{"semver", 33}, Row{"distinct", 34}}) {
+    INFO(row.function);
+    const auto has = [&row](int minor, Mode mode) {
+      return !OverloadsOf(Environment::Kubernetes({1, minor}, mode), row.function).empty();
+    };
+    CHECK(has(row.since, Mode::kNew));
+    if (row.since > 23) CHECK_FALSE(has(row.since - 1, Mode::kNew));
+    CHECK(has(23, Mode::kStored));
+  }
+}
+
+TEST_CASE("cel: overloads of several libraries stand in the order of Kubernetes", "[cel]") {
+  const Environment environment = Environment::Kubernetes({1, 36}, Mode::kStored);
+  CHECK(OverloadsOf(environment, "ip") == std::vector<std::string>{"string_to_ip", "cidr_ip"});
+  CHECK(OverloadsOf(environment, "isLessThan") ==
+        std::vector<std::string>{"quantity_is_less_than", "semver_is_less_than"});
+  CHECK(OverloadsOf(environment, "jsonpatch.escapeKey").empty());
+  const Environment patches = environment.With({}, {}, {apiserver::cel::Library::kJsonPatch});
+  CHECK(OverloadsOf(patches, "jsonpatch.escapeKey").size() == 1);
+}
+
 TEST_CASE("cel: each overload knows the row that runs it", "[cel]") {
   const Environment environment = Environment::Kubernetes({1, 36}, Mode::kStored);
   const FunctionEntry* const string = environment.state().functions->Find("string");

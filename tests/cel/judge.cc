@@ -1,6 +1,7 @@
 #include "cel/judge.h"
 
 #include <charconv>
+#include <deque>
 #include <optional>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "cel/check/checker.h"
 #include "cel/check/messages.h"
 #include "cel/estimate/cost.h"
+#include "cel/fixed_authorizer.h"
 #include "cel/syntax/parser.h"
 #include "cel/tagged.h"
 #include "cel/type_text.h"
@@ -20,6 +22,7 @@
 namespace cel_test {
 namespace {
 
+namespace auth = apiserver::auth;
 namespace cel = apiserver::cel;
 namespace runtime = apiserver::runtime;
 using apiserver::Result;
@@ -58,12 +61,39 @@ class TextSizes final : public cel::estimate::Sizes {
   std::uint64_t size_;
 };
 
+// An authorizer as the oracle has it. Where it has an error, ours gives no reason.
+Result<auth::Verdict> VerdictOf(const runtime::Value& fixed) {
+  if (const std::string_view error = fixed["error"].AsString(); !error.empty()) {
+    return Status(apiserver::Reason::kInternalError, std::string(error));
+  }
+  const std::string_view decision = fixed["decision"].AsString();
+  auth::Verdict verdict = {.reason = std::string(fixed["reason"].AsString())};
+  if (decision == "allow") verdict.decision = auth::Decision::kAllow;
+  if (decision == "deny") verdict.decision = auth::Decision::kDeny;
+  return verdict;
+}
+
+// The memory of an evaluation's inputs.
+struct Inputs {
+  cel::Scratch scratch;
+  std::deque<FixedAuthorizer> authorizers;
+};
+
 // Makes the value of a variable.
 Result<cel::Value> ValueOf(const runtime::Value& input, const runtime::Schema* schema,
-                           bool optional, cel::Arena& arena) {
+                           bool optional, Inputs& inputs) {
+  cel::Arena& arena = inputs.scratch.arena();
   if (const runtime::Value* const tagged = input.Find("value")) return FromTagged(*tagged, arena);
+  if (const runtime::Value* const fixed = input.Find("authorizer")) {
+    return cel::AuthorizerValue(inputs.authorizers.emplace_back(VerdictOf(*fixed)).user(), arena);
+  }
+  if (const runtime::Value* const fixed = input.Find("request_resource")) {
+    return cel::ResourceCheckValue(
+        inputs.authorizers.emplace_back(VerdictOf(*fixed)).user(),
+        {.resource = "endpoints", .namespace_ = "default", .name = "endpoints1"}, arena);
+  }
   const runtime::Value* const json = input.Find("json");
-  if (json == nullptr) return cel::Value::Error("the room has no authorizers");
+  if (json == nullptr) return cel::Value::Error("unknown kind of input");
   if (optional && json->is_null()) return cel::Value::None();
   const cel::Value value = cel::Value::FromData(*json, schema, arena);
   return optional ? cel::Value::Optional(value, arena) : value;
@@ -181,7 +211,8 @@ Result<Answer> DeclaredEnvironment::Ask(const runtime::Value& question,
   answer["estimate"] = RangeText(program->estimate());
   if (text_size_.has_value()) TakeEstimate(expression, answer);
   if (question["compile_only"].AsBool()) return answer;
-  cel::Scratch scratch;
+  Inputs made;
+  cel::Scratch& scratch = made.scratch;
   std::vector<std::string> missing(environment_.variable_count());
   std::vector<Input> bound;
   for (std::size_t i = 0; i < environment_.variable_count(); ++i) {
@@ -193,7 +224,7 @@ Result<Answer> DeclaredEnvironment::Ask(const runtime::Value& question,
       continue;
     }
     ASSIGN_OR_RETURN(const cel::Value value,
-                     ValueOf(*input, seen_[i].schema.get(), seen_[i].optional, scratch.arena()));
+                     ValueOf(*input, seen_[i].schema.get(), seen_[i].optional, made));
     bound.push_back({value});
   }
   cel::Budget budget;

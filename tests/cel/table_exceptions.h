@@ -18,7 +18,7 @@ class Exceptions {
   explicit Exceptions(std::string_view file);
 
   // Returns the exception that holds for a row. Null: the row must be equal.
-  const Exception* Find(std::string_view row, std::string_view expression);
+  const Exception* Find(std::string_view row);
   // Returns those that no row has asked for.
   std::vector<const Exception*> Unused() const;
 

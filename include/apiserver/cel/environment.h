@@ -32,7 +32,7 @@ enum class Mode : std::uint8_t {
 
 // A set of functions that only some callers enable. All others come with the version.
 enum class Library : std::uint8_t {
-  kJsonPatch,  // jsonpatch.escapeKey and the type JSONPatch: mutating policies.
+  kJsonPatch,  // jsonpatch.escapeKey: mutating policies, which declare the type JSONPatch.
 };
 
 // A variable that the caller gives a value when it evaluates.

@@ -71,7 +71,7 @@ enum class End : std::uint8_t {
   kError,        // The expression failed: no such key, no such overload, ….
   kCostLimit,    // It exceeded Budget::per_call.
   kInterrupted,  // The Context ended. Looked at every 100 iterations of a loop.
-  kWouldBlock,   // It must wait for an authorizer, which this thread may not.
+  kWouldBlock,   // It must wait for an authorizer or a file, which this thread may not.
 };
 
 // The result of an evaluation. Value and error text live as long as the inputs and until the

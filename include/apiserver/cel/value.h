@@ -27,7 +27,8 @@ struct Time {
 // constexpr object beside the functions of the type.
 struct OpaqueKind {
   const TypeNode* type;
-  // Compares two values of this kind.
+  // Compares two values of this kind. Null: they cannot be compared, "no such overload", as other
+  // values cannot be compared with them.
   bool (*equal)(const void* a, const void* b);
   // Returns the size that run-time cost counts. Null: the cost counts 1.
   std::uint64_t (*size)(const void* object) = nullptr;

@@ -12,10 +12,25 @@ namespace {
 // The tables in the order in which Kubernetes adds the libraries: cel-go's standard library first,
 // then pkg/cel/environment/base.go.
 constexpr std::array kTables = {
-    functions::Operators,  functions::Conversions, functions::Standard, functions::Matches,
-    functions::Urls,       functions::Regex,       functions::Lists,    functions::Optionals,
-    functions::Quantities, functions::Strings,     functions::Sets,     functions::Ips,
-    functions::Cidrs,      functions::Formats,     functions::Semvers,  functions::ListExtensions,
+    functions::Operators,
+    functions::Conversions,
+    functions::Standard,
+    functions::Matches,
+    functions::Times,
+    functions::Urls,
+    functions::Regex,
+    functions::Lists,
+    functions::Authorizers,
+    functions::Optionals,
+    functions::Quantities,
+    functions::Strings,
+    functions::Sets,
+    functions::Ips,
+    functions::Cidrs,
+    functions::Formats,
+    functions::AuthorizerSelectors,
+    functions::Semvers,
+    functions::ListExtensions,
 };
 
 bool IsOfVersion(const Function& row, int minor) { return row.since <= minor && minor < row.until; }

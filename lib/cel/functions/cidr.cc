@@ -100,6 +100,7 @@ IpAddress Masked(IpAddress address, int bits) {
   return address;
 }
 
+// Addresses of the other family are never within.
 bool Contains(const Cidr& cidr, const IpAddress& address) {
   return cidr.address.v4 == address.v4 &&
          Masked(cidr.address, cidr.bits) == Masked(address, cidr.bits);
@@ -135,6 +136,7 @@ Value ContainsIp(CallContext&, std::span<const Value> arguments) {
   return Value::Bool(Contains(CidrOf(arguments[0]), arguments[1].AsOpaque<IpAddress>()));
 }
 
+// A larger network is never within a smaller one.
 Value ContainsCidr(const Cidr& whole, const Cidr& part) {
   return Value::Bool(whole.bits <= part.bits && Contains(whole, part.address));
 }

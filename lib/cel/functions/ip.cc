@@ -27,6 +27,7 @@ Value IsIp(CallContext&, std::span<const Value> arguments) {
   return Value::Bool(ParseIp(arguments[0].AsText(), address, error));
 }
 
+// The canonical form is that of RFC 5952: lower case, and the longest run of zeros left out.
 Value IsCanonical(CallContext& call, std::span<const Value> arguments) {
   IpAddress address;
   std::string error;
@@ -44,6 +45,7 @@ Value Family(CallContext&, std::span<const Value> arguments) {
 
 bool IsUnspecified(const IpAddress& address) { return address == IpAddress{.v4 = address.v4}; }
 
+// 127.0.0.0/8 and ::1.
 bool IsLoopback(const IpAddress& address) {
   if (address.v4) return address.bytes[0] == 127;
   return address == IpAddress{.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
@@ -63,6 +65,7 @@ bool IsLinkLocalUnicast(const IpAddress& address) {
   return bytes[0] == 0xFE && (bytes[1] & 0xC0U) == 0x80;
 }
 
+// 224.0.0.0/4 and ff00::/8.
 bool IsMulticast(const IpAddress& address) {
   return address.v4 ? (address.bytes[0] & 0xF0U) == 0xE0 : address.bytes[0] == 0xFF;
 }
@@ -74,6 +77,7 @@ bool IsGlobalUnicast(const IpAddress& address) {
          !IsMulticast(address) && !IsLinkLocalUnicast(address);
 }
 
+// Makes a handler of a test.
 template <bool (*test)(const IpAddress&)>
 Value Test(CallContext&, std::span<const Value> arguments) {
   return Value::Bool(test(AddressOf(arguments[0])));

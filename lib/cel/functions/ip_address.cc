@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kGroups = 8;
 constexpr std::size_t kV4Bytes = 4;
 
+// Returns one of the eight numbers of an IPv6 address.
 unsigned GroupOf(const IpAddress& address, std::size_t group) {
   return address.bytes[2 * group] * 256U + address.bytes[2 * group + 1];
 }
@@ -40,6 +41,7 @@ Zeros LongestZeros(const IpAddress& address) {
   return longest;
 }
 
+// The bytes of an address, which containsIP costs by.
 std::uint64_t SizeOfIp(const void* object) {
   return static_cast<std::uint64_t>(static_cast<const IpAddress*>(object)->bits()) / 8;
 }
@@ -85,12 +87,15 @@ Value MakeIp(CallContext& call, const IpAddress& address) {
   return Value::Opaque(kIpKind, &call.arena().Make(address));
 }
 
+// inet_pton knows the forms that Go's netip knows; others were refused before.
 IpAddress ReadValidIp(std::string_view text) {
   IpAddress address{.v4 = text.find(':') == std::string_view::npos};
   inet_pton(address.v4 ? AF_INET : AF_INET6, std::string(text).c_str(), address.bytes.data());
   return address;
 }
 
+// IPv4-mapped addresses are refused, as 10.0.0.1 would have a second form by which it passes a
+// rule.
 bool ParseIp(std::string_view text, IpAddress& address, std::string& error) {
   const text::Read<text::IpFamily> family = text::ParseGoIp(text);
   if (!family.ok()) {
@@ -110,6 +115,7 @@ bool ParseIp(std::string_view text, IpAddress& address, std::string& error) {
   return true;
 }
 
+// The two functions named "ip" share their costs, which Kubernetes asks for by name.
 std::optional<std::uint64_t> CostOfIp(const CostCall& call) {
   const bool of_cidr = call.overload != nullptr && call.overload->id == kIpOfCidr;
   return of_cidr ? 1 : CostTraversal(call);

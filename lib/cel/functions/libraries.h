@@ -16,6 +16,8 @@ std::span<const Function> Conversions();
 std::span<const Function> Standard();
 // matches.
 std::span<const Function> Matches();
+// getFullYear, getHours, …: parts of timestamps and durations.
+std::span<const Function> Times();
 
 // The optional types: optional.of, hasValue, or, …; since 1.28.
 std::span<const Function> Optionals();
@@ -33,6 +35,10 @@ std::span<const Function> Urls();
 std::span<const Function> Regex();
 // isSorted, sum, min, max, indexOf, lastIndexOf.
 std::span<const Function> Lists();
+// authorizer.path(p).check(verb).allowed(), …; since 1.27.
+std::span<const Function> Authorizers();
+// fieldSelector, labelSelector; since 1.31.
+std::span<const Function> AuthorizerSelectors();
 // quantity, isQuantity, …; since 1.28.
 std::span<const Function> Quantities();
 // ip, isIP, …; since 1.30.

@@ -115,14 +115,11 @@ constexpr Overload kLogicalOr[] = {{.id = "logical_or", .signature = Free(kBool,
 constexpr Overload kLogicalNot[] = {{.id = "logical_not", .signature = Free(kBool, kBool)}};
 constexpr Overload kNotStrictlyFalse[] = {
     {.id = "not_strictly_false", .signature = Free(kBool, kBool)}};
-constexpr Overload kEquals[] = {{.id = "equals",
-                                 .signature = Free(kBool, kA, kA),
-                                 .run_cost = CostOfSmaller,
-                                 .estimate = EstimateSmaller}};
-constexpr Overload kNotEquals[] = {{.id = "not_equals",
-                                    .signature = Free(kBool, kA, kA),
-                                    .run_cost = CostOfSmaller,
-                                    .estimate = EstimateSmaller}};
+// The estimator knows these two itself: values of some types are compared at a fixed cost.
+constexpr Overload kEquals[] = {
+    {.id = "equals", .signature = Free(kBool, kA, kA), .run_cost = CostOfSmaller}};
+constexpr Overload kNotEquals[] = {
+    {.id = "not_equals", .signature = Free(kBool, kA, kA), .run_cost = CostOfSmaller}};
 
 constexpr Overload kAdd[] = {
     {.id = "add_bytes",

@@ -27,7 +27,7 @@ struct Amount {
   bool small = false;
   std::int64_t value = 0;
   std::int32_t scale = 0;
-  std::string_view text = {};  // Not small: the canonical text, which reads back as the number.
+  std::string_view text = {};  // Not small: a text that reads back as the number.
 };
 
 runtime::Quantity QuantityOf(const Amount& amount) {
@@ -59,6 +59,7 @@ struct Parts {
   std::string_view suffix;
 };
 
+// Takes the digits from the front of a text.
 std::string_view TakeDigits(std::string_view& rest) {
   std::size_t count = 0;
   while (count < rest.size() && text::IsDigit(rest[count])) ++count;
@@ -144,7 +145,15 @@ Value MakeQuantity(CallContext& call, const Amount& amount) {
 }
 
 Value MakeLarge(CallContext& call, const runtime::Quantity& quantity) {
-  const std::string text = quantity.ToString();
+  using runtime::Quantity;
+  // Reading caps what has a binary suffix: a sum is kept with a decimal one.
+  Quantity decimal = quantity;
+  if (std::isfinite(quantity.AsDouble())) {
+    decimal = Quantity(1, 0, Quantity::Format::kDecimalExponent);
+    decimal.Add(quantity);
+    decimal.Subtract(Quantity(1));
+  }
+  const std::string text = decimal.ToString();
   if (!call.CanBuild(text.size())) return call.OverLimit();
   return MakeQuantity(call, {.text = call.arena().Copy(text)});
 }
@@ -179,6 +188,7 @@ std::optional<std::int64_t> IntegerOf(const Amount& amount) {
   return Scaled(amount.value, amount.scale);
 }
 
+// 2^63 − 1 is an integer, and 2^63 is none.
 Value IsInteger(CallContext&, std::span<const Value> arguments) {
   return Value::Bool(IntegerOf(AmountOf(arguments[0])).has_value());
 }
@@ -224,17 +234,14 @@ std::optional<Amount> AddSmall(const Amount& a, const Amount& b) {
   return sum;
 }
 
-Value AddAmounts(CallContext& call, const Amount& a, Amount b, bool negate) {
-  // The negative of the smallest number wraps around to itself in Go: here it is no small one.
-  if (negate && b.small) {
-    if (b.value == std::numeric_limits<std::int64_t>::min()) b.small = false;
-    b.value = b.small ? -b.value : b.value;
-  }
-  if (const std::optional<Amount> sum = AddSmall(a, b)) return MakeQuantity(call, *sum);
+Value AddAmounts(CallContext& call, const Amount& a, const Amount& b, bool negate) {
+  Amount addend = b;
+  // The negative of the smallest number is that number, as in Go.
+  if (negate) addend.value = static_cast<std::int64_t>(-static_cast<std::uint64_t>(b.value));
+  if (const std::optional<Amount> sum = AddSmall(a, addend)) return MakeQuantity(call, *sum);
   runtime::Quantity sum = QuantityOf(a);
-  runtime::Quantity other =
-      b.small || b.text.data() != nullptr ? QuantityOf(b) : runtime::Quantity(b.value, b.scale);
-  if (negate && !b.small) other.Negate();
+  runtime::Quantity other = QuantityOf(b);
+  if (negate) other.Negate();
   // All digits between the two numbers would be made.
   if (std::isinf(sum.AsDouble()) || std::isinf(other.AsDouble())) return call.OverLimit();
   sum.Add(other);

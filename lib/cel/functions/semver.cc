@@ -94,6 +94,7 @@ std::string CheckPrerelease(std::string_view prerelease) {
   return "";
 }
 
+// Build metadata is checked, though nothing reads it.
 std::string CheckBuild(std::string_view build) {
   Parts parts(build);
   while (const std::optional<std::string_view> part = parts.Next()) {
@@ -200,6 +201,7 @@ int ComparePrereleases(std::string_view a, std::string_view b) {
   }
 }
 
+// Compares by precedence: semver.org, item 11.
 int CompareVersions(const Semver& a, const Semver& b) {
   for (const auto part : {&Semver::major, &Semver::minor, &Semver::patch}) {
     if (const int order = CompareNumbers(a.*part, b.*part); order != 0) return order;

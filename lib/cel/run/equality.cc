@@ -37,6 +37,12 @@ bool HasParts(const Value& value) {
   return value.is_list() || value.is_map() || value.Is(Kind::kStruct) || value.Is(Kind::kOptional);
 }
 
+// True for a value of Kubernetes' own types on the left and anything else on the right.
+bool CannotCompare(const Value& a, const Value& b) {
+  if (!a.Is(Kind::kOpaque) || a.IsOpaque(kUnknownPreserved)) return false;
+  return !b.IsOpaque(a.opaque_kind()) || a.opaque_kind().equal == nullptr;
+}
+
 enum class Answer : std::uint8_t { kFalse, kTrue, kError };
 
 // A comparison takes a step of work for each part, and for so many bytes of text.
@@ -134,6 +140,7 @@ class Comparison {
       if (a.is_null() && b.is_null()) return Answer::kTrue;
       return HasSchema(a) ? Mismatch(b) : Answer::kFalse;
     }
+    if (CannotCompare(a, b)) return Mismatch(b);
     if (!HasParts(a)) {
       arena_.TakeWork(a.is_string() || a.Is(Kind::kBytes) ? a.size() / kBytesPerStep : 0);
       return SameSimple(a, b, arena_) ? Answer::kTrue : Answer::kFalse;
@@ -311,7 +318,7 @@ bool SameScalar(const Value& a, const Value& b) {
     case Kind::kType:
       return Type(a.AsType()).name() == Type(b.AsType()).name();
     case Kind::kOpaque:
-      return &a.opaque_kind() == &b.opaque_kind() &&
+      return &a.opaque_kind() == &b.opaque_kind() && a.opaque_kind().equal != nullptr &&
              a.opaque_kind().equal(&a.AsOpaque<char>(), &b.AsOpaque<char>());
     default:
       return false;
@@ -319,7 +326,9 @@ bool SameScalar(const Value& a, const Value& b) {
 }
 
 Value Equal(const Value& a, const Value& b, Arena& arena) {
-  if (!HasParts(a) && !a.is_error()) return Value::Bool(SameSimple(a, b, arena));
+  if (!HasParts(a) && !a.is_error() && !CannotCompare(a, b)) {
+    return Value::Bool(SameSimple(a, b, arena));
+  }
   return Comparison(arena).Run(a, b);
 }
 
