@@ -4,6 +4,7 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
+#include "authn/token_evaluation.h"
 #include "base/status_macros.h"
 #include "runtime/json_type.h"
 
@@ -37,7 +38,14 @@ Status CheckEmailVerified(Value claims) {
   return *verified ? Status() : BadClaim("oidc: email not verified");
 }
 
-Result<std::string> UsernameOf(const PrefixedClaimOrExpression& rule, Value claims) {
+Result<std::string> UsernameOf(const PrefixedClaimOrExpression& rule,
+                               const IssuerExpressions& expressions, TokenEvaluation& evaluation,
+                               Value claims) {
+  if (expressions.username.has_value()) {
+    ASSIGN_OR_RETURN(std::string name, evaluation.Text(*expressions.username, "username"));
+    if (!name.empty()) return name;
+    return BadClaim("oidc: empty username via CEL expression is not allowed");
+  }
   const Result<std::string> name = TextClaim(claims, rule.claim);
   if (!name.ok()) {
     return Because("oidc: parse username claims " + field::Quote(rule.claim), name.status());
@@ -47,7 +55,10 @@ Result<std::string> UsernameOf(const PrefixedClaimOrExpression& rule, Value clai
   return rule.prefix.value_or("") + *name;
 }
 
-Result<std::vector<std::string>> GroupsOf(const PrefixedClaimOrExpression& rule, Value claims) {
+Result<std::vector<std::string>> GroupsOf(const PrefixedClaimOrExpression& rule,
+                                          const IssuerExpressions& expressions,
+                                          TokenEvaluation& evaluation, Value claims) {
+  if (expressions.groups.has_value()) return evaluation.Texts(*expressions.groups, "group");
   if (rule.claim.empty()) return std::vector<std::string>();
   // As upstream: a user without the claim is in no groups.
   if (claims.Find(rule.claim) == nullptr) return std::vector<std::string>();
@@ -57,6 +68,15 @@ Result<std::vector<std::string>> GroupsOf(const PrefixedClaimOrExpression& rule,
   }
   for (std::string& group : *groups) group.insert(0, rule.prefix.value_or(""));
   return groups;
+}
+
+Result<std::string> UidOf(const ClaimOrExpression& rule, const IssuerExpressions& expressions,
+                          TokenEvaluation& evaluation, Value claims) {
+  if (expressions.uid.has_value()) return evaluation.Text(*expressions.uid, "uid");
+  if (rule.claim.empty()) return std::string();
+  Result<std::string> uid = TextClaim(claims, rule.claim);
+  if (!uid.ok()) return Because("oidc: parse uid claim " + field::Quote(rule.claim), uid.status());
+  return uid;
 }
 
 Status CheckRequired(const ClaimValidationRule& rule, Value claims) {
@@ -100,25 +120,25 @@ Result<std::vector<std::string>> TextsClaim(Value claims, const std::string& nam
   return texts;
 }
 
-Result<auth::UserInfo> UserOfClaims(const JwtAuthenticator& rules, Value claims) {
+Result<auth::UserInfo> UserOfClaims(const Context& ctx, const JwtAuthenticator& rules,
+                                    const IssuerExpressions& expressions, Value claims) {
+  TokenEvaluation evaluation(ctx, expressions, claims);
   auth::UserInfo user;
-  ASSIGN_OR_RETURN(user.name, UsernameOf(rules.claim_mappings.username, claims));
-  ASSIGN_OR_RETURN(user.groups, GroupsOf(rules.claim_mappings.groups, claims));
-  const std::string& uid_claim = rules.claim_mappings.uid.claim;
-  if (!uid_claim.empty()) {
-    Result<std::string> uid = TextClaim(claims, uid_claim);
-    if (!uid.ok()) {
-      return Because("oidc: parse uid claim " + field::Quote(uid_claim), uid.status());
-    }
-    user.uid = *std::move(uid);
-  }
+  ASSIGN_OR_RETURN(user.name,
+                   UsernameOf(rules.claim_mappings.username, expressions, evaluation, claims));
+  ASSIGN_OR_RETURN(user.groups,
+                   GroupsOf(rules.claim_mappings.groups, expressions, evaluation, claims));
+  ASSIGN_OR_RETURN(user.uid, UidOf(rules.claim_mappings.uid, expressions, evaluation, claims));
   const std::string_view id = claims["jti"].AsString();
   if (!id.empty()) {
     user.extra[std::string(auth::kCredentialIDKey)] = {"JTI=" + std::string(id)};
   }
+  RETURN_IF_ERROR(evaluation.AddExtra(user));
   for (const ClaimValidationRule& rule : rules.claim_validation_rules) {
-    RETURN_IF_ERROR(CheckRequired(rule, claims));
+    if (!rule.claim.empty()) RETURN_IF_ERROR(CheckRequired(rule, claims));
   }
+  RETURN_IF_ERROR(evaluation.CheckClaims());
+  RETURN_IF_ERROR(evaluation.CheckUser(user));
   return user;
 }
 

@@ -6,8 +6,10 @@
 
 #include "apiserver/auth/user.h"
 #include "apiserver/authn/config.h"
+#include "apiserver/base/context.h"
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/value.h"
+#include "authn/expressions.h"
 
 // Reads the claims of a verified token as encoding/json would.
 namespace apiserver::inline v0::authn {
@@ -19,9 +21,11 @@ Result<bool> BoolClaim(runtime::Value claims, const std::string& name);
 // Reads one text, or a list of them.
 Result<std::vector<std::string>> TextsClaim(runtime::Value claims, const std::string& name);
 
-// Applies the issuer's rules to the claims and returns the user. kUnauthorized: a rule does not
-// hold.
-Result<auth::UserInfo> UserOfClaims(const JwtAuthenticator& rules, runtime::Value claims);
+// Applies the issuer's rules and expressions to the claims and returns the user, in the order of
+// the Go authenticator: username, groups, uid, extra, required values, rules for claims, rules for
+// the user. kUnauthorized: a rule does not hold, or an expression failed.
+Result<auth::UserInfo> UserOfClaims(const Context& ctx, const JwtAuthenticator& rules,
+                                    const IssuerExpressions& expressions, runtime::Value claims);
 
 // Formats a time as fmt prints it in UTC: "2009-11-10 23:00:00 +0000 UTC".
 std::string GoTimeText(std::int64_t unix_seconds);

@@ -1,8 +1,10 @@
+#include "authn/config_validate.h"
+
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
-#include "apiserver/authn/config.h"
 #include "apiserver/authn/x509.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/validation.h"
@@ -14,14 +16,26 @@ namespace {
 using field::ErrorList;
 using field::Path;
 
-// There is no evaluator of expressions in this server.
-constexpr std::string_view kNoExpressions =
-    "expressions are not supported by this server; use claim, prefix and requiredValue";
+// The expressions of one issuer while they are compiled: validationState of the Go package.
+struct Compiling {
+  const ExpressionCompiler& compiler;
+  IssuerExpressions& expressions;
+  ErrorList& errors;
+  bool uses_email = false;           // In the mapping of the username.
+  bool uses_email_verified = false;  // In that, an extra or a rule for claims.
 
-// Expressions are valid upstream, so the error is Forbidden rather than Invalid.
-void RefuseExpression(const Path& path, ErrorList& errors) {
-  errors.Forbidden(path, std::string(kNoExpressions));
-}
+  // Compiles an expression over claims.
+  std::optional<Expression> Claims(ExpressionResult result, const std::string& text,
+                                   const Path& path) {
+    std::optional<Expression> made =
+        compiler.Compile(ExpressionInput::kClaims, result, text, path, errors);
+    if (made.has_value()) AddEscapedNames(ReadSyntax(text), expressions.escaped_names);
+    return made;
+  }
+  std::optional<Expression> Mapping(const std::string& text, const Path& path) {
+    return Claims(ExpressionResult::kAny, text, path);
+  }
+};
 
 // Go's %s of a sorted list: [a b].
 std::string SortedList(std::vector<std::string> texts) {
@@ -120,8 +134,18 @@ void ValidateIssuer(const Issuer& issuer, const std::vector<std::string>& disall
   ValidateEgress(issuer.egress_selector_type, path.Child("egressSelectorType"), errors);
 }
 
+// Compiles a rule that no earlier rule is equal to.
+void CompileClaimRule(const ClaimValidationRule& rule, const Path& path, Compiling& compiling) {
+  std::optional<Expression> condition =
+      compiling.Claims(ExpressionResult::kBool, rule.expression, path);
+  if (!condition.has_value()) return;
+  compiling.uses_email_verified |= ReadSyntax(rule.expression).selects_email_verified;
+  compiling.expressions.claim_rules.push_back({*std::move(condition), rule.message});
+}
+
 void ValidateClaimRules(const std::vector<ClaimValidationRule>& rules, const Path& path,
-                        ErrorList& errors) {
+                        Compiling& compiling) {
+  ErrorList& errors = compiling.errors;
   std::set<std::string> claims;
   std::set<std::string> expressions;
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -143,16 +167,19 @@ void ValidateClaimRules(const std::vector<ClaimValidationRule>& rules, const Pat
       }
       if (!expressions.insert(rule.expression).second) {
         errors.Duplicate(at.Child("expression"), rule.expression);
-        // One finding for each expression: a duplicate is not refused a second time.
+        // One finding for each expression: a duplicate is not compiled a second time.
       } else {
-        RefuseExpression(at.Child("expression"), errors);
+        CompileClaimRule(rule, at.Child("expression"), compiling);
       }
     }
   }
 }
 
-void ValidateClaimMapping(const PrefixedClaimOrExpression& mapping, const Path& path, bool required,
-                          ErrorList& errors) {
+// Returns the compiled expression of a mapping that has one.
+std::optional<Expression> ValidateClaimMapping(const PrefixedClaimOrExpression& mapping,
+                                               const Path& path, bool required,
+                                               Compiling& compiling) {
+  ErrorList& errors = compiling.errors;
   if (!mapping.expression.empty() && !mapping.claim.empty()) {
     errors.Invalid(path, "", "claim and expression can't both be set");
   } else if (mapping.expression.empty() && mapping.claim.empty()) {
@@ -162,12 +189,16 @@ void ValidateClaimMapping(const PrefixedClaimOrExpression& mapping, const Path& 
       errors.Invalid(path.Child("prefix"), *mapping.prefix,
                      "may not be specified when expression is set");
     }
-    RefuseExpression(path.Child("expression"), errors);
+    std::optional<Expression> expression =
+        compiling.Mapping(mapping.expression, path.Child("expression"));
+    // As upstream, a mapping with an error counts for nothing.
+    if (!mapping.prefix) return expression;
   } else if (!mapping.prefix) {
     errors.Required(path.Child("prefix"),
                     "prefix is required when claim is set. It can be set to an empty string to "
                     "disable prefixing");
   }
+  return std::nullopt;
 }
 
 // True for keys whose domain, the part before the slash, belongs to Kubernetes.
@@ -184,7 +215,9 @@ bool HasUpperCase(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-void ValidateExtra(const std::vector<ExtraMapping>& mappings, const Path& path, ErrorList& errors) {
+void ValidateExtra(const std::vector<ExtraMapping>& mappings, const Path& path,
+                   Compiling& compiling) {
+  ErrorList& errors = compiling.errors;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < mappings.size(); ++i) {
     const ExtraMapping& mapping = mappings[i];
@@ -202,34 +235,57 @@ void ValidateExtra(const std::vector<ExtraMapping>& mappings, const Path& path, 
     const Path expression = path.Index(i).Child("valueExpression");
     if (mapping.value_expression.empty()) {
       errors.Required(expression);
-    } else {
-      RefuseExpression(expression, errors);
+      continue;
     }
+    std::optional<Expression> value = compiling.Mapping(mapping.value_expression, expression);
+    if (!value.has_value()) continue;
+    compiling.uses_email_verified |= ReadSyntax(mapping.value_expression).selects_email_verified;
+    compiling.expressions.extra.push_back({mapping.key, *std::move(value)});
   }
 }
 
-void ValidateClaimMappings(const ClaimMappings& mappings, const Path& path, ErrorList& errors) {
-  ValidateClaimMapping(mappings.username, path.Child("username"), true, errors);
-  ValidateClaimMapping(mappings.groups, path.Child("groups"), false, errors);
+void ValidateClaimMappings(const ClaimMappings& mappings, const Path& path, Compiling& compiling) {
+  ErrorList& errors = compiling.errors;
+  IssuerExpressions& expressions = compiling.expressions;
+  const Path username = path.Child("username");
+  expressions.username = ValidateClaimMapping(mappings.username, username, true, compiling);
+  if (expressions.username.has_value()) {
+    const ExpressionSyntax syntax = ReadSyntax(mappings.username.expression);
+    compiling.uses_email = syntax.selects_email;
+    compiling.uses_email_verified |= syntax.selects_email_verified;
+  }
+  expressions.groups =
+      ValidateClaimMapping(mappings.groups, path.Child("groups"), false, compiling);
   if (!mappings.uid.claim.empty() && !mappings.uid.expression.empty()) {
     errors.Invalid(path.Child("uid"), "", "claim and expression can't both be set");
   } else if (!mappings.uid.expression.empty()) {
-    RefuseExpression(path.Child("uid").Child("expression"), errors);
+    expressions.uid =
+        compiling.Mapping(mappings.uid.expression, path.Child("uid").Child("expression"));
   }
-  ValidateExtra(mappings.extra, path.Child("extra"), errors);
+  ValidateExtra(mappings.extra, path.Child("extra"), compiling);
+  // An address that the issuer has not verified could be that of another user.
+  if (!compiling.uses_email || compiling.uses_email_verified) return;
+  errors.Invalid(username.Child("expression"), mappings.username.expression,
+                 "claims.email_verified must be used in claimMappings.username.expression or "
+                 "claimMappings.extra[*].valueExpression or claimValidationRules[*].expression "
+                 "when claims.email is used in claimMappings.username.expression");
 }
 
 void ValidateUserRules(const std::vector<UserValidationRule>& rules, const Path& path,
-                       ErrorList& errors) {
+                       Compiling& compiling) {
+  ErrorList& errors = compiling.errors;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const Path expression = path.Index(i).Child("expression");
-    if (rules[i].expression.empty()) {
-      errors.Required(expression);
-    } else if (!seen.insert(rules[i].expression).second) {
-      errors.Duplicate(expression, rules[i].expression);
-    } else {
-      RefuseExpression(expression, errors);
+    const Path at = path.Index(i).Child("expression");
+    const std::string& expression = rules[i].expression;
+    if (expression.empty()) {
+      errors.Required(at);
+    } else if (!seen.insert(expression).second) {
+      errors.Duplicate(at, expression);
+    } else if (std::optional<Expression> condition = compiling.compiler.Compile(
+                   ExpressionInput::kUser, ExpressionResult::kBool, expression, at, errors)) {
+      AddEscapedNames(ReadSyntax(expression), compiling.expressions.escaped_names);
+      compiling.expressions.user_rules.push_back({*std::move(condition), rules[i].message});
     }
   }
 }
@@ -250,12 +306,20 @@ std::string PrintConditions(const std::vector<std::string>& paths) {
 
 ErrorList ValidateAuthenticationConfiguration(const AuthenticationConfiguration& config,
                                               const std::vector<std::string>& disallowed_issuers) {
+  std::vector<std::shared_ptr<const IssuerExpressions>> compiled;
+  return CompileAuthenticationConfiguration(config, disallowed_issuers, compiled);
+}
+
+ErrorList CompileAuthenticationConfiguration(
+    const AuthenticationConfiguration& config, const std::vector<std::string>& disallowed_issuers,
+    std::vector<std::shared_ptr<const IssuerExpressions>>& compiled) {
   ErrorList errors;
   const Path root("jwt");
   if (config.jwt.size() > kJwtAuthenticatorsMax) {
     errors.TooMany(root, config.jwt.size(), kJwtAuthenticatorsMax);
     return errors;
   }
+  const ExpressionCompiler compiler;
   // Both sets are across issuers: a token names one URL, which must lead to one authenticator.
   std::set<std::string> urls;
   std::set<std::string> discovery_urls;
@@ -264,9 +328,12 @@ ErrorList ValidateAuthenticationConfiguration(const AuthenticationConfiguration&
     const Path path = root.Index(i);
     const Path issuer = path.Child("issuer");
     ValidateIssuer(one.issuer, disallowed_issuers, issuer, errors);
-    ValidateClaimRules(one.claim_validation_rules, path.Child("claimValidationRules"), errors);
-    ValidateClaimMappings(one.claim_mappings, path.Child("claimMappings"), errors);
-    ValidateUserRules(one.user_validation_rules, path.Child("userValidationRules"), errors);
+    const auto expressions = std::make_shared<IssuerExpressions>();
+    Compiling compiling{.compiler = compiler, .expressions = *expressions, .errors = errors};
+    ValidateClaimRules(one.claim_validation_rules, path.Child("claimValidationRules"), compiling);
+    ValidateClaimMappings(one.claim_mappings, path.Child("claimMappings"), compiling);
+    ValidateUserRules(one.user_validation_rules, path.Child("userValidationRules"), compiling);
+    compiled.push_back(expressions);
     if (!urls.insert(one.issuer.url).second) errors.Duplicate(issuer.Child("url"), one.issuer.url);
     if (one.issuer.discovery_url.empty()) continue;
     if (!discovery_urls.insert(one.issuer.discovery_url).second) {

@@ -6,6 +6,7 @@
 #include "apiserver/base/field_path.h"
 #include "auth/config_hash.h"
 #include "authn/claims.h"
+#include "authn/config_validate.h"
 #include "authn/distributed_claims.h"
 #include "authn/id_token.h"
 #include "authn/issuer_keys.h"
@@ -46,6 +47,7 @@ struct OidcIssuer {
   std::shared_ptr<const IssuerKeys> keys;
   // Null: groups are not taken from a claim.
   std::shared_ptr<const DistributedClaims> distributed;
+  std::shared_ptr<const IssuerExpressions> expressions;
   std::string hash;
 
   OidcAnswer Authenticate(const Context& ctx, std::string_view token) const {
@@ -57,7 +59,7 @@ struct OidcIssuer {
     RETURN_IF_ERROR(CheckIdToken(token_rules, *jwt, kRefusedIdToken));
     RETURN_IF_ERROR(CheckIdTokenSignature(ctx, token_rules, *jwt, *keys, kRefusedIdToken));
     if (distributed) RETURN_IF_ERROR(distributed->Expand(ctx, *jwt));
-    ASSIGN_OR_RETURN(auth::UserInfo user, UserOfClaims(rules, jwt->claims));
+    ASSIGN_OR_RETURN(auth::UserInfo user, UserOfClaims(ctx, rules, *expressions, jwt->claims));
     return std::optional(
         AuthenticateResponse{std::make_shared<const auth::UserInfo>(std::move(user))});
   }
@@ -126,6 +128,7 @@ std::shared_ptr<const DistributedClaims> NewDistributed(
 // Keeping the keys over a reload spares a fetch, and tokens stay valid if the issuer is down.
 Result<OidcIssuer> NewIssuer(const JwtAuthenticator& rules, const OidcOptions& options,
                              const std::vector<SigningAlgorithm>& algorithms,
+                             std::shared_ptr<const IssuerExpressions> expressions,
                              std::shared_ptr<const IssuerKeys> known) {
   client::HttpClientOptions http;
   http.tls.ca_pem = rules.issuer.certificate_authority;
@@ -136,6 +139,7 @@ Result<OidcIssuer> NewIssuer(const JwtAuthenticator& rules, const OidcOptions& o
                     .token_rules = {rules.issuer.audiences, algorithms, options.clock},
                     .keys = std::move(known),
                     .distributed = nullptr,
+                    .expressions = std::move(expressions),
                     .hash = auth::ConfigHash(rules.issuer.url)};
   issuer.distributed = NewDistributed(issuer, options, client);
   return issuer;
@@ -191,8 +195,9 @@ Status OidcAuthenticator::Healthy() const {
 Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenticator>& issuers,
                                                    const OidcOptions& options,
                                                    const OidcAuthenticator* previous) {
+  std::vector<std::shared_ptr<const IssuerExpressions>> expressions;
   const field::ErrorList errors =
-      ValidateAuthenticationConfiguration({.jwt = issuers}, options.disallowed_issuers);
+      CompileAuthenticationConfiguration({.jwt = issuers}, options.disallowed_issuers, expressions);
   if (!errors.empty()) return Status(Reason::kInvalid, errors.Aggregate());
   ASSIGN_OR_RETURN(const std::vector<SigningAlgorithm> algorithms,
                    AlgorithmsOf(options.signing_algorithms));
@@ -201,12 +206,14 @@ Result<std::shared_ptr<OidcAuthenticator>> NewOidc(const std::vector<JwtAuthenti
   }
   auto made = std::make_unique<OidcAuthenticator::Issuers>();
   made->latency = LatencyOf(options.metrics);
-  for (const JwtAuthenticator& one : issuers) {
+  for (std::size_t i = 0; i < issuers.size(); ++i) {
+    const JwtAuthenticator& one = issuers[i];
     // Keys of an unchanged issuer are kept: a reload of the configuration then refuses no tokens
     // while they are fetched.
     std::shared_ptr<const IssuerKeys> known =
         previous == nullptr ? nullptr : previous->issuers().KeysOf(one.issuer);
-    ASSIGN_OR_RETURN(OidcIssuer issuer, NewIssuer(one, options, algorithms, std::move(known)));
+    ASSIGN_OR_RETURN(OidcIssuer issuer,
+                     NewIssuer(one, options, algorithms, expressions[i], std::move(known)));
     made->by_url.emplace(one.issuer.url, std::move(issuer));
   }
   return std::make_shared<OidcAuthenticator>(std::move(made));

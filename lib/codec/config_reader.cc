@@ -45,6 +45,20 @@ std::string Located(std::size_t line, std::string_view text) {
   return where + OneLine(text);
 }
 
+// Errors of expressions show the expression in further lines, while a fault of a file is one line
+// of a log.
+std::string OnOneLine(std::string_view text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\n') {
+      line += text[i];
+    } else if (i + 1 < text.size() && text[i + 1] != ' ') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 Result<Value> ConfigReader::Parse(std::string_view kind,
@@ -131,7 +145,7 @@ void ConfigReader::Wrong(const Path& path, std::string_view what) {
 
 void ConfigReader::Wrong(const field::ErrorList& errors) {
   for (const field::Error& error : errors) {
-    findings_.push_back({YamlLineOf(text_, error.field), error.Message()});
+    findings_.push_back({YamlLineOf(text_, error.field), OnOneLine(error.Message())});
   }
 }
 

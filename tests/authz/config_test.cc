@@ -210,26 +210,28 @@ TEST_CASE("authz: a webhook of a chain says where it is", "[authz]") {
 }
 
 // TestValidateAuthorizationConfiguration: "bare minimum configuration with Webhook and
-// MatchConditions", "MatchConditionSAR should be defined"; the conditions themselves are refused.
-TEST_CASE("authz: match conditions of a webhook are refused by name", "[authz]") {
-  const std::string refused =
-      "authorizers[0].webhook.matchConditions: Forbidden: this server does not evaluate CEL "
-      "expressions; leave the conditions out, or let the webhook decide by them";
+// MatchConditions", "MatchConditionSAR should be defined"
+TEST_CASE("authz: match conditions are compiled with their configuration", "[authz]") {
   CHECK(Changed([](WebhookConfiguration& webhook) {
           webhook.match_conditions = {"has(request.resourceAttributes)", "request.user == 'admin'"};
-        }) == refused);
+        }) == "");
   CHECK(Changed([](WebhookConfiguration& webhook) {
           webhook.match_condition_subject_access_review_version = "";
           webhook.match_conditions = {"true"};
         }) ==
-        "[authorizers[0].webhook.matchConditionSubjectAccessReviewVersion: Required value: "
-        "required if match conditions are specified, " +
-            refused + "]");
-  CHECK(Read("authorizers:\n- type: Webhook\n  name: a\n  webhook:\n    timeout: 3s\n"
-             "    subjectAccessReviewVersion: v1\n    failurePolicy: Deny\n"
-             "    matchConditionSubjectAccessReviewVersion: v1\n"
-             "    connectionInfo: {type: KubeConfigFile, kubeConfigFile: /etc/kubeconfig}\n"
-             "    matchConditions:\n    - expression: 'true'\n") == "line 12: " + refused);
+        "authorizers[0].webhook.matchConditionSubjectAccessReviewVersion: Required value: "
+        "required if match conditions are specified");
+  const std::string head =
+      "authorizers:\n- type: Webhook\n  name: a\n  webhook:\n    timeout: 3s\n"
+      "    subjectAccessReviewVersion: v1\n    failurePolicy: Deny\n"
+      "    matchConditionSubjectAccessReviewVersion: v1\n"
+      "    connectionInfo: {type: KubeConfigFile, kubeConfigFile: /etc/kubeconfig}\n";
+  CHECK(Read(head + "    matchConditions:\n    - expression: 'true'\n") == "");
+  CHECK(
+      Read(head + "    matchConditions:\n    - expression: 'true'\n    - expression: size(1)\n") ==
+      "line 14: authorizers[0].webhook.matchConditions[1].expression: Invalid value: "
+      "\"size(1)\": compilation failed: ERROR: <input>:1:5: found no matching overload for 'size' "
+      "applied to '(int)' | size(1) | ....^");
 }
 
 // TestLoadFromData, "v1 - defaults" and the like of v1alpha1 and v1beta1, as far as a configuration

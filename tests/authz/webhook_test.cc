@@ -376,6 +376,74 @@ TEST_CASE("authz: attempts are counted by code, or by name and result", "[authz]
   }
 }
 
+// TestV1WebhookMatchConditions: what is decided, and that nobody is asked
+TEST_CASE("authz: a webhook is asked only about requests that match its conditions", "[authz]") {
+  ReviewFixture fixture(
+      {.match_conditions = {"has(request.resourceAttributes)",
+                            "request.resourceAttributes.namespace == 'kittensandponies'"}});
+  CHECK(fixture.Ask(PodsOf("alice")) == "allow");
+  CHECK(fixture.calls() == 1);
+  auth::Attributes elsewhere = PodsOf("alice");
+  elsewhere.namespace_ = "kube-system";
+  CHECK(fixture.Ask(elsewhere) == "no opinion");
+  // The second condition fails here, but the first is false.
+  CHECK(fixture.Ask({.user = User("alice"), .verb = "get", .path = "/healthz"}) == "no opinion");
+  CHECK(fixture.calls() == 1);
+}
+
+// TestV1WebhookMatchConditions: errors and the failure policy
+TEST_CASE("authz: a match condition that fails leaves the decision to the policy", "[authz]") {
+  const std::string condition = "request.resourceAttributes.verb == 'get'";
+  const std::string error = "cel evaluation error: expression '" + condition +
+                            "' resulted in error: no such key: resourceAttributes";
+  const auth::Attributes asked = {.user = User("bob"), .verb = "get", .path = "/test"};
+  ReviewFixture open({.match_conditions = {condition}});
+  CHECK(open.Ask(asked) == "error: InternalError: " + error);
+  ReviewFixture closed(
+      {.decision_on_error = auth::Decision::kDeny, .match_conditions = {condition}});
+  CHECK(closed.Ask(asked) == "deny: " + error);
+  CHECK(open.calls() + closed.calls() == 0);
+}
+
+// TestMatchConditionMetrics of authorization/cel: the names and labels
+TEST_CASE("authz: evaluations of match conditions are counted once a request", "[authz]") {
+  ReviewFixture fixture(
+      {.match_conditions = {"request.resourceAttributes.verb == 'get'"}, .name = "wh1"});
+  CHECK(fixture.Ask(PodsOf("alice")) == "allow");  // Asks twice: before and after the answer.
+  CHECK(fixture.Ask(PodsOf("alice")) == "allow");
+  auth::Attributes other = PodsOf("alice");
+  other.verb = "list";
+  CHECK(fixture.Ask(other) == "no opinion");
+  (void)fixture.Ask({.user = User("alice"), .verb = "get", .path = "/healthz"});
+
+  const std::string text = fixture.registry->Serialize();
+
+  const std::string prefix = "apiserver_authorization_match_condition_";
+  const std::string labels = R"({type="Webhook",name="wh1"} )";
+  for (const std::string& line :
+       {prefix + "evaluation_errors_total" + labels + "1\n",
+        prefix + "exclusions_total" + labels + "1\n",
+        prefix + "evaluation_seconds_count" + labels + "4\n",
+        prefix + R"(evaluation_seconds_bucket{type="Webhook",name="wh1",le="0.001"} 4)" + "\n"}) {
+    INFO(text);
+    CHECK(text.find(line) != std::string::npos);
+  }
+  ReviewFixture without({.name = "wh2"});
+  CHECK(without.registry->Serialize().find(prefix) == std::string::npos);
+}
+
+TEST_CASE("authz: match conditions that do not compile make no authorizer", "[authz]") {
+  ReviewFixture fixture;
+  WebhookAuthorizerOptions options{.match_conditions = {"request.user"}};
+  options.webhook.client = client::WithTracing(fixture.http);
+  options.webhook.url = "https://authz.test/authorize";
+  options.webhook.executor = &fixture.executor;
+  CHECK(NewWebhookAuthorizer(options).status() ==
+        Status(Reason::kInvalid,
+               R"(matchConditions[0].expression: Invalid value: "request.user": must evaluate to )"
+               "bool but got string"));
+}
+
 TEST_CASE("authz: a webhook authorizer's options are checked", "[authz]") {
   CHECK(NewWebhookAuthorizer({.version = "v2"}).status() ==
         Status(Reason::kInvalid,

@@ -135,7 +135,10 @@ class Scene:
 
 
 def webhooks_decide(t, scene):
-    config = scene.config(scene.webhook("first", "NoOpinion"), scene.webhook("second", "Deny"),
+    condition = "!has(request.nonResourceAttributes) || request.nonResourceAttributes.path != '/excluded'"
+    config = scene.config(scene.webhook("first", "NoOpinion"),
+                          scene.webhook("second", "Deny", matchConditionSubjectAccessReviewVersion="v1",
+                                        matchConditions=[{"expression": condition}]),
                           {"type": "RBAC", "name": "rbac"})
     scene.start("--authorization-config=" + config)
     get = lambda: scene.client.call(FLUNDERS, scene.jane)
@@ -155,6 +158,8 @@ def webhooks_decide(t, scene):
     t.allowed(get(), "the second allows what the first does not know")
     t.check(Webhooks.asked[-1][1] == "Bearer of-the-server", "who asks it has a token of a file", Webhooks.asked[-1])
     t.check(Webhooks.paths() == ["/first", "/second"], "in their order")
+    got = scene.client.call("/excluded", scene.jane)
+    t.check(got[0] == 403 and Webhooks.paths() == ["/first"], "a match condition keeps a request from the second", got)
 
     decide(NO_OPINION, NO_OPINION)
     t.forbidden(get(), "jane", "nobody allows")
@@ -187,6 +192,8 @@ def counts(t, text):
                    'webhook_evaluations_total{name="second",result="error"} 1',
                    'webhook_duration_seconds_count{name="first",result="error"}',
                    'webhook_evaluations_fail_open_total{name="first",result="error"} 1',
+                   'match_condition_exclusions_total{type="Webhook",name="second"} 1',
+                   'match_condition_evaluation_seconds_count{type="Webhook",name="second"}',
                    'config_controller_last_config_info{'):
         t.check("\napiserver_authorization_" + series in text, "/metrics has " + series,
                 [line for line in text.splitlines() if "_authorization_" in line])
@@ -204,9 +211,9 @@ def wrong_starts(t, scene):
     t.check(code != 0 and "--authorization-config can not be specified when --authorization-kubeconfig" in line,
             "not with a cluster", line)
     for what, words, authorizers in (
-            ("match conditions", "matchConditions: Forbidden: this server does not evaluate CEL expressions",
+            ("a match condition", "matchConditions[0].expression: Invalid value: \"request.who == 'x'\": compilation failed: ",
              [scene.webhook("first", "Deny", matchConditionSubjectAccessReviewVersion="v1",
-                            matchConditions=[{"expression": "true"}])]),
+                            matchConditions=[{"expression": "request.who == 'x'"}])]),
             ("Node", "authorizers[0].type is Node, which this server does not have", [{"type": "Node", "name": "node"}]),
             ("nobody", "authorizers: Required value: at least one authorization mode must be defined", [])):
         path = scene.config(*authorizers)

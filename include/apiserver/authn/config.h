@@ -12,8 +12,11 @@
 // versions v1, v1beta1 and v1alpha1, which are equal. k8s.io/apiserver/pkg/apis/apiserver.
 namespace apiserver::inline v0::authn {
 
-// A claim or a CEL expression. Expressions are read, but ValidateAuthenticationConfiguration
-// refuses them, since this server cannot evaluate them yet.
+// A claim or a CEL expression over `claims`, the token's claims: "claims.sub". Claims whose names
+// are no identifiers are selected by an index or by their escaped name:
+// claims["kubernetes.io"].namespace, claims.kubernetes__dot__io.namespace. All numbers are doubles,
+// as in Go. The expression of a username returns a string that is not empty, that of groups a
+// string or a list of strings, of which empty ones count as nothing.
 struct PrefixedClaimOrExpression {
   std::string claim = {};
   std::optional<std::string> prefix = {};  // Required with `claim`; may be empty.
@@ -23,7 +26,7 @@ struct PrefixedClaimOrExpression {
                          const PrefixedClaimOrExpression&) = default;
 };
 
-// The same without a prefix.
+// The same without a prefix; the expression returns a string.
 struct ClaimOrExpression {
   std::string claim = {};
   std::string expression = {};
@@ -31,7 +34,8 @@ struct ClaimOrExpression {
   friend bool operator==(const ClaimOrExpression&, const ClaimOrExpression&) = default;
 };
 
-// An entry of UserInfo::extra; its value is an expression.
+// An entry of UserInfo::extra. Its value is an expression over `claims` that returns a string or a
+// list of strings; without one that is not empty the user has no such entry.
 struct ExtraMapping {
   std::string key;
   std::string value_expression;
@@ -61,17 +65,18 @@ struct Issuer {
   friend bool operator==(const Issuer&, const Issuer&) = default;
 };
 
-// A claim and its only valid value, or an expression.
+// A claim and its only valid value, or an expression over `claims` that must be true.
 struct ClaimValidationRule {
   std::string claim = {};
   std::string required_value = {};
   std::string expression = {};
-  std::string message = {};
+  std::string message = {};  // Ends the error of a token that fails the expression.
 
   friend bool operator==(const ClaimValidationRule&, const ClaimValidationRule&) = default;
 };
 
-// An expression that the user must satisfy.
+// An expression over `user` that must be true. `user` has username, uid, groups and extra as the
+// mappings made them.
 struct UserValidationRule {
   std::string expression;
   std::string message = {};
@@ -109,8 +114,8 @@ struct AuthenticationConfiguration {
 // The most issuers of a file.
 inline constexpr std::size_t kJwtAuthenticatorsMax = 64;
 
-// As validation.ValidateAuthenticationConfiguration, but expressions and egress selectors are
-// refused. `disallowed_issuers`: the issuers of the server's own tokens.
+// As validation.ValidateAuthenticationConfiguration, but egress selectors are refused. Expressions
+// are compiled. `disallowed_issuers`: the issuers of the server's own tokens.
 field::ErrorList ValidateAuthenticationConfiguration(
     const AuthenticationConfiguration& config,
     const std::vector<std::string>& disallowed_issuers = {});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/auth/rules.h"
@@ -39,9 +40,15 @@ struct WebhookAuthorizerOptions {
   // The decision if the webhook cannot be asked. kNoOpinion: an error, unless another authorizer
   // allows the request. kDeny: the request is denied, and no other authorizer is asked.
   auth::Decision decision_on_error = auth::Decision::kNoOpinion;
+  // CEL expressions over `request`, the SubjectAccessReviewSpec of v1; at most 64. The webhook is
+  // asked only if all are true. If one is false, it has no opinion; if one fails and none is false,
+  // `decision_on_error` counts. Evaluated for each request, on the thread that authorizes it,
+  // within the cost limit of one call each. Empty: every request matches.
+  std::vector<std::string> match_conditions = {};
   // Null: nothing is counted. Without a name the metrics are those of a delegated authorizer
   // (apiserver_delegated_authz_request_*), with one those of a configured webhook
-  // (apiserver_authorization_webhook_*), which is then their label `name`.
+  // (apiserver_authorization_webhook_*, apiserver_authorization_match_condition_*), which is then
+  // their label `name`.
   metrics::Registry* metrics = nullptr;
   std::string name = {};
   LogSink* log = &NullLogSink();
@@ -49,7 +56,8 @@ struct WebhookAuthorizerOptions {
 
 // Authorizes without holding a thread; see auth/look_up.h. Decisions about attributes that are long
 // (10,000 bytes of client-chosen text) are not cached. Objects that the options point to outlive
-// the authorizer and its reviews. kInvalid: another version, or options that are incomplete.
+// the authorizer and its reviews. kInvalid: another version, options that are incomplete, or match
+// conditions that do not compile: "matchConditions[0].expression: Invalid value: …".
 Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
     const WebhookAuthorizerOptions& options);
 

@@ -5,6 +5,7 @@
 #include "apiserver/authz/webhook.h"
 #include "apiserver/base/trace.h"
 #include "auth/cached_look_ups.h"
+#include "authz/webhook/match_conditions.h"
 #include "authz/webhook/metrics.h"
 #include "authz/webhook/rate_limit.h"
 #include "authz/webhook/review.h"
@@ -33,9 +34,11 @@ using Reviews = auth::CachedLookUps<Reviewed>;
 
 // The state that reviews in flight need; lives until they and the authorizer are gone.
 struct Reviewer {
-  explicit Reviewer(const WebhookAuthorizerOptions& from)
+  Reviewer(const WebhookAuthorizerOptions& from, std::unique_ptr<const MatchConditions> compiled)
       : options(from),
+        conditions(std::move(compiled)),
         metrics(from.metrics, from.name),
+        condition_metrics(conditions == nullptr ? nullptr : from.metrics, from.name),
         stale(from.cache_entries_max, *from.webhook.clock),
         limit(from.qps, from.burst, *from.webhook.clock) {
     client::WebhookOptions webhook_options = options.webhook;
@@ -54,7 +57,9 @@ struct Reviewer {
   }
 
   const WebhookAuthorizerOptions options;
+  const std::unique_ptr<const MatchConditions> conditions;  // Null: every request matches.
   const WebhookMetrics metrics;
+  const MatchConditionMetrics condition_metrics;
   StaleAnswers stale;
   RateLimit limit;
   std::optional<client::Webhook> webhook;
@@ -84,8 +89,9 @@ void Review(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec, 
 
 class WebhookAuthorizer final : public auth::Authorizer {
  public:
-  explicit WebhookAuthorizer(const WebhookAuthorizerOptions& options)
-      : reviewer_(std::make_shared<Reviewer>(options)),
+  WebhookAuthorizer(const WebhookAuthorizerOptions& options,
+                    std::unique_ptr<const MatchConditions> conditions)
+      : reviewer_(std::make_shared<Reviewer>(options, std::move(conditions))),
         reviews_({.entries_max = options.cache_entries_max,
                   .clock = options.webhook.clock,
                   .lifetime = [reviewer = reviewer_](const Reviews::Answer& answer) {
@@ -97,6 +103,11 @@ class WebhookAuthorizer final : public auth::Authorizer {
                                   const auth::Attributes& asked) const override {
     const auto& options = reviewer_->options;
     const std::string spec = ReviewSpec(asked, options.version);
+    if (reviewer_->conditions != nullptr) {
+      const Result<bool> matches = Matches(ctx, asked, spec);
+      if (!matches.ok()) return OnConditionError(matches.status());
+      if (!*matches) return auth::Verdict{auth::Decision::kNoOpinion};
+    }
     const bool cacheable = ShouldCache(asked);
     const auto answer = reviews_.Get(ctx, spec, [&](Reviews::Done done) {
       // The span belongs to the first request; others share its review.
@@ -149,13 +160,39 @@ class WebhookAuthorizer final : public auth::Authorizer {
     return {status.allowed ? auth::Decision::kAllow : auth::Decision::kNoOpinion, status.reason};
   }
 
+  // True the first time that this authorizer is asked this question for the request of `ctx`: it
+  // runs again when a webhook had to be waited for.
+  static bool IsFirst(const Context& ctx, const void* owner, const std::string& spec) {
+    const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
+    return !waiting || !*waiting || (*waiting)->FirstReport(owner, spec);
+  }
+
+  // Evaluates the match conditions, before the cache is asked, as upstream.
+  Result<bool> Matches(const Context& ctx, const auth::Attributes& asked,
+                       const std::string& spec) const {
+    const MatchConditions& conditions = *reviewer_->conditions;
+    if (reviewer_->options.metrics == nullptr) return conditions.Match(ctx, asked);
+    const Clock& clock = *reviewer_->options.webhook.clock;
+    const Clock::Monotonic begun = clock.Now();
+    Result<bool> matches = conditions.Match(ctx, asked);
+    if (IsFirst(ctx, &conditions, spec)) {
+      reviewer_->condition_metrics.Evaluated(clock.Now() - begun, matches);
+    }
+    return matches;
+  }
+
+  // Decides a request for which conditions failed and none is false. The error names the expression
+  // and is told to the client, as upstream.
+  Result<auth::Verdict> OnConditionError(const Status& error) const {
+    if (reviewer_->options.decision_on_error != auth::Decision::kDeny) return error;
+    return auth::Verdict{auth::Decision::kDeny, std::string(error.message())};
+  }
+
   // Logs an error once a request, and turns it into the verdict that the failure policy wants.
   Result<auth::Verdict> OnError(const Context& ctx, const std::string& spec,
                                 const Status& error) const {
     const auto& options = reviewer_->options;
-    // The authorizer may run again because another webhook had to be waited for.
-    const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
-    const bool first = !waiting || !*waiting || (*waiting)->FirstReport(reviewer_.get(), spec);
+    const bool first = IsFirst(ctx, reviewer_.get(), spec);
     if (first) {
       Log(*options.log, LogLevel::kError, "Failed to make webhook authorizer request",
           {{"error", error.ToString()}});
@@ -192,7 +229,11 @@ Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
   if (!options.webhook.client || options.webhook.url.empty() || !options.webhook.executor) {
     return Status(Reason::kInvalid, "a webhook authorizer needs a client, a URL and an executor");
   }
-  return std::make_unique<WebhookAuthorizer>(options);
+  field::ErrorList errors;
+  std::unique_ptr<const MatchConditions> conditions =
+      MatchConditions::Compile(options.match_conditions, field::Path("matchConditions"), errors);
+  if (!errors.empty()) return Status(Reason::kInvalid, errors.Aggregate());
+  return std::make_unique<WebhookAuthorizer>(options, std::move(conditions));
 }
 
 std::unique_ptr<auth::RuleResolver> NewWebhookRules() { return std::make_unique<WebhookRules>(); }

@@ -59,4 +59,37 @@ void WebhookMetrics::FailedOpen(const Status& error) const {
   if (fail_open_ != nullptr) fail_open_->With({name_, ResultOf(error)}).Add();
 }
 
+MatchConditionMetrics::MatchConditionMetrics(metrics::Registry* registry, std::string name)
+    : name_(std::move(name)) {
+  if (registry == nullptr) return;
+  const std::string prefix = "apiserver_authorization_match_condition_";
+  errors_ = &registry->Counters(
+      {prefix + "evaluation_errors_total",
+       "[ALPHA] Total number of errors when an authorization webhook encounters a match condition "
+       "error split by authorizer type and name.",
+       {"type", "name"}});
+  exclusions_ = &registry->Counters(
+      {prefix + "exclusions_total",
+       "[ALPHA] Total number of exclusions when an authorization webhook is skipped because match "
+       "conditions exclude it.",
+       {"type", "name"}});
+  durations_ = &registry->Histograms(
+      {prefix + "evaluation_seconds",
+       "[ALPHA] Authorization match condition evaluation time in seconds, split by authorizer type "
+       "and name.",
+       {"type", "name"}},
+      {0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25});
+}
+
+void MatchConditionMetrics::Evaluated(std::chrono::nanoseconds took,
+                                      const Result<bool>& matches) const {
+  if (durations_ == nullptr) return;
+  durations_->With({"Webhook", name_}).Observe(std::chrono::duration<double>(took).count());
+  if (!matches.ok()) {
+    errors_->With({"Webhook", name_}).Add();
+  } else if (!*matches) {
+    exclusions_->With({"Webhook", name_}).Add();
+  }
+}
+
 }  // namespace apiserver::v0::authz

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "apiserver/base/metrics.h"
+#include "apiserver/base/status.h"
 #include "apiserver/client/webhook.h"
 
 namespace apiserver::inline v0::authz {
@@ -23,6 +25,23 @@ class WebhookMetrics {
   metrics::Family<metrics::Counter>* requests_ = nullptr;
   metrics::Family<metrics::Histogram>* durations_ = nullptr;
   metrics::Family<metrics::Counter>* fail_open_ = nullptr;
+};
+
+// Metrics of a configured webhook's match conditions: authorization/cel/metrics.go. Any thread.
+class MatchConditionMetrics {
+ public:
+  // `registry` null: counts nothing.
+  MatchConditionMetrics(metrics::Registry* registry, std::string name);
+
+  // Counts one evaluation of all conditions for a request: the time it took, and that it failed or
+  // excluded the webhook.
+  void Evaluated(std::chrono::nanoseconds took, const Result<bool>& matches) const;
+
+ private:
+  const std::string name_;
+  metrics::Family<metrics::Counter>* errors_ = nullptr;
+  metrics::Family<metrics::Counter>* exclusions_ = nullptr;
+  metrics::Family<metrics::Histogram>* durations_ = nullptr;
 };
 
 }  // namespace apiserver::inline v0::authz
