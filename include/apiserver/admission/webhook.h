@@ -10,6 +10,7 @@
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/namespaces.h"
+#include "apiserver/admission/rules.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/file_system.h"
@@ -32,18 +33,8 @@ namespace apiserver::inline v0::admission {
 // The phase of admission that calls a webhook.
 enum class WebhookType : std::uint8_t { kMutating, kValidating };
 
-// The requests that a webhook is called for; "*" stands for all.
-struct WebhookRule {
-  std::vector<std::string> operations = {};  // "CREATE", …
-  std::vector<std::string> api_groups = {};
-  std::vector<std::string> api_versions = {};
-  std::vector<std::string> resources = {};  // "pods", "pods/status", "*/scale", "*/*".
-  std::string scope = "*";                  // "Cluster", "Namespaced".
-
-  // True if the rule applies to the request, as one for `resource`, which may be another version of
-  // the requested one.
-  bool Matches(const Attributes& attributes, const runtime::GroupVersionResource& resource) const;
-};
+// The requests that a webhook is called for.
+using WebhookRule = RuleWithOperations;
 
 // One webhook of a configuration, with the defaults of v1 filled in.
 struct Webhook {
