@@ -15,6 +15,10 @@ namespace apiserver::inline v0::groups::admissionregistration {
 
 // Returns MutatingWebhookConfiguration and ValidatingWebhookConfiguration; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
+// Returns the policies and their bindings: MutatingAdmissionPolicy (v1 and v1beta1),
+// MutatingAdmissionPolicyBinding (the same), ValidatingAdmissionPolicy and
+// ValidatingAdmissionPolicyBinding (v1).
+Result<std::vector<runtime::KindPtr>> PolicyKinds();
 
 // The storage of the group, and the sources that follow it.
 struct Options {
