@@ -17,6 +17,15 @@ bool IsAdmissionConfiguration(const runtime::GroupVersionKind& kind) {
          std::ranges::find(kKinds, kind.kind) != std::end(kKinds);
 }
 
+std::vector<runtime::GroupResource> DefaultExcluded() {
+  return {{"authentication.k8s.io", "selfsubjectreviews"},
+          {"authentication.k8s.io", "tokenreviews"},
+          {"authorization.k8s.io", "localsubjectaccessreviews"},
+          {"authorization.k8s.io", "selfsubjectaccessreviews"},
+          {"authorization.k8s.io", "selfsubjectrulesreviews"},
+          {"authorization.k8s.io", "subjectaccessreviews"}};
+}
+
 Result<bool> MatchesObject(const Result<meta::LabelSelector>& selector,
                            const Attributes& attributes, const runtime::Object* object) {
   if (!selector.ok()) return meta::NewInternalError(selector.status().message());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/namespaces.h"
@@ -14,6 +15,10 @@ namespace apiserver::inline v0::admission {
 // True for the kinds that configure admission, which no webhook or policy may intercept: it could
 // prevent its own repair.
 bool IsAdmissionConfiguration(const runtime::GroupVersionKind& kind);
+
+// Returns the reviews of authentication.k8s.io and authorization.k8s.io, which webhooks and
+// policies do not intercept: they are how users and servers log in, and must not be locked out.
+std::vector<runtime::GroupResource> DefaultExcluded();
 
 // Selects requests by the labels of their namespace. Borrows its argument.
 class NamespaceMatcher {
