@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/cel/environment.h"
+#include "apiserver/cel/type.h"
+#include "cel/function.h"
+
+// The inside of an Environment.
+namespace apiserver::inline v0::cel {
+
+// A function of an Environment: the rows of one name merged.
+struct FunctionEntry {
+  std::string_view name;
+  std::vector<const Overload*> overloads;  // In declaration order.
+  std::vector<const Function*> rows;
+  // The row that runs an overload: rows[row_of[i]] has overloads[i].
+  std::vector<std::uint8_t> row_of;
+};
+
+// The functions of a version and a set of libraries, shared by all Environments that extend it.
+class FunctionTable {
+ public:
+  FunctionTable(KubernetesVersion version, Mode mode, std::span<const Library> libraries);
+
+  // Returns the function of that name. Null: there is none.
+  const FunctionEntry* Find(std::string_view name) const;
+
+ private:
+  std::map<std::string_view, FunctionEntry> functions_;
+};
+
+// Facts about the language of a version, which are not functions.
+struct LanguageFeatures {
+  bool optionals = true;             // .?  [?  {?  optMap; since 1.28.
+  bool two_variable_macros = true;   // all(k, v, p), transformMap; since 1.32.
+  bool cross_type_ordering = true;   // 1 < 1.5; since 1.28.
+  bool strict_literals = true;       // The validators of 1.29.
+  bool reserved_field_names = true;  // self.namespace; since 1.31.
+  bool presence_test_costs = false;  // has() costs 1 up to 1.28.
+};
+LanguageFeatures FeaturesOf(KubernetesVersion version);
+
+// The content of an Environment. Immutable once it is shared.
+class EnvironmentState {
+ public:
+  KubernetesVersion version;  // The one whose features count: for kStored the newest.
+  Mode mode = Mode::kStored;
+  std::vector<Library> libraries;
+  LanguageFeatures features;
+  std::shared_ptr<const FunctionTable> functions;
+  std::vector<Variable> variables;
+  std::vector<Type> types;  // Named types beside those of the language.
+
+  // Return the index of a variable, the last of that name; and a type by its name. nullopt, null:
+  // there is none.
+  std::optional<std::uint32_t> FindVariable(std::string_view name) const;
+  const Type* FindType(std::string_view name) const;
+
+  static Environment Wrap(std::shared_ptr<const EnvironmentState> state) {
+    return Environment(std::move(state));
+  }
+};
+
+}  // namespace apiserver::inline v0::cel

@@ -1,0 +1,55 @@
+#include "apiserver/cel/arena.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace apiserver::inline v0::cel {
+namespace {
+
+constexpr std::size_t kFirstBlock = 4096;
+constexpr std::size_t kLargestStep = std::size_t{1} << 20U;
+
+}  // namespace
+
+void* Arena::Allocate(std::size_t bytes, std::size_t align) {
+  const auto at = reinterpret_cast<std::uintptr_t>(next_);
+  const std::size_t padding = (align - at % align) % align;
+  used_ += bytes;
+  if (next_ == nullptr || padding + bytes > static_cast<std::size_t>(end_ - next_)) {
+    return AllocateInNewBlock(bytes);
+  }
+  std::byte* const memory = next_ + padding;
+  next_ = memory + bytes;
+  return memory;
+}
+
+void* Arena::AllocateInNewBlock(std::size_t bytes) {
+  const std::size_t last = blocks_.empty() ? kFirstBlock / 2 : blocks_.back().size;
+  const std::size_t size = std::max(std::min(last * 2, kLargestStep), bytes);
+  // operator new[] aligns to 16 bytes.
+  blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
+  reserved_ += size;
+  std::byte* const memory = blocks_.back().memory.get();
+  next_ = memory + bytes;
+  end_ = memory + size;
+  return memory;
+}
+
+std::string_view Arena::Copy(std::string_view text) {
+  if (text.empty()) return {};
+  auto* const copy = static_cast<char*>(Allocate(text.size(), 1));
+  std::memcpy(copy, text.data(), text.size());
+  return {copy, text.size()};
+}
+
+void Arena::Reset() {
+  used_ = 0;
+  if (blocks_.empty()) return;
+  blocks_.erase(blocks_.begin() + 1, blocks_.end());
+  reserved_ = blocks_.front().size;
+  next_ = blocks_.front().memory.get();
+  end_ = next_ + reserved_;
+}
+
+}  // namespace apiserver::inline v0::cel

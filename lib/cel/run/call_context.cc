@@ -1,0 +1,47 @@
+#include "cel/function.h"
+
+namespace apiserver::inline v0::cel {
+namespace {
+
+const Value* FirstError(std::span<const Value> arguments) {
+  for (const Value& argument : arguments) {
+    if (argument.is_error()) return &argument;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Value CallContext::OverLimit() {
+  shared_.over_limit = true;
+  return Value::Error("operation cancelled: actual cost limit exceeded");
+}
+
+Value CallContext::WouldBlock() {
+  shared_.would_block = true;
+  return Value::Error("operation would block");
+}
+
+Value CallContext::NoSuchOverload(std::span<const Value> arguments) {
+  const Value* const error = FirstError(arguments);
+  return error != nullptr ? *error : Value::Error("no such overload");
+}
+
+Value CallContext::NoSuchOverloadByName() {
+  return Error(std::string("no such overload: ").append(function_));
+}
+
+Value CallContext::NoSuchOverloadOf(std::span<const Value> arguments) {
+  if (const Value* const error = FirstError(arguments)) return *error;
+  std::string text = "no such overload: ";
+  text += function_;
+  text += '(';
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += Type(arguments[i].RuntimeType()).name();
+  }
+  text += ')';
+  return Error(text);
+}
+
+}  // namespace apiserver::inline v0::cel

@@ -1,0 +1,54 @@
+#include "cel/run/size.h"
+
+#include <bit>
+#include <cstring>
+
+#include "cel/estimate/range.h"
+
+namespace apiserver::inline v0::cel {
+
+// Counts the bytes that continue no sequence, eight at a time.
+std::uint64_t CodePoints(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
+  std::size_t continuing = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    // A byte 10xxxxxx: its high bit is set, the next is not.
+    continuing += static_cast<std::size_t>(std::popcount(word & ~(word << 1U) & kHighBits));
+  }
+  for (; at < text.size(); ++at) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++continuing;
+  }
+  return text.size() - continuing;
+}
+
+std::uint64_t CostSize(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kString:
+      return CodePoints(value.AsText());
+    case Value::Kind::kBytes:
+    case Value::Kind::kList:
+    case Value::Kind::kMap:
+      return value.size();
+    case Value::Kind::kOptional: {
+      // Optionals may hold optionals; a loop, since their depth is the expression's.
+      const Value* held = value.AsOptional();
+      while (held != nullptr && held->Is(Value::Kind::kOptional)) held = held->AsOptional();
+      return held == nullptr ? 1 : CostSize(*held);
+    }
+    case Value::Kind::kOpaque: {
+      const auto size = value.opaque_kind().size;
+      return size == nullptr ? 1 : size(&value.AsOpaque<char>());
+    }
+    default:
+      return 1;
+  }
+}
+
+std::uint64_t TraversalCost(const Value& value, double factor) {
+  return MultiplyByFactor(CostSize(value), factor);
+}
+
+}  // namespace apiserver::inline v0::cel
