@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "admission/policy/expression.h"
+#include "apiserver/admission/policy.h"
+#include "apiserver/auth/authorizer.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/server/server.h"
+
+namespace apiserver::inline v0::groups::admissionregistration {
+
+// The policies that a server has.
+struct PolicyResources {
+  registry::StorageConfig storage;
+  // The sources to keep up to date. Null: the kinds of that type are not served, since nothing
+  // would enforce them.
+  std::shared_ptr<admission::Policies> mutating = nullptr;
+  std::shared_ptr<admission::Policies> validating = nullptr;
+  // Serves the mutating kinds in v1beta1 too.
+  bool v1beta1 = false;
+  // Decides if the writer of a policy may read its parameters. Null: every writer may.
+  std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
+  admission::policy::NewExpressionChecker new_checker = nullptr;  // Required with a source.
+};
+
+// Adds the kinds to the scheme of `server` and their storages to `group`.
+Status AddPolicyResources(server::GenericAPIServer& server, const PolicyResources& resources,
+                          server::APIGroupInfo& group);
+// Adds the hooks that start and stop the sources.
+Status FollowPolicies(server::GenericAPIServer& server, const PolicyResources& resources);
+
+}  // namespace apiserver::inline v0::groups::admissionregistration
