@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "admission/policy_metrics.h"
 #include "apiserver/admission/admission.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/metrics.h"
@@ -27,23 +28,6 @@ struct WebhookOutcome {
   std::chrono::nanoseconds took{0};
 };
 
-// The labels of match conditions.
-struct MatchConditionLabels {
-  std::string_view name;  // Of the policy or webhook that has them.
-  std::string_view kind;  // "policy" or "webhook".
-  std::string_view type;  // "validate", "admit" or "validating".
-  Operation operation = Operation::kCreate;
-};
-
-// The outcome of one expression of a policy.
-struct PolicyOutcome {
-  std::string_view policy;
-  std::string_view binding;
-  std::string_view error_type;   // "no_error", "compile_error", "out_of_budget", "invalid_error".
-  std::string_view action = {};  // "allow", "deny", "audit" or "warn"; for validating policies.
-  std::chrono::nanoseconds took{0};
-};
-
 // The metrics apiserver_admission_* and apiserver_{validating,mutating}_admission_policy_*, with
 // the names and buckets of pkg/admission/metrics. Any thread.
 class Metrics {
@@ -56,11 +40,7 @@ class Metrics {
                      std::chrono::nanoseconds took);
   void ObserveWebhook(const WebhookOutcome& outcome);
   void ObserveFailOpen(std::string_view webhook, std::string_view type);
-  void ObserveMatchConditionError(const MatchConditionLabels& labels);
-  void ObserveMatchConditionExclusion(const MatchConditionLabels& labels);
-  void ObserveMatchConditionTime(const MatchConditionLabels& labels, std::chrono::nanoseconds took);
-  void ObserveValidatingPolicy(const PolicyOutcome& outcome);
-  void ObserveMutatingPolicy(const PolicyOutcome& outcome);
+  PolicyMetrics& policies() { return policies_; }
 
  private:
   const Clock& clock_;
@@ -70,13 +50,7 @@ class Metrics {
   metrics::Family<metrics::Counter>& rejections_;
   metrics::Family<metrics::Counter>& fail_open_;
   metrics::Family<metrics::Counter>& requests_;
-  metrics::Family<metrics::Counter>& condition_errors_;
-  metrics::Family<metrics::Counter>& condition_exclusions_;
-  metrics::Family<metrics::Histogram>& condition_seconds_;
-  metrics::Family<metrics::Counter>& validating_checks_;
-  metrics::Family<metrics::Histogram>& validating_seconds_;
-  metrics::Family<metrics::Counter>& mutating_checks_;
-  metrics::Family<metrics::Histogram>& mutating_seconds_;
+  PolicyMetrics policies_;
 };
 
 // Measures one plugin, or a whole phase if it has no name.

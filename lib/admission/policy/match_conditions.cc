@@ -37,7 +37,7 @@ MatchResult MatchConditions::Match(const Context& ctx, const Variables& variable
   MatchResult result = Evaluate(ctx, variables, metrics, labels);
   // A match is not measured, as upstream.
   if (metrics && !result.matches) {
-    metrics->ObserveMatchConditionTime(labels, metrics->clock().Now() - began);
+    metrics->policies().ObserveConditionTime(labels, metrics->clock().Now() - began);
   }
   return result;
 }
@@ -50,7 +50,7 @@ MatchResult MatchConditions::Evaluate(const Context& ctx, const Variables& varia
   for (Evaluated& result : list.results) {
     if (result.kind == Evaluated::Kind::kError) {
       errors.push_back(std::move(result.text));
-      if (metrics) metrics->ObserveMatchConditionError(labels);
+      if (metrics) metrics->policies().ObserveConditionError(labels);
     }
     // A condition that is false wins over errors before it.
     if (result.kind == Evaluated::Kind::kBool && !result.truth) return {.matches = false};

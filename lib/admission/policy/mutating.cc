@@ -72,7 +72,7 @@ class MutatingPass {
         dispatcher_(dispatcher),
         attributes_(attributes),
         again_(ReinvocationOf(*attributes.reinvocation)),
-        values_(dispatcher, attributes),
+        values_(dispatcher.ValuesOf(attributes)),
         version_(attributes) {}
 
   // Collects what a policy has to do for this request.
@@ -199,7 +199,7 @@ class MutatingPass {
 
   void Observe(const Invocation& invocation, const Status& status, Clock::Monotonic began) const {
     if (!attributes_.metrics) return;
-    attributes_.metrics->ObserveMutatingPolicy(
+    attributes_.metrics->policies().ObserveMutating(
         {.policy = invocation.policy.name,
          .binding = invocation.binding.name,
          .error_type = status.ok() ? "no_error" : ErrorTypeOf(status.message()),

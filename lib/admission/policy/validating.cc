@@ -61,7 +61,7 @@ class ValidatingPass {
       : ctx_(ctx),
         dispatcher_(dispatcher),
         attributes_(attributes),
-        values_(dispatcher, attributes),
+        values_(dispatcher.ValuesOf(attributes)),
         versions_(attributes) {}
 
   // Evaluates a policy for all of its bindings. An error ends the pass and the request.
@@ -190,11 +190,11 @@ class ValidatingPass {
   void Observe(const Hook& hook, const Binding& binding, const Decision& decision,
                std::string_view action) const {
     if (!attributes_.metrics) return;
-    attributes_.metrics->ObserveValidatingPolicy({.policy = hook.policy->name,
-                                                  .binding = binding.name,
-                                                  .error_type = decision.ErrorType(),
-                                                  .action = action,
-                                                  .took = decision.elapsed});
+    attributes_.metrics->policies().ObserveValidating({.policy = hook.policy->name,
+                                                       .binding = binding.name,
+                                                       .error_type = decision.ErrorType(),
+                                                       .action = action,
+                                                       .took = decision.elapsed});
   }
 
   const Context& ctx_;
