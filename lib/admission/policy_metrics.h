@@ -10,7 +10,7 @@ namespace apiserver::inline v0::admission {
 
 // The labels of match conditions.
 struct MatchConditionLabels {
-  std::string_view name;  // Of the policy or webhook that has them.
+  std::string_view name;  // The policy or webhook that has them.
   std::string_view kind;  // "policy" or "webhook".
   std::string_view type;  // "validate", "admit" or "validating".
   Operation operation = Operation::kCreate;

@@ -56,7 +56,7 @@ struct EvaluatedList {
   std::vector<Evaluated> results = {};
   std::int64_t remaining = 0;  // The budget that is left.
   Failure failure = Failure::kNone;
-  std::string message = {};  // Of the failure.
+  std::string message = {};  // The text of the failure.
 };
 
 // Compiled expressions of one use, evaluated in order under one budget. Immutable; any thread that

@@ -21,7 +21,7 @@ struct MatchResult {
 struct MatchConditionsOptions {
   ExpressionListPtr conditions = nullptr;  // Null: there are none, and every request matches.
   bool fail_open = false;                  // failurePolicy: Ignore.
-  std::string name = {};                   // Of the policy or webhook, for metrics.
+  std::string name = {};                   // The policy or webhook, for metrics.
   std::string_view kind = "policy";        // "policy" or "webhook", for metrics.
   std::string_view type = "validate";      // "validate", "admit" or "validating", for metrics.
 };

@@ -38,8 +38,8 @@ struct Policy {
   bool fail_open = false;  // failurePolicy: Ignore.
   std::optional<ParamKind> param_kind = std::nullopt;
   bool reinvoke_if_needed = false;                       // reinvocationPolicy: IfNeeded.
-  std::shared_ptr<const Validator> validator = nullptr;  // Of a validating policy.
-  std::shared_ptr<const Mutator> mutator = nullptr;      // Of a mutating policy.
+  std::shared_ptr<const Validator> validator = nullptr;  // Null: the policy is mutating.
+  std::shared_ptr<const Mutator> mutator = nullptr;      // Null: the policy is validating.
 };
 using PolicyPtr = std::shared_ptr<const Policy>;
 // Compiles the expressions of a policy. Errors of expressions are part of the result.
@@ -78,7 +78,7 @@ class Snapshot {
   void Index(std::uint32_t hook);
 
   std::vector<Hook> hooks_;
-  // By group and resource, without subresource.
+  // The keys are group and resource, without subresource.
   std::map<std::pair<std::string, std::string>, std::vector<Entry>> by_resource_;
   std::vector<Entry> wildcards_;  // Hooks with "*" as group or resource.
 };

@@ -67,7 +67,7 @@ class PolicyStrategy final : public rest::Strategy {
     field::ErrorList errors =
         binding_ ? ValidatePolicyBinding(object) : ValidatePolicy(object, old, *new_checker_());
     if (!errors.empty()) return errors;
-    // Whoever may write policies must not learn from them what it may not read.
+    // A writer must not learn by a policy what it may not read.
     const Status allowed =
         binding_ ? access_->CheckBinding(ctx, object) : access_->CheckPolicy(ctx, object, old);
     if (!allowed.ok()) {
